@@ -1,0 +1,216 @@
+#include "base/file.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void closep(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static struct err *read_all(int fd, const char *path, struct strbuf *ret)
+{
+	char buf[65536];
+
+	for (;;) {
+		ssize_t n = read(fd, buf, sizeof(buf));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(errno, "cannot read %s", path);
+		if (n == 0)
+			return NULL;
+		strbuf_add(ret, buf, (size_t)n);
+	}
+}
+
+struct err *file_read(const char *path, struct strbuf *ret)
+{
+	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_errno(errno, "cannot open %s", path);
+	return read_all(fd, path, ret);
+}
+
+struct err *file_map_open(const char *path, struct file_map *ret)
+{
+	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct strbuf sb = { 0 };
+	struct err *err;
+	struct stat st;
+	void *p;
+
+	memset(ret, 0, sizeof(*ret));
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(errno, "cannot open %s", path);
+	if (S_ISDIR(st.st_mode))
+		return err_new(ERR_ENV, "cannot open %s: it is a folder", path);
+	if (S_ISREG(st.st_mode) && st.st_size > 0) {
+		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (p != MAP_FAILED) {
+			*ret = (struct file_map){ p, (size_t)st.st_size, true };
+			return NULL;
+		}
+	}
+	err = read_all(fd, path, &sb);
+	if (err) {
+		strbuf_deinit(&sb);
+		return err;
+	}
+	ret->len = sb.len;
+	ret->data = (uint8_t *)strbuf_detach(&sb);
+	return NULL;
+}
+
+void file_map_close(struct file_map *m)
+{
+	if (m->mapped)
+		munmap((void *)m->data, m->len);
+	else
+		free((void *)m->data);
+	memset(m, 0, sizeof(*m));
+}
+
+static int write_all(int fd, const char *data, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		data += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+struct err *file_write(const char *path, const void *data, size_t len)
+{
+	_cleanup_(xfreep) char *tmp = xasprintf("%s.%d.tmp", path, (int)getpid());
+	int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int saved;
+
+	if (fd < 0)
+		return err_errno(errno, "cannot write %s", path);
+	if (write_all(fd, data, len) < 0 || close(fd) < 0 || rename(tmp, path) < 0) {
+		saved = errno;
+		unlink(tmp);
+		return err_errno(saved, "cannot write %s", path);
+	}
+	return NULL;
+}
+
+struct err *file_temp_dir(char **ret)
+{
+	const char *base = getenv("TMPDIR");
+	char *path = xasprintf("%s/unplait-XXXXXX", base && *base ? base : "/tmp");
+	struct err *err;
+
+	if (!mkdtemp(path)) {
+		err = err_errno(errno, "cannot make a temporary folder like %s", path);
+		free(path);
+		return err;
+	}
+	*ret = path;
+	return NULL;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+void file_remove_tree(const char *path)
+{
+	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+struct err *file_make_dirs(const char *path)
+{
+	_cleanup_(xfreep) char *copy = xstrdup(path);
+
+	for (char *p = copy + 1;; p++) {
+		char c = *p;
+
+		if (c != '/' && c != '\0')
+			continue;
+		*p = '\0';
+		if (mkdir(copy, 0777) < 0 && errno != EEXIST)
+			return err_errno(errno, "cannot make the folder %s", copy);
+		*p = c;
+		if (c == '\0')
+			return NULL;
+	}
+}
+
+bool file_exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+char *file_self(void)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+
+	return n > 0 && n < (ssize_t)sizeof(path) ? xstrndup(path, (size_t)n) : xstrdup("unplait");
+}
+
+char *file_find_part(const char *what)
+{
+	static const char *const places[] = { "", "../lib/unplait/", "../share/unplait/" };
+	_cleanup_(xfreep) char *self = file_self();
+	char *slash = strrchr(self, '/');
+
+	if (!slash)
+		return NULL;
+	slash[1] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		char *path = xasprintf("%s%s%s", self, places[i], what);
+
+		if (file_exists(path))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+char *file_find_program(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return access(name, X_OK) == 0 ? xstrdup(name) : NULL;
+	while (path && *path) {
+		size_t len = strcspn(path, ":");
+		char *full = xasprintf("%.*s/%s", (int)len, path, name);
+
+		if (len && access(full, X_OK) == 0)
+			return full;
+		free(full);
+		path += len;
+		path += *path == ':';
+	}
+	return NULL;
+}

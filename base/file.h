@@ -1,0 +1,39 @@
+/* base/file.h - whole files, temporary folders, and finding our own installation. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct strbuf;
+
+/* A file mapped read-only (or read into memory when it cannot be mapped). */
+struct file_map {
+	const uint8_t *data;
+	size_t len;
+	bool mapped;
+};
+
+struct err *file_map_open(const char *path, struct file_map *ret);
+void file_map_close(struct file_map *m);
+
+struct err *file_read(const char *path, struct strbuf *ret);
+/* Writes path.tmp, syncs nothing, renames: a reader sees the old file or the whole new one. */
+struct err *file_write(const char *path, const void *data, size_t len);
+/* Create a fresh folder under $TMPDIR; *ret is owned by the caller. */
+struct err *file_temp_dir(char **ret);
+void file_remove_tree(const char *path);
+/* mkdir -p */
+struct err *file_make_dirs(const char *path);
+bool file_exists(const char *path);
+/* Where the installed parts live: `what` is "libplait.a", "libplait.so", "cmake" ...; looks next to
+ * the running binary (build tree), then in ../lib/unplait (installed). NULL when absent. Owned. */
+char *file_find_part(const char *what);
+/* The path of this unplait binary. Owned. */
+char *file_self(void);
+/* The program `name` as the shell would find it in $PATH; NULL when absent. Owned. */
+char *file_find_program(const char *name);
+
+#endif

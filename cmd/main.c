@@ -1,0 +1,109 @@
+/* cmd/main.c - find the command, run it, print its error once, pick the exit status. */
+#include "cmd/cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct cmd *const commands[] = {
+#define CMD(id, name) &cmd_##id,
+#include "cmd/commands.def"
+#undef CMD
+};
+
+static const struct cmd *find_command(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+static struct err *help_main(const struct cmd *self, int argc, char **argv, int *status)
+{
+	(void)self;
+	if (argc > 0) {
+		const struct cmd *cmd = find_command(argv[0]);
+		char *args[] = { "--help", NULL };
+
+		if (!cmd)
+			return err_new(ERR_USAGE, "no command '%s'; `unplait help` lists them",
+				       argv[0]);
+		return cmd->main(cmd, 1, args, status);
+	}
+	puts("unplait finds, records, replays, isolates and explains concurrency bugs.\n\n"
+	     "usage: unplait COMMAND [OPTION]... [--] [PROGRAM [ARG]...]\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	puts("\n`unplait help COMMAND` says more. A first try:\n"
+	     "  CC=\"unplait cc\" make          # build your program\n"
+	     "  unplait hunt -o fail.plait -- ./your-test\n"
+	     "  unplait explain fail.plait");
+	return NULL;
+}
+
+const struct cmd cmd_help = {
+	.name = "help",
+	.synopsis = "[COMMAND]",
+	.summary = "list the commands, or describe one",
+	.main = help_main,
+};
+
+static struct err *version_main(const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	const struct opt none[] = { OPT_END };
+	struct cmd_common common = { 0 };
+	struct err *err = cmd_parse(cmd, none, &common, true, &argc, &argv);
+
+	(void)status;
+	if (err)
+		return err;
+	if (common.json) {
+		struct json j;
+
+		json_init(&j);
+		json_begin_object(&j, NULL);
+		json_int(&j, "unplait", 1);
+		json_str(&j, "version", UNPLAIT_VERSION);
+		json_end(&j);
+		err = cmd_write_json(&common, &j);
+		json_deinit(&j);
+		return err;
+	}
+	puts("unplait " UNPLAIT_VERSION);
+	return NULL;
+}
+
+const struct cmd cmd_version = {
+	.name = "version",
+	.synopsis = "",
+	.summary = "print the version",
+	.main = version_main,
+};
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "help";
+	const struct cmd *cmd;
+	struct err *err;
+	int status = 0;
+
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		name = "help";
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+		name = "version";
+	cmd = find_command(name);
+	if (!cmd) {
+		fprintf(stderr, "unplait: no command '%s'; `unplait help` lists them\n", name);
+		return ERR_USAGE;
+	}
+	err = cmd->main(cmd, argc > 2 ? argc - 2 : 0, argc > 2 ? argv + 2 : argv + argc, &status);
+	progress_done();
+	if (!err && (fflush(stdout) != 0 || ferror(stdout)))
+		err = err_new(ERR_ENV, "cannot write the result to stdout");
+	if (!err)
+		return status;
+	fprintf(stderr, "unplait: %s\n", err_message(err));
+	status = err_kind(err);
+	err_free(err);
+	return status;
+}

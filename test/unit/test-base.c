@@ -1,0 +1,130 @@
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "base/opt.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+
+#include <criterion/criterion.h>
+
+Test(err, wrap_adds_context)
+{
+	struct err *err = err_wrap(err_new(ERR_ENV, "no %s", "disk"), "saving %d", 7);
+
+	cr_assert_str_eq(err_message(err), "saving 7: no disk");
+	cr_assert_eq(err_kind(err), ERR_ENV);
+	err_free(err);
+	cr_assert_null(err_wrap(NULL, "nothing"));
+}
+
+Test(vec, grows_and_pops)
+{
+	VEC(int) v = { 0 };
+
+	for (int i = 0; i < 1000; i++)
+		vec_push(&v, i);
+	cr_assert_eq(v.len, 1000);
+	for (int i = 999; i >= 0; i--)
+		cr_assert_eq(vec_pop(&v), i);
+	vec_deinit(&v);
+}
+
+Test(map, finds_what_was_put)
+{
+	struct map m = { 0 };
+
+	cr_assert_null(map_find(&m, 0));
+	for (uint64_t i = 0; i < 10000; i++)
+		*map_put(&m, i * 7919, 0) += i;
+	for (uint64_t i = 0; i < 10000; i++)
+		cr_assert_eq(*map_find(&m, i * 7919), i);
+	cr_assert_null(map_find(&m, 1));
+	cr_assert_eq(m.entries[5].key, 5 * 7919, "iteration is in insertion order");
+	map_deinit(&m);
+}
+
+Test(names, ids_are_dense)
+{
+	struct names n = { 0 };
+	char text[16];
+
+	for (int i = 0; i < 500; i++) {
+		snprintf(text, sizeof(text), "n%d", i);
+		cr_assert_eq(names_intern(&n, text), (uint32_t)i);
+	}
+	cr_assert_eq(names_intern(&n, "n42"), 42);
+	cr_assert_eq(names_find(&n, "absent"), NAMES_NONE);
+	names_deinit(&n);
+}
+
+Test(json, nests_and_escapes)
+{
+	struct json j;
+
+	json_init(&j);
+	j.compact = true;
+	json_begin_object(&j, NULL);
+	json_str(&j, "a", "q\"\\\n\x01\xff\xc3\xa9");
+	json_begin_array(&j, "b");
+	json_int(&j, NULL, -1);
+	json_bool(&j, NULL, true);
+	json_end(&j);
+	json_end(&j);
+	cr_assert_str_eq(strbuf_str(&j.out),
+			 "{\"a\":\"q\\\"\\\\\\n\\u0001\\ufffd\xc3\xa9\",\"b\":[-1,true]}");
+	json_deinit(&j);
+}
+
+Test(opt, stops_at_the_target_command)
+{
+	uint64_t runs = 0;
+	bool all = false;
+	const struct opt table[] = {
+		OPT_U64('n', "runs", "N", &runs, ""),
+		OPT_FLAG(0, "all", &all, ""),
+		OPT_END,
+	};
+	char *words[] = { "-n3", "--all", "prog", "--runs", NULL };
+	char **argv = words;
+	int argc = 4;
+
+	cr_assert_null(opt_parse(table, &argc, &argv));
+	cr_assert_eq(runs, 3);
+	cr_assert(all);
+	cr_assert_eq(argc, 2);
+	cr_assert_str_eq(argv[0], "prog");
+}
+
+Test(opt, bad_numbers_are_usage_errors)
+{
+	uint64_t runs = 0;
+	const struct opt table[] = { OPT_U64('n', "runs", "N", &runs, ""), OPT_END };
+	const char *bad[] = { "x", "-1", "", "1e" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		char *words[] = { "--runs", (char *)bad[i], NULL };
+		char **argv = words;
+		int argc = 2;
+		struct err *err = opt_parse(table, &argc, &argv);
+
+		cr_assert_not_null(err);
+		cr_assert_eq(err_kind(err), ERR_USAGE);
+		err_free(err);
+	}
+}
+
+Test(arena, is_zeroed_and_aligned)
+{
+	struct arena a = { 0 };
+
+	for (size_t i = 1; i < 3000; i += 7) {
+		char *p = arena_alloc(&a, i);
+
+		cr_assert_eq((uintptr_t)p % 16, 0);
+		for (size_t k = 0; k < i; k++)
+			cr_assert_eq(p[k], 0);
+		memset(p, 0xff, i);
+	}
+	arena_deinit(&a);
+}
