@@ -35,9 +35,9 @@ static struct err *help_main(const struct cmd *self, int argc, char **argv, int 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\n`unplait help COMMAND` says more. A first try:\n"
-	     "  CC=\"unplait cc\" make          # build your program\n"
-	     "  unplait hunt -o fail.plait -- ./your-test\n"
-	     "  unplait explain fail.plait");
+	     "    CC=\"unplait cc\" make          # build your program\n"
+	     "    unplait hunt -o fail.plait -- ./your-test\n"
+	     "    unplait explain fail.plait");
 	return NULL;
 }
 
