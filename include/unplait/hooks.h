@@ -1,0 +1,148 @@
+/* unplait/hooks.h - what instrumented code calls: the interface between `unplait cc` and libplait.
+ *
+ * A binary holds up to three versions ("variants") of each instrumented function: plain, path and
+ * full. plait_variant is set before the first constructor runs and never changes afterwards;
+ * dispatch stubs (function pointers, exported functions, constructors, thread entries) look at it.
+ *
+ * Sites. Every hook that names a program point passes a 32-bit site number. Sites are numbered per
+ * module (executable or shared library) from 1; 0 means unknown. An executable passes its numbers
+ * as constants; a shared library adds its own `plait_module_base`, a hidden 32-bit variable that
+ * plait_register_module() fills in when the library is loaded (executable: base 0).
+ *
+ * Who performs the access. The full variant *replaces* scalar loads, stores and atomics by calls:
+ * the hook does the access itself, so that "announce, be scheduled, access, record" is one step.
+ * For wide accesses (memcpy, memset, vectors, structs) the hook comes directly before the access.
+ *
+ * Every function here is safe before initialisation, in signal handlers and after fork. */
+#ifndef UNPLAIT_HOOKS_H
+#define UNPLAIT_HOOKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLAIT_VARIANT_PLAIN 0
+#define PLAIT_VARIANT_PATH  1
+#define PLAIT_VARIANT_FULL  2
+
+#ifndef PLAIT_EXPORT
+#define PLAIT_EXPORT __attribute__((visibility("default")))
+#endif
+
+PLAIT_EXPORT extern int plait_variant;
+
+/* One per instrumented module, emitted by cc as a constant; a constructor of the highest priority
+ * (executable: .preinit_array) hands it to plait_register_module. */
+struct plait_module {
+	uint32_t version;      /* PLAIT_MODULE_VERSION */
+	uint32_t is_library;   /* 0: the executable */
+	uint32_t nsites;       /* sites are 1 .. nsites */
+	uint32_t nelements;    /* elements are 0 .. nelements-1 */
+	uint32_t *module_base; /* where to store the first site number minus one */
+	const void *anchor;    /* an address inside the module, to find its load address */
+	const char *name;      /* output name at link time, for humans */
+	/* element of each access site, index site-1; UINT32_MAX for sites that are no access. Used
+	 * by modes order/block/graph. */
+	const uint32_t *element_of_site;
+};
+#define PLAIT_MODULE_VERSION 1
+PLAIT_EXPORT void plait_register_module(const struct plait_module *module);
+
+/* ---- path and full variants ---- */
+
+/* Set directly before a call to a function that libplait interposes or models (pthread_*, sem_*,
+ * malloc, read, ...): the wrapper takes it as its site and resets it to 0. */
+PLAIT_EXPORT extern __thread uint32_t plait_call_site;
+
+/* Allocation: calls to these names are redirected in the path and full variants (malloc ->
+ * plait_malloc ...; operator new -> plait_new ...). Behaviour is that of the original. */
+PLAIT_EXPORT void *plait_malloc(size_t size);
+PLAIT_EXPORT void *plait_calloc(size_t n, size_t size);
+PLAIT_EXPORT void *plait_realloc(void *p, size_t size);
+PLAIT_EXPORT void *plait_memalign(size_t alignment, size_t size); /* memalign, aligned_alloc */
+PLAIT_EXPORT int plait_posix_memalign(void **ret, size_t alignment, size_t size);
+PLAIT_EXPORT void plait_free(void *p);
+/* After an allocating call that is not redirected (operator new, strdup, getline ...): note the
+ * block; before operator delete: note its end. */
+PLAIT_EXPORT void plait_note_alloc(void *p, size_t size);
+PLAIT_EXPORT void plait_note_free(void *p);
+
+/* ---- path variant ---- */
+
+/* Branch bits: a shift register with a leading sentinel 1. Inline at each recorded branch:
+ *	plait_bits = plait_bits * 2 + taken;
+ *	if ((int64_t)plait_bits < 0) plait_flush_bits();
+ * It starts as 1; a flush writes the 63 bits below the sentinel and resets it to 1. */
+PLAIT_EXPORT extern __thread uint64_t plait_bits;
+PLAIT_EXPORT void plait_flush_bits(void);
+/* A recorded switch: the index of the chosen successor (0 = default, then in IR order). */
+PLAIT_EXPORT void plait_path_switch(uint32_t successor, uint32_t nsuccessors);
+/* The value of a possibly shared load that feeds an address (also the target of an indirect call).
+ */
+PLAIT_EXPORT void plait_path_value(uint64_t value);
+/* The result of an external call whose value is input (read, getenv, rand, time ...), and memory
+ * that such a call filled. The site is plait_call_site of the call. */
+PLAIT_EXPORT void plait_path_input(uint32_t site, uint64_t value);
+PLAIT_EXPORT void plait_path_input_range(uint32_t site, const void *p, size_t n);
+
+/* ---- full variant ---- */
+
+PLAIT_EXPORT uint8_t plait_read1(const void *p, uint32_t site);
+PLAIT_EXPORT uint16_t plait_read2(const void *p, uint32_t site);
+PLAIT_EXPORT uint32_t plait_read4(const void *p, uint32_t site);
+PLAIT_EXPORT uint64_t plait_read8(const void *p, uint32_t site);
+PLAIT_EXPORT void plait_write1(void *p, uint8_t v, uint32_t site);
+PLAIT_EXPORT void plait_write2(void *p, uint16_t v, uint32_t site);
+PLAIT_EXPORT void plait_write4(void *p, uint32_t v, uint32_t site);
+PLAIT_EXPORT void plait_write8(void *p, uint64_t v, uint32_t site);
+/* Directly before a wide access of n bytes. */
+PLAIT_EXPORT void plait_read_range(const void *p, size_t n, uint32_t site);
+PLAIT_EXPORT void plait_write_range(void *p, size_t n, uint32_t site);
+
+/* Atomics. `order` is LLVM's/C11's memory_order number (0 relaxed .. 5 seq_cst). */
+PLAIT_EXPORT uint8_t plait_atomic_load1(const void *p, uint32_t order, uint32_t site);
+PLAIT_EXPORT uint16_t plait_atomic_load2(const void *p, uint32_t order, uint32_t site);
+PLAIT_EXPORT uint32_t plait_atomic_load4(const void *p, uint32_t order, uint32_t site);
+PLAIT_EXPORT uint64_t plait_atomic_load8(const void *p, uint32_t order, uint32_t site);
+PLAIT_EXPORT void plait_atomic_store1(void *p, uint8_t v, uint32_t order, uint32_t site);
+PLAIT_EXPORT void plait_atomic_store2(void *p, uint16_t v, uint32_t order, uint32_t site);
+PLAIT_EXPORT void plait_atomic_store4(void *p, uint32_t v, uint32_t order, uint32_t site);
+PLAIT_EXPORT void plait_atomic_store8(void *p, uint64_t v, uint32_t order, uint32_t site);
+
+/* Read-modify-write; returns the old value. */
+enum plait_rmw {
+	PLAIT_RMW_XCHG,
+	PLAIT_RMW_ADD,
+	PLAIT_RMW_SUB,
+	PLAIT_RMW_AND,
+	PLAIT_RMW_NAND,
+	PLAIT_RMW_OR,
+	PLAIT_RMW_XOR,
+	PLAIT_RMW_MAX,
+	PLAIT_RMW_MIN,
+	PLAIT_RMW_UMAX,
+	PLAIT_RMW_UMIN
+};
+PLAIT_EXPORT uint8_t plait_atomic_rmw1(void *p, uint8_t v, uint32_t op, uint32_t order,
+				       uint32_t site);
+PLAIT_EXPORT uint16_t plait_atomic_rmw2(void *p, uint16_t v, uint32_t op, uint32_t order,
+					uint32_t site);
+PLAIT_EXPORT uint32_t plait_atomic_rmw4(void *p, uint32_t v, uint32_t op, uint32_t order,
+					uint32_t site);
+PLAIT_EXPORT uint64_t plait_atomic_rmw8(void *p, uint64_t v, uint32_t op, uint32_t order,
+					uint32_t site);
+/* Compare and exchange (strong); returns the old value, equal to `expected` iff it succeeded. */
+PLAIT_EXPORT uint8_t plait_atomic_cas1(void *p, uint8_t expected, uint8_t desired, uint32_t order,
+				       uint32_t site);
+PLAIT_EXPORT uint16_t plait_atomic_cas2(void *p, uint16_t expected, uint16_t desired,
+					uint32_t order, uint32_t site);
+PLAIT_EXPORT uint32_t plait_atomic_cas4(void *p, uint32_t expected, uint32_t desired,
+					uint32_t order, uint32_t site);
+PLAIT_EXPORT uint64_t plait_atomic_cas8(void *p, uint64_t expected, uint64_t desired,
+					uint32_t order, uint32_t site);
+PLAIT_EXPORT void plait_fence(uint32_t order, uint32_t site);
+
+/* A recorded branch or switch went to successor `successor` (true branch = 1, false = 0). */
+PLAIT_EXPORT void plait_branch(uint32_t successor, uint32_t site);
+
+#endif
