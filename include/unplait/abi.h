@@ -1,0 +1,126 @@
+/* unplait/abi.h - what the runtime writes and the tool reads. ALL that target and tool share
+ *besides hooks.h (compiler to runtime), sites.h (compiler to tool) and control.h (steering). Bump
+ *PLAIT_FORMAT_VERSION when a layout or a meaning changes; doc/format/plait.md describes it.
+ *
+ * A run's folder ($UNPLAIT_DIR):
+ *	run      struct plait_run, mapped shared by the target
+ *	tNNNNN   events of thread NNNNN (its index), a plain sequence of records
+ *
+ * A record is a tag byte (the event kind, 1..127) and its fields (events.def). The files are
+ * zero-filled and a tag is written *after* its fields, so a reader stops at the first zero byte:
+ *what it has read is complete, whatever killed the target. */
+#ifndef UNPLAIT_ABI_H
+#define UNPLAIT_ABI_H
+
+#include <stdint.h>
+
+#define PLAIT_FORMAT_VERSION 1
+#define PLAIT_RUN_MAGIC	     "PLAITRUN" /* 8 bytes, no NUL */
+
+enum plait_event_kind {
+	PLAIT_EV_NONE,
+#define EVENT(id, name, fields) PLAIT_EV_##id,
+#include "unplait/events.def"
+#undef EVENT
+	PLAIT_EV_COUNT
+};
+
+/* Environment, set by the commands. */
+#define PLAIT_ENV_MODE	  "UNPLAIT_MODE" /* off, path, full, graph, order, block, control */
+#define PLAIT_ENV_DIR	  "UNPLAIT_DIR"
+#define PLAIT_ENV_CONTROL "UNPLAIT_CONTROL" /* path of the control area, see control.h */
+#define PLAIT_ENV_SERVER  "UNPLAIT_SERVER"  /* descriptor of the fork server's socket */
+#define PLAIT_ENV_OPTIONS "UNPLAIT_OPTIONS" /* comma-separated key[=value]: follow, ... */
+
+enum plait_mode {
+	PLAIT_MODE_OFF,
+	PLAIT_MODE_PATH,
+	PLAIT_MODE_ORDER,
+	PLAIT_MODE_BLOCK,
+	PLAIT_MODE_GRAPH,
+	PLAIT_MODE_FULL,
+	PLAIT_MODE_CONTROL,
+};
+#define PLAIT_MODE_NAMES { "off", "path", "order", "block", "graph", "full", "control" }
+
+/* How to read CLOCK records. */
+enum plait_clock {
+	PLAIT_CLOCK_TSC,   /* time stamp counter: order between threads is approximate, except that
+			      synchronisation events of one object are in their true order */
+	PLAIT_CLOCK_STEPS, /* one thread at a time: the clock is a total order of all events */
+};
+
+enum plait_outcome_kind {
+	PLAIT_OUTCOME_UNKNOWN, /* still running, or killed from outside */
+	PLAIT_OUTCOME_PASS,
+	PLAIT_OUTCOME_ASSERT, /* assert() or abort() */
+	PLAIT_OUTCOME_SIGNAL,
+	PLAIT_OUTCOME_DEADLOCK,
+	PLAIT_OUTCOME_HANG,
+	PLAIT_OUTCOME_EXIT,   /* non-zero exit status, where that counts as failing */
+	PLAIT_OUTCOME_OUTPUT, /* output differs from --expect */
+	PLAIT_OUTCOME_ORACLE, /* --oracle said so */
+};
+#define PLAIT_OUTCOME_NAMES                                                                        \
+	{ "unknown", "pass", "assert", "signal", "deadlock", "hang", "exit", "output", "oracle" }
+
+#define PLAIT_MAX_THREADS 8192
+#define PLAIT_MAX_MODULES 64
+#define PLAIT_MAX_FRAMES  24
+
+struct plait_thread_info {
+	uint32_t parent;  /* index of the creating thread; itself for thread 0 */
+	uint32_t ordinal; /* the how-manieth child of its parent, from 1 */
+	uint32_t kernel_tid;
+	uint32_t state; /* 0 unused, 1 alive, 2 ended */
+	uint64_t stack_low, stack_size;
+	uint64_t lost;	/* events that could not be written */
+	uint64_t entry; /* address of the start routine, 0 for main */
+};
+
+struct plait_module_info {
+	uint64_t load_address; /* added to the addresses in the file */
+	uint64_t low, high;    /* where it is mapped */
+	uint32_t first_site;   /* its site numbers are first_site .. first_site + nsites - 1 */
+	uint32_t nsites;       /* 0: not instrumented */
+	uint8_t build_id[20];
+	uint8_t build_id_len;
+	char path[235];
+};
+
+/* Where a failure was seen: filled in by the runtime when it can. */
+struct plait_failure {
+	uint32_t kind; /* enum plait_outcome_kind */
+	uint32_t thread;
+	int32_t signal, code;
+	uint64_t address; /* fault address */
+	uint32_t site;	  /* last site of that thread */
+	uint32_t nframes;
+	uint64_t frames[PLAIT_MAX_FRAMES]; /* program counters, innermost first */
+	char text[512];			   /* assertion text, what waits for what ... */
+};
+
+struct plait_run {
+	char magic[8];
+	uint32_t version;
+	uint32_t size; /* sizeof(struct plait_run) */
+	uint32_t mode, clock;
+	uint32_t pid;
+	uint32_t ended; /* 1: the runtime saw the end of the process; 2: it exec'ed */
+	uint32_t nthreads, nmodules;
+	uint32_t flags;	       /* enum plait_run_flags */
+	uint32_t threads_lost; /* beyond PLAIT_MAX_THREADS */
+	struct plait_failure failure;
+	struct plait_module_info modules[PLAIT_MAX_MODULES];
+	struct plait_thread_info threads[PLAIT_MAX_THREADS];
+};
+
+enum plait_run_flags {
+	PLAIT_RUN_NO_SPACE = 1, /* the disk was full: events are missing */
+	PLAIT_RUN_FORKED = 2,
+	PLAIT_RUN_EXECED = 4,
+	PLAIT_RUN_SYNC_ONLY = 8,   /* unmodified program: only synchronisation was seen */
+	PLAIT_RUN_TSAN_ROUTE = 16, /* -fsanitize=thread objects: sites are program counters */
+};
+
+#endif

@@ -1,0 +1,43 @@
+/* rt/interpose.h - taking over libc's functions.
+ *
+ * For each line of interpose.def, libplait exports the function's own name as one instruction,
+ * `jmp *fn`, where fn is `hook_NAME` at first. When the mode needs no hooks (off), rt_init points
+ * fn at libc's function itself, so that mode off pays one predictable jump and nothing else.
+ * `real.NAME` is libc's function (dlsym/dlvsym(RTLD_NEXT), default symbol version), resolved by
+ * interpose_init before anything can be called through it. */
+#ifndef RT_INTERPOSE_H
+#define RT_INTERPOSE_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+
+struct interpose_real {
+#define INTERPOSE(ret, name, params) ret(*name) params;
+#include "rt/interpose.def"
+#undef INTERPOSE
+};
+
+extern struct interpose_real real;
+
+/* Resolve `real`; hooks: true = keep our hooks in front, false = get out of the way (mode off). */
+void interpose_init(bool hooks);
+
+#define INTERPOSE(ret, name, params) ret hook_##name params;
+#include "rt/interpose.def"
+#undef INTERPOSE
+
+#endif
