@@ -1,0 +1,97 @@
+/* explain/explanation.h - the answer that `explain` gives, however it was found: which few events,
+ * in which order, make the program fail, and what the nearest order is that does not. Plain data in
+ * one arena; report/ turns it into text, HTML, DOT or JSON. */
+#ifndef EXPLAIN_EXPLANATION_H
+#define EXPLAIN_EXPLANATION_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An event as a person sees it. Strings live in the explanation's arena; NULL = not known. */
+struct shown_event {
+	uint32_t thread;    /* index into explanation.threads */
+	uint64_t index;	    /* how-manieth event of its thread */
+	uint64_t position;  /* how-manieth event of the whole run */
+	const char *op;	    /* "read", "write", "lock" ... (names of events.def) */
+	const char *object; /* "queue.filled" */
+	const char *value;  /* "3", "0x0" */
+	const char *file;   /* as debug info says */
+	uint32_t line;
+	const char *function;
+	const char *source;    /* the source line, trimmed */
+	const char *excerpt;   /* a few lines around it, '\n' between them ... */
+	uint32_t excerpt_line; /* ... and the number of the first */
+	bool reordered;	       /* takes part in a pair whose order differs between the schedules */
+	bool only_here;	       /* the other schedule has no such event: control flow differs */
+	bool switched;	       /* another thread ran directly before it */
+	bool failure;	       /* this is where it fails */
+	uint32_t repeats;      /* events like it directly after, not shown (0 = none) */
+};
+
+struct shown_schedule {
+	struct shown_event *events; /* only what matters, in order */
+	size_t len;
+	uint64_t events_total;
+	uint64_t switches;
+};
+
+/* A value that flows from one event to another in one of the schedules only. */
+struct shown_flow {
+	bool failing;  /* in the failing schedule; else in the passing one */
+	uint32_t from; /* index into that schedule's events, UINT32_MAX = the initial value */
+	uint32_t to;
+};
+
+enum bug_kind {
+	BUG_UNKNOWN,
+	BUG_ATOMICITY,
+	BUG_MULTI_VARIABLE,
+	BUG_ORDER,
+	BUG_DEADLOCK,
+	BUG_LOST_WAKEUP,
+};
+#define BUG_KIND_NAMES                                                                             \
+	{ "unknown", "atomicity", "multi-variable", "order", "deadlock", "lost-wakeup" }
+
+/* Advice, tested by enforcing it over many schedules. */
+struct shown_advice {
+	const char *text;		     /* one or two sentences with source lines */
+	uint64_t failed_before, runs_before; /* without it */
+	uint64_t failed_after, runs_after;   /* with it enforced; runs_after 0 = not tested */
+};
+
+/* One frame or one line of "who waits for what". */
+struct shown_note {
+	const char *text;
+};
+
+struct explanation {
+	struct arena arena;
+	const char *program;	  /* as typed */
+	const char *plait;	  /* the file explained */
+	const char *outcome;	  /* "signal": names of abi.h */
+	const char *outcome_text; /* "SIGSEGV (null pointer) in consumer at main.c:212" */
+	bool confirmed;		  /* both schedules were run natively, as claimed */
+	uint64_t replays_tried, replays_same;
+	enum bug_kind kind;
+	const char *summary;  /* one sentence: what happened */
+	const char **threads; /* "0", "0.1" ... */
+	size_t nthreads;
+	struct shown_schedule failing, passing; /* passing.len 0: none was found */
+	struct shown_flow *flows;
+	size_t nflows;
+	/* the pair whose order decides: indexes into failing.events; UINT32_MAX = none */
+	uint32_t pair[2];
+	struct shown_advice advice;
+	struct shown_note *notes; /* stacks, who waits for what, what could not be controlled */
+	size_t nnotes;
+	uint64_t pairs_tried;
+	double seconds_trace, seconds_search, seconds_advice;
+};
+
+void explanation_free(struct explanation *x);
+
+#endif

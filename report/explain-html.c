@@ -1,0 +1,269 @@
+/* report/explain-html.c - an explanation as one self-contained page.
+ * C writes plain, complete HTML (readable with scripts off, printable); assets/explain.js only adds
+ * the data-flow arrows, the source panel, filters and keys. Every text goes through
+ * report_html_escape: source code and values are somebody else's. */
+#include "report/report.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "explain/explanation.h"
+#include "report/assets.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void report_html_escape(struct strbuf *out, const char *text)
+{
+	for (; text && *text; text++) {
+		switch (*text) {
+		case '&':
+			strbuf_adds(out, "&amp;");
+			break;
+		case '<':
+			strbuf_adds(out, "&lt;");
+			break;
+		case '>':
+			strbuf_adds(out, "&gt;");
+			break;
+		case '"':
+			strbuf_adds(out, "&quot;");
+			break;
+		case '\n':
+			strbuf_adds(out, "&#10;");
+			break;
+		default:
+			strbuf_addc(out, *text);
+		}
+	}
+}
+
+static const char *thread_name(const struct explanation *x, uint32_t t)
+{
+	return t < x->nthreads ? x->threads[t] : "?";
+}
+
+static void add_attribute(struct strbuf *out, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	strbuf_addf(out, " %s=\"", name);
+	report_html_escape(out, value);
+	strbuf_addc(out, '"');
+}
+
+static void add_span(struct strbuf *out, const char *class, const char *text)
+{
+	if (!text)
+		return;
+	strbuf_addf(out, "<span class=\"%s\">", class);
+	report_html_escape(out, text);
+	strbuf_adds(out, "</span>");
+}
+
+/* The same event in the other schedule: same thread, same per-thread index, same place. */
+static uint32_t twin_of(const struct shown_schedule *other, const struct shown_event *e)
+{
+	for (uint32_t i = 0; i < other->len; i++) {
+		const struct shown_event *o = &other->events[i];
+
+		if (o->thread == e->thread && o->index == e->index && o->line == e->line)
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+static void open_event(struct strbuf *out, const struct explanation *x, const struct shown_event *e,
+		       char side, size_t i, uint32_t twin)
+{
+	strbuf_addf(out, "<div tabindex=0 id=\"%c%zu\" class=\"ev t%u%s%s\"", side, i,
+		    e->thread % 6, e->reordered ? " reordered" : "", e->failure ? " failure" : "");
+	add_attribute(out, "data-thread", thread_name(x, e->thread));
+	add_attribute(out, "data-object", e->object ? e->object : "");
+	add_attribute(out, "data-file", e->file);
+	add_attribute(out, "data-function", e->function ? e->function : "?");
+	add_attribute(out, "data-excerpt", e->excerpt);
+	strbuf_addf(out, " data-line=%u data-first=%u", e->line, e->excerpt_line);
+	if (twin != UINT32_MAX)
+		strbuf_addf(out, " data-twin=\"%c%u\"", side == 'f' ? 'p' : 'f', twin);
+	strbuf_addc(out, '>');
+}
+
+static void add_event(struct strbuf *out, const struct explanation *x, const struct shown_event *e)
+{
+	strbuf_adds(out, "<div class=what>");
+	add_span(out, "thread", thread_name(x, e->thread));
+	add_span(out, "op", e->op ? e->op : "event");
+	add_span(out, "code", e->object);
+	if (e->value) {
+		strbuf_adds(out, "<span class=code>= ");
+		report_html_escape(out, e->value);
+		strbuf_adds(out, "</span>");
+	}
+	if (e->failure)
+		strbuf_adds(out, "<span class=\"tag bad\">fails here</span>");
+	if (e->reordered)
+		strbuf_adds(out, "<span class=tag>order differs</span>");
+	if (e->only_here)
+		strbuf_adds(out, "<span class=tag>only here</span>");
+	if (e->repeats)
+		strbuf_addf(out, "<span class=tag>and %u more</span>", e->repeats);
+	if (e->file) {
+		strbuf_adds(out, "<span class=where>");
+		report_html_escape(out, e->file);
+		strbuf_addf(out, ":%u ", e->line);
+		report_html_escape(out, e->function);
+		strbuf_adds(out, "</span>");
+	}
+	strbuf_adds(out, "</div>");
+	add_span(out, "code src", e->source);
+	strbuf_adds(out, "</div>\n");
+}
+
+static bool thread_shown(const struct shown_schedule *s, uint32_t t)
+{
+	for (size_t i = 0; i < s->len; i++)
+		if (s->events[i].thread == t)
+			return true;
+	return false;
+}
+
+/* Indent per lane, so that the eye sees who runs; with many threads the steps get smaller. */
+static void add_pane(struct strbuf *out, const struct explanation *x,
+		     const struct shown_schedule *s, const struct shown_schedule *other, char side)
+{
+	uint32_t lanes = 0;
+	uint32_t lane_of[256];
+
+	for (uint32_t t = 0; t < 256; t++)
+		lane_of[t] =
+			thread_shown(&x->failing, t) || thread_shown(&x->passing, t) ? lanes++ : 0;
+	strbuf_addf(out,
+		    "<section class=\"pane %s\"><h2>%s schedule <span class=dim>%zu of %" PRIu64
+		    " events, %" PRIu64
+		    " switches</span></h2>\n<div class=lanes><svg class=flow></svg>\n",
+		    side == 'f' ? "failing" : "passing", side == 'f' ? "Failing" : "Passing",
+		    s->len, s->events_total, s->switches);
+	for (size_t i = 0; i < s->len; i++) {
+		const struct shown_event *e = &s->events[i];
+		uint32_t indent = e->thread < 256 ? lane_of[e->thread] * (lanes > 4 ? 12 : 36) : 0;
+
+		strbuf_addf(out, "<div style=\"padding-left:%upx\">", indent);
+		open_event(out, x, e, side, i, twin_of(other, e));
+		add_event(out, x, e);
+		strbuf_adds(out, "</div>\n");
+	}
+	strbuf_adds(out, "</div></section>\n");
+}
+
+static void add_fact(struct strbuf *out, const char *name, const char *class, const char *text)
+{
+	if (!text)
+		return;
+	strbuf_addf(out, "<dt>%s</dt><dd class=\"%s\">", name, class);
+	report_html_escape(out, text);
+	strbuf_adds(out, "</dd>\n");
+}
+
+static void add_head(struct strbuf *out, const struct explanation *x)
+{
+	static const char *const kinds[] = BUG_KIND_NAMES;
+	_cleanup_(xfreep) char *proof = NULL;
+
+	strbuf_adds(out, "<!doctype html>\n<html lang=en><head><meta charset=utf-8>"
+			 "<meta name=viewport content=\"width=device-width\"><title>unplait: ");
+	report_html_escape(out, x->program);
+	strbuf_addf(out, "</title>\n<style>\n%s</style></head>\n<body>\n<h1>", asset_explain_css);
+	report_html_escape(out, x->program);
+	strbuf_adds(out, "</h1>\n<dl class=facts>\n");
+	proof = xasprintf(
+		"%s: %" PRIu64 " of %" PRIu64 " replays fail the same way; %s (%" PRIu64
+		" pairs tried)",
+		x->confirmed ? "confirmed" : "UNCONFIRMED", x->replays_same, x->replays_tried,
+		x->passing.len ? "the passing schedule was run too" : "no passing schedule found",
+		x->pairs_tried);
+	add_fact(out, "fails", "bad", x->outcome_text);
+	add_fact(out, "kind", "", kinds[x->kind]);
+	add_fact(out, "cause", "", x->summary);
+	add_fact(out, "proof", x->confirmed ? "good" : "bad", proof);
+	strbuf_adds(out, "</dl>\n");
+}
+
+static void add_bar(struct strbuf *out, const struct explanation *x)
+{
+	strbuf_adds(out, "<div class=bar>");
+	for (uint32_t t = 0; t < x->nthreads; t++) {
+		if (!thread_shown(&x->failing, t) && !thread_shown(&x->passing, t))
+			continue;
+		strbuf_addf(out, "<button aria-pressed=true class=\"thread t%u\" data-thread=\"",
+			    t % 6);
+		report_html_escape(out, x->threads[t]);
+		strbuf_adds(out, "\">thread ");
+		report_html_escape(out, x->threads[t]);
+		strbuf_adds(out, "</button>");
+	}
+	strbuf_adds(out,
+		    "<input id=find type=search placeholder=\"filter by object, line, text (/)\">"
+		    "<button id=theme>dark / light (t)</button>"
+		    "<span class=dim>j k: next, previous · h l: other side · hover: data flow and "
+		    "source</span></div>\n");
+}
+
+static void add_advice(struct strbuf *out, const struct explanation *x)
+{
+	const struct shown_advice *a = &x->advice;
+
+	if (!a->text)
+		return;
+	strbuf_adds(out, "<div class=advice><b>Advice.</b> ");
+	report_html_escape(out, a->text);
+	if (a->runs_after)
+		strbuf_addf(out,
+			    "<br><span class=\"%s\">Tested: failed %" PRIu64 " of %" PRIu64
+			    " schedules before, %" PRIu64 " of %" PRIu64
+			    " with it enforced.</span>",
+			    a->failed_after ? "bad" : "good", a->failed_before, a->runs_before,
+			    a->failed_after, a->runs_after);
+	strbuf_adds(out, "</div>\n");
+}
+
+static void add_flows(struct strbuf *out, const struct explanation *x)
+{
+	bool first = true;
+
+	strbuf_adds(out, "<script>\nvar FLOWS = [");
+	for (size_t i = 0; i < x->nflows; i++) {
+		const struct shown_flow *f = &x->flows[i];
+		char side = f->failing ? 'f' : 'p';
+
+		if (f->from == UINT32_MAX)
+			continue;
+		strbuf_addf(out, "%s{from:'%c%u',to:'%c%u',failing:%s}", first ? "" : ",", side,
+			    f->from, side, f->to, f->failing ? "true" : "false");
+		first = false;
+	}
+	strbuf_addf(out, "];\n%s</script>\n", asset_explain_js);
+}
+
+void report_explain_html(const struct explanation *x, struct strbuf *out)
+{
+	add_head(out, x);
+	add_advice(out, x);
+	add_bar(out, x);
+	strbuf_adds(out, "<main class=panes>\n");
+	add_pane(out, x, &x->failing, &x->passing, 'f');
+	if (x->passing.len)
+		add_pane(out, x, &x->passing, &x->failing, 'p');
+	strbuf_adds(out, "</main>\n");
+	if (x->nnotes) {
+		strbuf_adds(out, "<h2>Notes</h2><ul>\n");
+		for (size_t i = 0; i < x->nnotes; i++) {
+			strbuf_adds(out, "<li>");
+			report_html_escape(out, x->notes[i].text);
+			strbuf_adds(out, "</li>\n");
+		}
+		strbuf_adds(out, "</ul>\n");
+	}
+	strbuf_adds(out, "<aside id=source></aside>\n");
+	add_flows(out, x);
+	strbuf_adds(out, "</body></html>\n");
+}

@@ -1,0 +1,115 @@
+#include "report/report.h"
+
+#include "base/json.h"
+#include "explain/explanation.h"
+
+static void add_event(struct json *j, const char *key, const struct explanation *x,
+		      const struct shown_event *e)
+{
+	json_begin_object(j, key);
+	json_str(j, "file", e->file);
+	json_uint(j, "line", e->line);
+	json_str(j, "function", e->function);
+	json_str(j, "object", e->object);
+	json_str(j, "op", e->op);
+	json_str(j, "thread", e->thread < x->nthreads ? x->threads[e->thread] : NULL);
+	json_uint(j, "index", e->index);
+	json_str(j, "value", e->value);
+	json_uint(j, "position", e->position);
+	if (e->reordered)
+		json_bool(j, "reordered", true);
+	if (e->only_here)
+		json_bool(j, "only_here", true);
+	if (e->failure)
+		json_bool(j, "failure", true);
+	json_end(j);
+}
+
+static void add_schedule(struct json *j, const char *key, const struct explanation *x,
+			 const struct shown_schedule *s)
+{
+	json_begin_object(j, key);
+	json_uint(j, "events_total", s->events_total);
+	json_uint(j, "switches", s->switches);
+	json_begin_array(j, "shown");
+	for (size_t i = 0; i < s->len; i++)
+		add_event(j, NULL, x, &s->events[i]);
+	json_end(j);
+	json_end(j);
+}
+
+static void add_flows(struct json *j, const struct explanation *x)
+{
+	json_begin_array(j, "dataflow");
+	for (size_t i = 0; i < x->nflows; i++) {
+		const struct shown_flow *f = &x->flows[i];
+		const struct shown_schedule *s = f->failing ? &x->failing : &x->passing;
+
+		json_begin_object(j, NULL);
+		json_str(j, "in", f->failing ? "failing" : "passing");
+		if (f->from < s->len)
+			add_event(j, "from", x, &s->events[f->from]);
+		else
+			json_null(j, "from");
+		add_event(j, "to", x, &s->events[f->to]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void add_advice(struct json *j, const struct shown_advice *a)
+{
+	json_str(j, "advice", a->text);
+	if (!a->runs_after)
+		return;
+	json_begin_object(j, "advice_tested");
+	json_uint(j, "failed_before", a->failed_before);
+	json_uint(j, "runs_before", a->runs_before);
+	json_uint(j, "failed_after", a->failed_after);
+	json_uint(j, "runs_after", a->runs_after);
+	json_end(j);
+}
+
+void report_explain_json(const struct explanation *x, struct json *j)
+{
+	static const char *const kinds[] = BUG_KIND_NAMES;
+
+	json_begin_object(j, NULL);
+	json_int(j, "unplait", 1);
+	json_bool(j, "confirmed", x->confirmed);
+	json_str(j, "program", x->program);
+	json_str(j, "plait", x->plait);
+	json_begin_object(j, "outcome");
+	json_str(j, "kind", x->outcome);
+	json_str(j, "message", x->outcome_text);
+	json_end(j);
+	json_begin_object(j, "replays");
+	json_uint(j, "tried", x->replays_tried);
+	json_uint(j, "same", x->replays_same);
+	json_end(j);
+	json_str(j, "kind", kinds[x->kind]);
+	json_str(j, "summary", x->summary);
+	add_schedule(j, "failing", x, &x->failing);
+	if (x->passing.len)
+		add_schedule(j, "passing", x, &x->passing);
+	else
+		json_null(j, "passing");
+	json_begin_array(j, "reordered");
+	for (int i = 0; i < 2; i++)
+		if (x->pair[i] < x->failing.len)
+			add_event(j, NULL, x, &x->failing.events[x->pair[i]]);
+	json_end(j);
+	add_flows(j, x);
+	json_uint(j, "pairs_tried", x->pairs_tried);
+	add_advice(j, &x->advice);
+	json_begin_array(j, "notes");
+	for (size_t i = 0; i < x->nnotes; i++)
+		json_str(j, NULL, x->notes[i].text);
+	json_end(j);
+	json_begin_object(j, "seconds");
+	json_real(j, "trace", x->seconds_trace, 3);
+	json_real(j, "solve", x->seconds_search, 3);
+	json_real(j, "replay", x->seconds_advice, 3);
+	json_end(j);
+	json_end(j);
+}

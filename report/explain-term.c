@@ -1,0 +1,288 @@
+/* report/explain-term.c - an explanation for the terminal.
+ *
+ * The two schedules stand side by side. Each row is one event; the column of dots before it is the
+ * threads' lanes, so that an eye running down the page sees who ran when:
+ *
+ *	FAILING  12 of 143 events               PASSING  11 of 140 events
+ *	●··  0    main.c:301  write q->mut      ·●·  0.1  main.c:212  read q->mut = ...
+ *	          q->mut = NULL;                          pthread_mutex_lock(q->mut);
+ *
+ * Rows of one side only are fine: the shorter side is padded with blanks. */
+#include "report/report.h"
+
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "base/mem.h"
+#include "explain/explanation.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const enum color lane_colors[] = { COLOR_CYAN, COLOR_YELLOW, COLOR_MAGENTA, COLOR_GREEN,
+					  COLOR_BLUE };
+
+static enum color lane_color(uint32_t thread)
+{
+	return lane_colors[thread % ARRAY_SIZE(lane_colors)];
+}
+
+/* Columns a UTF-8 text takes; every code point counts as one. */
+static size_t columns(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+/* Append at most `width` columns of text, then pad to exactly that many. */
+static void add_cell(struct strbuf *out, const char *text, size_t width)
+{
+	size_t used = 0;
+	const char *p = text;
+
+	while (*p && used < width) {
+		bool last = used + 1 == width;
+		const char *next = p + 1;
+
+		while ((*next & 0xc0) == 0x80)
+			next++;
+		if (last && *next) {
+			strbuf_adds(out, "…");
+			used++;
+			break;
+		}
+		strbuf_add(out, p, (size_t)(next - p));
+		used++;
+		p = next;
+	}
+	strbuf_pad(out, ' ', width - used);
+}
+
+/* Which lanes to draw: threads that occur in either schedule. */
+struct lanes {
+	uint32_t lane_of[256]; /* by thread index; UINT32_MAX = not shown */
+	uint32_t n;
+	size_t name_width;
+};
+
+static void add_lanes(struct lanes *l, const struct explanation *x, const struct shown_schedule *s)
+{
+	for (size_t i = 0; i < s->len; i++) {
+		uint32_t t = s->events[i].thread;
+
+		if (t < ARRAY_SIZE(l->lane_of))
+			l->lane_of[t] = 1;
+		if (t < x->nthreads && columns(x->threads[t]) > l->name_width)
+			l->name_width = columns(x->threads[t]);
+	}
+}
+
+static void find_lanes(struct lanes *l, const struct explanation *x)
+{
+	memset(l, 0, sizeof(*l));
+	add_lanes(l, x, &x->failing);
+	add_lanes(l, x, &x->passing);
+	for (size_t t = 0; t < ARRAY_SIZE(l->lane_of); t++)
+		l->lane_of[t] = l->lane_of[t] ? l->n++ : UINT32_MAX;
+	if (l->n > 8)
+		l->n = 0; /* too many to draw; the names remain */
+}
+
+static void add_dots(struct strbuf *out, const struct lanes *l, uint32_t thread)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		strbuf_adds(out, thread < 256 && l->lane_of[thread] == i ? "●" : "·");
+	if (l->n)
+		strbuf_addc(out, ' ');
+}
+
+static void describe_event(struct strbuf *text, const struct shown_event *e)
+{
+	if (e->file)
+		strbuf_addf(text, "%s:%u  ", e->file, e->line);
+	strbuf_adds(text, e->op ? e->op : "event");
+	if (e->object)
+		strbuf_addf(text, " %s", e->object);
+	if (e->value)
+		strbuf_addf(text, " = %s", e->value);
+	if (e->repeats)
+		strbuf_addf(text, "  (and %u more)", e->repeats);
+}
+
+/* First row of an event: lanes, thread, place, operation. */
+static void add_event_row(struct strbuf *out, const struct explanation *x, const struct lanes *l,
+			  const struct shown_event *e, size_t width)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+	const char *mark = e->failure ? "✗ " : e->reordered ? "↕ " : e->only_here ? "+ " : "  ";
+	bool strong = e->failure || e->reordered || e->only_here;
+
+	strbuf_adds(&text, mark);
+	add_dots(&text, l, e->thread);
+	strbuf_adds(&text, e->thread < x->nthreads ? x->threads[e->thread] : "?");
+	if (e->thread < x->nthreads)
+		strbuf_pad(&text, ' ', l->name_width - columns(x->threads[e->thread]) + 2);
+	describe_event(&text, e);
+	strbuf_adds(out, color(e->failure ? COLOR_RED : lane_color(e->thread)));
+	if (strong)
+		strbuf_adds(out, color(COLOR_BOLD));
+	add_cell(out, strbuf_str(&text), width);
+	strbuf_adds(out, color(COLOR_OFF));
+}
+
+static void add_source_row(struct strbuf *out, const struct lanes *l, const struct shown_event *e,
+			   size_t width)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
+	strbuf_pad(&text, ' ', 2 + l->n + (l->n > 0) + l->name_width + 2);
+	strbuf_adds(&text, e->source ? e->source : "");
+	strbuf_adds(out, color(COLOR_DIM));
+	add_cell(out, strbuf_str(&text), width);
+	strbuf_adds(out, color(COLOR_OFF));
+}
+
+static void add_side(struct strbuf *out, const struct explanation *x, const struct lanes *l,
+		     const struct shown_schedule *s, size_t row, bool source, size_t width)
+{
+	if (row >= s->len)
+		strbuf_pad(out, ' ', width);
+	else if (source)
+		add_source_row(out, l, &s->events[row], width);
+	else
+		add_event_row(out, x, l, &s->events[row], width);
+}
+
+/* Both sides of one row, trailing blanks cut. */
+static void add_row(struct strbuf *out, const struct explanation *x, const struct lanes *l,
+		    size_t row, bool source, size_t width)
+{
+	add_side(out, x, l, &x->failing, row, source, width);
+	if (x->passing.len) {
+		strbuf_adds(out, "  ");
+		add_side(out, x, l, &x->passing, row, source, width);
+	}
+	while (out->len && out->data[out->len - 1] == ' ')
+		out->data[--out->len] = '\0';
+	strbuf_addc(out, '\n');
+}
+
+static bool row_has_source(const struct shown_schedule *s, size_t row)
+{
+	return row < s->len && s->events[row].source;
+}
+
+static void add_heading(struct strbuf *out, const char *name, const struct shown_schedule *s,
+			enum color c, size_t width)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
+	strbuf_addf(&text, "%s  %zu of %" PRIu64 " events, %" PRIu64 " switch%s", name, s->len,
+		    s->events_total, s->switches, s->switches == 1 ? "" : "es");
+	strbuf_addf(out, "%s%s", color(COLOR_BOLD), color(c));
+	add_cell(out, strbuf_str(&text), width);
+	strbuf_adds(out, color(COLOR_OFF));
+}
+
+static void add_schedules(struct strbuf *out, const struct explanation *x, unsigned width)
+{
+	size_t side = x->passing.len ? (width - 2) / 2 : width;
+	size_t rows = MAX(x->failing.len, x->passing.len);
+	struct lanes lanes;
+
+	find_lanes(&lanes, x);
+	add_heading(out, "FAILING", &x->failing, COLOR_RED, side);
+	if (x->passing.len) {
+		strbuf_adds(out, "  ");
+		add_heading(out, "PASSING", &x->passing, COLOR_GREEN, side);
+	}
+	strbuf_addc(out, '\n');
+	for (size_t i = 0; i < rows; i++) {
+		add_row(out, x, &lanes, i, false, side);
+		if (row_has_source(&x->failing, i) || row_has_source(&x->passing, i))
+			add_row(out, x, &lanes, i, true, side);
+	}
+}
+
+static void add_flow_end(struct strbuf *out, const struct explanation *x,
+			 const struct shown_schedule *s, uint32_t i)
+{
+	const struct shown_event *e;
+
+	if (i >= s->len) {
+		strbuf_adds(out, "the initial value");
+		return;
+	}
+	e = &s->events[i];
+	strbuf_addf(out, "%s %s:%u", e->thread < x->nthreads ? x->threads[e->thread] : "?",
+		    e->file ? e->file : "?", e->line);
+}
+
+static void add_flows(struct strbuf *out, const struct explanation *x)
+{
+	if (!x->nflows)
+		return;
+	strbuf_addf(out, "\n%sdata flow that differs%s\n", color(COLOR_BOLD), color(COLOR_OFF));
+	for (size_t i = 0; i < x->nflows; i++) {
+		const struct shown_flow *f = &x->flows[i];
+		const struct shown_schedule *s = f->failing ? &x->failing : &x->passing;
+
+		strbuf_addf(out, "  %s%s%s  ", color(f->failing ? COLOR_RED : COLOR_GREEN),
+			    f->failing ? "failing" : "passing", color(COLOR_OFF));
+		add_flow_end(out, x, s, f->from);
+		strbuf_adds(out, " → ");
+		add_flow_end(out, x, s, f->to);
+		if (f->to < s->len && s->events[f->to].object)
+			strbuf_addf(out, "  (%s)", s->events[f->to].object);
+		strbuf_addc(out, '\n');
+	}
+}
+
+static void add_advice(struct strbuf *out, const struct explanation *x)
+{
+	const struct shown_advice *a = &x->advice;
+
+	if (!a->text)
+		return;
+	strbuf_addf(out, "\n%sadvice%s  %s\n", color(COLOR_BOLD), color(COLOR_OFF), a->text);
+	if (a->runs_after)
+		strbuf_addf(out,
+			    "        tested: failed %" PRIu64 " of %" PRIu64
+			    " schedules before, %s%" PRIu64 " of %" PRIu64 "%s with it enforced\n",
+			    a->failed_before, a->runs_before,
+			    color(a->failed_after ? COLOR_YELLOW : COLOR_GREEN), a->failed_after,
+			    a->runs_after, color(COLOR_OFF));
+	else
+		strbuf_adds(out, "        not tested by enforcing it\n");
+}
+
+void report_explain_term(const struct explanation *x, unsigned width, struct strbuf *out)
+{
+	static const char *const kinds[] = BUG_KIND_NAMES;
+
+	strbuf_addf(out, "%s%s%s\n", color(COLOR_BOLD), x->program, color(COLOR_OFF));
+	strbuf_addf(out, "  fails    %s%s%s\n", color(COLOR_RED), x->outcome_text,
+		    color(COLOR_OFF));
+	strbuf_addf(out, "  kind     %s\n", kinds[x->kind]);
+	if (x->summary)
+		strbuf_addf(out, "  cause    %s\n", x->summary);
+	strbuf_addf(out, "  %s  %" PRIu64 " of %" PRIu64 " replays fail the same way",
+		    x->confirmed ? "proof  " : "UNCONFIRMED", x->replays_same, x->replays_tried);
+	if (x->passing.len)
+		strbuf_addf(out, "; the passing schedule was run too (%" PRIu64 " pair%s tried)",
+			    x->pairs_tried, x->pairs_tried == 1 ? "" : "s");
+	else
+		strbuf_addf(out, "; no passing schedule found (%" PRIu64 " pairs tried)",
+			    x->pairs_tried);
+	strbuf_adds(out, "\n\n");
+	add_schedules(out, x, width);
+	strbuf_addf(out, "%s↕ order differs   + only on this side   ✗ fails here%s\n",
+		    color(COLOR_DIM), color(COLOR_OFF));
+	add_flows(out, x);
+	add_advice(out, x);
+	for (size_t i = 0; i < x->nnotes; i++)
+		strbuf_addf(out, "%snote%s    %s\n", color(COLOR_BOLD), color(COLOR_OFF),
+			    x->notes[i].text);
+}

@@ -1,0 +1,150 @@
+#include "base/json.h"
+#include "base/strbuf.h"
+#include "explain/explanation.h"
+#include "report/report.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A lost update, as explain would hand it over. */
+static struct explanation *lost_update(void)
+{
+	static const char *threads[] = { "0", "0.1", "0.2" };
+	static struct shown_event failing[] = {
+		{ .thread = 1,
+		  .index = 3,
+		  .position = 9,
+		  .op = "read",
+		  .object = "balance",
+		  .value = "0",
+		  .file = "bank.c",
+		  .line = 12,
+		  .function = "deposit",
+		  .source = "int b = balance;" },
+		{ .thread = 2,
+		  .index = 3,
+		  .position = 10,
+		  .op = "read",
+		  .object = "balance",
+		  .value = "0",
+		  .file = "bank.c",
+		  .line = 12,
+		  .function = "deposit",
+		  .source = "int b = balance;",
+		  .reordered = true,
+		  .switched = true },
+		{ .thread = 1,
+		  .index = 4,
+		  .position = 12,
+		  .op = "write",
+		  .object = "balance",
+		  .value = "10",
+		  .file = "bank.c",
+		  .line = 13,
+		  .function = "deposit",
+		  .source = "balance = b + amount; /* <unsafe> */",
+		  .reordered = true,
+		  .switched = true },
+		{ .thread = 0,
+		  .index = 20,
+		  .position = 30,
+		  .op = "assert",
+		  .file = "bank.c",
+		  .line = 30,
+		  .function = "main",
+		  .source = "assert(balance == 20);",
+		  .failure = true },
+	};
+	static struct shown_event passing[3];
+	static struct shown_flow flows[] = { { true, UINT32_MAX, 1 }, { false, 1, 2 } };
+	struct explanation *x = calloc(1, sizeof(*x));
+
+	passing[0] = failing[0];
+	passing[1] = failing[2];
+	passing[2] = failing[1];
+	passing[2].value = "10";
+	x->program = "./bank";
+	x->outcome = "assert";
+	x->outcome_text = "assert: balance == 20 at bank.c:30";
+	x->confirmed = true;
+	x->replays_tried = x->replays_same = 5;
+	x->kind = BUG_ATOMICITY;
+	x->summary = "0.2 reads balance between 0.1's read and write of it";
+	x->threads = threads;
+	x->nthreads = 3;
+	x->failing = (struct shown_schedule){ failing, 4, 31, 3 };
+	x->passing = (struct shown_schedule){ passing, 3, 31, 2 };
+	x->flows = flows;
+	x->nflows = 2;
+	x->pair[0] = 1;
+	x->pair[1] = 2;
+	x->advice = (struct shown_advice){ "make bank.c:12-13 atomic", 41, 1000, 0, 10000 };
+	x->pairs_tried = 2;
+	return x;
+}
+
+static size_t widest_line(const char *text)
+{
+	size_t widest = 0, now = 0;
+
+	for (; *text; text++) {
+		if (*text == '\n') {
+			widest = now > widest ? now : widest;
+			now = 0;
+		} else if ((*text & 0xc0) != 0x80) {
+			now++;
+		}
+	}
+	return widest;
+}
+
+Test(report, terminal_fits_and_says_it_all)
+{
+	struct explanation *x = lost_update();
+	struct strbuf out = { 0 };
+
+	report_explain_term(x, 100, &out);
+	cr_assert_leq(widest_line(strbuf_str(&out)), 100, "%s", strbuf_str(&out));
+	cr_assert(strstr(strbuf_str(&out), "kind     atomicity"));
+	cr_assert(strstr(strbuf_str(&out), "5 of 5 replays fail the same way"));
+	cr_assert(strstr(strbuf_str(&out), "the initial value → 0.2 bank.c:12  (balance)"));
+	cr_assert(strstr(strbuf_str(&out), "failed 41 of 1000 schedules before, 0 of 10000"));
+	strbuf_deinit(&out);
+	explanation_free(x);
+}
+
+Test(report, page_is_self_contained_and_escapes)
+{
+	struct explanation *x = lost_update();
+	struct strbuf out = { 0 };
+	const char *path = getenv("UNPLAIT_TEST_PAGE"); /* keep the page to look at it */
+
+	report_explain_html(x, &out);
+	cr_assert(strstr(strbuf_str(&out), "/* &lt;unsafe&gt; */"));
+	cr_assert_null(strstr(strbuf_str(&out), "<unsafe>"));
+	cr_assert_null(strstr(strbuf_str(&out), "https:"), "a page must not reach for the network");
+	if (path) {
+		FILE *f = fopen(path, "w");
+
+		fputs(strbuf_str(&out), f);
+		fclose(f);
+	}
+	strbuf_deinit(&out);
+	explanation_free(x);
+}
+
+Test(report, json_has_the_agreed_names)
+{
+	struct explanation *x = lost_update();
+	const char *names[] = { "\"confirmed\": true", "\"events_total\": 31", "\"pairs_tried\": 2",
+				"\"in\": \"passing\"", "\"kind\": \"atomicity\"" };
+	struct json j;
+
+	json_init(&j);
+	report_explain_json(x, &j);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		cr_assert(strstr(strbuf_str(&j.out), names[i]), "%s is missing", names[i]);
+	json_deinit(&j);
+	explanation_free(x);
+}
