@@ -44,13 +44,15 @@ static void *consume(void *arg)
 		if (slot == 0)
 			break;
 		total += slot;
+#ifndef FIXED
 		wanted = 1; /* BUG:a */
 		pthread_cond_broadcast(&changed);
-#ifndef FIXED
 		pthread_mutex_unlock(&lock);
 		pthread_mutex_lock(&lock);
 #endif
 		slot = 0; /* BUG:b */
+		wanted = 1;
+		pthread_cond_broadcast(&changed);
 	}
 	pthread_mutex_unlock(&lock);
 	return NULL;
