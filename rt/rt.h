@@ -6,7 +6,8 @@
  *	init.c       mode, run folder, variant, fork and exit handling
  *	thread.c     who is who: rt_self, names by birth order
  *	buffer.c     per-thread mapped files that survive everything
- *	record.c     events into buffers
+ *	record.c     events into buffers (record.h: the fast path)
+ *	failure.c    fatal signals, assert()                 pcs.c   program counters as sites
  *	hooks.c      memory accesses of the full variant     path.c  branch bits of the path variant
  *	alloc.c      allocation                              tsan.c  the -fsanitize=thread interface
  *	interpose.c  taking over libc's functions; sync-*.c, io.c, time.c: the taken-over functions
@@ -29,7 +30,13 @@ struct rt_buffer {
 	uint8_t *next, *end; /* NULL: nothing mapped (yet, or any more) */
 	uint8_t *window;     /* start of the mapped window */
 	uint64_t offset;     /* of the window in the file */
+	uint64_t lost;	     /* events lost since the last one that was written */
+	bool broken;	     /* the file cannot grow any more */
 };
+
+/* Set in rt_thread.depth while a record is being written: a signal handler that interrupts it must
+ * not write another one into the middle. */
+#define RT_BUSY 0x80000000u
 
 struct rt_thread {
 	uint32_t index;	    /* into plait_run.threads */
@@ -37,8 +44,11 @@ struct rt_thread {
 	uint32_t last_site;
 	uint64_t last_address;
 	uint64_t last_clock;
+	uint32_t until_clock; /* accesses until the time stamp counter is read again */
+	uint32_t depth;	      /* > 0: we are inside libplait; do not record or schedule */
 	struct rt_buffer buffer;
-	uint32_t depth;		  /* > 0: we are inside libplait; do not record or schedule */
+	uint64_t *bits; /* its plait_bits */
+	bool ended;
 	bool in_signal;		  /* inside a signal handler of the target */
 	bool detached_from_trace; /* after fork without `follow` */
 	void *control;		  /* the control engine's own per-thread state */
@@ -57,22 +67,41 @@ static inline struct rt_thread *rt_self(void)
 	return likely(rt_self_ != NULL) ? rt_self_ : rt_self_slow();
 }
 
+extern struct rt_thread rt_threads[PLAIT_MAX_THREADS]; /* by index */
+/* Whoever must not be recorded: threads after their end, beyond PLAIT_MAX_THREADS, during rt_init.
+ * Its depth is never 0. */
+extern struct rt_thread rt_nobody;
+
 /* thread.c. A child is named while its parent creates it: index and ordinal are fixed before the
  * kernel thread exists. NULL when there are too many. */
 struct rt_thread *rt_thread_new(struct rt_thread *parent, void *start_routine);
-void rt_thread_attach(struct rt_thread *t); /* in the new thread itself */
-void rt_thread_end(struct rt_thread *t);    /* its last act */
+void rt_thread_attach(struct rt_thread *t); /* in the new thread itself; NULL = nobody */
+/* Its last act; idempotent. thread.c calls it itself in the last round of TLS destructors, so that
+ * user code in destructors is still recorded; the control engine may call it earlier. */
+void rt_thread_end(struct rt_thread *t);
+void rt_thread_init(void);
 
 /* init.c. Idempotent; called from .preinit_array, a constructor, or the first hook. */
 void rt_init(void);
 /* Seal what can be sealed; called on every way out that we can see. */
 void rt_finish(int status);
+/* For the fork server: set rt_server_fork around fork(), so that the child is not detached; then,
+ * in the child, start a new run in folder `dir` (NULL: without a trace). */
+extern bool rt_server_fork;
+void rt_restart(const char *dir);
+/* Absolute path of the run folder, "" when there is none. */
+extern char rt_dir[];
+/* An environment variable, even before libc has set up environ. */
+const char *rt_getenv(const char *name);
+/* Bring the table of loaded modules up to date (takes the loader's lock). */
+void rt_note_modules(void);
 /* Options of $UNPLAIT_OPTIONS. */
 bool rt_option(const char *name);
 const char *rt_option_value(const char *name); /* NULL = absent; points into the environment copy */
 
 /* buffer.c. At least n bytes of room, or NULL (nothing can be written; the loss is counted). */
 uint8_t *rt_buffer_room(struct rt_thread *t, size_t n);
+void rt_buffer_close(struct rt_thread *t);
 
 /* record.c: one function per field layout. Each is a no-op unless this run records events
  * (rt_recording), and sets the thread's clock first. */
@@ -84,11 +113,34 @@ void rt_record_thread(uint32_t kind, uint32_t site, uint32_t thread, int result)
 void rt_record_sv(uint32_t kind, uint32_t site, uint64_t value);
 void rt_record_access(uint32_t kind, uint32_t site, const void *p, uint32_t size, uint64_t value,
 		      uint64_t value2);
+void rt_record_range(uint32_t kind, uint32_t site, const void *p, size_t size);
 void rt_record_text(uint32_t kind, uint32_t site, const char *text);
 /* In mode full a synchronisation event gets the next number of one global sequence, taken while the
  * object is held, so that events of one object are in true order. In mode control the
  * engine sets the clock: the number of events so far. */
 extern uint64_t rt_steps;
+/* Modes path and full, and control with the trace on: threads, allocation, texts and input are
+ * written even where rt_recording is false. */
+extern bool rt_writing;
+void rt_record_bytes(uint32_t kind, uint32_t site, const void *p, size_t n);
+void rt_record_stack(const void *low, size_t size);
+void rt_record_number(uint32_t kind, uint64_t n); /* SIGNAL_ENTER ... */
+void rt_record_output(uint32_t site, int fd, uint64_t n);
+void rt_record_futex(uint32_t kind, uint32_t site, const void *word, uint64_t n, int result);
+void rt_record_branch(uint32_t site, uint32_t successor);
+void rt_record_bits(uint32_t count, uint64_t bits);
+void rt_record_failure(uint32_t outcome, uint32_t site, const char *text);
+
+/* What the access hooks of the full variant do. */
+enum rt_access {
+	RT_ACCESS_PLAIN,   /* nothing but the access */
+	RT_ACCESS_RECORD,  /* mode full */
+	RT_ACCESS_CONTROL, /* control_before_access(), then record if rt_recording */
+	RT_ACCESS_OTHER,   /* rt_before_access() */
+};
+extern uint8_t rt_access;
+/* Modes order, block, graph: called before the access. */
+extern void (*rt_before_access)(uint32_t kind, const void *p, size_t size, uint32_t site);
 
 /* Fill in rt_run->failure (first caller wins) and record a FAILURE event. Async-signal-safe. */
 void rt_failure(enum plait_outcome_kind kind, int signal, int code, const void *address,
@@ -96,13 +148,22 @@ void rt_failure(enum plait_outcome_kind kind, int signal, int code, const void *
 /* Frame-pointer walk from the caller, bounded by the thread's stack. Returns the count. */
 uint32_t rt_backtrace(uint64_t *frames, uint32_t max);
 
-/* Take plait_call_site, or fall back to 0. */
-static inline uint32_t rt_take_site(void)
+/* failure.c: handlers for fatal signals, and an alternate stack for this thread. */
+void rt_failure_init(void);
+void rt_failure_thread(void);
+
+/* pcs.c: a site number for a program counter (see PLAIT_PC_SITE_FIRST); 0 when there is no room. */
+uint32_t rt_pc_site(const void *pc);
+void rt_pcs_open(void);
+
+/* Take plait_call_site; code without sites is known by its program counter. Only directly inside a
+ * hook_* function: the return address is the caller's. */
+__attribute__((always_inline)) static inline uint32_t rt_take_site(void)
 {
 	uint32_t site = plait_call_site;
 
 	plait_call_site = 0;
-	return site;
+	return site ? site : rt_pc_site(__builtin_return_address(0));
 }
 
 /* The raw system call, without errno. */

@@ -5,6 +5,9 @@
  * A run's folder ($UNPLAIT_DIR):
  *	run      struct plait_run, mapped shared by the target
  *	tNNNNN   events of thread NNNNN (its index), a plain sequence of records
+ *	pcs      uint64_t[PLAIT_PC_SITES], sparse: program counters that serve as sites
+ *	args     NUL-terminated words: the target's command line
+ *	fork-PID the run folder of a followed child (option `follow`)
  *
  * A record is a tag byte (the event kind, 1..127) and its fields (events.def). The files are
  * zero-filled and a tag is written *after* its fields, so a reader stops at the first zero byte:
@@ -43,12 +46,17 @@ enum plait_mode {
 };
 #define PLAIT_MODE_NAMES { "off", "path", "order", "block", "graph", "full", "control" }
 
-/* How to read CLOCK records. */
+/* How to read CLOCK records. An event's clock is the previous event's (of its thread) plus the
+ * CLOCK records in between; without any it is the same (TSC) or one more (STEPS). */
 enum plait_clock {
 	PLAIT_CLOCK_TSC,   /* time stamp counter: order between threads is approximate, except that
 			      synchronisation events of one object are in their true order */
 	PLAIT_CLOCK_STEPS, /* one thread at a time: the clock is a total order of all events */
 };
+
+/* Sites of code that has no site table: a program counter's slot in `pcs`, plus this. */
+#define PLAIT_PC_SITE_FIRST 0x40000000u
+#define PLAIT_PC_SITES	    (1u << 20)
 
 enum plait_outcome_kind {
 	PLAIT_OUTCOME_UNKNOWN, /* still running, or killed from outside */
@@ -76,6 +84,7 @@ struct plait_thread_info {
 	uint64_t stack_low, stack_size;
 	uint64_t lost;	/* events that could not be written */
 	uint64_t entry; /* address of the start routine, 0 for main */
+	uint64_t bits;	/* path mode: branch bits not yet written when the process failed */
 };
 
 struct plait_module_info {
@@ -110,6 +119,8 @@ struct plait_run {
 	uint32_t nthreads, nmodules;
 	uint32_t flags;	       /* enum plait_run_flags */
 	uint32_t threads_lost; /* beyond PLAIT_MAX_THREADS */
+	uint64_t clock_hz;     /* of PLAIT_CLOCK_TSC; 0 = not known */
+	int64_t start_ns;      /* real time at clock 0 */
 	struct plait_failure failure;
 	struct plait_module_info modules[PLAIT_MAX_MODULES];
 	struct plait_thread_info threads[PLAIT_MAX_THREADS];

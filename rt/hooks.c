@@ -1,0 +1,192 @@
+/* rt/hooks.c - memory accesses of the full variant.
+ *
+ * Each hook performs the access itself. What happens around it depends on rt_access: in mode full
+ * the value is recorded; in mode control the engine is asked first (announce, be scheduled, access,
+ * record); in the collecting modes their collector is told. Values are what was really read or
+ * written. */
+#include "rt/record.h"
+
+/* TODO(#2): weak until rt/control/ is there. */
+__attribute__((weak)) void control_before_access(uint32_t kind, const void *p, size_t size,
+						 uint32_t site);
+__attribute__((weak)) void control_after_access(uint32_t kind, const void *p, size_t size,
+						uint32_t site, uint64_t value, bool wrote);
+
+static void before(uint32_t kind, const void *p, size_t size, uint32_t site)
+{
+	if (rt_access == RT_ACCESS_CONTROL)
+		control_before_access(kind, p, size, site);
+	else if (rt_before_access)
+		rt_before_access(kind, p, size, site);
+}
+
+static void after(uint32_t kind, const void *p, size_t size, uint32_t site, uint64_t value,
+		  uint64_t value2)
+{
+	if (rt_access == RT_ACCESS_CONTROL)
+		control_after_access(kind, p, size, site, value,
+				     kind == PLAIT_EV_WRITE || kind == PLAIT_EV_ATOMIC_WRITE ||
+					     (kind == PLAIT_EV_ATOMIC_RMW && value != value2));
+	rt_record_access(kind, site, p, (uint32_t)size, value, value2);
+}
+
+/* clang-format off: tables read better than wrapped macros */
+#define PLAIN(T, n)                                                                                \
+	typedef T __attribute__((aligned(1), may_alias)) any##n;                                   \
+	T plait_read##n(const void *p, uint32_t site)                                              \
+	{                                                                                          \
+		const volatile any##n *q = p;                                                      \
+		T v;                                                                               \
+                                                                                                   \
+		if (rt_access == RT_ACCESS_PLAIN)                                                  \
+			return *q;                                                                 \
+		if (unlikely(rt_access != RT_ACCESS_RECORD)) {                                     \
+			before(PLAIT_EV_READ, p, n, site);                                         \
+			v = *q;                                                                    \
+			after(PLAIT_EV_READ, p, n, site, v, 0);                                    \
+			return v;                                                                  \
+		}                                                                                  \
+		v = *q;                                                                            \
+		record_access(rt_self(), PLAIT_EV_READ, site, p, n, v);                            \
+		return v;                                                                          \
+	}                                                                                          \
+	void plait_write##n(void *p, T v, uint32_t site)                                           \
+	{                                                                                          \
+		volatile any##n *q = p;                                                            \
+                                                                                                   \
+		if (rt_access == RT_ACCESS_PLAIN) {                                                \
+			*q = v;                                                                    \
+			return;                                                                    \
+		}                                                                                  \
+		if (unlikely(rt_access != RT_ACCESS_RECORD)) {                                     \
+			before(PLAIT_EV_WRITE, p, n, site);                                        \
+			*q = v;                                                                    \
+			after(PLAIT_EV_WRITE, p, n, site, v, 0);                                   \
+			return;                                                                    \
+		}                                                                                  \
+		*q = v;                                                                            \
+		record_access(rt_self(), PLAIT_EV_WRITE, site, p, n, v);                           \
+	}
+PLAIN(uint8_t, 1)
+PLAIN(uint16_t, 2)
+PLAIN(uint32_t, 4)
+PLAIN(uint64_t, 8)
+/* clang-format on */
+
+void plait_read_range(const void *p, size_t n, uint32_t site)
+{
+	if (rt_access == RT_ACCESS_PLAIN)
+		return;
+	if (rt_access != RT_ACCESS_RECORD)
+		before(PLAIT_EV_READ_RANGE, p, n, site);
+	rt_record_range(PLAIT_EV_READ_RANGE, site, p, n);
+}
+
+void plait_write_range(void *p, size_t n, uint32_t site)
+{
+	if (rt_access == RT_ACCESS_PLAIN)
+		return;
+	if (rt_access != RT_ACCESS_RECORD)
+		before(PLAIT_EV_WRITE_RANGE, p, n, site);
+	rt_record_range(PLAIT_EV_WRITE_RANGE, site, p, n);
+}
+
+/* ---- atomics ---- */
+
+static inline void atomic_before(uint32_t kind, const void *p, size_t size, uint32_t site)
+{
+	if (rt_access > RT_ACCESS_RECORD)
+		before(kind, p, size, site);
+}
+
+static inline void atomic_after(uint32_t kind, uint32_t site, const void *p, uint32_t size,
+				uint64_t value, uint64_t value2)
+{
+	if (rt_access == RT_ACCESS_RECORD)
+		rt_record_access(kind, site, p, size, value, value2);
+	else if (rt_access != RT_ACCESS_PLAIN)
+		after(kind, p, size, site, value, value2);
+}
+
+#define SEQ __ATOMIC_SEQ_CST
+
+/* clang-format off */
+/* old and new value of an operation that has no instruction of its own */
+#define BY_CAS(T, expression) do {							\
+		old = __atomic_load_n(q, __ATOMIC_RELAXED);				\
+		do									\
+			now = (T)(expression);						\
+		while (!__atomic_compare_exchange_n(q, &old, now, true, SEQ, __ATOMIC_RELAXED)); \
+	} while (0)
+
+#define ATOMIC(T, S, n)									\
+	T plait_atomic_load##n(const void *p, uint32_t order, uint32_t site)		\
+	{										\
+		T v;									\
+											\
+		(void)order; /* every load of this processor is an acquire */		\
+		atomic_before(PLAIT_EV_ATOMIC_READ, p, n, site);			\
+		v = __atomic_load_n((const T *)p, SEQ);					\
+		atomic_after(PLAIT_EV_ATOMIC_READ, site, p, n, v, 0);			\
+		return v;								\
+	}										\
+	void plait_atomic_store##n(void *p, T v, uint32_t order, uint32_t site)		\
+	{										\
+		atomic_before(PLAIT_EV_ATOMIC_WRITE, p, n, site);			\
+		if (order == SEQ)							\
+			__atomic_store_n((T *)p, v, SEQ);				\
+		else									\
+			__atomic_store_n((T *)p, v, __ATOMIC_RELEASE);			\
+		atomic_after(PLAIT_EV_ATOMIC_WRITE, site, p, n, v, 0);			\
+	}										\
+	T plait_atomic_rmw##n(void *p, T v, uint32_t op, uint32_t order, uint32_t site)	\
+	{										\
+		T *q = p, old, now;							\
+											\
+		(void)order;								\
+		atomic_before(PLAIT_EV_ATOMIC_RMW, p, n, site);				\
+		switch (op) {								\
+		case PLAIT_RMW_XCHG: old = __atomic_exchange_n(q, v, SEQ); now = v; break;	\
+		case PLAIT_RMW_ADD: old = __atomic_fetch_add(q, v, SEQ); now = (T)(old + v); break; \
+		case PLAIT_RMW_SUB: old = __atomic_fetch_sub(q, v, SEQ); now = (T)(old - v); break; \
+		case PLAIT_RMW_AND: BY_CAS(T, old & v); break;				\
+		case PLAIT_RMW_NAND: BY_CAS(T, ~(old & v)); break;			\
+		case PLAIT_RMW_OR: BY_CAS(T, old | v); break;				\
+		case PLAIT_RMW_XOR: BY_CAS(T, old ^ v); break;				\
+		case PLAIT_RMW_MAX: BY_CAS(T, (S)old > (S)v ? old : v); break;		\
+		case PLAIT_RMW_MIN: BY_CAS(T, (S)old < (S)v ? old : v); break;		\
+		case PLAIT_RMW_UMAX: BY_CAS(T, old > v ? old : v); break;		\
+		default: BY_CAS(T, old < v ? old : v); break;				\
+		}									\
+		atomic_after(PLAIT_EV_ATOMIC_RMW, site, p, n, old, now);		\
+		return old;								\
+	}										\
+	T plait_atomic_cas##n(void *p, T expected, T desired, uint32_t order, uint32_t site) \
+	{										\
+		T old = expected;							\
+											\
+		(void)order;								\
+		atomic_before(PLAIT_EV_ATOMIC_RMW, p, n, site);				\
+		bool done = __atomic_compare_exchange_n((T *)p, &old, desired, false, SEQ, SEQ); \
+		atomic_after(PLAIT_EV_ATOMIC_RMW, site, p, n, old, done ? desired : old); \
+		return old;								\
+	}
+ATOMIC(uint8_t, int8_t, 1)
+ATOMIC(uint16_t, int16_t, 2)
+ATOMIC(uint32_t, int32_t, 4)
+ATOMIC(uint64_t, int64_t, 8)
+/* clang-format on */
+
+void plait_fence(uint32_t order, uint32_t site)
+{
+	atomic_before(PLAIT_EV_FENCE, NULL, 0, site);
+	__atomic_thread_fence(SEQ);
+	if (rt_access != RT_ACCESS_PLAIN)
+		rt_record_sv(PLAIT_EV_FENCE, site, order);
+}
+
+void plait_branch(uint32_t successor, uint32_t site)
+{
+	if (rt_access != RT_ACCESS_PLAIN)
+		rt_record_branch(site, successor);
+}

@@ -1,0 +1,44 @@
+/* rt/path.c - the path variant: branch bits, address-feeding values, inputs.
+ *
+ * Bits and values are two queues that re-execution empties at its own pace (a bit at each recorded
+ * branch, a value at each address-feeding load), so a value need not wait for the bits before it.
+ */
+#include "rt/rt.h"
+
+__thread uint64_t plait_bits = 1;
+
+void plait_flush_bits(void)
+{
+	uint64_t bits = plait_bits;
+	uint32_t count;
+
+	if (bits <= 1)
+		return;
+	count = 63 - (uint32_t)__builtin_clzll(bits);
+	plait_bits = 1;
+	if (rt_mode == PLAIT_MODE_PATH)
+		rt_record_bits(count, bits & ~(1ULL << count));
+}
+
+void plait_path_switch(uint32_t successor, uint32_t nsuccessors)
+{
+	(void)nsuccessors;
+	if (rt_mode == PLAIT_MODE_PATH)
+		rt_record_number(PLAIT_EV_PATH_SWITCH, successor);
+}
+
+void plait_path_value(uint64_t value)
+{
+	if (rt_mode == PLAIT_MODE_PATH)
+		rt_record_number(PLAIT_EV_PATH_VALUE, value);
+}
+
+void plait_path_input(uint32_t site, uint64_t value)
+{
+	rt_record_sv(PLAIT_EV_INPUT, site, value);
+}
+
+void plait_path_input_range(uint32_t site, const void *p, size_t n)
+{
+	rt_record_bytes(PLAIT_EV_INPUT_BYTES, site, p, n);
+}

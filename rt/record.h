@@ -1,0 +1,166 @@
+/* rt/record.h - the fast path of recording: how the bytes of a record are laid down.
+ *
+ *	uint8_t *p = record_begin(t, exact), *q = p;
+ *
+ *	if (!p)
+ *		return;
+ *	q = put_site(t, p + 1, site); ...
+ *	record_end(t, p, q, kind);
+ *
+ * The tag goes in last, after everything else of the record: a reader that meets a zero tag
+ * stops, so a kill between two stores loses one record and spoils none. x86 keeps stores in order;
+ * only the compiler must be told.
+ *
+ * Between begin and end the thread is RT_BUSY: a signal handler that runs instrumented code right
+ * there finds it so, and counts its events as lost. */
+#ifndef RT_RECORD_H
+#define RT_RECORD_H
+
+#include "rt/rt.h"
+
+#include <string.h>
+
+/* The longest record without bytes (tag, site 5, address 10, count 10, two values 10 each) after
+ * the longest CLOCK (11), plus what an 8-byte store may touch beyond. */
+#define RECORD_MAX 80
+
+/* Accesses between two looks at the time stamp counter. */
+#define RECORD_CLOCK_EVERY 16
+
+extern bool rt_stepping; /* PLAIT_CLOCK_STEPS */
+extern uint64_t rt_tsc0;
+uint64_t rt_sync_clock(void);
+/* Out of line: not now (counted, if it is a loss), or a new window. */
+uint8_t *record_begin_slow(struct rt_thread *t, size_t n);
+
+static inline uint64_t rt_tsc(void)
+{
+	return __builtin_ia32_rdtsc() - rt_tsc0;
+}
+
+static inline uint64_t zigzag(int64_t v)
+{
+	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+}
+
+static inline uint8_t *put_long_varint(uint8_t *p, uint64_t v)
+{
+	while (v >= 0x80) {
+		*p++ = (uint8_t)(v | 0x80);
+		v >>= 7;
+	}
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+/* Up to 56 bits are spread over eight bytes without a loop: most values are pointers or small. */
+static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
+{
+	if (likely(v < 0x80)) {
+		*p = (uint8_t)v;
+		return p + 1;
+	}
+	if (unlikely(v >> 56))
+		return put_long_varint(p, v);
+	unsigned more = (unsigned)(63 - __builtin_clzll(v)) / 7; /* bytes with a following one */
+
+	v = (v & 0x0fffffff) | ((v & 0x00fffffff0000000) << 4);
+	v = (v & 0x00003fff00003fff) | ((v & 0x0fffc0000fffc000) << 2);
+	v = (v & 0x007f007f007f007f) | ((v & 0x3f803f803f803f80) << 1);
+	v |= 0x8080808080808080 & ((1ULL << (8 * more)) - 1);
+	memcpy(p, &v, 8);
+	return p + more + 1;
+}
+
+static inline void put_tag(uint8_t *p, uint32_t kind)
+{
+	__asm__ volatile("" ::: "memory");
+	*(volatile uint8_t *)p = (uint8_t)kind;
+}
+
+static inline uint8_t *put_clock_record(uint8_t *p, uint64_t delta)
+{
+	uint8_t *end = put_varint(p + 1, delta);
+
+	put_tag(p, PLAIT_EV_CLOCK);
+	return end;
+}
+
+/* exact: a synchronisation event; see rt_sync_clock. */
+static inline uint8_t *put_clock(struct rt_thread *t, uint8_t *p, bool exact)
+{
+	uint64_t now;
+
+	if (rt_stepping) {
+		uint64_t delta = rt_steps - t->last_clock;
+
+		t->last_clock = rt_steps;
+		return delta == 1 ? p : put_clock_record(p, delta);
+	}
+	if (!exact && likely(t->until_clock > 0)) {
+		t->until_clock--;
+		return p;
+	}
+	t->until_clock = RECORD_CLOCK_EVERY;
+	now = exact ? rt_sync_clock() : rt_tsc();
+	if (now <= t->last_clock)
+		return p;
+	p = put_clock_record(p, now - t->last_clock);
+	t->last_clock = now;
+	return p;
+}
+
+static inline uint8_t *put_site(struct rt_thread *t, uint8_t *p, uint32_t site)
+{
+	int64_t delta = (int64_t)site - (int64_t)t->last_site;
+
+	t->last_site = site;
+	return put_varint(p, zigzag(delta));
+}
+
+static inline uint8_t *put_address(struct rt_thread *t, uint8_t *p, const void *address)
+{
+	int64_t delta = (int64_t)((uint64_t)address - t->last_address);
+
+	t->last_address = (uint64_t)address;
+	return put_varint(p, zigzag(delta));
+}
+
+/* Room for one record of RECORD_MAX (+ n) bytes with its clock in front, or NULL. */
+static inline uint8_t *record_begin(struct rt_thread *t, size_t n, bool exact)
+{
+	uint8_t *p = t->buffer.next;
+
+	if (unlikely(t->depth != 0 || t->buffer.end - p < (ptrdiff_t)(RECORD_MAX + n))) {
+		p = record_begin_slow(t, RECORD_MAX + n);
+		if (!p)
+			return NULL;
+	}
+	t->depth = RT_BUSY;
+	__asm__ volatile("" ::: "memory");
+	return put_clock(t, p, exact);
+}
+
+static inline void record_end(struct rt_thread *t, uint8_t *start, uint8_t *end, uint32_t kind)
+{
+	put_tag(start, kind);
+	t->buffer.next = end;
+	__asm__ volatile("" ::: "memory");
+	t->depth = 0;
+}
+
+static inline void record_access(struct rt_thread *t, uint32_t kind, uint32_t site, const void *a,
+				 uint32_t size, uint64_t value)
+{
+	uint8_t *p = record_begin(t, 0, false), *q;
+
+	if (unlikely(!p))
+		return;
+	q = put_site(t, p + 1, site);
+	q = put_address(t, q, a);
+	*q++ = (uint8_t)size;
+	q = put_varint(q, value);
+	record_end(t, p, q, kind);
+}
+
+#endif
