@@ -1,0 +1,110 @@
+/* graph/graph.h - context-aware communication graphs of many runs, and what they say together.
+ *
+ * A node is a code point executed in a communication context (the last few sharing events its
+ * thread saw). An edge says: the sink read or overwrote what the source wrote, in another thread.
+ * Each run gives one graph; a graph_set holds the graphs of many runs over one numbering of nodes
+ * and edges. Everything lives until graph_set_deinit. */
+#ifndef GRAPH_GRAPH_H
+#define GRAPH_GRAPH_H
+
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GRAPH_INITIAL UINT64_MAX /* the code point "nobody wrote this yet" */
+
+struct graph_node {
+	uint64_t point;	  /* code point: a site number */
+	uint32_t context; /* the shift register */
+};
+
+/* One edge of one run. */
+struct graph_link {
+	uint32_t edge;		      /* id in the set */
+	uint64_t src_time, sink_time; /* of its last occurrence */
+};
+
+struct graph {
+	VEC(struct graph_link) links;
+	bool failing;
+};
+
+struct graph_edge {
+	uint32_t src, sink; /* node ids */
+};
+
+struct graph_set {
+	VEC(struct graph_node) nodes;
+	VEC(struct graph_edge) edges;
+	VEC(struct graph) graphs;
+	struct map node_ids; /* hash of (point, context) -> node id; collisions checked */
+	struct map edge_ids; /* src << 32 | sink -> edge id */
+	size_t nfailing, npassing;
+};
+
+void graph_set_deinit(struct graph_set *s);
+/* Start the graph of another run; the edges added next belong to it. */
+void graph_set_begin(struct graph_set *s, bool failing);
+/* Add an edge to the current graph. The same edge again only moves its times on. Edges of one graph
+ * may come in any order; call graph_set_end when done. */
+void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time,
+		   struct graph_node sink, uint64_t sink_time);
+void graph_set_end(struct graph_set *s);
+
+/* ---- reconstructions (004 sections 3.2 to 4) ---- */
+
+struct graph_member {
+	uint32_t node;
+	double confidence; /* fraction of the runs with this edge in which the node stood in the
+			      region */
+};
+
+struct graph_region VEC_FIELDS(struct graph_member);
+
+struct reconstruction {
+	uint32_t edge;
+	double b, c, r, score;
+	uint32_t runs_failing, runs_passing; /* with this edge */
+	struct graph_region prefix, body, suffix;
+};
+
+enum graph_score {
+	GRAPH_SCORE_PRODUCT, /* of the non-zero features: what the paper says */
+	GRAPH_SCORE_NORM,    /* sqrt(B^2 + C^2 + R^2) over counts: what the original tool did */
+};
+
+struct reconstruct_opts {
+	enum graph_score score;
+	uint32_t window;    /* nodes before the source and after the sink; 0 = 5 */
+	uint32_t max_edges; /* take the best by B; 0 = 2000 */
+};
+
+struct reconstructions VEC_FIELDS(struct reconstruction);
+
+/* Best first. Ties are broken by code points and contexts, so that equal input gives equal output.
+ */
+void graph_reconstruct(const struct graph_set *s, const struct reconstruct_opts *opts,
+		       struct reconstructions *ret);
+void reconstructions_deinit(struct reconstructions *r);
+
+/* ---- code points (003 section 5) ---- */
+
+struct ranked_point {
+	uint64_t point;
+	double score;  /* smaller = more suspicious (mean relative frequency of its contexts) */
+	double ochiai; /* larger = more suspicious; 0 without labels */
+};
+
+struct ranked_points VEC_FIELDS(struct ranked_point);
+
+enum graph_labels {
+	GRAPH_LABELLED,	  /* bug-only graphs: failing ones minus the union of the passing */
+	GRAPH_UNLABELLED, /* all runs alike */
+};
+
+void graph_rank_points(const struct graph_set *s, enum graph_labels labels,
+		       struct ranked_points *ret);
+
+#endif
