@@ -1,0 +1,567 @@
+/* cc/instrument.c - hooks at the planned instructions.
+ *
+ * Full: scalar loads, stores and atomics are *replaced* by the hook that performs them; wide ones
+ * get a range hook in front. Path: branch bits, values of loads that feed addresses, inputs. Both:
+ * the call site is stored before external calls, and allocation goes through libplait.
+ *
+ * No block is ever split (the C API cannot repair phis): what needs a condition is a small local
+ * function marked alwaysinline - plait.bit for a branch bit, plait.switch.N for the index of the
+ * successor a switch takes. */
+#include "cc/instrument.h"
+
+#include "base/mem.h"
+#include "cc/calls.h"
+#include "cc/program.h"
+#include "unplait/hooks.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct hooks {
+	struct program *p;
+	LLVMContextRef c;
+	LLVMModuleRef m;
+	LLVMBuilderRef b;
+	LLVMTypeRef i1, i8, i16, i32, i64, ptr, none;
+	LLVMValueRef call_site, module_base, bit;
+	unsigned nswitches;
+	int variant;
+};
+
+static LLVMTypeRef int_type(struct hooks *h, unsigned bytes)
+{
+	return LLVMIntTypeInContext(h->c, bytes * 8);
+}
+
+static void add_attribute(struct hooks *h, LLVMValueRef f, const char *name)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+	LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+				LLVMCreateEnumAttribute(h->c, kind, 0));
+}
+
+/* Call an external hook; its type is read off the arguments. */
+static LLVMValueRef call_hook(struct hooks *h, const char *name, LLVMTypeRef ret, unsigned n,
+			      LLVMValueRef *args)
+{
+	LLVMTypeRef types[8], type;
+	LLVMValueRef f = LLVMGetNamedFunction(h->m, name);
+
+	for (unsigned i = 0; i < n; i++)
+		types[i] = LLVMTypeOf(args[i]);
+	type = LLVMFunctionType(ret, types, n, 0);
+	if (!f) {
+		f = LLVMAddFunction(h->m, name, type);
+		add_attribute(h, f, "nounwind");
+	}
+	return LLVMBuildCall2(h->b, type, f, args, n, "");
+}
+
+static LLVMValueRef constant(struct hooks *h, uint64_t v)
+{
+	return LLVMConstInt(h->i32, v, 0);
+}
+
+/* Libraries add where their numbers begin. */
+static LLVMValueRef site_value(struct hooks *h, uint32_t site)
+{
+	if (!h->p->library)
+		return constant(h, site);
+	return LLVMBuildAdd(h->b, LLVMBuildLoad2(h->b, h->i32, h->module_base, ""),
+			    constant(h, site), "");
+}
+
+/* Before `at`, with its source position. */
+static void place_before(struct hooks *h, LLVMValueRef at)
+{
+	LLVMPositionBuilderBefore(h->b, at);
+}
+
+/* After a call: NULL when there is no such single place. */
+static bool place_after(struct hooks *h, LLVMValueRef call)
+{
+	LLVMValueRef next;
+
+	if (LLVMIsACallInst(call)) {
+		if (LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail)
+			return false;
+		next = LLVMGetNextInstruction(call);
+		LLVMPositionBuilderBefore(h->b, next);
+		LLVMSetCurrentDebugLocation2(h->b, LLVMInstructionGetDebugLoc(call));
+		return true;
+	}
+	return false; /* an invoke's normal successor may have other predecessors */
+}
+
+static unsigned order_number(LLVMAtomicOrdering o)
+{
+	switch (o) {
+	case LLVMAtomicOrderingAcquire:
+		return 2;
+	case LLVMAtomicOrderingRelease:
+		return 3;
+	case LLVMAtomicOrderingAcquireRelease:
+		return 4;
+	case LLVMAtomicOrderingSequentiallyConsistent:
+		return 5;
+	default:
+		return 0;
+	}
+}
+
+/* Value of any scalar type <-> integer of n bytes. */
+static LLVMValueRef to_int(struct hooks *h, LLVMValueRef v, unsigned n)
+{
+	LLVMTypeRef t = LLVMTypeOf(v), want = int_type(h, n);
+
+	if (t == want)
+		return v;
+	if (LLVMGetTypeKind(t) == LLVMPointerTypeKind)
+		return LLVMBuildPtrToInt(h->b, v, want, "");
+	if (LLVMGetTypeKind(t) == LLVMIntegerTypeKind)
+		return LLVMBuildZExtOrBitCast(h->b, v, want, "");
+	return LLVMBuildBitCast(h->b, v, want, "");
+}
+
+static LLVMValueRef from_int(struct hooks *h, LLVMValueRef v, LLVMTypeRef want)
+{
+	LLVMTypeRef t = LLVMTypeOf(v);
+
+	if (t == want)
+		return v;
+	if (LLVMGetTypeKind(want) == LLVMPointerTypeKind)
+		return LLVMBuildIntToPtr(h->b, v, want, "");
+	if (LLVMGetTypeKind(want) == LLVMIntegerTypeKind)
+		return LLVMBuildTruncOrBitCast(h->b, v, want, "");
+	return LLVMBuildBitCast(h->b, v, want, "");
+}
+
+static unsigned bytes_of(struct hooks *h, LLVMTypeRef t)
+{
+	return (unsigned)LLVMStoreSizeOfType(h->p->layout, t);
+}
+
+static void replace(LLVMValueRef old, LLVMValueRef new)
+{
+	LLVMReplaceAllUsesWith(old, new);
+	LLVMInstructionEraseFromParent(old);
+}
+
+static void full_load(struct hooks *h, LLVMValueRef at, uint32_t site)
+{
+	LLVMAtomicOrdering order = LLVMGetOrdering(at);
+	unsigned n = bytes_of(h, LLVMTypeOf(at));
+	LLVMValueRef args[3] = { LLVMGetOperand(at, 0) }, v;
+	char name[32];
+
+	if (order == LLVMAtomicOrderingNotAtomic) {
+		args[1] = site_value(h, site);
+		snprintf(name, sizeof(name), "plait_read%u", n);
+		v = call_hook(h, name, int_type(h, n), 2, args);
+	} else {
+		args[1] = constant(h, order_number(order));
+		args[2] = site_value(h, site);
+		snprintf(name, sizeof(name), "plait_atomic_load%u", n);
+		v = call_hook(h, name, int_type(h, n), 3, args);
+	}
+	replace(at, from_int(h, v, LLVMTypeOf(at)));
+}
+
+static void full_store(struct hooks *h, LLVMValueRef at, uint32_t site)
+{
+	LLVMAtomicOrdering order = LLVMGetOrdering(at);
+	unsigned n = bytes_of(h, LLVMTypeOf(LLVMGetOperand(at, 0)));
+	LLVMValueRef args[4] = { LLVMGetOperand(at, 1), to_int(h, LLVMGetOperand(at, 0), n) };
+	char name[32];
+
+	if (order == LLVMAtomicOrderingNotAtomic) {
+		args[2] = site_value(h, site);
+		snprintf(name, sizeof(name), "plait_write%u", n);
+		call_hook(h, name, h->none, 3, args);
+	} else {
+		args[2] = constant(h, order_number(order));
+		args[3] = site_value(h, site);
+		snprintf(name, sizeof(name), "plait_atomic_store%u", n);
+		call_hook(h, name, h->none, 4, args);
+	}
+	LLVMInstructionEraseFromParent(at);
+}
+
+static void range(struct hooks *h, const char *name, LLVMValueRef ptr, LLVMValueRef n,
+		  uint32_t site)
+{
+	LLVMValueRef args[3] = { ptr, to_int(h, n, 8), site_value(h, site) };
+
+	call_hook(h, name, h->none, 3, args);
+}
+
+static int rmw_number(LLVMAtomicRMWBinOp op)
+{
+	switch (op) {
+	case LLVMAtomicRMWBinOpXchg:
+		return PLAIT_RMW_XCHG;
+	case LLVMAtomicRMWBinOpAdd:
+		return PLAIT_RMW_ADD;
+	case LLVMAtomicRMWBinOpSub:
+		return PLAIT_RMW_SUB;
+	case LLVMAtomicRMWBinOpAnd:
+		return PLAIT_RMW_AND;
+	case LLVMAtomicRMWBinOpNand:
+		return PLAIT_RMW_NAND;
+	case LLVMAtomicRMWBinOpOr:
+		return PLAIT_RMW_OR;
+	case LLVMAtomicRMWBinOpXor:
+		return PLAIT_RMW_XOR;
+	case LLVMAtomicRMWBinOpMax:
+		return PLAIT_RMW_MAX;
+	case LLVMAtomicRMWBinOpMin:
+		return PLAIT_RMW_MIN;
+	case LLVMAtomicRMWBinOpUMax:
+		return PLAIT_RMW_UMAX;
+	case LLVMAtomicRMWBinOpUMin:
+		return PLAIT_RMW_UMIN;
+	default:
+		return -1; /* floating point, wrap-around: seen as a wide write */
+	}
+}
+
+static void full_rmw(struct hooks *h, LLVMValueRef at, uint32_t site)
+{
+	LLVMTypeRef type = LLVMTypeOf(at);
+	unsigned n = bytes_of(h, type);
+	int op = rmw_number(LLVMGetAtomicRMWBinOp(at));
+	LLVMValueRef args[5], v;
+	char name[32];
+
+	if (op < 0) {
+		range(h, "plait_write_range", LLVMGetOperand(at, 0), LLVMConstInt(h->i64, n, 0),
+		      site);
+		return;
+	}
+	args[0] = LLVMGetOperand(at, 0);
+	args[1] = to_int(h, LLVMGetOperand(at, 1), n);
+	args[2] = constant(h, (uint64_t)op);
+	args[3] = constant(h, order_number(LLVMGetOrdering(at)));
+	args[4] = site_value(h, site);
+	snprintf(name, sizeof(name), "plait_atomic_rmw%u", n);
+	v = call_hook(h, name, int_type(h, n), 5, args);
+	replace(at, from_int(h, v, type));
+}
+
+static void full_cas(struct hooks *h, LLVMValueRef at, uint32_t site)
+{
+	LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(at, 1));
+	unsigned n = bytes_of(h, type);
+	LLVMValueRef args[5], old, pair;
+	char name[32];
+
+	args[0] = LLVMGetOperand(at, 0);
+	args[1] = to_int(h, LLVMGetOperand(at, 1), n);
+	args[2] = to_int(h, LLVMGetOperand(at, 2), n);
+	args[3] = constant(h, order_number(LLVMGetCmpXchgSuccessOrdering(at)));
+	args[4] = site_value(h, site);
+	snprintf(name, sizeof(name), "plait_atomic_cas%u", n);
+	old = call_hook(h, name, int_type(h, n), 5, args);
+	pair = LLVMBuildInsertValue(h->b, LLVMGetPoison(LLVMTypeOf(at)), from_int(h, old, type), 0,
+				    "");
+	pair = LLVMBuildInsertValue(h->b, pair, LLVMBuildICmp(h->b, LLVMIntEQ, old, args[1], ""), 1,
+				    "");
+	replace(at, pair);
+}
+
+static void full_range(struct hooks *h, const struct plan *plan)
+{
+	LLVMValueRef at = plan->at, n;
+	bool write = plan->action == ACT_RANGE_WRITE;
+
+	if (is_call(at))
+		n = LLVMGetOperand(at, 2);
+	else if (LLVMIsALoadInst(at))
+		n = LLVMConstInt(h->i64, bytes_of(h, LLVMTypeOf(at)), 0);
+	else if (LLVMIsAAtomicRMWInst(at))
+		n = LLVMConstInt(h->i64, bytes_of(h, LLVMTypeOf(at)), 0);
+	else if (LLVMIsAStoreInst(at))
+		n = LLVMConstInt(h->i64, bytes_of(h, LLVMTypeOf(LLVMGetOperand(at, 0))), 0);
+	else
+		n = LLVMConstInt(h->i64, bytes_of(h, LLVMTypeOf(LLVMGetOperand(at, 1))), 0);
+	range(h, write ? "plait_write_range" : "plait_read_range",
+	      LLVMGetOperand(at, plan->operand), n, plan->site);
+}
+
+/* ---- branches ---- */
+
+static LLVMValueRef local_function(struct hooks *h, const char *name, LLVMTypeRef ret,
+				   LLVMTypeRef arg)
+{
+	LLVMValueRef f = LLVMAddFunction(h->m, name, LLVMFunctionType(ret, &arg, 1, 0));
+
+	LLVMSetLinkage(f, LLVMInternalLinkage);
+	add_attribute(h, f, "alwaysinline");
+	add_attribute(h, f, "nounwind");
+	return f;
+}
+
+/* plait_bits = plait_bits * 2 + taken; if it is full, flush. */
+static void make_bit_function(struct hooks *h)
+{
+	LLVMTypeRef flush_type = LLVMFunctionType(h->none, NULL, 0, 0);
+	LLVMValueRef f = local_function(h, "plait.bit", h->none, h->i1), bits, old, new, flush;
+	LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(h->c, f, "");
+	LLVMBasicBlockRef full = LLVMAppendBasicBlockInContext(h->c, f, "full");
+	LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(h->c, f, "done");
+	LLVMBuilderRef b = LLVMCreateBuilderInContext(h->c);
+
+	bits = LLVMAddGlobal(h->m, h->i64, "plait_bits");
+	LLVMSetThreadLocalMode(bits, LLVMInitialExecTLSModel);
+	flush = LLVMAddFunction(h->m, "plait_flush_bits", flush_type);
+	add_attribute(h, flush, "nounwind");
+	add_attribute(h, flush, "cold");
+	LLVMPositionBuilderAtEnd(b, entry);
+	old = LLVMBuildLoad2(b, h->i64, bits, "");
+	new = LLVMBuildOr(b, LLVMBuildAdd(b, old, old, ""),
+			  LLVMBuildZExt(b, LLVMGetParam(f, 0), h->i64, ""), "");
+	LLVMBuildStore(b, new, bits);
+	LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, new, LLVMConstNull(h->i64), ""), full,
+			done);
+	LLVMPositionBuilderAtEnd(b, full);
+	LLVMBuildCall2(b, flush_type, flush, NULL, 0, "");
+	LLVMBuildBr(b, done);
+	LLVMPositionBuilderAtEnd(b, done);
+	LLVMBuildRetVoid(b);
+	LLVMDisposeBuilder(b);
+	h->bit = f;
+}
+
+/* Which successor does this switch take? 0 = default, then in IR order. */
+static LLVMValueRef switch_index(struct hooks *h, LLVMValueRef sw)
+{
+	LLVMValueRef value = LLVMGetOperand(sw, 0), f, inner;
+	LLVMTypeRef type = LLVMTypeOf(value);
+	LLVMBuilderRef b = LLVMCreateBuilderInContext(h->c);
+	unsigned n = LLVMGetNumSuccessors(sw);
+	LLVMBasicBlockRef entry, other;
+	char name[40];
+
+	snprintf(name, sizeof(name), "plait.switch.%u", h->nswitches++);
+	f = local_function(h, name, h->i32, type);
+	entry = LLVMAppendBasicBlockInContext(h->c, f, "");
+	other = LLVMAppendBasicBlockInContext(h->c, f, "default");
+	LLVMPositionBuilderAtEnd(b, other);
+	LLVMBuildRet(b, LLVMConstNull(h->i32));
+	LLVMPositionBuilderAtEnd(b, entry);
+	inner = LLVMBuildSwitch(b, LLVMGetParam(f, 0), other, n);
+	for (unsigned i = 1; i < n; i++) {
+		LLVMBasicBlockRef block = LLVMAppendBasicBlockInContext(h->c, f, "");
+
+		/* operands: value, default, (case, successor)... */
+		LLVMAddCase(inner, LLVMGetOperand(sw, 2 * i), block);
+		LLVMPositionBuilderAtEnd(b, block);
+		LLVMBuildRet(b, constant(h, i));
+	}
+	LLVMDisposeBuilder(b);
+	return LLVMBuildCall2(h->b, LLVMGlobalGetValueType(f), f, &value, 1, "");
+}
+
+static void branch(struct hooks *h, const struct plan *plan)
+{
+	LLVMValueRef t = plan->at, args[2];
+	bool is_switch = plan->action == ACT_SWITCH;
+
+	if (h->variant == PLAIT_VARIANT_FULL) {
+		args[0] = is_switch ? switch_index(h, t)
+				    : LLVMBuildZExt(h->b, LLVMGetCondition(t), h->i32, "");
+		args[1] = site_value(h, plan->site);
+		call_hook(h, "plait_branch", h->none, 2, args);
+	} else if (is_switch) {
+		args[0] = switch_index(h, t);
+		args[1] = constant(h, LLVMGetNumSuccessors(t));
+		call_hook(h, "plait_path_switch", h->none, 2, args);
+	} else {
+		if (!h->bit)
+			make_bit_function(h);
+		args[0] = LLVMGetCondition(t);
+		LLVMBuildCall2(h->b, LLVMGlobalGetValueType(h->bit), h->bit, args, 1, "");
+	}
+}
+
+/* ---- calls ---- */
+
+static void set_call_site(struct hooks *h, LLVMValueRef call, uint32_t site)
+{
+	LLVMPositionBuilderBefore(h->b, call);
+	LLVMBuildStore(h->b, site_value(h, site), h->call_site);
+}
+
+static void redirect(struct hooks *h, LLVMValueRef call, const char *ours)
+{
+	LLVMValueRef f = LLVMGetNamedFunction(h->m, ours);
+
+	if (!f)
+		f = LLVMAddFunction(h->m, ours, LLVMGetCalledFunctionType(call));
+	set_callee(call, f);
+}
+
+static void alloc(struct hooks *h, const struct plan *plan)
+{
+	LLVMValueRef call = plan->at, f = direct_callee(call), args[2];
+	const char *name = value_name(f), *ours = call_redirection(name);
+
+	set_call_site(h, call, plan->site);
+	if (ours) {
+		redirect(h, call, ours);
+	} else if (call_is_delete(name)) {
+		args[0] = LLVMGetOperand(call, 0);
+		call_hook(h, "plait_note_free", h->none, 1, args);
+	} else if (place_after(h, call) &&
+		   LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind) {
+		args[0] = call;
+		args[1] = call_is_new(name) ? LLVMGetOperand(call, 0) : LLVMConstNull(h->i64);
+		call_hook(h, "plait_note_alloc", h->none, 2, args);
+	}
+}
+
+/* What a call brought in from outside: its result, if that is a number. */
+static void input(struct hooks *h, const struct plan *plan)
+{
+	LLVMTypeRef t = LLVMTypeOf(plan->at);
+	LLVMValueRef args[2];
+
+	if (LLVMGetTypeKind(t) != LLVMIntegerTypeKind && LLVMGetTypeKind(t) != LLVMPointerTypeKind)
+		return;
+	if (LLVMGetTypeKind(t) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(t) > 64)
+		return;
+	if (!place_after(h, plan->at))
+		return;
+	args[0] = site_value(h, plan->site);
+	args[1] = to_int(h, plan->at, 8);
+	call_hook(h, "plait_path_input", h->none, 2, args);
+}
+
+static void full_one(struct hooks *h, const struct plan *plan)
+{
+	switch (plan->action) {
+	case ACT_LOAD:
+		full_load(h, plan->at, plan->site);
+		break;
+	case ACT_STORE:
+		full_store(h, plan->at, plan->site);
+		break;
+	case ACT_RMW:
+		full_rmw(h, plan->at, plan->site);
+		break;
+	case ACT_CAS:
+		full_cas(h, plan->at, plan->site);
+		break;
+	case ACT_FENCE: {
+		LLVMValueRef args[2] = { constant(h, order_number(LLVMGetOrdering(plan->at))),
+					 site_value(h, plan->site) };
+
+		call_hook(h, "plait_fence", h->none, 2, args);
+		LLVMInstructionEraseFromParent(plan->at);
+		break;
+	}
+	case ACT_RANGE_READ:
+	case ACT_RANGE_WRITE:
+		full_range(h, plan);
+		break;
+	default:
+		break;
+	}
+}
+
+static void one(struct hooks *h, const struct plan *plan)
+{
+	place_before(h, plan->at);
+	switch (plan->action) {
+	case ACT_BRANCH:
+	case ACT_SWITCH:
+		branch(h, plan);
+		break;
+	case ACT_CALL:
+		set_call_site(h, plan->at, plan->site);
+		if (h->variant == PLAIT_VARIANT_PATH &&
+		    h->p->sites.data[plan->site - 1].kind == PLAIT_SITE_INPUT)
+			input(h, plan);
+		break;
+	case ACT_ALLOC:
+		alloc(h, plan);
+		break;
+	default:
+		if (h->variant == PLAIT_VARIANT_FULL && plan->instrumented)
+			full_one(h, plan);
+	}
+}
+
+static void init(struct hooks *h, struct program *p, int v)
+{
+	memset(h, 0, sizeof(*h));
+	h->p = p;
+	h->c = p->context;
+	h->m = p->module;
+	h->b = LLVMCreateBuilderInContext(h->c);
+	h->i1 = LLVMInt1TypeInContext(h->c);
+	h->i8 = LLVMInt8TypeInContext(h->c);
+	h->i16 = LLVMInt16TypeInContext(h->c);
+	h->i32 = LLVMInt32TypeInContext(h->c);
+	h->i64 = LLVMInt64TypeInContext(h->c);
+	h->ptr = LLVMPointerTypeInContext(h->c, 0);
+	h->none = LLVMVoidTypeInContext(h->c);
+	h->variant = v;
+	h->call_site = LLVMAddGlobal(h->m, h->i32, "plait_call_site");
+	LLVMSetThreadLocalMode(h->call_site, LLVMInitialExecTLSModel);
+	if (p->library) {
+		h->module_base = LLVMAddGlobal(h->m, h->i32, "plait_module_base");
+		LLVMSetVisibility(h->module_base, LLVMHiddenVisibility);
+	}
+}
+
+/* What the optimiser proved about a function is no longer true once it calls hooks. */
+static void forget_effects(struct program *p)
+{
+	static const char *const names[] = { "memory",	   "nosync",	   "nofree",
+					     "willreturn", "speculatable", "norecurse" };
+	const LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+
+	for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+		unsigned kind = LLVMGetEnumAttributeKindForName(names[k], strlen(names[k]));
+
+		for (size_t i = 0; i < p->fns.len; i++) {
+			LLVMValueRef f = p->fns.data[i].f;
+
+			LLVMRemoveEnumAttributeAtIndex(f, at, kind);
+			for_each_block(b, f) for_each_instruction(in, b)
+			{
+				LLVMValueRef c = is_call(in) ? LLVMGetCalledValue(in) : NULL;
+
+				if (c && !(LLVMIsAFunction(c) && LLVMIsDeclaration(c)))
+					LLVMRemoveCallSiteEnumAttribute(in, at, kind);
+			}
+		}
+	}
+}
+
+static void frame_pointers(struct program *p)
+{
+	LLVMAttributeRef a = LLVMCreateStringAttribute(p->context, "frame-pointer", 13, "all", 3);
+
+	for (size_t i = 0; i < p->fns.len; i++)
+		LLVMAddAttributeAtIndex(p->fns.data[i].f,
+					(LLVMAttributeIndex)LLVMAttributeFunctionIndex, a);
+}
+
+void instrument(struct program *p, int v)
+{
+	struct hooks h;
+
+	if (v == PLAIT_VARIANT_PLAIN)
+		return;
+	init(&h, p, v);
+	forget_effects(p);
+	for (size_t i = 0; i < p->plans.len; i++)
+		one(&h, &p->plans.data[i]);
+	if (v == PLAIT_VARIANT_FULL)
+		frame_pointers(p);
+	LLVMDisposeBuilder(h.b);
+}

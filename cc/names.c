@@ -1,0 +1,139 @@
+/* cc/names.c - source positions and names, from debug information.
+ *
+ * The C API knows positions and types but few names; those are read from the metadata nodes'
+ * operands, whose order LLVM keeps stable (name is operand 2 of scopes, types and variables). */
+#include "cc/names.h"
+
+#include "base/strbuf.h"
+#include "cc/program.h"
+
+#include <string.h>
+
+#define DI_NAME 2
+
+/* Operand `index` of a node when it is a string, else NULL. Not NUL-terminated: *len. */
+static const char *node_string(struct program *p, LLVMMetadataRef node, unsigned index,
+			       unsigned *len)
+{
+	LLVMValueRef v = LLVMMetadataAsValue(p->context, node);
+	unsigned n = LLVMGetMDNodeNumOperands(v);
+	LLVMValueRef ops[64];
+	const char *s;
+
+	if (index >= n || n > 64)
+		return NULL;
+	LLVMGetMDNodeOperands(v, ops);
+	s = ops[index] ? LLVMGetMDString(ops[index], len) : NULL;
+	return s;
+}
+
+static uint32_t intern_n(struct program *p, const char *s, size_t n)
+{
+	char *copy = xstrndup(s ? s : "", s ? n : 0);
+	uint32_t id = names_intern(&p->strings, copy);
+
+	free(copy);
+	return id;
+}
+
+static uint32_t file_of(struct program *p, LLVMMetadataRef scope)
+{
+	LLVMMetadataRef file = scope ? LLVMDIScopeGetFile(scope) : NULL;
+	unsigned len = 0;
+	const char *name = file ? LLVMDIFileGetFilename(file, &len) : NULL;
+
+	return intern_n(p, name, len);
+}
+
+/* The function a scope lies in: lexical blocks have their parent as operand 1. */
+static uint32_t function_of(struct program *p, LLVMMetadataRef scope, LLVMValueRef f)
+{
+	for (int depth = 0; scope && depth < 100; depth++) {
+		LLVMMetadataKind kind = LLVMGetMetadataKind(scope);
+		LLVMValueRef v = LLVMMetadataAsValue(p->context, scope), ops[64];
+		unsigned n = LLVMGetMDNodeNumOperands(v), len = 0;
+
+		if (kind == LLVMDISubprogramMetadataKind) {
+			const char *name = node_string(p, scope, DI_NAME, &len);
+
+			if (name)
+				return intern_n(p, name, len);
+			break;
+		}
+		if (n < 2 || n > 64)
+			break;
+		LLVMGetMDNodeOperands(v, ops);
+		scope = ops[1] ? LLVMValueAsMetadata(ops[1]) : NULL;
+	}
+	{
+		const char *name = value_name(f), *dot = strstr(name, ".plait");
+
+		return intern_n(p, name, dot ? (size_t)(dot - name) : strlen(name));
+	}
+}
+
+void names_locate(struct program *p, LLVMValueRef f, LLVMValueRef at, struct plait_site *site)
+{
+	LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(at), scope, outer;
+
+	if (!loc) {
+		site->function = function_of(p, NULL, f);
+		return;
+	}
+	scope = LLVMDILocationGetScope(loc);
+	site->line = LLVMDILocationGetLine(loc);
+	site->column = LLVMDILocationGetColumn(loc);
+	site->file = file_of(p, scope);
+	site->function = function_of(p, scope, f);
+	outer = LLVMDILocationGetInlinedAt(loc);
+	if (outer) {
+		site->inlined_at_line = LLVMDILocationGetLine(outer);
+		site->inlined_at_file = file_of(p, LLVMDILocationGetScope(outer));
+	}
+}
+
+uint32_t names_object(struct program *p, LLVMValueRef ptr)
+{
+	const char *name, *dot;
+
+	while (LLVMIsAGetElementPtrInst(ptr) ||
+	       (LLVMIsAConstantExpr(ptr) && LLVMGetConstOpcode(ptr) == LLVMGetElementPtr))
+		ptr = LLVMGetOperand(ptr, 0);
+	if (!LLVMIsAGlobalVariable(ptr))
+		return 0;
+	name = value_name(ptr);
+	dot = strstr(name, ".plait");
+	return intern_n(p, name, dot ? (size_t)(dot - name) : strlen(name));
+}
+
+/* Do all uses of a pointer only access it directly? */
+static bool only_accessed(LLVMValueRef v, int depth)
+{
+	if (depth > 6)
+		return false;
+	for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
+		LLVMValueRef user = LLVMGetUser(u);
+		LLVMValueRef callee;
+
+		if (LLVMIsALoadInst(user))
+			continue;
+		if (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) != v)
+			continue;
+		if (LLVMIsAGetElementPtrInst(user) && only_accessed(user, depth + 1))
+			continue;
+		callee = LLVMIsACallInst(user) ? direct_callee(user) : NULL;
+		if (callee && (strncmp(value_name(callee), "llvm.lifetime.", 14) == 0 ||
+			       strncmp(value_name(callee), "llvm.dbg.", 9) == 0 ||
+			       strncmp(value_name(callee), "llvm.mem", 8) == 0))
+			continue;
+		return false;
+	}
+	return true;
+}
+
+bool names_is_private(LLVMValueRef ptr)
+{
+	while (LLVMIsAGetElementPtrInst(ptr))
+		ptr = LLVMGetOperand(ptr, 0);
+	return LLVMIsAAllocaInst(ptr) && only_accessed(ptr, 0);
+}

@@ -1,0 +1,210 @@
+/* cc/plan.c - one walk over the merged module: which instructions become sites, and of what kind.
+ *
+ * Sites are numbered in program order. An access site exists only when the access may be shared
+ * (or everything is traced); a branch site only when the branch is recorded; a call site for every
+ * call of a function that is not part of this program, except those that cannot matter to a
+ * schedule (intrinsics, mathematics). */
+#include "cc/plan.h"
+
+#include "cc/calls.h"
+#include "cc/names.h"
+#include "cc/program.h"
+
+#include <string.h>
+
+struct walk {
+	struct program *p;
+	uint32_t fn, instruction;
+	LLVMValueRef f;
+};
+
+static struct plait_site *add_site(struct walk *w, LLVMValueRef at, enum plait_site_kind kind,
+				   enum action action)
+{
+	struct program *p = w->p;
+	struct plait_site *s = vec_add(&p->sites);
+	struct plan *plan = vec_add(&p->plans);
+
+	s->kind = (uint8_t)kind;
+	s->element = UINT32_MAX;
+	s->ir_function = w->fn;
+	s->ir_instruction = w->instruction;
+	names_locate(p, w->f, at, s);
+	plan->at = at;
+	plan->action = (uint8_t)action;
+	plan->site = (uint32_t)p->sites.len;
+	plan->instrumented = true;
+	return s;
+}
+
+/* 1, 2, 4, 8 for what one register holds; 0 for everything wide or odd. */
+static unsigned scalar_size(struct program *p, LLVMTypeRef t)
+{
+	switch (LLVMGetTypeKind(t)) {
+	case LLVMPointerTypeKind:
+		return LLVMGetPointerAddressSpace(t) == 0 ? 8 : 0;
+	case LLVMFloatTypeKind:
+		return 4;
+	case LLVMDoubleTypeKind:
+		return 8;
+	case LLVMHalfTypeKind:
+	case LLVMBFloatTypeKind:
+		return 2;
+	case LLVMIntegerTypeKind:
+		switch (LLVMGetIntTypeWidth(t)) {
+		case 1:
+		case 8:
+			return 1;
+		case 16:
+			return 2;
+		case 32:
+			return 4;
+		case 64:
+			return 8;
+		}
+		return 0;
+	default:
+		return 0;
+	}
+	(void)p;
+}
+
+static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMTypeRef type,
+			enum plait_site_kind kind, enum action scalar, enum action wide)
+{
+	struct program *p = w->p;
+	LLVMValueRef ptr = LLVMGetOperand(at, operand);
+	uint64_t bytes = type ? LLVMStoreSizeOfType(p->layout, type) : 0;
+	unsigned size = type ? scalar_size(p, type) : 0;
+	struct plait_site *s;
+
+	p->counts.accesses_total++;
+	if (LLVMGetPointerAddressSpace(LLVMTypeOf(ptr)) != 0)
+		return; /* segment registers */
+	if (names_is_private(ptr))
+		return;
+	s = add_site(w, at, kind, size ? scalar : wide);
+	s->size = bytes < 256 ? (uint8_t)bytes : 0;
+	s->flags |= PLAIT_SITE_POINT;
+	s->object = names_object(p, ptr);
+	vec_last(&p->plans)->operand = (uint8_t)operand;
+	p->counts.accesses_instrumented++;
+}
+
+static void plan_call(struct walk *w, LLVMValueRef call)
+{
+	LLVMValueRef f = direct_callee(call);
+	enum call_kind kind = call_classify(call);
+	struct plait_site *s;
+
+	switch (kind) {
+	case CALL_MEMCPY:
+		plan_access(w, call, 1, NULL, PLAIT_SITE_READ, 0, ACT_RANGE_READ);
+		plan_access(w, call, 0, NULL, PLAIT_SITE_WRITE, 0, ACT_RANGE_WRITE);
+		return;
+	case CALL_MEMSET:
+		plan_access(w, call, 0, NULL, PLAIT_SITE_WRITE, 0, ACT_RANGE_WRITE);
+		return;
+	case CALL_ALLOC:
+	case CALL_FREE:
+		s = add_site(w, call, kind == CALL_ALLOC ? PLAIT_SITE_ALLOC : PLAIT_SITE_CALL,
+			     ACT_ALLOC);
+		break;
+	case CALL_EXTERNAL:
+		s = add_site(w, call, PLAIT_SITE_CALL, ACT_CALL);
+		break;
+	case CALL_INPUT:
+		s = add_site(w, call, PLAIT_SITE_INPUT, ACT_CALL);
+		s->flags |= PLAIT_SITE_RECORDED;
+		break;
+	default:
+		return;
+	}
+	if (f)
+		s->object = names_intern(&w->p->strings, value_name(f));
+}
+
+static void plan_terminator(struct walk *w, LLVMValueRef t)
+{
+	struct program *p = w->p;
+	bool is_switch = LLVMGetInstructionOpcode(t) == LLVMSwitch;
+	struct plait_site *s;
+
+	p->counts.branches_total++;
+	s = add_site(w, t, is_switch ? PLAIT_SITE_SWITCH : PLAIT_SITE_BRANCH,
+		     is_switch ? ACT_SWITCH : ACT_BRANCH);
+	s->flags |= PLAIT_SITE_RECORDED;
+	p->counts.branches_recorded++;
+}
+
+static void plan_instruction(struct walk *w, LLVMValueRef i)
+{
+	bool atomic;
+
+	switch (LLVMGetInstructionOpcode(i)) {
+	case LLVMLoad:
+		atomic = LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic;
+		plan_access(w, i, 0, LLVMTypeOf(i),
+			    atomic ? PLAIT_SITE_ATOMIC_READ : PLAIT_SITE_READ, ACT_LOAD,
+			    ACT_RANGE_READ);
+		break;
+	case LLVMStore:
+		atomic = LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic;
+		plan_access(w, i, 1, LLVMTypeOf(LLVMGetOperand(i, 0)),
+			    atomic ? PLAIT_SITE_ATOMIC_WRITE : PLAIT_SITE_WRITE, ACT_STORE,
+			    ACT_RANGE_WRITE);
+		break;
+	case LLVMAtomicRMW:
+		plan_access(w, i, 0, LLVMTypeOf(i), PLAIT_SITE_ATOMIC_RMW, ACT_RMW,
+			    ACT_RANGE_WRITE);
+		break;
+	case LLVMAtomicCmpXchg:
+		plan_access(w, i, 0, LLVMTypeOf(LLVMGetOperand(i, 1)), PLAIT_SITE_ATOMIC_RMW,
+			    ACT_CAS, ACT_RANGE_WRITE);
+		break;
+	case LLVMFence:
+		if (!LLVMIsAtomicSingleThread(i))
+			add_site(w, i, PLAIT_SITE_FENCE, ACT_FENCE);
+		break;
+	case LLVMCall:
+	case LLVMInvoke:
+		plan_call(w, i);
+		break;
+	case LLVMBr:
+		if (LLVMIsConditional(i))
+			plan_terminator(w, i);
+		break;
+	case LLVMSwitch:
+		plan_terminator(w, i);
+		break;
+	default:
+		break;
+	}
+}
+
+void plan_program(struct program *p)
+{
+	struct walk w = { .p = p };
+
+	names_intern(&p->strings, "");
+	for (size_t k = 0; k < p->fns.len; k++) {
+		struct fn *fn = &p->fns.data[k];
+
+		w.fn = (uint32_t)k;
+		w.f = fn->f;
+		w.instruction = 0;
+		if (fn->hands_off)
+			continue;
+		p->counts.functions++;
+		for_each_block(b, fn->f)
+		{
+			for_each_instruction(i, b)
+			{
+				plan_instruction(&w, i);
+				w.instruction++;
+			}
+		}
+	}
+	p->counts.nsites = (uint32_t)p->sites.len;
+	p->counts.nelements = (uint32_t)p->elements.len;
+}

@@ -1,0 +1,90 @@
+/* cc/program.h - the whole program as one module, and what has been decided about it.
+ *
+ * Life of a program: program_load merges the bitcode; program_prepare gives every function and
+ * variable a name of its own; plan_program (plan.h) walks the instructions, numbers the sites and
+ * says what each becomes; then one forked child per variant changes its own copy of the module
+ * (variant.h) and writes an object file. Nothing below changes the module before that fork, so the
+ * bitcode kept in the binary is what the site table's positions refer to. */
+#ifndef CC_PROGRAM_H
+#define CC_PROGRAM_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "cc/llvm.h"
+#include "unplait/sites.h"
+
+#include <stdint.h>
+
+struct err;
+struct object_list;
+
+/* A function with a body. */
+struct fn {
+	LLVMValueRef f;
+	char *name; /* its symbol: what the dispatch stub will be called */
+	bool was_local;
+	bool needs_stub;    /* exported or its address is taken */
+	bool interposable;  /* calls must go through the symbol */
+	bool block_address; /* somebody takes the address of a label in it */
+	bool hands_off;	    /* naked and the like: never instrument */
+};
+
+/* Something done at one instruction. */
+struct plan {
+	LLVMValueRef at;
+	uint32_t site;	   /* 1.. ; 0 = none needed */
+	uint8_t action;	   /* enum action */
+	uint8_t operand;   /* which operand is the address, for accesses */
+	bool instrumented; /* an access that the full variant hooks */
+};
+
+enum action {
+	ACT_LOAD = 1,
+	ACT_STORE,
+	ACT_RMW,
+	ACT_CAS,
+	ACT_FENCE,
+	ACT_RANGE_READ,	 /* memcpy source, wide load */
+	ACT_RANGE_WRITE, /* memcpy or memset destination, wide store */
+	ACT_BRANCH,
+	ACT_SWITCH,
+	ACT_CALL,  /* an external call: say where it comes from */
+	ACT_ALLOC, /* the same, of an allocating function */
+};
+
+struct program {
+	LLVMContextRef context;
+	LLVMModuleRef module;
+	LLVMTargetDataRef layout;
+	char *error; /* what LLVM complained about last; owned */
+
+	bool library;	/* -shared */
+	bool trace_all; /* instrument pruned accesses too, to check the pruning */
+
+	VEC(struct fn) fns;  /* in module order: index = ir_function */
+	struct map fn_index; /* LLVMValueRef -> index in fns */
+
+	VEC(struct plan) plans;
+	VEC(struct plait_site) sites; /* strings: ids in `strings` until written */
+	VEC(struct plait_element) elements;
+	struct names strings;
+	struct plait_sites_header counts;
+};
+
+/* Parse and merge the bitcode of all objects that have some. */
+struct err *program_load(struct program *p, struct object_list *objects);
+/* Promote what is local to one file, give everything a unique name, list the functions. */
+struct err *program_prepare(struct program *p);
+void program_deinit(struct program *p);
+
+static inline struct fn *program_fn(struct program *p, LLVMValueRef f)
+{
+	uint64_t *i = map_find(&p->fn_index, (uint64_t)(uintptr_t)f);
+
+	return i ? &p->fns.data[*i] : NULL;
+}
+
+/* The module as bitcode, zstd-compressed, into a file. */
+struct err *program_write_bitcode(struct program *p, const char *path);
+
+#endif
