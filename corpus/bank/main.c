@@ -18,7 +18,7 @@ struct account {
 
 static struct account accounts[MAX_CLERKS];
 static int bank_total;
-static int payments = 8;
+static int payments = 10;
 #ifdef FIXED
 static pthread_mutex_t total_lock = PTHREAD_MUTEX_INITIALIZER;
 #endif

@@ -28,7 +28,7 @@ struct writer {
 
 static struct buffer buffer;
 static struct writer writer[MAX_WRITERS];
-static int marks = 4000;
+static int marks = 2300;
 
 static int is_full(const struct buffer *b)
 {

@@ -42,7 +42,7 @@ struct writer {
 static struct log log_buffer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct statistics stats = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct writer writer[MAX_WRITERS];
-static int records = 10; /* of each writer */
+static int records = 33; /* of each writer */
 
 /* The caller holds the lock of the log. Or so it says. */
 static void append(struct log *log, char kind, int number, int serial)

@@ -19,7 +19,7 @@ struct record {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct record *record;
 static int total_uses;
-static int rounds = 6;
+static int rounds = 5;
 
 static void drop_record(void)
 {

@@ -22,7 +22,7 @@ struct connection {
 static struct dictionary dictionary;
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static int log_records, log_bytes;
-static int rounds = 2;
+static int rounds = 24;
 
 static void write_log(const char *what)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define MAX_LOADERS 32
-#define MODULE_SIZE 4
+#define MODULE_SIZE 6
 
 struct module {
 	int loaded;
@@ -57,13 +57,25 @@ static void need(int number)
 #endif
 }
 
+/* Use a module: it must be whole. */
+static void call(int number)
+{
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < MODULE_SIZE; i++)
+		assert(module[number].word[i] == number * 100 + i);
+	pthread_mutex_unlock(&lock);
+}
+
 static void *loader(void *arg)
 {
 	int me = *(int *)arg;
 
-	if (me > 0)
+	if (me > 0) {
 		need(me - 1);
+		call(me - 1);
+	}
 	need(me);
+	call(me);
 	return NULL;
 }
 

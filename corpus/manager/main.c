@@ -13,7 +13,7 @@
 #define MAX_REQUESTS 4096
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int remaining = 12;
+static int remaining = 48;
 static int served[MAX_REQUESTS]; /* how often */
 static int overdrawn;            /* requests taken that were not there */
 

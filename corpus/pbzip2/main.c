@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 {
 	int consumers = argc > 1 ? atoi(argv[1]) : 7;
 	int blocks = argc > 2 ? atoi(argv[2]) : 2;
-	size_t size = argc > 3 ? (size_t)atoi(argv[3]) : 64;
+	size_t size = argc > 3 ? (size_t)atoi(argv[3]) : 16;
 	pthread_t writer, *thread;
 
 	if (consumers < 1 || blocks < 1 || size < 1) {

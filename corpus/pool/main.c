@@ -13,7 +13,7 @@
 
 static struct factory factory;
 static struct pool pool;
-static int rounds = 2;
+static int rounds = 3;
 
 /* Borrow two objects at once when there are two, use them, and give them back. */
 static void *client(void *arg)

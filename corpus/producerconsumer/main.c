@@ -18,7 +18,7 @@ static pthread_cond_t not_empty = PTHREAD_COND_INITIALIZER;
 static int slot[CAPACITY];
 static int head, count, taken;
 static int produced_sum, consumed_sum;
-static int producers = 2, consumers = 2, items = 8;
+static int producers = 2, consumers = 2, items = 10;
 
 static void put(int item)
 {
