@@ -180,6 +180,8 @@ PLAIT_EXPORT _Noreturn void abort(void)
 	_exit(127);
 }
 
+void __assert_fail(const char *, const char *, unsigned, const char *); /* assert.h hides it */
+
 PLAIT_EXPORT _Noreturn void __assert_fail(const char *expression, const char *file, unsigned line,
 					  const char *function)
 {

@@ -6,7 +6,7 @@
  *	run      struct plait_run, mapped shared by the target
  *	tNNNNN   events of thread NNNNN (its index), a plain sequence of records
  *	pcs      uint64_t[PLAIT_PC_SITES], sparse: program counters that serve as sites
- *	args     NUL-terminated words: the target's command line
+ *	launch   JSON, written by the command that starts the target: command line, folder ...
  *	fork-PID the run folder of a followed child (option `follow`)
  *
  * A record is a tag byte (the event kind, 1..127) and its fields (events.def). The files are

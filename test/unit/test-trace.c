@@ -1,0 +1,286 @@
+/* Plaits: made from a run folder that this test writes byte by byte, read back, damaged. */
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "trace/trace.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *dir;
+static struct plait_run run;
+
+static void setup(void)
+{
+	cr_assert_null(file_temp_dir(&dir));
+	memcpy(run.magic, PLAIT_RUN_MAGIC, 8);
+	run.version = PLAIT_FORMAT_VERSION;
+	run.size = sizeof(run);
+	run.mode = PLAIT_MODE_FULL;
+	run.nthreads = 2;
+	run.threads[0] = (struct plait_thread_info){ .state = 1 };
+	run.threads[1] = (struct plait_thread_info){ .parent = 0, .ordinal = 1, .state = 2 };
+}
+
+static void teardown(void)
+{
+	file_remove_tree(dir);
+	free(dir);
+}
+
+TestSuite(trace, .init = setup, .fini = teardown);
+
+static void put(const char *name, const void *data, size_t len)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+
+	cr_assert_null(file_write(path, data, len));
+	free(path);
+}
+
+static void varint(struct strbuf *sb, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		strbuf_addc(sb, (char)(v | 0x80));
+	strbuf_addc(sb, (char)v);
+}
+
+static uint64_t zigzag(int64_t v)
+{
+	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+}
+
+/* A read at site +1, address +8, with the index as value; the clock moves by `step` before. */
+static void reads(struct strbuf *sb, size_t n, uint64_t step)
+{
+	for (size_t i = 0; i < n; i++) {
+		strbuf_addc(sb, PLAIT_EV_CLOCK);
+		varint(sb, step);
+		strbuf_addc(sb, PLAIT_EV_READ);
+		varint(sb, zigzag(1));
+		varint(sb, zigzag(8));
+		varint(sb, 4);
+		varint(sb, i);
+	}
+}
+
+/* Two threads with n reads each; thread 1 has even clocks, thread 0 odd ones. */
+static void make_folder(size_t n)
+{
+	struct strbuf a = { 0 }, b = { 0 };
+
+	strbuf_addc(&a, PLAIT_EV_CLOCK);
+	varint(&a, 1);
+	reads(&a, n, 2);
+	reads(&b, n, 2);
+	strbuf_pad(&a, 0, 100);
+	put("run", &run, sizeof(run));
+	put("t00000", a.data, a.len);
+	put("t00001", b.data, b.len);
+	strbuf_deinit(&a);
+	strbuf_deinit(&b);
+}
+
+static struct trace *sealed(struct strbuf *data, const struct trace_seal_options *o)
+{
+	struct trace *t = NULL;
+	struct err *err = trace_seal_memory(dir, o, data);
+
+	cr_assert_null(err, "%s", err ? err_message(err) : "");
+	err = trace_open_memory("test.plait", data->data, data->len, &t);
+	cr_assert_null(err, "%s", err ? err_message(err) : "");
+	return t;
+}
+
+Test(trace, merged_by_clock_and_random_access)
+{
+	enum { N = 200000 };
+	struct strbuf data = { 0 };
+	struct trace *t;
+	struct cursor c;
+	const struct event *ev;
+	uint64_t last = 0, n = 0;
+
+	make_folder(N);
+	t = sealed(&data, NULL);
+	cr_assert_str_eq(trace_meta(t)->threads[1].name, "0.1");
+	cr_assert_eq(trace_meta(t)->nevents, 2 * N);
+	cursor_init(&c, t, CURSOR_ALL, 0);
+	while (!cursor_next(&c, &ev) && ev) {
+		cr_assert_gt(ev->clock, last);
+		cr_assert_eq(ev->thread, ev->clock % 2 ? 0 : 1);
+		last = ev->clock;
+		n++;
+	}
+	cr_assert_eq(n, 2 * N);
+	cursor_deinit(&c);
+	cursor_init(&c, t, 1, 123456);
+	cr_assert_null(cursor_next(&c, &ev));
+	cr_assert_eq(ev->index, 123456);
+	cr_assert_eq(ev->value, 123456);
+	cr_assert_eq(ev->site, 123457);
+	cr_assert_eq(ev->address, 8 * 123457);
+	cr_assert_eq(ev->n, 4);
+	cursor_deinit(&c);
+	trace_close(t);
+	strbuf_deinit(&data);
+}
+
+Test(trace, outcome_sections_and_copy)
+{
+	struct trace_outcome judged = { .kind = PLAIT_OUTCOME_SIGNAL,
+					.signal = 11,
+					.exit_code = -1 };
+	struct trace_extra extra = { "schedule", "abc", 3 };
+	struct trace_seal_options o = { &judged, &extra, 1 };
+	struct trace_extra other = { "schedule", "defg", 4 };
+	char *path = xasprintf("%s/out.plait", dir);
+	struct strbuf data = { 0 };
+	struct trace *t, *u;
+	const void *section;
+	size_t len;
+
+	snprintf(run.failure.text, sizeof(run.failure.text), "why");
+	run.failure.kind = PLAIT_OUTCOME_SIGNAL;
+	run.failure.nframes = 1;
+	run.failure.frames[0] = 0xfedcba9876543210;
+	make_folder(10);
+	t = sealed(&data, &o);
+	cr_assert_eq(trace_meta(t)->outcome.signal, 11);
+	cr_assert_str_eq(trace_meta(t)->outcome.message, "why");
+	cr_assert_eq(trace_meta(t)->outcome.frames[0], 0xfedcba9876543210);
+	cr_assert_null(trace_section(t, "schedule", &section, &len));
+	cr_assert_eq(len, 3);
+	cr_assert_null(trace_section(t, "graph", &section, &len));
+	cr_assert_null(section);
+	cr_assert_null(trace_copy(t, &other, 1, path));
+	cr_assert_null(trace_open(path, &u));
+	cr_assert_null(trace_section(u, "schedule", &section, &len));
+	cr_assert(len == 4 && memcmp(section, "defg", 4) == 0);
+	cr_assert_eq(trace_meta(u)->nevents, 20);
+	trace_close(u);
+	trace_close(t);
+	strbuf_deinit(&data);
+	free(path);
+}
+
+/* Reads everything; false and a message when refused. */
+static bool readable(const void *data, size_t len, char **message)
+{
+	struct trace *t;
+	struct cursor c;
+	const struct event *ev;
+	struct err *err = trace_open_memory("x.plait", data, len, &t);
+
+	*message = NULL;
+	if (!err) {
+		cursor_init(&c, t, CURSOR_ALL, 0);
+		while (!(err = cursor_next(&c, &ev)) && ev)
+			;
+		cursor_deinit(&c);
+		trace_close(t);
+	}
+	if (!err)
+		return true;
+	*message = xstrdup(err_message(err));
+	err_free(err);
+	return false;
+}
+
+Test(trace, every_cut_and_every_flipped_byte_is_refused)
+{
+	struct strbuf data = { 0 };
+	char *message;
+
+	make_folder(50);
+	cr_assert_null(trace_seal_memory(dir, NULL, &data));
+	for (size_t len = 0; len < data.len; len++) {
+		cr_assert_not(readable(data.data, len, &message), "cut to %zu bytes", len);
+		free(message);
+	}
+	for (size_t i = 0; i < data.len; i++) {
+		bool good;
+
+		data.data[i] ^= 0x41;
+		good = readable(data.data, data.len, &message);
+		/* nothing depends on the reserved bytes and the padding */
+		cr_assert(!good || (i >= 16 && i < 32) || data.data[i] == 0x41, "byte %zu", i);
+		cr_assert(good || strchr(message, '\n') == NULL);
+		free(message);
+		data.data[i] ^= 0x41;
+	}
+	strbuf_deinit(&data);
+}
+
+Test(trace, foreign_files_are_named)
+{
+	struct strbuf data = { 0 };
+	char *message;
+	uint32_t v = 99, endian = 0x04030201;
+
+	make_folder(1);
+	cr_assert_null(trace_seal_memory(dir, NULL, &data));
+	cr_assert_not(readable("hello", 5, &message));
+	cr_assert_str_eq(message, "x.plait is not a plait");
+	free(message);
+	memcpy(data.data + 8, &v, 4);
+	cr_assert_not(readable(data.data, data.len, &message));
+	cr_assert_str_eq(message, "x.plait has format version 99; this unplait reads version 1");
+	free(message);
+	memcpy(data.data + 12, &endian, 4);
+	cr_assert_not(readable(data.data, data.len, &message));
+	cr_assert(strstr(message, "other byte order"));
+	free(message);
+	strbuf_deinit(&data);
+}
+
+Test(trace, a_killed_run_loses_its_last_record_only)
+{
+	struct strbuf bytes = { 0 }, data = { 0 };
+	struct trace *t;
+
+	reads(&bytes, 100, 1);
+	make_folder(1);
+	/* any prefix, then zeros: what a kill leaves when the tag is written last */
+	bytes.data[bytes.len - 5] = 0;
+	put("t00001", bytes.data, bytes.len);
+	t = sealed(&data, NULL);
+	cr_assert_eq(trace_meta(t)->threads[1].nevents, 99);
+	trace_close(t);
+	strbuf_deinit(&bytes);
+	strbuf_deinit(&data);
+}
+
+Test(trace, steps_count_by_themselves)
+{
+	struct strbuf bytes = { 0 }, data = { 0 };
+	struct trace *t;
+	struct cursor c;
+	const struct event *ev;
+
+	run.clock = PLAIT_CLOCK_STEPS;
+	run.nthreads = 1;
+	for (int i = 0; i < 3; i++) {
+		if (i == 2) { /* other threads made 6 steps */
+			strbuf_addc(&bytes, PLAIT_EV_CLOCK);
+			varint(&bytes, 7);
+		}
+		strbuf_addc(&bytes, PLAIT_EV_YIELD);
+		varint(&bytes, 0);
+	}
+	put("run", &run, sizeof(run));
+	put("t00000", bytes.data, bytes.len);
+	t = sealed(&data, NULL);
+	cursor_init(&c, t, 0, 2);
+	cr_assert_null(cursor_next(&c, &ev));
+	cr_assert_eq(ev->clock, 9);
+	cr_assert_null(cursor_next(&c, &ev));
+	cr_assert_null(ev);
+	cursor_deinit(&c);
+	trace_close(t);
+	strbuf_deinit(&bytes);
+	strbuf_deinit(&data);
+}

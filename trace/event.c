@@ -1,0 +1,178 @@
+/* trace/event.c - kinds of events, and the bytes of a record back into an event.
+ * The layout of each kind is its `fields` string in events.def: one decoder for all of them. */
+#include "trace/format.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name, *fields;
+} kinds[] = {
+	{ "?", "" },
+#define EVENT(id, name, fields) { name, fields },
+#include "unplait/events.def"
+#undef EVENT
+};
+
+const char *event_kind_name(uint32_t kind)
+{
+	return kind < ARRAY_SIZE(kinds) ? kinds[kind].name : "?";
+}
+
+const char *event_kind_fields(uint32_t kind)
+{
+	return kind < ARRAY_SIZE(kinds) ? kinds[kind].fields : "";
+}
+
+enum plait_event_kind event_kind_find(const char *name)
+{
+	for (size_t i = 1; i < ARRAY_SIZE(kinds); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return (enum plait_event_kind)i;
+	return PLAIT_EV_NONE;
+}
+
+bool event_is_access(uint32_t kind)
+{
+	return (kind >= PLAIT_EV_READ && kind <= PLAIT_EV_ATOMIC_RMW) ||
+	       kind == PLAIT_EV_READ_RANGE || kind == PLAIT_EV_WRITE_RANGE;
+}
+
+bool event_is_write(const struct event *ev)
+{
+	return ev->kind == PLAIT_EV_WRITE || ev->kind == PLAIT_EV_ATOMIC_WRITE ||
+	       ev->kind == PLAIT_EV_WRITE_RANGE ||
+	       (ev->kind == PLAIT_EV_ATOMIC_RMW && ev->value != ev->value2);
+}
+
+static const char *const mode_names[] = PLAIT_MODE_NAMES;
+static const char *const outcome_names[] = PLAIT_OUTCOME_NAMES;
+
+const char *mode_name(uint32_t mode)
+{
+	return mode < ARRAY_SIZE(mode_names) ? mode_names[mode] : "?";
+}
+
+uint32_t mode_find(const char *name)
+{
+	for (uint32_t i = 0; i < ARRAY_SIZE(mode_names); i++)
+		if (strcmp(mode_names[i], name) == 0)
+			return i;
+	return UINT32_MAX;
+}
+
+const char *outcome_name(uint32_t kind)
+{
+	return kind < ARRAY_SIZE(outcome_names) ? outcome_names[kind] : "?";
+}
+
+enum plait_outcome_kind outcome_find(const char *name)
+{
+	for (uint32_t i = 0; i < ARRAY_SIZE(outcome_names); i++)
+		if (strcmp(outcome_names[i], name) == 0)
+			return (enum plait_outcome_kind)i;
+	return PLAIT_OUTCOME_UNKNOWN;
+}
+
+static bool get_varint(struct decoder *d, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; shift < 64 && d->next < d->end; shift += 7) {
+		uint8_t byte = *d->next++;
+
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80)) {
+			*ret = v;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int64_t unzigzag(uint64_t v)
+{
+	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+static bool get_bytes(struct decoder *d, uint64_t n, struct event *ev)
+{
+	if (n > (uint64_t)(d->end - d->next))
+		return false;
+	ev->bytes = d->next;
+	ev->nbytes = n;
+	d->next += n;
+	return true;
+}
+
+static bool get_field(struct decoder *d, char field, struct event *ev, uint8_t seen[16])
+{
+	uint64_t v;
+	unsigned nth = seen[(unsigned char)field & 15]++;
+
+	if (!get_varint(d, &v))
+		return false;
+	switch (field) {
+	case 's':
+		d->site += (uint32_t)unzigzag(v);
+		ev->site = d->site;
+		return true;
+	case 'a':
+		d->address += (uint64_t)unzigzag(v);
+		*(nth ? &ev->address2 : &ev->address) = d->address;
+		return true;
+	case 'n':
+		*(nth ? &ev->n2 : &ev->n) = v;
+		return true;
+	case 'v':
+		*(nth ? &ev->value2 : &ev->value) = v;
+		return true;
+	case 'r':
+		ev->result = unzigzag(v);
+		return true;
+	case 't':
+		ev->other = (uint32_t)v;
+		return true;
+	case 'b':
+		return get_bytes(d, v, ev);
+	}
+	BUG("events.def: unknown field '%c'", field);
+}
+
+static void finish(struct decoder *d, struct event *ev)
+{
+	if (!d->clock_seen && d->clock_kind == PLAIT_CLOCK_STEPS)
+		d->clock++;
+	ev->thread = d->thread;
+	ev->index = d->index++;
+	ev->clock = d->clock;
+	ev->lost = d->lost;
+	d->clock_seen = false;
+	d->lost = 0;
+}
+
+enum decoded decoder_next(struct decoder *d, struct event *ev)
+{
+	while (d->next < d->end && *d->next != 0) {
+		uint8_t seen[16] = { 0 };
+		uint32_t kind = *d->next++;
+
+		if (kind >= PLAIT_EV_COUNT)
+			return DECODED_DAMAGED;
+		*ev = (struct event){ .kind = (uint8_t)kind };
+		for (const char *f = kinds[kind].fields; *f; f++)
+			if (!get_field(d, *f, ev, seen))
+				return DECODED_DAMAGED;
+		if (kind == PLAIT_EV_CLOCK) {
+			d->clock += ev->value;
+			d->clock_seen = true;
+		} else if (kind == PLAIT_EV_LOST) {
+			d->lost += ev->n;
+		} else {
+			finish(d, ev);
+			return DECODED_EVENT;
+		}
+	}
+	return DECODED_END;
+}

@@ -1,0 +1,436 @@
+/* trace/seal.c - run folders into plaits.
+ *
+ * Comes in: what the runtime left (struct plait_run, a file of records per thread, the table of
+ * program counters) and what the launcher knew. Goes out: blocks of about PLAIT_BLOCK bytes,
+ * each compressed and hashed, then the sections, the directory and the footer. Records keep their
+ * bytes; they are decoded only to cut blocks between records and to note the decoder's state there,
+ * which is what makes random access possible.
+ *
+ * A folder may be that of a process killed at any moment: a thread's file ends at the first zero
+ * tag, the thread table may announce threads that never wrote, and `run` may lack its last changes.
+ */
+#include "trace/format.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+struct writer {
+	struct strbuf out;
+	VEC(struct format_entry) directory;
+	struct strbuf scratch;
+};
+
+static void writer_deinit(struct writer *w)
+{
+	strbuf_deinit(&w->out);
+	strbuf_deinit(&w->scratch);
+	vec_deinit(&w->directory);
+}
+
+static void writer_begin(struct writer *w)
+{
+	struct format_header h = { .version = PLAIT_FORMAT_VERSION, .endian = PLAIT_ENDIAN };
+
+	memcpy(h.magic, PLAIT_MAGIC, 8);
+	strbuf_add(&w->out, &h, sizeof(h));
+}
+
+/* Appends the bytes, compressed when that helps, and their entry. */
+static struct format_entry *writer_put(struct writer *w, const char *name, const void *data,
+				       size_t len)
+{
+	size_t bound = ZSTD_compressBound(len), n;
+	struct format_entry *e = vec_add(&w->directory);
+
+	snprintf(e->name, sizeof(e->name), "%s", name);
+	e->offset = w->out.len;
+	e->raw = len;
+	strbuf_clear(&w->scratch);
+	strbuf_pad(&w->scratch, 0, bound);
+	n = ZSTD_compress(w->scratch.data, bound, data, len, 3);
+	if (!ZSTD_isError(n) && n < len) {
+		e->coding = 1;
+		e->stored = n;
+		strbuf_add(&w->out, w->scratch.data, n);
+	} else {
+		e->stored = len;
+		strbuf_add(&w->out, data, len);
+	}
+	e->hash = XXH64(w->out.data + e->offset, e->stored, 0);
+	return e;
+}
+
+static void writer_end(struct writer *w)
+{
+	struct format_footer f = { .nentries = w->directory.len };
+	size_t len = w->directory.len * sizeof(struct format_entry);
+
+	strbuf_pad(&w->out, 0, (8 - w->out.len % 8) % 8);
+	f.directory = w->out.len;
+	f.hash = XXH64(w->directory.data, len, 0);
+	strbuf_add(&w->out, w->directory.data, len);
+	f.size = w->out.len + sizeof(f);
+	memcpy(f.magic, PLAIT_END_MAGIC, 8);
+	strbuf_add(&w->out, &f, sizeof(f));
+}
+
+/* ---- one thread's events ---- */
+
+static void put_block(struct writer *w, const struct decoder *start, const struct decoder *end)
+{
+	struct format_entry *e =
+		writer_put(w, "events", start->next, (size_t)(end->next - start->next));
+
+	e->thread = start->thread;
+	e->first_index = start->index;
+	e->nevents = end->index - start->index;
+	e->clock = start->clock;
+	e->address = start->address;
+	e->site = start->site;
+}
+
+/* damaged: the file ends in something that is no record; it is cut off there. */
+static uint64_t put_events(struct writer *w, const uint8_t *data, size_t len, uint32_t thread,
+			   enum plait_clock clock, bool *damaged)
+{
+	struct decoder d = {
+		.next = data, .end = data + len, .clock_kind = clock, .thread = thread
+	};
+	struct decoder start = d, good = d;
+	enum decoded result;
+	struct event ev;
+
+	while ((result = decoder_next(&d, &ev)) == DECODED_EVENT) {
+		good = d;
+		if (good.next - start.next >= PLAIT_BLOCK) {
+			put_block(w, &start, &good);
+			start = good;
+		}
+	}
+	if (good.next > start.next)
+		put_block(w, &start, &good);
+	*damaged = result == DECODED_DAMAGED;
+	return good.index;
+}
+
+/* ---- the description ---- */
+
+static void read_machine(struct trace_meta *m)
+{
+	struct strbuf cpuinfo = { 0 };
+	struct utsname u;
+	const char *model;
+
+	if (uname(&u) == 0)
+		m->kernel = xasprintf("%s %s %s", u.sysname, u.release, u.machine);
+	m->ncpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	err_free(file_read("/proc/cpuinfo", &cpuinfo));
+	model = strstr(strbuf_str(&cpuinfo), "model name");
+	model = model ? strchr(model, ':') : NULL;
+	if (model)
+		m->cpu = xstrndup(model + 2, strcspn(model + 2, "\n"));
+	strbuf_deinit(&cpuinfo);
+}
+
+static char **copy_words(const cJSON *array)
+{
+	size_t n = cJSON_IsArray(array) ? (size_t)cJSON_GetArraySize(array) : 0;
+	char **ret = xcalloc(n + 1, sizeof(*ret));
+
+	for (size_t i = 0; i < n; i++) {
+		const char *s = cJSON_GetStringValue(cJSON_GetArrayItem(array, (int)i));
+
+		ret[i] = xstrdup(s ? s : "");
+	}
+	return ret;
+}
+
+static void read_launch(const char *dir, struct trace_meta *m)
+{
+	_cleanup_(xfreep) char *path = xasprintf("%s/launch", dir);
+	struct strbuf sb = { 0 };
+	cJSON *o;
+	const char *cwd;
+
+	err_free(file_read(path, &sb));
+	o = cJSON_Parse(strbuf_str(&sb));
+	m->command = copy_words(cJSON_GetObjectItemCaseSensitive(o, "command"));
+	m->environment = copy_words(cJSON_GetObjectItemCaseSensitive(o, "environment"));
+	cwd = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "cwd"));
+	m->cwd = cwd ? xstrdup(cwd) : NULL;
+	cJSON_Delete(o);
+	strbuf_deinit(&sb);
+}
+
+struct err *trace_write_launch(const char *dir, char *const *command, const char *cwd,
+			       char *const *environment)
+{
+	_cleanup_(xfreep) char *path = xasprintf("%s/launch", dir);
+	struct json j;
+	struct err *err;
+
+	json_init(&j);
+	json_begin_object(&j, NULL);
+	json_begin_array(&j, "command");
+	for (; command && *command; command++)
+		json_str(&j, NULL, *command);
+	json_end(&j);
+	json_str(&j, "cwd", cwd);
+	json_begin_array(&j, "environment");
+	for (; environment && *environment; environment++)
+		json_strn(&j, NULL, *environment, strcspn(*environment, "="));
+	json_end(&j);
+	json_end(&j);
+	err = file_write(path, strbuf_str(&j.out), j.out.len);
+	json_deinit(&j);
+	return err;
+}
+
+static void read_modules(const struct plait_run *run, struct trace_meta *m)
+{
+	uint32_t n = MIN(run->nmodules, PLAIT_MAX_MODULES);
+
+	m->modules = xcalloc(n + 1, sizeof(*m->modules));
+	for (; m->nmodules < n; m->nmodules++) {
+		const struct plait_module_info *from = &run->modules[m->nmodules];
+		struct trace_module *to = &m->modules[m->nmodules];
+
+		to->path = xstrndup(from->path, sizeof(from->path));
+		for (size_t i = 0; i < MIN(from->build_id_len, sizeof(from->build_id)); i++)
+			snprintf(to->build_id + 2 * i, 3, "%02x", from->build_id[i]);
+		to->load_address = from->load_address;
+		to->low = from->low;
+		to->high = from->high;
+		to->first_site = from->first_site;
+		to->nsites = from->nsites;
+	}
+}
+
+static void read_threads(const struct plait_run *run, struct trace_meta *m)
+{
+	uint32_t n = MIN(run->nthreads, PLAIT_MAX_THREADS);
+
+	m->threads = xcalloc(n + 1, sizeof(*m->threads));
+	for (; m->nthreads < n; m->nthreads++) {
+		const struct plait_thread_info *t = &run->threads[m->nthreads];
+
+		m->threads[m->nthreads] = (struct trace_thread){
+			.parent = t->parent,
+			.ordinal = t->ordinal,
+			.kernel_tid = t->kernel_tid,
+			.ended = t->state == 2,
+			.stack_low = t->stack_low,
+			.stack_size = t->stack_size,
+			.entry = t->entry,
+			.lost = t->lost,
+			.bits = t->bits,
+		};
+		m->lost += t->lost;
+	}
+}
+
+static void read_outcome(const struct plait_run *run, const struct trace_outcome *judged,
+			 struct trace_outcome *o)
+{
+	const struct plait_failure *f = &run->failure;
+
+	*o = (struct trace_outcome){ .exit_code = -1 };
+	if (f->kind != PLAIT_OUTCOME_UNKNOWN) {
+		o->kind = (enum plait_outcome_kind)f->kind;
+		o->message = f->text[0] ? xstrndup(f->text, sizeof(f->text)) : NULL;
+		o->signal = f->signal;
+		o->code = f->code;
+		o->thread = f->thread;
+		o->site = f->site;
+		o->address = f->address;
+		o->nframes = MIN(f->nframes, PLAIT_MAX_FRAMES);
+		memcpy(o->frames, f->frames, sizeof(o->frames));
+	} else if (run->ended) {
+		o->kind = PLAIT_OUTCOME_PASS;
+	}
+	if (!judged)
+		return;
+	/* the launcher knows how it ended, the runtime knows where and why */
+	o->kind = judged->kind;
+	o->signal = judged->signal;
+	o->exit_code = judged->exit_code;
+	if (judged->message) {
+		free(o->message);
+		o->message = xstrdup(judged->message);
+	}
+}
+
+static struct err *check_run(const char *dir, const struct file_map *map)
+{
+	const struct plait_run *run = (const void *)map->data;
+
+	if (map->len < 32 || memcmp(run->magic, PLAIT_RUN_MAGIC, 8) != 0)
+		return err_new(
+			ERR_ENV,
+			"%s is no run folder: the program may not have been built with unplait, "
+			"or it was killed before it began",
+			dir);
+	if (run->version != PLAIT_FORMAT_VERSION || run->size != sizeof(*run) ||
+	    map->len < sizeof(*run))
+		return err_new(
+			ERR_ENV,
+			"%s was written by a libplait of another version (format %u, this is %u); "
+			"rebuild the program",
+			dir, run->version, PLAIT_FORMAT_VERSION);
+	return NULL;
+}
+
+static void put_all_events(struct writer *w, const char *dir, struct trace_meta *m)
+{
+	for (uint32_t i = 0; i < m->nthreads; i++) {
+		_cleanup_(xfreep) char *path = xasprintf("%s/t%05u", dir, i);
+		struct file_map map;
+		bool damaged = false;
+		struct err *err = file_map_open(path, &map);
+
+		if (err) { /* a thread that never wrote */
+			err_free(err);
+			continue;
+		}
+		m->threads[i].nevents = put_events(w, map.data, map.len, i, m->clock, &damaged);
+		m->nevents += m->threads[i].nevents;
+		m->threads[i].lost += damaged;
+		m->lost += damaged;
+		file_map_close(&map);
+	}
+}
+
+/* (site, pc) pairs of the slots in use, in order. */
+static void put_pcs(struct writer *w, const char *dir)
+{
+	_cleanup_(xfreep) char *path = xasprintf("%s/pcs", dir);
+	struct file_map map;
+	struct strbuf out = { 0 };
+	struct err *err = file_map_open(path, &map);
+
+	if (err) {
+		err_free(err);
+		return;
+	}
+	for (size_t i = 0; i < MIN(map.len / 8, PLAIT_PC_SITES); i++) {
+		uint64_t pair[2] = { PLAIT_PC_SITE_FIRST + i };
+
+		memcpy(&pair[1], map.data + 8 * i, 8);
+		if (pair[1])
+			strbuf_add(&out, pair, sizeof(pair));
+	}
+	if (out.len)
+		writer_put(w, "pcs", out.data, out.len);
+	strbuf_deinit(&out);
+	file_map_close(&map);
+}
+
+static struct err *seal(const char *dir, const struct trace_seal_options *options, struct writer *w)
+{
+	static const struct trace_seal_options none;
+	_cleanup_(xfreep) char *path = xasprintf("%s/run", dir);
+	_cleanup_(meta_deinit) struct trace_meta m = { 0 };
+	struct strbuf text = { 0 };
+	struct file_map map;
+	const struct plait_run *run;
+	struct err *err;
+
+	if (!options)
+		options = &none;
+	if (!file_exists(path))
+		return err_new(ERR_ENV,
+			       "%s holds no recorded run: was the program built with `unplait cc`?",
+			       dir);
+	err = file_map_open(path, &map);
+	if (err)
+		return err;
+	err = check_run(dir, &map);
+	if (err) {
+		file_map_close(&map);
+		return err;
+	}
+	run = (const void *)map.data;
+	m.mode = (enum plait_mode)MIN(run->mode, PLAIT_MODE_CONTROL);
+	m.clock = run->clock == PLAIT_CLOCK_STEPS ? PLAIT_CLOCK_STEPS : PLAIT_CLOCK_TSC;
+	m.clock_hz = run->clock_hz;
+	m.start_ns = run->start_ns;
+	m.pid = run->pid;
+	m.ended = run->ended;
+	m.flags = run->flags;
+	m.threads_lost = run->threads_lost;
+	read_launch(dir, &m);
+	read_machine(&m);
+	read_modules(run, &m);
+	read_threads(run, &m);
+	read_outcome(run, options->outcome, &m.outcome);
+	file_map_close(&map);
+
+	writer_begin(w);
+	put_all_events(w, dir, &m);
+	put_pcs(w, dir);
+	for (size_t i = 0; i < options->nextra; i++)
+		writer_put(w, options->extra[i].name, options->extra[i].data,
+			   options->extra[i].len);
+	meta_write(&m, &text);
+	writer_put(w, "meta", text.data, text.len);
+	strbuf_deinit(&text);
+	writer_end(w);
+	return NULL;
+}
+
+struct err *trace_seal_memory(const char *dir, const struct trace_seal_options *options,
+			      struct strbuf *ret)
+{
+	_cleanup_(writer_deinit) struct writer w = { 0 };
+	struct err *err = seal(dir, options, &w);
+
+	if (!err)
+		strbuf_add(ret, w.out.data, w.out.len);
+	return err;
+}
+
+struct err *trace_seal(const char *dir, const struct trace_seal_options *options, const char *path)
+{
+	_cleanup_(writer_deinit) struct writer w = { 0 };
+	struct err *err = seal(dir, options, &w);
+
+	return err ? err : file_write(path, w.out.data, w.out.len);
+}
+
+struct err *trace_copy(struct trace *from, const struct trace_extra *extra, size_t nextra,
+		       const char *path)
+{
+	_cleanup_(writer_deinit) struct writer w = { 0 };
+	const struct format_entry *e;
+
+	writer_begin(&w);
+	for (size_t i = 0; (e = trace_entry(from, i)) != NULL; i++) {
+		struct format_entry *to;
+		bool replaced = false;
+
+		for (size_t k = 0; k < nextra; k++)
+			replaced |= strncmp(extra[k].name, e->name, sizeof(e->name)) == 0;
+		if (replaced)
+			continue;
+		to = vec_add(&w.directory);
+		*to = *e;
+		to->offset = w.out.len;
+		strbuf_add(&w.out, trace_stored(from, e), e->stored);
+	}
+	for (size_t k = 0; k < nextra; k++)
+		writer_put(&w, extra[k].name, extra[k].data, extra[k].len);
+	writer_end(&w);
+	return file_write(path, w.out.data, w.out.len);
+}
