@@ -1,0 +1,176 @@
+/* unplait/control.h - the control area: how the tool steers a run, and what it gets back.
+ *
+ * One sparse shared file (a memfd whose path is in $UNPLAIT_CONTROL), mapped by the tool, by the
+ * fork server in the target and by each run. The tool fills in the request, starts a run, and reads
+ * the result after the run has ended. Regions behind the header lie at fixed offsets; pages cost
+ * memory only when touched, so nothing here is ever cut short silently: a run that fills a
+ * region stops with PLAIT_CONTROL_FULL.
+ *
+ * A step is one executed event: a memory access or a synchronisation operation of a controlled
+ * thread, scheduling point or not. Decisions are keyed by steps, so a schedule means the same
+ * whatever set of points produced it. */
+#ifndef UNPLAIT_CONTROL_H
+#define UNPLAIT_CONTROL_H
+
+#include "unplait/abi.h"
+
+#include <stdint.h>
+
+#define PLAIT_CONTROL_MAGIC   "PLAITCTL"
+#define PLAIT_CONTROL_VERSION 1
+
+enum plait_strategy {
+#define STRATEGY(id, name, summary) PLAIT_STRATEGY_##id,
+#include "unplait/strategies.def"
+#undef STRATEGY
+	PLAIT_STRATEGY_COUNT
+};
+
+/* Which accesses are scheduling points (synchronisation always is). */
+enum plait_points {
+	PLAIT_POINTS_SYNC,    /* none */
+	PLAIT_POINTS_LEARNED, /* sites in the points region */
+	PLAIT_POINTS_ALL,
+};
+
+enum plait_control_flags {
+	PLAIT_CONTROL_LEARN = 1,      /* add sites that touch truly shared memory to the points */
+	PLAIT_CONTROL_PREFIX = 2,     /* when the decisions end, the strategy takes over */
+	PLAIT_CONTROL_EAGER = 4,      /* sleeps and timeouts may end at any time */
+	PLAIT_CONTROL_SPURIOUS = 8,   /* condition variables may wake without a signal */
+	PLAIT_CONTROL_LOG = 16,	      /* fill the choices region (for systematic search) */
+	PLAIT_CONTROL_PAIRS = 32,     /* fill the pairs region */
+	PLAIT_CONTROL_NO_POISON = 64, /* leave freed memory as it is */
+	PLAIT_CONTROL_EARLY = 128,    /* control begins before the constructors */
+};
+
+/* How a run ended, beyond what its exit status says. */
+enum plait_control_end {
+	PLAIT_END_RUNNING, /* nothing was noted: look at the exit status */
+	PLAIT_END_EXIT,
+	PLAIT_END_DEADLOCK,
+	PLAIT_END_BUDGET,   /* step budget used up */
+	PLAIT_END_DIVERGED, /* the decisions do not fit this run */
+	PLAIT_END_FULL,	    /* a region is full, or too many threads */
+	PLAIT_END_MISUSE,   /* a destroyed or freed object was used */
+};
+
+/* What could not be controlled in this run. */
+enum plait_uncontrolled {
+	PLAIT_UNCONTROLLED_EARLY_THREADS = 1, /* threads started before main */
+	PLAIT_UNCONTROLLED_FOREIGN = 2,	      /* threads not made by pthread_create */
+	PLAIT_UNCONTROLLED_FORK = 4,	      /* forked children run freely */
+	PLAIT_UNCONTROLLED_IO = 8,	      /* waited for something outside the process */
+	PLAIT_UNCONTROLLED_SIGNAL = 16,	      /* asynchronous signal handlers */
+	PLAIT_UNCONTROLLED_SHARED = 32,	      /* process-shared synchronisation objects */
+	PLAIT_UNCONTROLLED_CANCEL = 64,	      /* asynchronous cancellation */
+	PLAIT_UNCONTROLLED_CONSTRAINT = 128,  /* a constraint had to be dropped to go on */
+};
+
+/* Which events a constraint speaks of; PLAIT_ANY where a field does not matter. */
+#define PLAIT_ANY UINT32_MAX
+struct plait_pattern {
+	uint32_t thread;	      /* thread index */
+	uint32_t site_low, site_high; /* inclusive; low = PLAIT_ANY: any site */
+	uint32_t nth;		      /* the how-manieth match, from 1; PLAIT_ANY: each */
+	uint64_t index;		      /* the thread's index-th event, from 1; 0: any */
+	uint64_t address;	      /* 0: any */
+};
+
+enum plait_constraint_kind {
+	PLAIT_CONSTRAINT_BEFORE, /* an event matching b waits until one matching a has run */
+	PLAIT_CONSTRAINT_ATOMIC, /* from a to b no other thread runs, unless this one cannot */
+	PLAIT_CONSTRAINT_READS,	 /* soft: a read matching b should see a write matching a */
+};
+struct plait_constraint {
+	uint32_t kind;
+	uint32_t reserved;
+	struct plait_pattern a, b;
+};
+#define PLAIT_MAX_CONSTRAINTS 64
+
+struct plait_control {
+	char magic[8];
+	uint32_t version, size;
+
+	/* ---- request: written by the tool before a run ---- */
+	uint32_t strategy; /* enum plait_strategy */
+	uint32_t points;   /* enum plait_points */
+	uint32_t flags;	   /* enum plait_control_flags */
+	uint32_t depth;	   /* PCT: d; DFS: preemption bound */
+	uint64_t seed;
+	uint64_t length;       /* PCT: expected number of points */
+	uint64_t point_budget; /* scheduling points until "hang" */
+	uint64_t event_budget; /* events until "hang" */
+	uint64_t replay_len;   /* bytes in the replay region */
+	uint64_t run_number;   /* counts up, for plait_pair.last_run */
+	uint32_t nconstraints;
+	uint32_t gate; /* 0 best available, 1 futex, 2 fiber */
+	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
+	char dir[512]; /* record the run's events into this folder; "": do not */
+
+	/* ---- result: written by the run, valid however it ended ---- */
+	uint32_t pid;
+	uint32_t started;      /* 1: control began; 2: at the first constructor */
+	uint32_t end;	       /* enum plait_control_end */
+	uint32_t uncontrolled; /* enum plait_uncontrolled */
+	uint32_t nthreads, max_alive;
+	uint64_t steps, points_taken, switches, preemptions;
+	uint64_t hash;		/* of (thread, kind, site) of every step */
+	uint64_t decisions_len; /* bytes in the decisions region */
+	uint64_t choices_len;	/* entries in the choices region */
+	uint64_t diverged_step;
+	uint32_t new_pairs;  /* write-to-read pairs never seen before this run */
+	uint32_t new_points; /* sites learned in this run */
+	uint32_t reads_met;  /* PLAIT_CONSTRAINT_READS constraints that came true */
+	uint32_t gate_used;
+	uint32_t current;  /* thread that runs */
+	uint32_t nblocked; /* entries in the blocked region */
+	char text[8192];   /* deadlock, hang, divergence: in words */
+};
+
+/* Regions, as offsets into the file. */
+#define PLAIT_CONTROL_POINTS	  (64ull << 10) /* bitmap over site numbers modulo its size */
+#define PLAIT_CONTROL_POINTS_SIZE (128ull << 10)
+#define PLAIT_CONTROL_PAIRS_AT	  (256ull << 10) /* struct plait_pair table, open addressing */
+#define PLAIT_CONTROL_PAIRS_MAX	  (1ull << 15)
+#define PLAIT_CONTROL_RUN	  (4ull << 20) /* struct plait_run, when there is no folder */
+#define PLAIT_CONTROL_BLOCKED                                                                      \
+	(8ull << 20) /* struct plait_blocked per waiting thread, at a deadlock */
+#define PLAIT_CONTROL_BLOCKED_MAX    4096
+#define PLAIT_CONTROL_REPLAY	     (16ull << 20) /* decisions to follow */
+#define PLAIT_CONTROL_REPLAY_SIZE    (1ull << 30)
+#define PLAIT_CONTROL_DECISIONS	     (2ull << 30) /* decisions taken */
+#define PLAIT_CONTROL_DECISIONS_SIZE (1ull << 30)
+#define PLAIT_CONTROL_CHOICES	     (4ull << 30) /* struct plait_choice */
+#define PLAIT_CONTROL_CHOICES_MAX    (1ull << 25)
+#define PLAIT_CONTROL_SIZE	     (6ull << 30)
+
+/* A write site whose value a read site has seen; survives from run to run. count 0: empty. */
+struct plait_pair {
+	uint32_t write_site, read_site; /* write_site 0: the initial value */
+	uint32_t count;			/* runs in which it was seen */
+	uint32_t last_run;		/* run_number, modulo 2^32 */
+};
+
+/* A thread that waits when the run ends in a deadlock (or uses up its budget). */
+struct plait_blocked {
+	uint32_t thread, holder; /* holder: thread index, PLAIT_ANY when nobody holds it */
+	uint32_t kind;		 /* enum plait_event_kind of the pending operation */
+	uint32_t site;
+	uint64_t object;
+	char what[40]; /* "to lock a mutex" */
+	uint32_t nframes, reserved;
+	uint64_t frames[PLAIT_MAX_FRAMES];
+};
+
+/* One candidate at one choice: entries of the same step stand together, the chosen one first. */
+struct plait_choice {
+	uint64_t step;
+	uint64_t object;
+	uint32_t thread, site;
+	uint32_t kind;	/* enum plait_event_kind of the pending operation */
+	uint32_t flags; /* 1 chosen, 2 was running (choosing another preempts it), 4 writes */
+};
+
+#endif
