@@ -4,13 +4,8 @@
  * the value is recorded; in mode control the engine is asked first (announce, be scheduled, access,
  * record); in the collecting modes their collector is told. Values are what was really read or
  * written. */
+#include "rt/control/control.h"
 #include "rt/record.h"
-
-/* TODO(#2): weak until rt/control/ is there. */
-__attribute__((weak)) void control_before_access(uint32_t kind, const void *p, size_t size,
-						 uint32_t site);
-__attribute__((weak)) void control_after_access(uint32_t kind, const void *p, size_t size,
-						uint32_t site, uint64_t value, bool wrote);
 
 static void before(uint32_t kind, const void *p, size_t size, uint32_t site)
 {

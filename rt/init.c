@@ -8,6 +8,7 @@
  * A run folder belongs to the process that creates the file `run` in it. A process that finds the
  * file already there is a descendant that inherited the environment: it stays off, or makes a
  * folder of its own inside (option `follow`). */
+#include "rt/control/control.h"
 #include "rt/interpose.h"
 #include "rt/record.h"
 
@@ -20,10 +21,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-/* TODO(#2): weak until interpose.c and control/ are there. */
-__attribute__((weak)) void interpose_init(bool hooks);
-__attribute__((weak)) void control_init(void);
 
 int plait_variant = PLAIT_VARIANT_PLAIN;
 enum plait_mode rt_mode = PLAIT_MODE_OFF;
@@ -449,10 +446,7 @@ static void init_once(void)
 	if (!traced && rt_mode != PLAIT_MODE_CONTROL)
 		rt_mode = PLAIT_MODE_OFF;
 	set_variant();
-	if (interpose_init)
-		interpose_init(rt_mode != PLAIT_MODE_OFF);
-	if (rt_mode == PLAIT_MODE_CONTROL && !control_init)
-		rt_mode = PLAIT_MODE_OFF;
+	interpose_init(rt_mode != PLAIT_MODE_OFF);
 	if (rt_mode == PLAIT_MODE_OFF)
 		return;
 	rt_thread_init();

@@ -36,6 +36,14 @@ extern struct interpose_real real;
 /* Resolve `real`; hooks: true = keep our hooks in front, false = get out of the way (mode off). */
 void interpose_init(bool hooks);
 
+/* First line of every hook: libc's functions are known. */
+void interpose_early(void);
+#define HOOK_ENTER                                                                                 \
+	do {                                                                                       \
+		if (__builtin_expect(!real.pthread_create, 0))                                     \
+			interpose_early();                                                         \
+	} while (0)
+
 #define INTERPOSE(ret, name, params) ret hook_##name params;
 #include "rt/interpose.def"
 #undef INTERPOSE

@@ -25,6 +25,18 @@ static int first_module(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
+/* Without a folder: a table that the fork server shares with its children, so that a program
+ * counter keeps its number from run to run. */
+void rt_pcs_share(void)
+{
+	long p = rt_syscall(SYS_mmap, 0, PLAIT_PC_SITES * 8, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	dl_iterate_phdr(first_module, &base);
+	if (p > 0 || p < -4095)
+		pcs = (uint64_t *)p;
+}
+
 void rt_pcs_open(void)
 {
 	char path[4200];
@@ -52,7 +64,7 @@ uint32_t rt_pc_site(const void *pc)
 	uint64_t *table = pcs, key = (uint64_t)pc;
 	uint32_t slot = (uint32_t)((key - base) >> 2);
 
-	if (!table || !rt_writing)
+	if (!table)
 		return 0;
 	for (uint32_t i = 0; i < PROBES; i++, slot++) {
 		uint64_t *entry = &table[slot % PLAIT_PC_SITES];

@@ -155,6 +155,7 @@ void rt_failure_thread(void);
 /* pcs.c: a site number for a program counter (see PLAIT_PC_SITE_FIRST); 0 when there is no room. */
 uint32_t rt_pc_site(const void *pc);
 void rt_pcs_open(void);
+void rt_pcs_share(void);
 
 /* Take plait_call_site; code without sites is known by its program counter. Only directly inside a
  * hook_* function: the return address is the caller's. */

@@ -1,0 +1,216 @@
+/* rt/control/access.c - memory accesses under control.
+ *
+ * Most accesses are no scheduling points: they are counted, hashed, and that is all. Which sites
+ * are points is learned: a shadow of the memory notes for each 8 bytes which threads and which
+ * sites touched them; as soon as two threads did and one wrote, its sites become points, in this
+ * run and in later ones (the bitmap lies in the control area).
+ *
+ * The same shadow says which write each read saw. A pair of sites never seen before is what a
+ * search wants more of: the pairs are counted in the control area, over all runs.
+ *
+ * Spinning: the same read (site, address, value) three times while nobody has written anything
+ * is a loop that waits for somebody else. Such a thread is passed over until a write happens. */
+#include "rt/control/control.h"
+
+#include <string.h>
+
+enum {
+	QUIET_MAX = 5000, /* accesses that are no points, until one is made a point */
+	SPIN_COUNT = 2,	  /* repetitions */
+	SHADOW = 1 << 15,
+	PROBES = 32,
+	SITES = 6,
+};
+
+struct shadow {
+	uint64_t key; /* address / 8, plus 1 */
+	uint32_t first, writer_site;
+	uint8_t shared, written, nsites;
+	uint32_t sites[SITES];
+};
+static struct shadow shadows[SHADOW];
+
+static bool is_write(uint32_t kind)
+{
+	return kind == PLAIT_EV_WRITE || kind == PLAIT_EV_ATOMIC_WRITE ||
+	       kind == PLAIT_EV_ATOMIC_RMW || kind == PLAIT_EV_WRITE_RANGE;
+}
+
+static bool is_atomic(uint32_t kind)
+{
+	return kind == PLAIT_EV_ATOMIC_READ || kind == PLAIT_EV_ATOMIC_WRITE ||
+	       kind == PLAIT_EV_ATOMIC_RMW;
+}
+
+static uint32_t point_bit(uint32_t site)
+{
+	return site % (PLAIT_CONTROL_POINTS_SIZE * 8);
+}
+
+static bool is_point(uint32_t kind, uint32_t site)
+{
+	uint32_t bit = point_bit(site);
+
+	if (control.fixed)
+		return control.next_step <= rt_steps;
+	if (control.nalive < 2)
+		return false;
+	if (control.all_points || is_atomic(kind))
+		return true;
+	if (control.point_bits && (control.point_bits[bit / 8] & 1u << bit % 8))
+		return true;
+	return ++control.quiet > QUIET_MAX;
+}
+
+void control_before_access(uint32_t kind, const void *p, size_t size, uint32_t site)
+{
+	struct control_thread *me = control_self();
+	struct plait_control *a = control.area;
+	struct control_op op = { .kind = kind,
+				 .site = site,
+				 .object = p,
+				 .size = (uint32_t)size,
+				 .writes = is_write(kind) };
+
+	if (!me)
+		return;
+	if (is_point(kind, site) || a->nconstraints) {
+		control_point(me, &op);
+		return;
+	}
+	if (unlikely(rt_steps >= a->event_budget)) {
+		me->op = op;
+		control_hang("the event budget is used up");
+	}
+	a->steps = ++rt_steps;
+	a->hash = (a->hash ^ me->task.id ^ (uint64_t)kind << 16 ^ (uint64_t)site << 24) *
+		  0x100000001b3ull;
+	me->events++;
+	if (a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS))
+		access_note(me, p, size, site, !op.writes || kind == PLAIT_EV_ATOMIC_RMW,
+			    op.writes);
+}
+
+void control_after_access(uint32_t kind, const void *p, size_t size, uint32_t site, uint64_t value,
+			  bool wrote)
+{
+	struct control_thread *me = control_self();
+
+	(void)kind;
+	(void)size;
+	if (!me)
+		return;
+	if (wrote)
+		control.writes++;
+	else if (control.nalive > 1 && !control.fixed)
+		control_spin_check(me, site, p, value);
+}
+
+void control_spin_check(struct control_thread *me, uint32_t site, const void *object,
+			uint64_t value)
+{
+	uint64_t key = ((uint64_t)object * 31 + site) * 31 + value;
+	unsigned slot = site % CONTROL_SPIN_SLOTS;
+
+	if (me->spin[slot].key != key || me->spin[slot].writes != control.writes) {
+		me->spin[slot].key = key;
+		me->spin[slot].writes = control.writes;
+		me->spin[slot].count = 0;
+	} else if (++me->spin[slot].count >= SPIN_COUNT) {
+		me->spinning_since = control.writes;
+	}
+}
+
+/* ---- learning and pairs ---- */
+
+static struct shadow *shadow_of(uint64_t granule)
+{
+	uint64_t h = granule * 0x9e3779b97f4a7c15ull >> 40;
+	unsigned i;
+
+	for (i = 0; i < PROBES; i++) {
+		struct shadow *s = &shadows[(h + i) % SHADOW];
+
+		if (s->key == granule + 1 || !s->key)
+			return s;
+	}
+	return NULL; /* crowded: this address teaches nothing */
+}
+
+static void learn(uint32_t site)
+{
+	uint8_t *bits = (uint8_t *)control.area + PLAIT_CONTROL_POINTS;
+	uint32_t bit = point_bit(site);
+
+	if (bits[bit / 8] & 1u << bit % 8)
+		return;
+	bits[bit / 8] |= (uint8_t)(1u << bit % 8);
+	control.area->new_points++;
+}
+
+static void note_site(struct shadow *s, uint32_t site)
+{
+	unsigned i;
+
+	for (i = 0; i < s->nsites; i++)
+		if (s->sites[i] == site)
+			return;
+	if (s->nsites < SITES)
+		s->sites[s->nsites++] = site;
+	else if (s->shared && s->written)
+		learn(site);
+}
+
+static void note_pair(uint32_t write_site, uint32_t read_site)
+{
+	struct plait_pair *table =
+		(struct plait_pair *)((char *)control.area + PLAIT_CONTROL_PAIRS_AT);
+	uint64_t h = ((uint64_t)write_site << 32 | read_site) * 0x9e3779b97f4a7c15ull >> 40;
+	uint32_t run = (uint32_t)control.area->run_number;
+	unsigned i;
+
+	for (i = 0; i < PROBES; i++) {
+		struct plait_pair *p = &table[(h + i) % PLAIT_CONTROL_PAIRS_MAX];
+
+		if (!p->count) {
+			*p = (struct plait_pair){ write_site, read_site, 1, run };
+			control.area->new_pairs++;
+			return;
+		}
+		if (p->write_site != write_site || p->read_site != read_site)
+			continue;
+		if (p->last_run != run) {
+			p->last_run = run;
+			p->count++;
+		}
+		return;
+	}
+}
+
+void access_note(struct control_thread *me, const void *p, size_t size, uint32_t site, bool reads,
+		 bool writes)
+{
+	uint64_t granule = (uint64_t)p >> 3, last = ((uint64_t)p + (size ? size - 1 : 0)) >> 3;
+	struct shadow *s;
+	unsigned i;
+
+	for (last = last - granule > 8 ? granule + 8 : last; granule <= last; granule++) {
+		s = shadow_of(granule);
+		if (!s)
+			continue;
+		if (!s->key) {
+			s->key = granule + 1;
+			s->first = me->task.id;
+		}
+		s->shared |= s->first != me->task.id;
+		if (reads && (control.area->flags & PLAIT_CONTROL_PAIRS) && s->shared)
+			note_pair(s->writer_site, site);
+		if (writes) {
+			s->written = 1;
+			s->writer_site = site;
+		}
+		note_site(s, site);
+		for (i = 0; s->shared && s->written && i < s->nsites; i++)
+			learn(s->sites[i]);
+	}
+}

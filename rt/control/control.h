@@ -1,0 +1,168 @@
+/* rt/control/control.h - the control engine, as the rest of libplait sees it.
+ *
+ * In control mode one thread of the target runs at a time. Before every operation that another
+ * thread could notice, the running thread *publishes* what it is about to do (control_point) and
+ *the engine chooses who goes on; when the call returns, the operation is enabled and nobody else
+ *runs until the next point. Operations never block: the taken-over functions perform them on the
+ *state machines of sched/sync.h.
+ *
+ *	engine.c       the choice: candidates, strategy, decisions, replay, budgets
+ *	access.c       memory accesses: points, spinning, learning, write-to-read pairs
+ *	constraints.c  "a before b", "a to b atomic"
+ *	report.c       how a run ends: deadlock, hang, divergence, in words
+ *	gate-*.c       handing the processor from thread to thread
+ *	server.c       around main: the fork server */
+#ifndef RT_CONTROL_H
+#define RT_CONTROL_H
+
+#include "rt/control/gate.h"
+#include "rt/rt.h"
+#include "sched/strategy.h"
+
+#include <pthread.h>
+
+struct control_thread;
+
+/* Why an operation may have to wait. NULL where it never does. */
+struct control_wait {
+	const char *what; /* "to lock a mutex" */
+	bool (*ready)(const struct control_thread *t);
+	/* number (index + 1) of the thread that must act first, 0 unknown; may be NULL */
+	uint32_t (*holder)(const struct control_thread *t);
+	/* after a timeout, ready must hold all the same (a wait needs its mutex back) */
+	bool needs_more;
+};
+
+#define CONTROL_NEVER UINT64_MAX /* no deadline */
+
+struct control_op {
+	uint32_t kind; /* enum plait_event_kind */
+	uint32_t site;
+	const void *object;  /* what conflicts are judged by */
+	const void *object2; /* for the wait's own use: the mutex of a wait ... */
+	uint64_t value;	     /* likewise: a barrier's round ... */
+	uint32_t size;
+	bool writes;
+	const struct control_wait *wait;
+	uint64_t deadline; /* virtual time at which the wait gives up; 0 or CONTROL_NEVER: none */
+};
+
+enum { CONTROL_SPIN_SLOTS = 8 };
+
+struct control_thread {
+	struct sched_task task; /* first: the strategy's view */
+	struct rt_thread *rt;
+	struct control_op op; /* published */
+	bool ended, joined, detached;
+	bool released;	/* a signal, broadcast or futex wake-up has reached it */
+	bool timed_out; /* its deadline was chosen to expire */
+	bool sleeping;	/* the pending wait is a sleep: expiry is success */
+	bool cancelled;
+	uint32_t wait_order;
+	uint64_t events;	 /* executed so far */
+	uint64_t spinning_since; /* control.writes when it was found to spin; 0: not spinning */
+	struct {
+		uint64_t key, writes;
+		uint32_t count;
+	} spin[CONTROL_SPIN_SLOTS];
+	const void *frame; /* where it published, for backtraces by others */
+	struct gate gate;
+	pthread_t handle;
+	void *(*start)(void *);
+	void *arg;
+	void *result;
+	unsigned destructor_rounds;
+	int signal; /* sigwait */
+};
+
+extern bool control_active; /* this process is under control now */
+
+/* The calling thread if it is under control, else NULL (then: call libc). */
+static inline struct control_thread *control_self(void)
+{
+	struct rt_thread *t;
+
+	if (likely(!control_active))
+		return NULL;
+	t = rt_self_;
+	return t && !t->depth && !t->in_signal ? t->control : NULL;
+}
+
+/* ---- called by init.c ---- */
+void control_init(void); /* mode control: map the area, note what to do at main */
+
+/* ---- called by the taken-over functions ---- */
+
+/* Publish, be chosen. False: the wait timed out (the operation is not enabled). */
+bool control_point(struct control_thread *me, const struct control_op *op);
+/* An operation that is a step but no scheduling point. */
+void control_step(struct control_thread *me, const struct control_op *op);
+/* Synchronisation state has changed: threads that spin get another look. */
+void control_changed(void);
+/* A decision among n alternatives. */
+uint32_t control_choose(struct control_thread *me, uint32_t n);
+/* Prefer the others for a while. */
+void control_yield(struct control_thread *me, uint32_t kind, uint32_t site);
+void control_note(enum plait_uncontrolled what);
+/* The same failed attempt over and over: part of spin detection. */
+void control_spin_check(struct control_thread *me, uint32_t site, const void *object,
+			uint64_t value);
+
+/* Threads. `new` is called by the creator, `begin` and `end` in the thread itself. */
+struct control_thread *control_thread_new(struct control_thread *parent, struct rt_thread *rt);
+void control_thread_drop(struct control_thread *t); /* creation failed */
+void control_thread_begin(struct control_thread *t);
+void control_thread_end(struct control_thread *t);
+struct control_thread *control_thread_find(pthread_t handle); /* not yet joined */
+size_t control_nthreads(void);
+struct control_thread *control_thread_at(size_t i); /* any, by index */
+size_t control_nalive(void);
+
+/* Virtual time, in ns since the run began. */
+uint64_t control_now(void);
+uint64_t control_clock_read(void); /* the target looked at the clock: it moves a little */
+
+/* ---- called by hooks.c and tsan.c ---- */
+
+/* Around each memory access of the full variant. kind: PLAIT_EV_READ ... WRITE_RANGE. */
+void control_before_access(uint32_t kind, const void *p, size_t size, uint32_t site);
+/* value: what a read or a read-modify-write found there. */
+void control_after_access(uint32_t kind, const void *p, size_t size, uint32_t site, uint64_t value,
+			  bool wrote);
+
+/* ---- ends of a run ---- */
+_Noreturn void control_deadlock(void);
+_Noreturn void control_hang(const char *why);
+_Noreturn void control_misuse(struct control_thread *me, const char *what, const void *object);
+_Noreturn void control_diverged(const char *why);
+_Noreturn void control_full(const char *what);
+
+/* ---- shared by the files of control/ ---- */
+struct control {
+	struct plait_control *area;
+	struct sched sched;
+	struct control_thread *current;
+	uint32_t nthreads, nalive, nsleepers;
+	uint64_t points, writes, time, quiet;
+	uint64_t clock_reads, clock_writes;
+	uint32_t wait_order;
+	bool all_points;
+	bool fixed; /* decisions are being followed */
+	uint8_t *decisions_next, *decisions_end;
+	uint64_t decisions_last;
+	uint64_t next_step;	/* fixed: when the next decision is due */
+	uint32_t atomic_holder; /* index + 1 of the thread inside an atomic block */
+	const uint8_t *point_bits;
+};
+extern struct control control;
+bool control_thread_ready(const struct control_thread *t);
+void control_threads_init(void);		   /* sync-thread.c */
+void control_thread_arm(struct control_thread *t); /* in the thread itself: watch for its end */
+void control_begin(void);			   /* from here on the process is under control */
+/* access.c: learning and pairs, for an operation that has just been executed. */
+void access_note(struct control_thread *me, const void *p, size_t size, uint32_t site, bool reads,
+		 bool writes);
+/* io.c: nobody can run; wait for the outside world if somebody waits for it. */
+bool io_wait(void);
+
+#endif

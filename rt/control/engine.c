@@ -1,0 +1,518 @@
+/* rt/control/engine.c - the choice: who goes on.
+ *
+ * Every thread that does not run has published its next operation. A thread is a candidate
+ * when that operation is ready, a predicate over the state machines; there are no wait queues.
+ * If nobody is ready, the earliest deadline expires; if there is none either, this is a deadlock.
+ *
+ * Decisions are recorded as "after so many events, thread t goes on" (sched/decisions.h) and
+ * followed the same way, independent of which accesses were scheduling points. A list of decisions
+ * that does not fit (names a thread that cannot run, or none where one is needed) is a divergence.
+ */
+#include "rt/control/control.h"
+
+#include "rt/control/constraints.h"
+#include "rt/interpose.h"
+#include "sched/decisions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { POINT_NS = 1000 };	  /* virtual time per scheduling point */
+#define EAGER_LIMIT 2000000000ull /* longer waits never end early */
+
+bool control_active;
+struct control control;
+
+static struct control_thread threads[PLAIT_MAX_THREADS];
+static struct control_thread *alive[PLAIT_MAX_THREADS]; /* in order of birth */
+static struct sched_task *ready[PLAIT_MAX_THREADS], *everybody[PLAIT_MAX_THREADS];
+static struct control_thread *spinners[PLAIT_MAX_THREADS], *timed[PLAIT_MAX_THREADS];
+static size_t nready, nspinners, ntimed;
+
+static struct decision_reader replay;
+static struct decision next;
+static bool have_next;
+
+/* ---- threads ---- */
+
+struct control_thread *control_thread_new(struct control_thread *parent, struct rt_thread *rt)
+{
+	struct control_thread *t;
+
+	if (!rt || rt->index >= PLAIT_MAX_THREADS)
+		control_full("too many threads");
+	t = &threads[rt->index];
+	memset(t, 0, sizeof(*t));
+	t->rt = rt;
+	t->task.id = rt->index;
+	t->task.op.kind = t->op.kind = parent ? PLAIT_EV_START : 0;
+	rt->control = t;
+	if (rt->index >= control.nthreads)
+		control.nthreads = rt->index + 1;
+	alive[control.nalive++] = t;
+	if (control.nalive > control.area->max_alive)
+		control.area->max_alive = control.nalive;
+	control.area->nthreads = control.nthreads;
+	sched_task_new(&control.sched, &t->task);
+	return t;
+}
+
+static void forget(struct control_thread *t)
+{
+	size_t i;
+
+	for (i = 0; alive[i] != t; i++)
+		;
+	memmove(&alive[i], &alive[i + 1], (control.nalive - i - 1) * sizeof(alive[0]));
+	control.nalive--;
+	t->ended = true;
+}
+
+void control_thread_drop(struct control_thread *t)
+{
+	forget(t);
+	t->joined = true;
+}
+
+struct control_thread *control_thread_find(pthread_t handle)
+{
+	size_t i;
+
+	for (i = control.nthreads; i-- > 0;)
+		if (threads[i].rt && !threads[i].joined && threads[i].handle == handle)
+			return &threads[i];
+	return NULL;
+}
+
+size_t control_nthreads(void)
+{
+	return control.nthreads;
+}
+
+struct control_thread *control_thread_at(size_t i)
+{
+	return &threads[i];
+}
+
+size_t control_nalive(void)
+{
+	return control.nalive;
+}
+
+bool control_thread_ready(const struct control_thread *t)
+{
+	const struct control_wait *w = t->op.wait;
+
+	return !w || w->ready(t) || (t->timed_out && !w->needs_more);
+}
+
+/* ---- decisions ---- */
+
+static void record(uint32_t kind, uint32_t value)
+{
+	struct decision d = { .step = rt_steps, .kind = kind, .value = value };
+
+	if (control.decisions_next + DECISION_MAX_BYTES > control.decisions_end)
+		control_full("the list of decisions");
+	control.decisions_next = decision_write(control.decisions_next, &d, control.decisions_last);
+	control.decisions_last = rt_steps;
+	control.area->decisions_len =
+		(uint64_t)(control.decisions_next -
+			   ((uint8_t *)control.area + PLAIT_CONTROL_DECISIONS));
+}
+
+/* Step to the next recorded decision; at their end a prefix hands over to the strategy. */
+static void advance(void)
+{
+	have_next = decision_read(&replay, &next);
+	control.next_step = have_next ? next.step : UINT64_MAX;
+	if (!have_next && (control.area->flags & PLAIT_CONTROL_PREFIX))
+		control.fixed = false;
+}
+
+static void expire(struct control_thread *t)
+{
+	t->timed_out = true;
+	if (t->op.deadline != CONTROL_NEVER && t->op.deadline > control.time)
+		control.time = t->op.deadline;
+}
+
+static bool has_deadline(const struct control_thread *t)
+{
+	return t->op.deadline && t->op.deadline != CONTROL_NEVER && !t->timed_out;
+}
+
+static void gather(void)
+{
+	size_t i;
+
+	nready = nspinners = ntimed = 0;
+	for (i = 0; i < control.nalive; i++) {
+		struct control_thread *t = alive[i];
+
+		everybody[i] = &t->task;
+		if (control_thread_ready(t)) {
+			if (t->spinning_since && t->spinning_since == control.writes)
+				spinners[nspinners++] = t;
+			else
+				ready[nready++] = &t->task;
+		} else if (has_deadline(t)) {
+			timed[ntimed++] = t;
+		}
+	}
+}
+
+/* The thread that the decisions name here, NULL when a timeout changed the picture: ask again. */
+static struct control_thread *follow(struct control_thread *me)
+{
+	struct control_thread *t;
+
+	if (!have_next || next.step != rt_steps || next.kind == DECISION_CHOICE) {
+		if (me && control_thread_ready(me))
+			return me;
+		gather();
+		if (!nready && !nspinners && !ntimed && !io_wait())
+			control_deadlock();
+		control_diverged("the running thread cannot go on, and no decision says who does");
+	}
+	if (next.value >= control.nthreads || !threads[next.value].rt || threads[next.value].ended)
+		control_diverged("a decision names a thread that does not exist here");
+	t = &threads[next.value];
+	if (next.kind == DECISION_WAKE)
+		t->released = true;
+	if (control_thread_ready(t)) {
+		record(next.kind, next.value);
+		advance();
+		return t;
+	}
+	if (!has_deadline(t))
+		control_diverged("a decision names a thread that cannot go on here");
+	expire(t);
+	record(next.kind, next.value);
+	advance();
+	return control_thread_ready(t) ? t : NULL;
+}
+
+/* ---- choosing ---- */
+
+/* Waits with a deadline become candidates too: when it has passed, at any time in eager runs, and
+ * the earliest of them when nobody else can run. */
+static void add_timed(void)
+{
+	bool eager = control.area->flags & PLAIT_CONTROL_EAGER;
+	struct control_thread *first = NULL;
+	size_t i;
+
+	for (i = 0; i < ntimed; i++) {
+		struct control_thread *t = timed[i];
+
+		if (t->op.deadline <= control.time ||
+		    (eager && t->op.deadline <= control.time + EAGER_LIMIT))
+			ready[nready++] = &t->task;
+		if (!first || t->op.deadline < first->op.deadline)
+			first = t;
+	}
+	if (!nready && first)
+		ready[nready++] = &first->task;
+}
+
+static void add_spinners(void)
+{
+	size_t i;
+
+	for (i = 0; !nready && i < nspinners; i++)
+		ready[nready + i] = &spinners[i]->task;
+	if (!nready)
+		nready = nspinners;
+}
+
+static struct control_thread *ask(struct control_thread *me)
+{
+	struct sched_view v = { .tasks = ready,
+				.ntasks = nready,
+				.all = everybody,
+				.nall = control.nalive,
+				.current = me ? &me->task : NULL,
+				.point = control.points };
+	size_t i;
+
+	for (i = 0; me && i < nready; i++)
+		v.current_ready |= ready[i] == &me->task;
+	return (struct control_thread *)sched_pick(&control.sched, &v);
+}
+
+static void log_choice(struct control_thread *me, struct control_thread *chosen);
+
+/* Who goes on; `me` is NULL when the running thread has ended. */
+static struct control_thread *pick(struct control_thread *me)
+{
+	struct control_thread *t;
+
+	while (control.fixed) {
+		t = follow(me);
+		if (t)
+			return t;
+	}
+	for (;;) {
+		gather();
+		add_timed();
+		add_spinners();
+		if (!nready && !io_wait())
+			control_deadlock();
+		if (!nready)
+			continue;
+		if (control.area->nconstraints)
+			nready = constraints_filter(me, ready, nready);
+		t = ask(me);
+		if (control.area->flags & PLAIT_CONTROL_LOG)
+			log_choice(me, t);
+		if (control_thread_ready(t)) {
+			if (t != me)
+				record(DECISION_SWITCH, t->task.id);
+			return t;
+		}
+		expire(t);
+		record(DECISION_SWITCH, t->task.id);
+		if (control_thread_ready(t))
+			return t;
+	}
+}
+
+static void log_one(struct control_thread *me, struct control_thread *t, bool chosen)
+{
+	struct plait_choice *c;
+
+	if (control.area->choices_len >= PLAIT_CONTROL_CHOICES_MAX)
+		control_full("the list of choices");
+	c = (struct plait_choice *)((char *)control.area + PLAIT_CONTROL_CHOICES);
+	c += control.area->choices_len++;
+	*c = (struct plait_choice){ .step = rt_steps,
+				    .object = (uint64_t)t->op.object,
+				    .thread = t->task.id,
+				    .site = t->op.site,
+				    .kind = t->op.kind,
+				    .flags = chosen | (t == me) << 1 | t->op.writes << 2 };
+}
+
+static void log_choice(struct control_thread *me, struct control_thread *chosen)
+{
+	size_t i;
+
+	log_one(me, chosen, true);
+	for (i = 0; i < nready; i++)
+		if (ready[i] != &chosen->task)
+			log_one(me, (struct control_thread *)ready[i], false);
+}
+
+static struct control_thread *leaving; /* ended, and its kernel thread may not be reaped yet */
+
+/* The processor has come (back) to this thread. */
+static void arrived(void)
+{
+	struct control_thread *t = leaving;
+
+	leaving = NULL;
+	if (!t || !t->detached || t->joined || t->gate.main)
+		return;
+	t->joined = true;
+	real.pthread_join(t->handle, NULL);
+}
+
+static void go(struct control_thread *me, struct control_thread *to)
+{
+	if (control_thread_ready(me))
+		control.area->preemptions++;
+	control.area->switches++;
+	control.current = to;
+	control.area->current = to->task.id;
+	gate_switch(&me->gate, &to->gate);
+	arrived();
+}
+
+static void executed(struct control_thread *me)
+{
+	struct plait_control *a = control.area;
+
+	a->steps = ++rt_steps;
+	a->hash = (a->hash ^ me->task.id ^ (uint64_t)me->op.kind << 16 ^
+		   (uint64_t)me->op.site << 24) *
+		  0x100000001b3ull;
+	me->events++;
+	if (a->nconstraints)
+		constraints_executed(me);
+	if ((a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS)) && me->op.object)
+		access_note(me, me->op.object, me->op.size, me->op.site,
+			    me->op.kind != PLAIT_EV_WRITE && me->op.kind != PLAIT_EV_ATOMIC_WRITE,
+			    me->op.writes);
+}
+
+static void publish(struct control_thread *me, const struct control_op *op)
+{
+	me->op = *op;
+	me->task.op = (struct sched_op){ .kind = op->kind,
+					 .site = op->site,
+					 .object = (uint64_t)op->object,
+					 .size = op->size,
+					 .writes = op->writes };
+	me->timed_out = false;
+	me->frame = __builtin_frame_address(0);
+}
+
+bool control_point(struct control_thread *me, const struct control_op *op)
+{
+	struct control_thread *to;
+
+	publish(me, op);
+	me->rt->depth++;
+	if (rt_steps >= control.area->event_budget)
+		control_hang("the event budget is used up");
+	if (control.fixed ? control.next_step <= rt_steps || !control_thread_ready(me)
+			  : control.nalive > 1 || !control_thread_ready(me)) {
+		control.quiet = 0;
+		control.time += POINT_NS;
+		control.area->points_taken = ++control.points;
+		if (control.points > control.area->point_budget)
+			control_hang("the step budget is used up");
+		to = pick(me);
+		if (to != me)
+			go(me, to);
+	}
+	me->rt->depth--;
+	executed(me);
+	return !me->timed_out ||
+	       (me->op.wait && !me->op.wait->needs_more && me->op.wait->ready(me));
+}
+
+void control_step(struct control_thread *me, const struct control_op *op)
+{
+	publish(me, op);
+	executed(me);
+}
+
+void control_changed(void)
+{
+	control.writes++;
+}
+
+uint32_t control_choose(struct control_thread *me, uint32_t n)
+{
+	uint32_t value;
+
+	(void)me;
+	if (n < 2)
+		return 0;
+	if (control.fixed) {
+		if (!have_next || next.step != rt_steps || next.kind != DECISION_CHOICE ||
+		    next.value >= n)
+			control_diverged("no decision says which of several waiters wakes");
+		value = next.value;
+		advance();
+	} else {
+		value = sched_choose(&control.sched, n);
+	}
+	record(DECISION_CHOICE, value);
+	return value;
+}
+
+void control_yield(struct control_thread *me, uint32_t kind, uint32_t site)
+{
+	me->spinning_since = control.writes;
+	if (!control.fixed)
+		sched_yielded(&control.sched, &me->task);
+	control_point(me, &(struct control_op){ .kind = kind, .site = site });
+	me->spinning_since = 0;
+}
+
+void control_note(enum plait_uncontrolled what)
+{
+	if (control.area)
+		control.area->uncontrolled |= what;
+}
+
+/* ---- a thread's life ---- */
+
+void control_thread_begin(struct control_thread *t)
+{
+	gate_first(&t->gate);
+	arrived();
+	executed(t);
+}
+
+void control_thread_end(struct control_thread *t)
+{
+	struct control_thread *to;
+
+	t->op = (struct control_op){ .kind = PLAIT_EV_EXIT, .object = t, .writes = true };
+	executed(t);
+	control_changed();
+	rt_thread_end(t->rt);
+	t->rt->depth = 1;
+	forget(t);
+	if (!control.nalive)
+		return;
+	control.area->points_taken = ++control.points;
+	to = pick(NULL);
+	control.area->switches++;
+	control.current = to;
+	control.area->current = to->task.id;
+	leaving = t;
+	gate_leave(&t->gate, &to->gate);
+}
+
+/* ---- time ---- */
+
+uint64_t control_now(void)
+{
+	return control.time;
+}
+
+/* A program that polls the clock must see it move, faster and faster while nothing else happens. */
+uint64_t control_clock_read(void)
+{
+	uint64_t shift;
+
+	if (control.clock_writes != control.writes) {
+		control.clock_writes = control.writes;
+		control.clock_reads = 0;
+	}
+	shift = ++control.clock_reads / 16;
+	control.time += (uint64_t)POINT_NS << (shift < 20 ? shift : 20);
+	return control.time;
+}
+
+/* ---- the beginning ---- */
+
+void control_begin(void)
+{
+	struct plait_control *a = control.area;
+	struct sched_params params = {
+		.strategy = a->strategy, .depth = a->depth, .seed = a->seed, .length = a->length
+	};
+	struct rt_thread *self = rt_self();
+	struct control_thread *me;
+
+	sched_init(&control.sched, &params);
+	control.nthreads = control.nalive = 0;
+	control.points = control.time = control.quiet = 0;
+	control.writes = 1;
+	control.all_points = a->points == PLAIT_POINTS_ALL;
+	control.point_bits = a->points == PLAIT_POINTS_LEARNED
+				     ? (const uint8_t *)a + PLAIT_CONTROL_POINTS
+				     : NULL;
+	control.decisions_next = (uint8_t *)a + PLAIT_CONTROL_DECISIONS;
+	control.decisions_end = control.decisions_next + PLAIT_CONTROL_DECISIONS_SIZE;
+	control.decisions_last = 0;
+	rt_steps = 0;
+	decision_reader_init(&replay, (const char *)a + PLAIT_CONTROL_REPLAY, a->replay_len);
+	control.fixed = a->strategy == PLAIT_STRATEGY_REPLAY || a->replay_len;
+	if (control.fixed)
+		advance();
+	me = control_thread_new(NULL, self);
+	me->handle = pthread_self();
+	control.current = me;
+	a->gate_used = gate_begin(&me->gate, a->gate);
+	constraints_begin();
+	control_thread_arm(me);
+	a->started = 1;
+	control_active = true;
+}

@@ -1,0 +1,143 @@
+/* rt/control/report.c - how a controlled run ends when it does not end by itself.
+ *
+ * What is known goes into the control area (in words, and as one struct plait_blocked per thread
+ * that waits) and into the run's failure record; then the process exits at once, with no handler
+ * run: the other threads are in the middle of something and stay there. */
+#include "rt/control/control.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+enum { EXIT_STATUS = 70 }; /* the tool looks at the control area, not at this */
+
+static _Noreturn void leave(enum plait_control_end end)
+{
+	control.area->end = end;
+	control_active = false;
+	rt_finish(EXIT_STATUS);
+	for (;;)
+		rt_syscall(SYS_exit_group, EXIT_STATUS, 0, 0, 0, 0, 0);
+}
+
+/* "0.1.2" */
+static void thread_name(char *out, size_t size, uint32_t index)
+{
+	uint32_t chain[16] = { 0 }, n = 0, i = index;
+	size_t len;
+
+	while (i && n < 16) {
+		chain[n++] = rt_run->threads[i].ordinal;
+		i = rt_run->threads[i].parent;
+	}
+	len = (size_t)snprintf(out, size, "0");
+	while (n-- > 0 && len < size)
+		len += (size_t)snprintf(out + len, size - len, ".%u", chain[n]);
+}
+
+/* Frame-pointer walk of a thread that has published an operation and stands still. */
+static uint32_t walk(const struct control_thread *t, uint64_t *frames, uint32_t max)
+{
+	const struct plait_thread_info *info = &rt_run->threads[t->task.id];
+	uint64_t low = info->stack_low, high = low + info->stack_size, fp = (uint64_t)t->frame;
+	uint32_t n = 0;
+
+	while (n < max && fp >= low && fp + 16 <= high && !(fp % 8)) {
+		const uint64_t *frame = (const uint64_t *)fp;
+
+		if (frame[1] < 4096)
+			break;
+		frames[n++] = frame[1];
+		if (frame[0] <= fp)
+			break;
+		fp = frame[0];
+	}
+	return n;
+}
+
+static void note_blocked(const struct control_thread *t, char *text, size_t size)
+{
+	struct plait_blocked *b =
+		(struct plait_blocked *)((char *)control.area + PLAIT_CONTROL_BLOCKED);
+	uint32_t holder = t->op.wait && t->op.wait->holder ? t->op.wait->holder(t) : 0;
+	char name[64], other[64];
+	size_t len = strlen(text);
+
+	if (control.area->nblocked >= PLAIT_CONTROL_BLOCKED_MAX)
+		return;
+	b += control.area->nblocked++;
+	memset(b, 0, sizeof(*b));
+	b->thread = t->task.id;
+	b->holder = holder && holder <= control.nthreads ? holder - 1 : PLAIT_ANY;
+	b->kind = t->op.kind;
+	b->site = t->op.site;
+	b->object = (uint64_t)t->op.object;
+	snprintf(b->what, sizeof(b->what), "%s", t->op.wait ? t->op.wait->what : "to go on");
+	b->nframes = walk(t, b->frames, PLAIT_MAX_FRAMES);
+	thread_name(name, sizeof(name), t->task.id);
+	snprintf(text + len, size - len, "%sthread %s waits %s", len ? "; " : "", name, b->what);
+	if (b->holder == PLAIT_ANY)
+		return;
+	thread_name(other, sizeof(other), b->holder);
+	len = strlen(text);
+	snprintf(text + len, size - len, t->op.kind == PLAIT_EV_JOIN ? " %s" : " held by thread %s",
+		 other);
+}
+
+static void note_all(bool only_waiting)
+{
+	char *text = control.area->text;
+	size_t i;
+
+	control.area->nblocked = 0;
+	for (i = 0; i < control.nthreads; i++) {
+		struct control_thread *t = control_thread_at(i);
+
+		if (t->rt && !t->ended && !(only_waiting && control_thread_ready(t)))
+			note_blocked(t, text, sizeof(control.area->text));
+	}
+}
+
+void control_deadlock(void)
+{
+	control.area->text[0] = 0;
+	note_all(true);
+	rt_failure(PLAIT_OUTCOME_DEADLOCK, 0, 0, NULL, control.area->text);
+	leave(PLAIT_END_DEADLOCK);
+}
+
+void control_hang(const char *why)
+{
+	snprintf(control.area->text, sizeof(control.area->text), "%s", why);
+	note_all(false);
+	rt_failure(PLAIT_OUTCOME_HANG, 0, 0, NULL, control.area->text);
+	leave(PLAIT_END_BUDGET);
+}
+
+void control_misuse(struct control_thread *me, const char *what, const void *object)
+{
+	(void)me;
+	snprintf(control.area->text, sizeof(control.area->text), "%s (%p)", what, object);
+	control.area->end = PLAIT_END_MISUSE;
+	rt_failure(PLAIT_OUTCOME_ASSERT, SIGABRT, 0, object, what);
+	abort();
+}
+
+void control_diverged(const char *why)
+{
+	char name[64];
+
+	thread_name(name, sizeof(name), control.current->task.id);
+	snprintf(control.area->text, sizeof(control.area->text),
+		 "%s (after %llu events, thread %s)", why, (unsigned long long)rt_steps, name);
+	control.area->diverged_step = rt_steps;
+	leave(PLAIT_END_DIVERGED);
+}
+
+void control_full(const char *what)
+{
+	snprintf(control.area->text, sizeof(control.area->text), "%s", what);
+	leave(PLAIT_END_FULL);
+}

@@ -1,0 +1,158 @@
+/* rt/control/server.c - around main.
+ *
+ * __libc_start_main is ours, and calls our main in place of the target's: all constructors have
+ * run, nothing else has. With a server socket, the process stays there and forks one child per
+ * request; the child returns and runs the target's main under control. Without one it does so
+ * itself.
+ *
+ * The server allocates nothing after its first fork, so that every child starts from the same
+ * heap; the request and the results are in the control area, and only "go" and the exit
+ * status travel over the socket. */
+#include "rt/control/control.h"
+#include "rt/interpose.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int server_fd = -1;
+static int (*target_main)(int, char **, char **);
+
+void control_init(void)
+{
+	const char *path = rt_getenv(PLAIT_ENV_CONTROL), *server = rt_getenv(PLAIT_ENV_SERVER);
+	struct plait_control *area;
+	long fd;
+
+	fd = path ? rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0, 0, 0) : -1;
+	if (fd < 0)
+		return;
+	area = mmap(NULL, PLAIT_CONTROL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+		    (int)fd, 0);
+	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (area == MAP_FAILED)
+		return;
+	if (memcmp(area->magic, PLAIT_CONTROL_MAGIC, 8) || area->version != PLAIT_CONTROL_VERSION) {
+		munmap(area, PLAIT_CONTROL_SIZE);
+		return;
+	}
+	control.area = area;
+	if (server)
+		server_fd = atoi(server);
+	control_threads_init();
+	if (!rt_writing)
+		rt_pcs_share();
+	if (area->flags & PLAIT_CONTROL_EARLY)
+		control_begin();
+}
+
+/* Without a run folder the facts about the run go into the control area. */
+static void use_area_run(void)
+{
+	struct plait_run *run = (struct plait_run *)((char *)control.area + PLAIT_CONTROL_RUN);
+
+	if (rt_writing || rt_run == run)
+		return;
+	rt_note_modules();
+	memcpy(run, rt_run, offsetof(struct plait_run, threads));
+	run->threads[0] = rt_run->threads[0];
+	run->nthreads = 1;
+	rt_run = run;
+}
+
+static void begin_run(void)
+{
+	struct plait_control *a = control.area;
+
+	a->pid = (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	if (a->dir[0]) {
+		rt_restart(a->dir);
+	} else {
+		use_area_run();
+		memset(&rt_run->failure, 0, sizeof(rt_run->failure));
+		rt_run->nthreads = 1;
+		rt_run->pid = a->pid;
+	}
+	control_begin();
+}
+
+/* What a child must not share with the runs before it. */
+static void fresh_descriptors(void)
+{
+	rt_syscall(SYS_lseek, 0, 0, SEEK_SET, 0, 0, 0);
+	rt_syscall(SYS_ftruncate, 1, 0, 0, 0, 0, 0);
+	rt_syscall(SYS_ftruncate, 2, 0, 0, 0, 0, 0);
+}
+
+/* Returns in children only. */
+static void serve(void)
+{
+	struct {
+		uint32_t pid, status;
+	} reply = { 0 };
+	char go;
+
+	use_area_run();
+	reply.status = control.area->uncontrolled;
+	rt_syscall(SYS_write, server_fd, (long)&reply, sizeof(reply), 0, 0, 0);
+	for (;;) {
+		int status = 0;
+		long pid;
+
+		if (rt_syscall(SYS_read, server_fd, (long)&go, 1, 0, 0, 0) != 1)
+			rt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+		rt_server_fork = true;
+		pid = fork();
+		if (pid == 0) {
+			rt_syscall(SYS_close, server_fd, 0, 0, 0, 0, 0);
+			fresh_descriptors();
+			break;
+		}
+		if (pid < 0)
+			status = -1;
+		else
+			while (rt_syscall(SYS_wait4, pid, (long)&status, 0, 0, 0, 0) == -4)
+				;
+		reply.pid = (uint32_t)pid;
+		reply.status = (uint32_t)status;
+		rt_syscall(SYS_write, server_fd, (long)&reply, sizeof(reply), 0, 0, 0);
+	}
+	rt_server_fork = false;
+}
+
+static int controlled_main(int argc, char **argv, char **envp)
+{
+	if (!control_active) {
+		if (server_fd >= 0)
+			serve();
+		begin_run();
+	}
+	exit(target_main(argc, argv, envp));
+}
+
+typedef int start_main(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void),
+		       void (*)(void), void *);
+
+PLAIT_EXPORT int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
+				   void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
+				   void *stack_end);
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+		      void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+	start_main *next;
+
+	/* programs linked before glibc 2.34 bring their own init and want the old entry */
+	next = (start_main *)(init ? dlvsym(RTLD_NEXT, "__libc_start_main", "GLIBC_2.2.5") : NULL);
+	if (!next)
+		next = (start_main *)dlsym(RTLD_NEXT, "__libc_start_main");
+	rt_init();
+	target_main = main;
+	return next(rt_mode == PLAIT_MODE_CONTROL && control.area ? controlled_main : main, argc,
+		    argv, init, fini, rtld_fini, stack_end);
+}

@@ -1,0 +1,50 @@
+/* rt/interpose.c - taking over libc's functions; see interpose.h.
+ *
+ * The exported names are one jump each, so that mode off costs nothing to speak of, and so that
+ * a hook's return address is its caller's: that is how callers without site numbers are known. */
+#include "rt/interpose.h"
+
+#include "rt/rt.h"
+
+#include <dlfcn.h>
+
+struct interpose_real real;
+
+/* The pointers the jumps go through. Hidden, not static: the assembler must find them. */
+#define INTERPOSE(ret, name, params)                                                               \
+	extern ret(*interpose_##name) params;                                                      \
+	ret(*interpose_##name) params = hook_##name;                                               \
+	__asm__(".pushsection .text\n\t.globl " #name "\n\t.type " #name ", @function\n" #name     \
+		":\n\tjmp *interpose_" #name "(%rip)\n\t.size " #name ", .-" #name                 \
+		"\n\t.popsection");
+#include "rt/interpose.def"
+#undef INTERPOSE
+
+/* Old glibc versions of a few functions have the same name and another ABI; the default version
+ * is what RTLD_NEXT finds, except that it may find the oldest one for condition variables. */
+static void *resolve(const char *name)
+{
+	void *p = NULL;
+
+	if (__builtin_strncmp(name, "pthread_cond_", 13) == 0)
+		p = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+	return p ? p : dlsym(RTLD_NEXT, name);
+}
+
+void interpose_init(bool hooks)
+{
+#define INTERPOSE(ret, name, params)                                                               \
+	real.name = (ret(*) params)resolve(#name);                                                 \
+	if (!hooks && real.name)                                                                   \
+		interpose_##name = real.name;
+#include "rt/interpose.def"
+#undef INTERPOSE
+}
+
+/* Somebody calls a taken-over function before any constructor of ours has run. */
+void interpose_early(void)
+{
+	rt_init();
+	if (!real.pthread_create)
+		interpose_init(true);
+}
