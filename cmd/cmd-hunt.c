@@ -1,0 +1,176 @@
+/* cmd/cmd-hunt.c - search for a schedule that makes the program fail. */
+#include "cmd/cmd.h"
+#include "cmd/show-run.h"
+#include "run/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print_text(const struct hunt_options *o, const struct hunt_result *r)
+{
+	struct strbuf sb = { 0 };
+	size_t i;
+
+	for (i = 0; i < r->failures.len; i++) {
+		const struct hunt_failure *f = &r->failures.data[i];
+
+		show_outcome(&f->result, &sb);
+		strbuf_addf(&sb,
+			    "  found in run %" PRIu64 " (%s), %" PRIu64 " events, %zu switches",
+			    f->run, f->strategy, f->result.steps,
+			    schedule_switches(&f->result.schedule));
+		if (f->times > 1)
+			strbuf_addf(&sb, ", seen %" PRIu64 " times", f->times);
+		strbuf_addf(&sb, "\n  replayed %u of %u times\n", f->same, f->tried);
+		if (f->same < f->tried)
+			strbuf_adds(&sb,
+				    "  NOT CONFIRMED: something outside control changes the run\n");
+		if (f->plait)
+			strbuf_addf(&sb, "  saved; see it again with:  unplait replay %s\n",
+				    f->plait);
+	}
+	if (!r->failures.len)
+		strbuf_addf(&sb, "no failure in %" PRIu64 " runs%s\n", r->runs,
+			    r->exhausted ? ": every schedule within the bound was explored" : "");
+	strbuf_addf(&sb,
+		    "%" PRIu64 " runs in %.1f s, %" PRIu64 " events, %" PRIu64
+		    " write-to-read pairs, %" PRIu64 " shared sites\n",
+		    r->runs, r->seconds, r->steps, r->pairs, r->points);
+	if (r->hangs_dismissed)
+		strbuf_addf(&sb,
+			    "%" PRIu64 " runs used up their budget, but a fair schedule ends\n",
+			    r->hangs_dismissed);
+	show_uncontrolled(r->uncontrolled, r->note, &sb);
+	fputs(strbuf_str(&sb), stdout);
+	strbuf_deinit(&sb);
+	(void)o;
+}
+
+static void json_failure(struct json *j, const struct hunt_failure *f)
+{
+	json_outcome(j, "outcome", &f->result);
+	json_str(j, "strategy", f->strategy);
+	json_uint(j, "run", f->run);
+	json_uint(j, "times", f->times);
+	json_uint(j, "switches", schedule_switches(&f->result.schedule));
+	json_uint(j, "events", f->result.steps);
+	json_str(j, "plait", f->plait);
+	json_begin_object(j, "replays");
+	json_uint(j, "tried", f->tried);
+	json_uint(j, "same", f->same);
+	json_end(j);
+}
+
+static void write_json(struct json *j, const struct hunt_result *r)
+{
+	struct strbuf sb = { 0 };
+	size_t i;
+
+	json_begin_object(j, NULL);
+	json_int(j, "unplait", 1);
+	json_bool(j, "found", r->failures.len > 0);
+	json_uint(j, "runs", r->runs);
+	json_uint(j, "events", r->steps);
+	json_real(j, "seconds", r->seconds, 3);
+	if (r->failures.len) {
+		const struct hunt_failure *f = &r->failures.data[0];
+
+		json_str(j, "strategy", f->strategy);
+		json_outcome(j, "outcome", &f->result);
+		json_str(j, "plait", f->plait);
+		json_begin_object(j, "replays");
+		json_uint(j, "tried", f->tried);
+		json_uint(j, "same", f->same);
+		json_end(j);
+	}
+	json_begin_array(j, "failures");
+	for (i = 0; i < r->failures.len; i++) {
+		json_begin_object(j, NULL);
+		json_failure(j, &r->failures.data[i]);
+		json_end(j);
+	}
+	json_end(j);
+	json_uint(j, "pairs", r->pairs);
+	json_uint(j, "points", r->points);
+	json_bool(j, "exhausted", r->exhausted);
+	json_uint(j, "hangs_dismissed", r->hangs_dismissed);
+	uncontrolled_describe(r->uncontrolled, &sb);
+	json_str(j, "uncontrolled", strbuf_str(&sb));
+	json_end(j);
+	strbuf_deinit(&sb);
+}
+
+static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	struct cmd_common common = { 0 };
+	struct hunt_options o = { .strategy = "auto",
+				  .seed = 1,
+				  .replays = 5,
+				  .jobs = 1,
+				  .points = PLAIT_ANY,
+				  .output = "fail.plait" };
+	const char *fail_on = NULL, *gate = NULL, *points = NULL;
+	struct hunt_result r = { 0 };
+	const struct opt table[] = {
+		OPT_STR('s', "strategy", "S", &o.strategy,
+			"auto, random, pct[:d], pos, fair, stay"),
+		OPT_U64('n', "runs", "N", &o.runs, "stop after N runs (default 10000)"),
+		OPT_REAL(0, "time", "SEC", &o.seconds, "stop after SEC seconds"),
+		OPT_FLAG(0, "all", &o.all, "go on after the first failure, keep one of each kind"),
+		OPT_STR('o', "output", "FILE", &o.output, "where to save (with --all: a folder)"),
+		OPT_U64(0, "seed", "N", &o.seed, "same seed, same hunt (default 1)"),
+		OPT_REAL(0, "timeout", "SEC", &o.target.timeout,
+			 "real seconds per run (default 10)"),
+		OPT_U64(0, "steps", "N", &o.target.point_budget,
+			"scheduling points per run, then it hangs (default 200000)"),
+		OPT_STR(0, "input", "FILE", &o.target.input, "standard input of the program"),
+		OPT_STR(0, "fail-on", "exit", &fail_on,
+			"count a non-zero exit status as a failure"),
+		OPT_STR(0, "oracle", "CMD", &o.target.oracle,
+			"run CMD after each run; status 0 is good"),
+		OPT_STR(0, "expect", "FILE", &o.target.expect, "standard output must equal FILE"),
+		OPT_STR(0, "points", "P", &points, "auto, sync, learned or all accesses"),
+		OPT_FLAG(0, "exec", &o.target.exec_each, "start the program anew for each run"),
+		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
+		OPT_END,
+	};
+	struct json j;
+	struct err *err;
+
+	err = cmd_parse(cmd, table, &common, false, &argc, &argv);
+	if (err)
+		return err;
+	if (argc < 1)
+		return cmd_usage(cmd, "which program?");
+	err = run_options(fail_on, gate, points, &o.target, &o.points);
+	if (err)
+		return err;
+	if (!o.runs && o.seconds <= 0)
+		o.runs = 10000;
+	o.target.argv = argv;
+	err = hunt_run(&o, &r);
+	if (err)
+		return err;
+	if (common.json) {
+		json_init(&j);
+		write_json(&j, &r);
+		err = cmd_write_json(&common, &j);
+		json_deinit(&j);
+	} else {
+		print_text(&o, &r);
+	}
+	*status = r.failures.len ? (r.unconfirmed == r.failures.len ? 4 : 1) : 0;
+	hunt_result_deinit(&r);
+	return err;
+}
+
+const struct cmd cmd_hunt = {
+	.name = "hunt",
+	.synopsis = "[-s <strategy>] [-n <runs>] [--all] [-o <file>] [--] <program> [<arg>...]",
+	.summary = "search for a schedule that makes the program fail",
+	.help = "Status: 1 a failure was found and saved, 0 none within the budget, 4 a failure "
+		"was\n"
+		"seen that its own schedule does not repeat.\n",
+	.main = hunt_main,
+};

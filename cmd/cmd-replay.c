@@ -1,0 +1,129 @@
+/* cmd/cmd-replay.c - run a recorded schedule again, exactly. */
+#include "cmd/cmd.h"
+#include "cmd/show-run.h"
+#include "run/run.h"
+#include "trace/trace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool is_same(const struct run_result *r, const struct schedule *s)
+{
+	return !r->diverged && r->outcome == s->outcome && (!s->steps || r->steps == s->steps) &&
+	       (!s->hash || r->hash == s->hash);
+}
+
+static void print_text(const struct schedule *s, const struct run_result *r, uint64_t n,
+		       uint64_t same)
+{
+	struct strbuf sb = { 0 };
+
+	show_outcome(r, &sb);
+	if (r->diverged)
+		strbuf_addf(&sb, "  diverged after %" PRIu64 " of %" PRIu64 " events\n",
+			    r->diverged_step, s->steps);
+	else if (!is_same(r, s))
+		strbuf_addf(&sb,
+			    "  another run than recorded: %" PRIu64 " events for %" PRIu64
+			    ", outcome %s for %s\n",
+			    r->steps, s->steps, outcome_name(r->outcome), outcome_name(s->outcome));
+	strbuf_addf(&sb,
+		    "  replayed %" PRIu64 " of %" PRIu64 " times, %" PRIu64
+		    " events, %zu switches\n",
+		    same, n, s->steps, schedule_switches(s));
+	show_uncontrolled(r->uncontrolled, NULL, &sb);
+	fputs(strbuf_str(&sb), stdout);
+	strbuf_deinit(&sb);
+}
+
+static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	struct cmd_common common = { 0 };
+	struct target target = { 0 };
+	uint64_t times = 1, i, same = 0;
+	const char *gate = NULL, *fail_on = NULL;
+	const struct opt table[] = {
+		OPT_U64(0, "times", "N", &times, "replay N times (default 1)"),
+		OPT_REAL(0, "timeout", "SEC", &target.timeout, "real seconds per run (default 10)"),
+		OPT_STR(0, "input", "FILE", &target.input, "standard input of the program"),
+		OPT_STR(0, "fail-on", "exit", &fail_on,
+			"count a non-zero exit status as a failure"),
+		OPT_FLAG(0, "exec", &target.exec_each, "start the program anew for each run"),
+		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
+		OPT_END,
+	};
+	struct schedule schedule = { 0 };
+	struct run_result r = { 0 };
+	struct session *session = NULL;
+	struct trace *trace = NULL;
+	struct json j;
+	struct err *err;
+
+	err = cmd_parse(cmd, table, &common, true, &argc, &argv);
+	if (!err && argc < 1)
+		err = cmd_usage(cmd, "which plait?");
+	if (!err)
+		err = run_options(fail_on, gate, NULL, &target, NULL);
+	if (!err)
+		err = schedule_load(argv[0], &schedule);
+	if (!err && argc == 1) {
+		err = trace_open(argv[0], &trace);
+		if (!err && !trace_meta(trace)->command[0])
+			err = err_new(ERR_ENV, "%s: does not say how the program was started",
+				      argv[0]);
+	}
+	if (err)
+		goto out;
+	target.argv = argc > 1 ? argv + 1 : trace_meta(trace)->command;
+	if (schedule.outcome == PLAIT_OUTCOME_EXIT)
+		target.fail_on_exit = true;
+	err = session_open(&target, &session);
+	for (i = 0; !err && i < times; i++) {
+		struct run_request req = {
+			.strategy = PLAIT_STRATEGY_REPLAY,
+			.seed = schedule.seed,
+			.flags = schedule.flags,
+			.decisions = schedule.decisions.data,
+			.ndecisions = schedule.decisions.len,
+			.event_budget = schedule.outcome == PLAIT_OUTCOME_HANG ? schedule.steps : 0,
+		};
+
+		err = session_run(session, &req, &r);
+		same += !err && is_same(&r, &schedule);
+		progress("%" PRIu64 " of %" PRIu64 " replays", i + 1, times);
+	}
+	progress_done();
+	if (err)
+		goto out;
+	*status = same < times ? 4 : schedule.outcome > PLAIT_OUTCOME_PASS ? 1 : 0;
+	if (common.json) {
+		json_init(&j);
+		json_begin_object(&j, NULL);
+		json_int(&j, "unplait", 1);
+		json_uint(&j, "times", times);
+		json_uint(&j, "same", same);
+		json_bool(&j, "diverged", r.diverged);
+		json_outcome(&j, "outcome", &r);
+		json_end(&j);
+		err = cmd_write_json(&common, &j);
+		json_deinit(&j);
+	} else {
+		print_text(&schedule, &r, times, same);
+	}
+out:
+	session_close(session);
+	trace_close(trace);
+	schedule_deinit(&schedule);
+	run_result_deinit(&r);
+	return err;
+}
+
+const struct cmd cmd_replay = {
+	.name = "replay",
+	.synopsis = "[--times <n>] <file> [<program> [<arg>...]]",
+	.summary = "run a recorded schedule again, exactly",
+	.help = "Status: 1 the failure was reproduced every time, 0 a passing run was, 4 it "
+		"diverged.\n",
+	.main = replay_main,
+};

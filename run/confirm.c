@@ -1,0 +1,98 @@
+/* run/confirm.c - a failure counts when its schedule fails again: replays, and the final one that
+ * records every event. */
+#include "run/run.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "trace/trace.h"
+
+#include <sys/stat.h>
+
+static struct run_request replay_request(const struct run_result *r)
+{
+	return (struct run_request){
+		.strategy = PLAIT_STRATEGY_REPLAY,
+		.seed = r->schedule.seed,
+		.flags = r->schedule.flags,
+		.decisions = r->schedule.decisions.data,
+		.ndecisions = r->schedule.decisions.len,
+		/* a hang is over where it was declared one */
+		.event_budget = r->outcome == PLAIT_OUTCOME_HANG && !r->timed_out ? r->steps : 0,
+	};
+}
+
+struct err *confirm(struct session *s, const struct run_result *expected, unsigned n,
+		    unsigned *same)
+{
+	struct run_request req = replay_request(expected);
+	struct run_result r = { 0 };
+	struct err *err = NULL;
+	unsigned i;
+
+	*same = 0;
+	for (i = 0; i < n && !err; i++) {
+		err = session_run(s, &req, &r);
+		if (!err && r.outcome == expected->outcome && r.signal == expected->signal &&
+		    r.steps == expected->steps && r.hash == expected->hash)
+			++*same;
+		else if (!err)
+			log_verbose("replay differs: outcome %d for %d, %llu steps for %llu%s%s",
+				    r.outcome, expected->outcome, (unsigned long long)r.steps,
+				    (unsigned long long)expected->steps, r.text ? ": " : "",
+				    r.text ? r.text : "");
+	}
+	run_result_deinit(&r);
+	return err;
+}
+
+static void outcome_of(const struct run_result *r, struct trace_outcome *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->kind = r->outcome;
+	ret->message = r->text; /* borrowed for the call */
+	ret->signal = r->signal;
+	ret->exit_code = r->exit_code;
+	ret->code = r->failure.code;
+	ret->thread = r->failure.thread;
+	ret->site = r->failure.site;
+	ret->address = r->failure.address;
+	ret->nframes = r->failure.nframes;
+	memcpy(ret->frames, r->failure.frames, sizeof(ret->frames));
+}
+
+struct err *save_plait(struct session *s, const struct run_result *r, const char *path)
+{
+	struct run_request req = replay_request(r);
+	struct run_result again = { 0 };
+	struct trace_outcome outcome;
+	struct strbuf schedule = { 0 };
+	struct trace_extra extra = { .name = "schedule" };
+	struct trace_seal_options options = { .outcome = &outcome, .extra = &extra, .nextra = 1 };
+	struct err *err;
+	char *dir = NULL;
+
+	err = file_temp_dir(&dir);
+	if (err)
+		return err;
+	err = trace_write_launch(dir, session_argv(s), NULL, NULL);
+	req.record_dir = dir;
+	if (!err)
+		err = session_run(s, &req, &again);
+	/* numbers of sites known by program counter may differ: do not compare hashes */
+	if (!err && (again.steps != r->steps || again.outcome != r->outcome))
+		log_warn("the recorded run differs from the one that was found: %s",
+			 again.text ? again.text : "other steps");
+	if (!err) {
+		outcome_of(r, &outcome);
+		schedule_write(&r->schedule, &schedule);
+		extra.data = schedule.data;
+		extra.len = schedule.len;
+		err = trace_seal(dir, &options, path);
+	}
+	file_remove_tree(dir);
+	free(dir);
+	strbuf_deinit(&schedule);
+	run_result_deinit(&again);
+	return err;
+}

@@ -1,0 +1,272 @@
+/* run/hunt.c - search for a schedule that makes the target fail.
+ *
+ * A hunt is a sequence of runs; run number i of seed s is the same run on every machine. The first
+ * few learn: random walk with every access a scheduling point. They tell which sites touch shared
+ * memory and how long a run is. After them `auto` draws each run's strategy by weight: what has
+ * lately seen new write-to-read pairs gets more runs, none ever gets none, and a share of the runs
+ * takes every access as a point.
+ *
+ * A failure is replayed before it is reported. A hang (budget used up) is believed only if
+ * the program hangs under the fair strategy too. */
+#define LOG_DOMAIN "hunt"
+#include "run/run.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "sched/strategy.h"
+
+enum { LEARNING_RUNS = 5, EAGER_EVERY = 4, ALL_POINTS_EVERY = 4 };
+
+/* One member of the portfolio. */
+struct arm {
+	uint32_t strategy, depth;
+	double weight;
+	uint64_t runs;
+};
+
+struct hunt {
+	const struct hunt_options *o;
+	struct hunt_result *result;
+	struct session *session;
+	struct arm arms[8];
+	size_t narms;
+	uint64_t random;
+	uint64_t longest; /* points of the longest run so far */
+	struct map seen;  /* signature -> index into failures */
+	double start;
+};
+
+static uint64_t draw(struct hunt *h, uint64_t n)
+{
+	h->random = hash_u64(h->random + 0x9e3779b97f4a7c15ull);
+	return h->random % n;
+}
+
+/* ---- the portfolio ---- */
+
+static void add_arm(struct hunt *h, uint32_t strategy, uint32_t depth)
+{
+	h->arms[h->narms++] = (struct arm){ .strategy = strategy, .depth = depth, .weight = 1 };
+}
+
+static struct err *parse_strategy(struct hunt *h, const char *text)
+{
+	const char *colon = strchr(text, ':');
+	char name[16];
+	uint32_t strategy, depth = colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+
+	if (!strcmp(text, "auto")) {
+		add_arm(h, PLAIT_STRATEGY_POS, 0);
+		add_arm(h, PLAIT_STRATEGY_PCT, 3);
+		add_arm(h, PLAIT_STRATEGY_PCT, 2);
+		add_arm(h, PLAIT_STRATEGY_RANDOM, 0);
+		return NULL;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)(colon ? colon - text : (long)strlen(text)),
+		 text);
+	strategy = sched_strategy_find(name);
+	if (strategy == PLAIT_STRATEGY_COUNT || strategy == PLAIT_STRATEGY_REPLAY ||
+	    strategy >= PLAIT_STRATEGY_RF || (colon && (depth == 0 || depth > SCHED_MAX_DEPTH)))
+		return err_new(ERR_USAGE,
+			       "no strategy `%s': auto, random, pct[:d], pos, fair, stay", text);
+	add_arm(h, strategy, depth ? depth : 3);
+	return NULL;
+}
+
+static struct arm *draw_arm(struct hunt *h)
+{
+	double total = 0, at;
+	size_t i;
+
+	for (i = 0; i < h->narms; i++)
+		total += h->arms[i].weight;
+	at = (double)draw(h, 1u << 30) / (double)(1u << 30) * total;
+	for (i = 0; i + 1 < h->narms; i++) {
+		at -= h->arms[i].weight;
+		if (at < 0)
+			break;
+	}
+	return &h->arms[i];
+}
+
+static void reward(struct arm *a, const struct run_result *r)
+{
+	a->runs++;
+	a->weight = a->weight * 0.98 + 0.02 * (r->new_pairs ? 5 : 0.5);
+	if (a->weight < 0.3)
+		a->weight = 0.3;
+}
+
+/* ---- failures ---- */
+
+static bool out_of_time(const struct hunt *h)
+{
+	if (h->o->runs && h->result->runs >= h->o->runs)
+		return true;
+	return h->o->seconds > 0 && clock_seconds() - h->start > h->o->seconds;
+}
+
+/* A hang under an unfair schedule is the scheduler's fault. */
+static struct err *really_hangs(struct hunt *h, bool *ret)
+{
+	struct run_request req = { .strategy = PLAIT_STRATEGY_FAIR,
+				   .seed = 1,
+				   .points = PLAIT_POINTS_LEARNED };
+	struct run_result r = { 0 };
+	struct err *err;
+
+	err = session_run(h->session, &req, &r);
+	*ret = !err && r.outcome == PLAIT_OUTCOME_HANG;
+	run_result_deinit(&r);
+	return err;
+}
+
+static struct err *save(struct hunt *h, struct hunt_failure *f)
+{
+	size_t n = h->result->failures.len;
+
+	if (!h->o->output)
+		return NULL;
+	f->plait =
+		h->o->all ? xasprintf("%s/fail-%zu.plait", h->o->output, n) : xstrdup(h->o->output);
+	return err_wrap(save_plait(h->session, &f->result, f->plait), "saving %s", f->plait);
+}
+
+/* Takes r's contents when it is a new failure. */
+static struct err *consider(struct hunt *h, struct run_result *r, const char *strategy)
+{
+	uint64_t signature = run_signature(r), *known = map_find(&h->seen, signature);
+	struct hunt_failure f = { .run = h->result->runs, .times = 1, .tried = h->o->replays };
+	struct err *err;
+	bool hangs = true;
+
+	if (known) {
+		h->result->failures.data[*known].times++;
+		return NULL;
+	}
+	if (r->outcome == PLAIT_OUTCOME_HANG && !r->timed_out) {
+		err = really_hangs(h, &hangs);
+		if (err)
+			return err;
+		if (!hangs) {
+			h->result->hangs_dismissed++;
+			return NULL;
+		}
+	}
+	err = confirm(h->session, r, f.tried, &f.same);
+	if (err)
+		return err;
+	if (f.same < f.tried)
+		h->result->unconfirmed++;
+	map_put(&h->seen, signature, h->result->failures.len);
+	snprintf(f.strategy, sizeof(f.strategy), "%s", strategy);
+	f.result = *r;
+	memset(r, 0, sizeof(*r));
+	vec_push(&h->result->failures, f);
+	return save(h, vec_last(&h->result->failures));
+}
+
+/* ---- the loop ---- */
+
+static struct run_request next_request(struct hunt *h, struct arm *a, bool learning)
+{
+	uint64_t run = h->result->runs;
+	struct run_request req = {
+		.strategy = learning ? PLAIT_STRATEGY_RANDOM : a->strategy,
+		.seed = h->o->seed * 1000003 + run,
+		.depth = a->depth,
+		.length = h->longest,
+		.flags = PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS,
+	};
+
+	if (h->o->points != PLAIT_ANY)
+		req.points = h->o->points;
+	else
+		req.points = learning || run % ALL_POINTS_EVERY == 0 ? PLAIT_POINTS_ALL
+								     : PLAIT_POINTS_LEARNED;
+	if (run % EAGER_EVERY == 1)
+		req.flags |= PLAIT_CONTROL_EAGER;
+	return req;
+}
+
+static void show_progress(struct hunt *h)
+{
+	double seconds = clock_seconds() - h->start;
+	uint64_t runs = h->result->runs;
+
+	progress("%llu runs, %.0f/s, %llu pairs, %zu failures%s", (unsigned long long)runs,
+		 seconds > 0 ? (double)runs / seconds : 0, (unsigned long long)h->result->pairs,
+		 h->result->failures.len, h->o->runs ? "" : " (no limit)");
+}
+
+static struct err *search(struct hunt *h)
+{
+	bool adaptive = h->narms > 1;
+	struct run_result r = { 0 };
+	struct err *err = NULL;
+
+	while (!err && !out_of_time(h)) {
+		bool learning =
+			h->result->runs < LEARNING_RUNS && (adaptive || h->o->points == PLAIT_ANY);
+		struct arm *a = draw_arm(h);
+		struct run_request req = next_request(h, a, learning);
+
+		err = session_run(h->session, &req, &r);
+		if (err)
+			break;
+		h->result->runs++;
+		h->result->steps += r.steps;
+		h->result->pairs += r.new_pairs;
+		h->result->uncontrolled |= r.uncontrolled;
+		if (r.points > h->longest)
+			h->longest = r.points;
+		if (!learning)
+			reward(a, &r);
+		show_progress(h);
+		if (!run_failed(&r))
+			continue;
+		err = consider(h, &r, sched_strategy_name(req.strategy));
+		if (!h->o->all && h->result->failures.len)
+			break;
+	}
+	run_result_deinit(&r);
+	progress_done();
+	return err;
+}
+
+struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
+{
+	struct hunt h = { .o = o, .result = ret, .random = hash_u64(o->seed) };
+	struct err *err;
+
+	memset(ret, 0, sizeof(*ret));
+	h.start = clock_seconds();
+	err = parse_strategy(&h, o->strategy);
+	if (!err)
+		err = session_open(&o->target, &h.session);
+	if (!err)
+		err = search(&h);
+	if (!err && session_note(h.session))
+		ret->note = xstrdup(session_note(h.session));
+	if (!err)
+		ret->points = session_npoints(h.session);
+	ret->seconds = clock_seconds() - h.start;
+	session_close(h.session);
+	map_deinit(&h.seen);
+	return err;
+}
+
+void hunt_result_deinit(struct hunt_result *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->failures.len; i++) {
+		run_result_deinit(&r->failures.data[i].result);
+		free(r->failures.data[i].plait);
+	}
+	vec_deinit(&r->failures);
+	free(r->note);
+	memset(r, 0, sizeof(*r));
+}

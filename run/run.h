@@ -1,0 +1,184 @@
+/* run/run.h - controlled runs: start the target under the control engine, steer it, judge it.
+ *
+ *	struct session *s;
+ *	struct run_request req = { .strategy = PLAIT_STRATEGY_POS, .seed = 7 };
+ *	struct run_result res = { 0 };
+ *
+ *	err = session_open(&target, &s);          // starts the fork server
+ *	err = session_run(s, &req, &res);         // one run: 0.2 ms and up
+ *	if (run_failed(&target, &res))
+ *		...                               // res.schedule replays it
+ *	run_result_deinit(&res);
+ *	session_close(s);
+ *
+ * hunt_run, replay_run, minimize_run and confirm are built on this; so is explain. */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "sched/decisions.h"
+#include "unplait/control.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct json;
+
+/* ---- what to run, and what counts as failing ---- */
+
+struct target {
+	char **argv;	       /* NULL-terminated; borrowed */
+	const char *input;     /* file for standard input; NULL = /dev/null */
+	double timeout;	       /* real seconds per run, watchdog; 0 = 10 */
+	bool fail_on_exit;     /* a non-zero exit status is a failure */
+	const char *oracle;    /* shell command run after each run; NULL = none */
+	const char *expect;    /* file that standard output must equal; NULL = none */
+	uint64_t point_budget; /* scheduling points until "hang"; 0 = default */
+	uint64_t event_budget; /* events until "hang"; 0 = default */
+	bool exec_each;	       /* start the program anew for each run, no fork server */
+	uint32_t gate;	       /* 0 best, 1 futex, 2 fiber */
+};
+
+/* ---- schedules ---- */
+
+struct decisions VEC_FIELDS(struct decision);
+
+/* What a plait's "schedule" section holds. */
+struct schedule {
+	struct decisions decisions;
+	uint64_t steps;	  /* of the whole run; 0 = unknown */
+	uint64_t hash;	  /* of all steps, 0 = unknown */
+	uint32_t flags;	  /* PLAIT_CONTROL_* that change the meaning: NO_POISON, EARLY */
+	uint32_t outcome; /* enum plait_outcome_kind */
+	char strategy[16];
+	uint64_t seed;
+};
+
+void schedule_deinit(struct schedule *s);
+void schedule_copy(struct schedule *to, const struct schedule *from);
+/* As bytes of the section, and back. */
+void schedule_write(const struct schedule *s, struct strbuf *out);
+struct err *schedule_parse(const void *data, size_t len, struct schedule *ret);
+/* From a plait's section, or from a file of its own. */
+struct err *schedule_load(const char *path, struct schedule *ret);
+size_t schedule_switches(const struct schedule *s);
+
+/* ---- one run ---- */
+
+struct run_request {
+	uint32_t strategy; /* enum plait_strategy */
+	uint64_t seed;
+	uint32_t depth;	 /* PCT d */
+	uint64_t length; /* PCT k: expected points */
+	uint32_t points; /* enum plait_points; default is SYNC */
+	uint32_t flags;	 /* enum plait_control_flags */
+	/* REPLAY: the whole run; with PLAIT_CONTROL_PREFIX: until they end */
+	const struct decision *decisions;
+	size_t ndecisions;
+	const struct plait_constraint *constraints;
+	size_t nconstraints;
+	uint64_t event_budget;	/* 0 = the target's */
+	const char *record_dir; /* record all events into this run folder; NULL = no */
+};
+
+struct blocked VEC_FIELDS(struct plait_blocked);
+
+struct run_result {
+	enum plait_outcome_kind outcome; /* PASS, or the failure; UNKNOWN: could not be judged */
+	enum plait_control_end end;
+	int exit_code, signal; /* -1 / 0 when not applicable */
+	bool timed_out;	       /* the watchdog ended it */
+	bool diverged;	       /* the decisions did not fit */
+	uint64_t diverged_step;
+	uint64_t steps, points, switches, preemptions, hash;
+	uint32_t nthreads, max_alive, uncontrolled;
+	uint32_t new_pairs, new_points, reads_met, gate;
+	struct plait_failure failure;
+	char *text; /* in words: the assertion, who waits for what, why it diverged; owned */
+	struct schedule schedule;	    /* what was decided */
+	struct blocked blocked;		    /* deadlock, hang: who waits where */
+	const struct plait_choice *choices; /* PLAIT_CONTROL_LOG: valid until the next run */
+	size_t nchoices;
+};
+void run_result_deinit(struct run_result *r);
+/* Failure, as the target's settings define it. */
+bool run_failed(const struct run_result *r);
+/* The same kind of failure at the same place: what --all and confirmation compare. */
+uint64_t run_signature(const struct run_result *r);
+
+/* ---- a session keeps the fork server alive ---- */
+
+struct session;
+
+/* target is borrowed until session_close. */
+struct err *session_open(const struct target *target, struct session **ret);
+void session_close(struct session *s); /* NULL is fine */
+/* ret must be zeroed or hold an earlier result, which is freed. */
+struct err *session_run(struct session *s, const struct run_request *req, struct run_result *ret);
+const char *session_stdout(const struct session *s); /* file with the last run's output */
+const char *session_stderr(const struct session *s);
+/* Facts about the target's process: modules (for symbols). Valid after the first run. */
+const struct plait_run *session_process(const struct session *s);
+/* Learned points and pairs: shared by all runs of the session. */
+const struct plait_pair *session_pairs(const struct session *s); /* PLAIT_CONTROL_PAIRS_MAX */
+void session_learn_all(struct session *s, const struct session *from);
+void session_add_point(struct session *s, uint32_t site);
+uint64_t session_npoints(const struct session *s);
+const char *session_note(const struct session *s); /* why it is not a fork server; NULL */
+char *const *session_argv(const struct session *s);
+
+/* What could not be controlled, in words, comma-separated. */
+void uncontrolled_describe(uint32_t uncontrolled, struct strbuf *out);
+
+/* ---- built on it ---- */
+
+/* Replay a schedule n times; counts the runs that end the same way with the same steps. */
+struct err *confirm(struct session *s, const struct run_result *expected, unsigned n,
+		    unsigned *same);
+
+struct hunt_options {
+	struct target target;
+	const char *strategy; /* auto, random, pct[:d], pos, dfs[:bound], ... */
+	uint64_t runs;	      /* 0 = no limit */
+	double seconds;	      /* 0 = no limit */
+	uint64_t seed;
+	unsigned jobs;
+	unsigned replays;   /* confirming replays per failure */
+	bool all;	    /* go on after the first failure */
+	uint32_t points;    /* enum plait_points, or PLAIT_ANY: learned with a share of all */
+	const char *output; /* plait to write; NULL = none. With `all`: a folder */
+};
+
+struct hunt_failure {
+	struct run_result result;
+	uint64_t run;	/* number of the run that found it, from 1 */
+	uint64_t times; /* how often this failure was seen */
+	char strategy[24];
+	unsigned tried, same; /* confirming replays */
+	char *plait;	      /* where it was saved; NULL */
+};
+struct hunt_failures VEC_FIELDS(struct hunt_failure);
+
+struct hunt_result {
+	struct hunt_failures failures;
+	uint64_t runs, steps, events;
+	double seconds;
+	uint64_t pairs, points; /* coverage */
+	uint32_t uncontrolled;
+	bool exhausted; /* dfs has explored everything within its bound */
+	uint64_t hangs_dismissed, unconfirmed;
+	char *note;
+};
+struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret);
+void hunt_result_deinit(struct hunt_result *r);
+
+/* Run once more with all events recorded and write a plait with its schedule. */
+struct err *save_plait(struct session *s, const struct run_result *r, const char *path);
+
+/* Fewer switches, same failure: *ret is the smallest found within the budget of runs. */
+struct err *minimize_run(struct session *s, const struct run_result *failing, uint64_t max_runs,
+			 struct run_result *ret, uint64_t *runs);
+
+#endif

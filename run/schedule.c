@@ -1,0 +1,112 @@
+/* run/schedule.c - schedules as plait sections: a line of text with the facts, then the decisions
+ * as bytes (sched/decisions.h). */
+#include "run/run.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "trace/trace.h"
+
+#include <inttypes.h>
+
+#define HEAD "unplait-schedule 1 "
+
+void schedule_deinit(struct schedule *s)
+{
+	vec_deinit(&s->decisions);
+	memset(s, 0, sizeof(*s));
+}
+
+void schedule_copy(struct schedule *to, const struct schedule *from)
+{
+	size_t i;
+
+	*to = *from;
+	memset(&to->decisions, 0, sizeof(to->decisions));
+	for (i = 0; i < from->decisions.len; i++)
+		vec_push(&to->decisions, from->decisions.data[i]);
+}
+
+void schedule_write(const struct schedule *s, struct strbuf *out)
+{
+	uint8_t bytes[DECISION_MAX_BYTES];
+	uint64_t last = 0;
+	size_t i;
+
+	strbuf_addf(out,
+		    HEAD "steps=%" PRIu64 " hash=%016" PRIx64 " flags=%u outcome=%u "
+			 "strategy=%s seed=%" PRIu64 " decisions=%zu\n",
+		    s->steps, s->hash, s->flags, s->outcome, s->strategy[0] ? s->strategy : "-",
+		    s->seed, s->decisions.len);
+	for (i = 0; i < s->decisions.len; i++) {
+		uint8_t *end = decision_write(bytes, &s->decisions.data[i], last);
+
+		last = s->decisions.data[i].step;
+		strbuf_add(out, bytes, (size_t)(end - bytes));
+	}
+}
+
+struct err *schedule_parse(const void *data, size_t len, struct schedule *ret)
+{
+	const char *end = memchr(data, '\n', len);
+	struct decision_reader r;
+	struct decision d;
+	char line[512];
+	size_t n;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!end || (size_t)(end - (const char *)data) >= sizeof(line))
+		return err_new(ERR_ENV, "not a schedule");
+	memcpy(line, data, (size_t)(end - (const char *)data));
+	line[end - (const char *)data] = 0;
+	if (sscanf(line,
+		   HEAD "steps=%" SCNu64 " hash=%" SCNx64 " flags=%u outcome=%u strategy=%15s "
+			"seed=%" SCNu64 " decisions=%zu",
+		   &ret->steps, &ret->hash, &ret->flags, &ret->outcome, ret->strategy, &ret->seed,
+		   &n) != 7)
+		return err_new(ERR_ENV, "not a schedule, or of another version");
+	decision_reader_init(&r, end + 1, len - (size_t)(end + 1 - (const char *)data));
+	while (decision_read(&r, &d))
+		vec_push(&ret->decisions, d);
+	if (!r.damaged && ret->decisions.len == n)
+		return NULL;
+	schedule_deinit(ret);
+	return err_new(ERR_ENV, "the schedule is damaged: %zu decisions expected", n);
+}
+
+struct err *schedule_load(const char *path, struct schedule *ret)
+{
+	struct file_map m = { 0 };
+	struct trace *t = NULL;
+	const void *data = NULL;
+	struct err *err;
+	size_t len = 0;
+
+	err = file_map_open(path, &m);
+	if (err)
+		return err;
+	if (m.len > strlen(HEAD) && !memcmp(m.data, HEAD, strlen(HEAD))) {
+		err = schedule_parse(m.data, m.len, ret);
+	} else {
+		err = trace_open(path, &t);
+		if (!err)
+			err = trace_section(t, "schedule", &data, &len);
+		if (!err && !data)
+			err = err_new(ERR_ENV,
+				      "it has no schedule: only runs of `hunt`, `replay` and "
+				      "`minimize` can be replayed");
+		if (!err)
+			err = schedule_parse(data, len, ret);
+		trace_close(t);
+	}
+	file_map_close(&m);
+	return err_wrap(err, "%s", path);
+}
+
+size_t schedule_switches(const struct schedule *s)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->decisions.len; i++)
+		n += s->decisions.data[i].kind == DECISION_SWITCH;
+	return n;
+}
