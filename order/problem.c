@@ -1,0 +1,682 @@
+/* order/problem.c - from an order model to what the solvers work on (see problem.h). */
+#include "order/problem.h"
+
+#include "base/err.h"
+
+/* Per lock while walking one thread: the open section and how often it was taken. */
+struct open_lock {
+	uint32_t section, depth;
+};
+
+struct lowering {
+	struct problem *p;
+	const struct order_model *m;
+	uint32_t *cell;		/* object -> cell, for data, semaphores, barriers, watched locks */
+	struct open_lock *open; /* by object */
+	VEC(uint32_t) shared;	/* open shared sections of this thread */
+	VEC(uint64_t) width;	/* of new symbols */
+	term_id entered;	/* barrier: the place of the thread that entered last */
+};
+
+static uint32_t new_cell(struct lowering *lo, unsigned width, uint64_t initial)
+{
+	struct problem *p = lo->p;
+	uint32_t c = p->ncells++;
+
+	p->initial[c] = initial;
+	p->cell_width[c] = (uint8_t)width;
+	return c;
+}
+
+static void make_cells(struct lowering *lo)
+{
+	const struct order_model *m = lo->m;
+
+	for (uint32_t i = 0; i < m->objects.len; i++) {
+		const struct order_object *o = &m->objects.data[i];
+		if (o->kind == ORDER_OBJECT_CELL)
+			lo->cell[i] = new_cell(lo, o->width, o->initial);
+		else if (o->kind == ORDER_OBJECT_SEM)
+			lo->cell[i] = new_cell(lo, 64, o->initial);
+		else if (o->kind == ORDER_OBJECT_BARRIER)
+			lo->cell[i] = new_cell(lo, 64, 0);
+	}
+	for (size_t i = 0; i < m->events.len; i++) {
+		const struct order_event *e = &m->events.data[i];
+		bool watched = e->kind == ORDER_LOCK_FAILED || e->kind == ORDER_RDLOCK_FAILED ||
+			       e->kind == ORDER_WRLOCK_FAILED;
+		if (watched && lo->cell[e->object] == NONE)
+			lo->cell[e->object] = new_cell(lo, 64, 0);
+	}
+}
+
+static term_id hidden_read(struct lowering *lo, struct ev *v, uint32_t event)
+{
+	struct problem *p = lo->p;
+
+	v->symbol = p->nsymbols++;
+	p->reader[v->symbol] = event;
+	return term_symbol(&p->terms, 64, v->symbol);
+}
+
+static void require(struct lowering *lo, term_id condition)
+{
+	vec_push(&lo->p->conditions, (struct condition){ .term = condition });
+}
+
+static void open_section(struct lowering *lo, struct ev *v, uint32_t event, uint32_t lock,
+			 bool shared)
+{
+	struct problem *p = lo->p;
+
+	v->opens = (uint32_t)p->sections.len;
+	vec_push(&p->sections, (struct section){ .open = event,
+						 .close = NONE,
+						 .thread = v->thread,
+						 .lock = lock,
+						 .shared = shared });
+}
+
+static void watch(struct lowering *lo, struct ev *v, uint32_t lock, uint64_t value)
+{
+	if (lo->cell[lock] == NONE)
+		return;
+	v->cell = lo->cell[lock];
+	v->value = term_const(&lo->p->terms, 64, value);
+}
+
+static void lower_acquire(struct lowering *lo, struct ev *v, uint32_t event, uint32_t lock)
+{
+	if (lo->open[lock].depth++)
+		return; /* recursive: nothing new is excluded */
+	open_section(lo, v, event, lock, false);
+	lo->open[lock].section = v->opens;
+	watch(lo, v, lock, UINT64_MAX);
+}
+
+static void lower_release(struct lowering *lo, struct ev *v, uint32_t event, uint32_t lock)
+{
+	if (--lo->open[lock].depth)
+		return;
+	v->closes = lo->open[lock].section;
+	lo->p->sections.data[v->closes].close = event;
+	watch(lo, v, lock, 0);
+}
+
+static void count_reader(struct lowering *lo, struct ev *v, uint32_t event, uint32_t lock, int by)
+{
+	if (lo->cell[lock] == NONE)
+		return;
+	v->cell = lo->cell[lock];
+	term_id now = hidden_read(lo, v, event);
+	v->value = term_binary(&lo->p->terms, TERM_ADD, now,
+			       term_const(&lo->p->terms, 64, (uint64_t)(int64_t)by));
+}
+
+static void lower_rwunlock(struct lowering *lo, struct ev *v, uint32_t event, uint32_t lock)
+{
+	struct problem *p = lo->p;
+
+	if (lo->open[lock].depth) {
+		lower_release(lo, v, event, lock);
+		return;
+	}
+	for (size_t i = lo->shared.len; i-- > 0;) {
+		uint32_t s = lo->shared.data[i];
+		if (p->sections.data[s].lock != lock)
+			continue;
+		p->sections.data[s].close = event;
+		v->closes = s;
+		memmove(&lo->shared.data[i], &lo->shared.data[i + 1],
+			(lo->shared.len - i - 1) * sizeof(s));
+		lo->shared.len--;
+		count_reader(lo, v, event, lock, -1);
+		return;
+	}
+}
+
+static void lower_locks(struct lowering *lo, const struct order_event *e, struct ev *v, uint32_t id)
+{
+	struct terms *ts = &lo->p->terms;
+
+	switch (e->kind) {
+	case ORDER_LOCK:
+	case ORDER_WRLOCK:
+		lower_acquire(lo, v, id, e->object);
+		break;
+	case ORDER_UNLOCK:
+		lower_release(lo, v, id, e->object);
+		break;
+	case ORDER_RDLOCK:
+		open_section(lo, v, id, e->object, true);
+		vec_push(&lo->shared, v->opens);
+		count_reader(lo, v, id, e->object, 1);
+		break;
+	case ORDER_RWUNLOCK:
+		lower_rwunlock(lo, v, id, e->object);
+		break;
+	case ORDER_LOCK_FAILED:
+	case ORDER_WRLOCK_FAILED:
+		v->cell = lo->cell[e->object];
+		require(lo,
+			term_binary(ts, TERM_NE, hidden_read(lo, v, id), term_const(ts, 64, 0)));
+		break;
+	case ORDER_RDLOCK_FAILED:
+		v->cell = lo->cell[e->object];
+		require(lo,
+			term_binary(ts, TERM_SLT, hidden_read(lo, v, id), term_const(ts, 64, 0)));
+		break;
+	default:
+		break;
+	}
+}
+
+static void lower_counters(struct lowering *lo, const struct order_event *e, struct ev *v,
+			   uint32_t id)
+{
+	struct terms *ts = &lo->p->terms;
+	term_id one = term_const(ts, 64, 1), zero = term_const(ts, 64, 0), now, n;
+
+	v->cell = lo->cell[e->object];
+	now = hidden_read(lo, v, id);
+	switch (e->kind) {
+	case ORDER_SEM_POST:
+		v->value = term_binary(ts, TERM_ADD, now, one);
+		break;
+	case ORDER_SEM_WAIT:
+		require(lo, term_binary(ts, TERM_NE, now, zero));
+		v->value = term_binary(ts, TERM_SUB, now, one);
+		break;
+	case ORDER_SEM_FAILED:
+		require(lo, term_binary(ts, TERM_EQ, now, zero));
+		break;
+	case ORDER_BARRIER_ENTER:
+		v->value = term_binary(ts, TERM_ADD, now, one);
+		lo->entered = now;
+		break;
+	default: /* ORDER_BARRIER_LEAVE: arrivals >= (place / n + 1) * n */
+		n = term_const(ts, 64, lo->m->objects.data[e->object].initial);
+		require(lo, term_binary(ts, TERM_ULE,
+					term_binary(ts, TERM_MUL,
+						    term_binary(ts, TERM_ADD,
+								term_binary(ts, TERM_UDIV,
+									    lo->entered, n),
+								one),
+						    n),
+					now));
+		break;
+	}
+}
+
+static void lower_cond(struct lowering *lo, const struct order_event *e, struct ev *v, uint32_t id)
+{
+	v->cond = e->object;
+	switch (e->kind) {
+	case ORDER_WAIT:
+		v->cond_part = COND_WAIT;
+		lower_release(lo, v, id, e->mutex);
+		break;
+	case ORDER_WAKE:
+		v->cond_part = COND_WAKE;
+		lower_acquire(lo, v, id, e->mutex);
+		break;
+	case ORDER_WAKE_TIMEOUT:
+		v->cond = NONE;
+		lower_acquire(lo, v, id, e->mutex);
+		break;
+	default:
+		v->cond_part = e->kind == ORDER_SIGNAL ? COND_SIGNAL : COND_BROADCAST;
+		break;
+	}
+}
+
+static void lower_event(struct lowering *lo, uint32_t model, uint32_t id)
+{
+	struct problem *p = lo->p;
+	const struct order_event *e = &lo->m->events.data[model];
+	struct ev *v = &p->ev[id];
+	uint32_t child = e->object;
+
+	*v = (struct ev){ .thread = e->thread,
+			  .index = e->index,
+			  .model = model,
+			  .cell = NONE,
+			  .symbol = NONE,
+			  .value = TERM_NONE,
+			  .opens = NONE,
+			  .closes = NONE,
+			  .cond = NONE };
+	switch (order_kind_object((enum order_kind)e->kind)) {
+	case ORDER_OBJECT_CELL:
+		v->cell = lo->cell[e->object];
+		v->symbol = e->symbol;
+		v->value = e->value;
+		if (v->symbol != NONE)
+			p->reader[v->symbol] = id;
+		break;
+	case ORDER_OBJECT_MUTEX:
+	case ORDER_OBJECT_RWLOCK:
+		lower_locks(lo, e, v, id);
+		break;
+	case ORDER_OBJECT_SEM:
+	case ORDER_OBJECT_BARRIER:
+		lower_counters(lo, e, v, id);
+		break;
+	case ORDER_OBJECT_COND:
+		lower_cond(lo, e, v, id);
+		break;
+	case ORDER_OBJECT_THREAD:
+		if (p->first[child] == p->first[child + 1])
+			break;
+		if (e->kind == ORDER_FORK)
+			vec_push(&p->edges, (struct edge){ id, p->first[child] });
+		else
+			vec_push(&p->edges, (struct edge){ p->first[child + 1] - 1, id });
+		break;
+	case ORDER_OBJECT_NONE:
+		break;
+	}
+}
+
+static void lower_events(struct lowering *lo)
+{
+	struct problem *p = lo->p;
+	const struct order_model *m = lo->m;
+
+	for (uint32_t t = 0; t < p->nt; t++)
+		p->first[t + 1] = p->first[t] + (uint32_t)m->threads.data[t].len;
+	for (uint32_t t = 0; t < p->nt; t++) {
+		lo->shared.len = 0;
+		for (size_t i = 0; i < m->objects.len; i++)
+			lo->open[i] = (struct open_lock){ NONE, 0 };
+		for (uint32_t i = 0; i < m->threads.data[t].len; i++) {
+			uint32_t model = m->threads.data[t].data[i];
+			p->of_model[model] = p->first[t] + i;
+			lower_event(lo, model, p->first[t] + i);
+		}
+	}
+}
+
+/* ---- what terms depend on ---- */
+
+static void join_info(const struct problem *p, struct term_info *r, const struct term_info *x)
+{
+	if (x->last != NONE) {
+		if (r->last == NONE)
+			r->last = x->last;
+		else if (p->ev[r->last].thread != p->ev[x->last].thread)
+			r->cross = true;
+		else if (x->last > r->last)
+			r->last = x->last;
+	}
+	r->cross |= x->cross;
+	if (x->symbol != NONE && r->symbol == NONE)
+		r->symbol = x->symbol;
+	else if (x->symbol != NONE && x->symbol != r->symbol)
+		r->symbol = MANY;
+}
+
+static void gather_info(struct problem *p)
+{
+	p->info = xcalloc(p->terms.len + 1, sizeof(*p->info));
+	for (term_id id = 0; id < p->terms.len; id++) {
+		const struct term *t = &p->terms.data[id];
+		struct term_info *r = &p->info[id];
+		term_id operand[3] = { t->a, t->b, t->c };
+
+		*r = (struct term_info){ .last = NONE, .symbol = NONE };
+		if (t->op == TERM_SYMBOL)
+			*r = (struct term_info){ .last = p->reader[t->value],
+						 .symbol = (uint32_t)t->value };
+		for (unsigned i = 0; i < term_arity(t); i++)
+			join_info(p, r, &p->info[operand[i]]);
+	}
+}
+
+/* ---- lists by key ---- */
+
+static void lists_build(struct lists *l, uint32_t keys, const uint32_t *pair, size_t n)
+{
+	l->first = xcalloc(keys + 2, sizeof(uint32_t));
+	l->item = xcalloc(n + 1, sizeof(uint32_t));
+	for (size_t i = 0; i < n; i++)
+		l->first[pair[2 * i] + 2]++;
+	for (uint32_t k = 0; k < keys; k++)
+		l->first[k + 2] += l->first[k + 1];
+	for (size_t i = 0; i < n; i++)
+		l->item[l->first[pair[2 * i] + 1]++] = pair[2 * i + 1];
+}
+
+static void lists_deinit(struct lists *l)
+{
+	free(l->first);
+	free(l->item);
+}
+
+struct pairs VEC_FIELDS(uint32_t);
+
+static void pair_push(struct pairs *v, uint32_t key, uint32_t item)
+{
+	vec_push(v, key);
+	vec_push(v, item);
+}
+
+struct support {
+	struct problem *p;
+	struct pairs *out;
+	uint32_t condition;
+	uint32_t *last; /* per thread */
+};
+
+static void note_symbol(void *ctx, uint32_t symbol)
+{
+	struct support *s = ctx;
+	uint32_t e = s->p->reader[symbol];
+
+	if (e == NONE)
+		return;
+	uint32_t *last = &s->last[s->p->ev[e].thread];
+	if (*last == NONE || e > *last)
+		*last = e;
+}
+
+/* Where does each condition become known? After the last of its reads; when its reads are of
+ * several threads, after the last read of whichever thread comes last. */
+static void list_conditions(struct problem *p)
+{
+	struct pairs checks = { 0 }, unary = { 0 };
+	uint32_t *last = xcalloc(p->nt + 1, sizeof(*last));
+
+	for (uint32_t i = 0; i < p->conditions.len; i++) {
+		struct condition *c = &p->conditions.data[i];
+		const struct term_info *info = &p->info[c->term];
+
+		c->symbol = info->symbol < MANY ? info->symbol : NONE;
+		c->cross = info->cross;
+		if (info->last == NONE)
+			continue;
+		if (c->symbol != NONE)
+			pair_push(&unary, info->last, i);
+		if (!c->cross) {
+			pair_push(&checks, info->last, i);
+			continue;
+		}
+		for (uint32_t t = 0; t < p->nt; t++)
+			last[t] = NONE;
+		struct support s = { p, &checks, i, last };
+		term_each_symbol(&p->terms, c->term, note_symbol, &s);
+		for (uint32_t t = 0; t < p->nt; t++)
+			if (last[t] != NONE)
+				pair_push(&checks, last[t], i);
+	}
+	lists_build(&p->checks, p->ne, checks.data, checks.len / 2);
+	lists_build(&p->unary, p->ne, unary.data, unary.len / 2);
+	free(last);
+	vec_deinit(&checks);
+	vec_deinit(&unary);
+}
+
+static void list_writes(struct problem *p)
+{
+	struct pairs writes = { 0 };
+	uint32_t *last = xcalloc(p->ncells + 1, sizeof(*last));
+
+	p->next_write = xcalloc(p->ne + 1, sizeof(uint32_t));
+	p->prev_write = xcalloc(p->ne + 1, sizeof(uint32_t));
+	for (uint32_t e = 0; e < p->ne; e++) {
+		const struct ev *v = &p->ev[e];
+		p->next_write[e] = p->prev_write[e] = NONE;
+		if (v->index == 0)
+			for (uint32_t c = 0; c < p->ncells; c++)
+				last[c] = NONE;
+		if (v->cell == NONE)
+			continue;
+		p->prev_write[e] = last[v->cell];
+		if (v->value == TERM_NONE)
+			continue;
+		if (last[v->cell] != NONE)
+			p->next_write[last[v->cell]] = e;
+		last[v->cell] = e;
+		pair_push(&writes, v->cell, e);
+	}
+	lists_build(&p->writes, p->ncells, writes.data, writes.len / 2);
+	free(last);
+	vec_deinit(&writes);
+}
+
+static void list_held(struct problem *p)
+{
+	struct pairs held = { 0 };
+	VEC(uint32_t) open = { 0 };
+
+	for (uint32_t e = 0; e < p->ne; e++) {
+		const struct ev *v = &p->ev[e];
+		if (v->index == 0)
+			open.len = 0;
+		if (v->opens != NONE)
+			vec_push(&open, v->opens);
+		for (size_t i = 0; i < open.len; i++)
+			pair_push(&held, e, open.data[i]);
+		size_t kept = 0;
+		for (size_t i = 0; i < open.len; i++)
+			if (open.data[i] != v->closes)
+				open.data[kept++] = open.data[i];
+		open.len = kept;
+	}
+	lists_build(&p->held, p->ne, held.data, held.len / 2);
+	vec_deinit(&open);
+	vec_deinit(&held);
+}
+
+static void take_conditions(struct lowering *lo, enum order_want want)
+{
+	struct problem *p = lo->p;
+	const struct order_model *m = lo->m;
+	term_id failure = m->failure;
+
+	for (size_t i = 0; i < m->conditions.len; i++)
+		require(lo, m->conditions.data[i]);
+	if (want == ORDER_ANY)
+		return;
+	if (failure == TERM_NONE)
+		failure = term_const(&p->terms, 1, 1);
+	if (want == ORDER_PASS)
+		failure = term_not(&p->terms, failure);
+	require(lo, failure);
+	vec_last(&p->conditions)->outcome = true;
+}
+
+static void constant_conditions(struct problem *p)
+{
+	for (size_t i = 0; i < p->conditions.len; i++) {
+		const struct condition *c = &p->conditions.data[i];
+		if (p->info[c->term].last != NONE)
+			continue;
+		if (!term_eval(&p->terms, c->term, p->input)) {
+			p->impossible = true;
+			p->impossible_why = c->outcome ? "the outcome" : "a path condition";
+		}
+	}
+}
+
+/* A write may use only what its own thread read before. */
+static struct err *check_writes(const struct problem *p)
+{
+	for (uint32_t e = 0; e < p->ne; e++) {
+		const struct ev *v = &p->ev[e];
+		if (v->value == TERM_NONE)
+			continue;
+		const struct term_info *i = &p->info[v->value];
+		if (i->cross ||
+		    (i->last != NONE && (p->ev[i->last].thread != v->thread || i->last > e)))
+			return err_new(ERR_ENV,
+				       "order model: event %u writes what its thread did not read",
+				       v->model);
+	}
+	return NULL;
+}
+
+struct err *problem_init(struct problem *p, const struct order_model *m, enum order_want want,
+			 const uint64_t *inputs)
+{
+	struct lowering lo = { .p = p, .m = m };
+	size_t no = m->objects.len, ne = m->events.len;
+
+	*p = (struct problem){ .m = m };
+	terms_copy(&p->terms, &m->terms);
+	p->nt = (uint32_t)m->threads.len;
+	p->ne = (uint32_t)ne;
+	p->nsymbols = (uint32_t)m->symbols.len;
+	p->ev = xcalloc(ne + 1, sizeof(*p->ev));
+	p->first = xcalloc(p->nt + 2, sizeof(*p->first));
+	p->of_model = xcalloc(ne + 1, sizeof(*p->of_model));
+	p->initial = xcalloc(no + 1, sizeof(*p->initial));
+	p->cell_width = xcalloc(no + 1, 1);
+	p->reader = xcalloc(m->symbols.len + ne + 1, sizeof(*p->reader));
+	p->input = xcalloc(m->symbols.len + ne + 1, sizeof(*p->input));
+	p->clock = xcalloc(ne * p->nt + 1, sizeof(*p->clock));
+	for (size_t i = 0; i < m->symbols.len; i++) {
+		p->reader[i] = NONE;
+		p->input[i] = inputs ? inputs[i] : m->symbols.data[i].hint;
+	}
+	lo.cell = xcalloc(no + 1, sizeof(*lo.cell));
+	lo.open = xcalloc(no + 1, sizeof(*lo.open));
+	for (size_t i = 0; i < no; i++)
+		lo.cell[i] = NONE;
+	make_cells(&lo);
+	lower_events(&lo);
+	p->nlocks = (uint32_t)no;
+	take_conditions(&lo, want);
+	gather_info(p);
+	list_conditions(p);
+	list_writes(p);
+	list_held(p);
+	constant_conditions(p);
+	p->nconds = (uint32_t)p->conditions.len;
+	free(lo.cell);
+	free(lo.open);
+	vec_deinit(&lo.shared);
+	return check_writes(p);
+}
+
+void problem_deinit(struct problem *p)
+{
+	terms_deinit(&p->terms);
+	free(p->ev);
+	free(p->first);
+	free(p->of_model);
+	free(p->initial);
+	free(p->cell_width);
+	free(p->reader);
+	free(p->input);
+	free(p->info);
+	free(p->next_write);
+	free(p->prev_write);
+	free(p->clock);
+	vec_deinit(&p->sections);
+	vec_deinit(&p->conditions);
+	vec_deinit(&p->edges);
+	lists_deinit(&p->writes);
+	lists_deinit(&p->held);
+	lists_deinit(&p->checks);
+	lists_deinit(&p->unary);
+	memset(p, 0, sizeof(*p));
+}
+
+/* ---- questions ---- */
+
+uint64_t unary_eval(const struct problem *p, term_id id, uint64_t x)
+{
+	const struct term *t = &p->terms.data[id];
+	unsigned n = term_arity(t);
+
+	if (t->op == TERM_CONST)
+		return t->value;
+	if (t->op == TERM_SYMBOL)
+		return x & term_mask(t->width);
+	return term_apply(t, p->terms.data[t->a].width, unary_eval(p, t->a, x),
+			  n > 1 ? unary_eval(p, t->b, x) : 0, n > 2 ? unary_eval(p, t->c, x) : 0);
+}
+
+bool unary_accepts(const struct problem *p, uint32_t r, uint64_t value)
+{
+	for (uint32_t i = p->unary.first[r]; i < p->unary.first[r + 1]; i++)
+		if (!unary_eval(p, p->conditions.data[p->unary.item[i]].term, value))
+			return false;
+	return true;
+}
+
+bool common_lock(const struct problem *p, uint32_t a, uint32_t b, uint32_t *sa, uint32_t *sb)
+{
+	const uint32_t *first = p->held.first;
+
+	for (uint32_t i = first[a]; i < first[a + 1]; i++)
+		for (uint32_t j = first[b]; j < first[b + 1]; j++) {
+			const struct section *x = &p->sections.data[p->held.item[i]];
+			const struct section *y = &p->sections.data[p->held.item[j]];
+			if (x->lock != y->lock || x->thread == y->thread ||
+			    (x->shared && y->shared))
+				continue;
+			*sa = p->held.item[i];
+			*sb = p->held.item[j];
+			return true;
+		}
+	return false;
+}
+
+uint32_t write_at_or_after(const struct problem *p, uint32_t cell, uint32_t e)
+{
+	uint32_t lo = p->writes.first[cell], hi = p->writes.first[cell + 1];
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+		if (p->writes.item[mid] < e)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Topological sweep: the clock of an event is the maximum over what directly precedes it. */
+bool problem_clocks(struct problem *p)
+{
+	struct pairs pairs = { 0 };
+	struct lists out;
+	uint32_t *missing = xcalloc(p->ne + 1, sizeof(*missing));
+	VEC(uint32_t) ready = { 0 };
+	uint32_t done = 0;
+
+	for (size_t i = 0; i < p->edges.len; i++) {
+		pair_push(&pairs, p->edges.data[i].from, p->edges.data[i].to);
+		missing[p->edges.data[i].to]++;
+	}
+	lists_build(&out, p->ne, pairs.data, p->edges.len);
+	memset(p->clock, 0, sizeof(*p->clock) * (size_t)p->ne * p->nt);
+	for (uint32_t e = 0; e < p->ne; e++) {
+		missing[e] += p->ev[e].index > 0;
+		if (!missing[e])
+			vec_push(&ready, e);
+	}
+	while (ready.len) {
+		uint32_t e = vec_pop(&ready);
+		int32_t *mine = p->clock + (size_t)e * p->nt;
+		uint32_t i = out.first[e];
+
+		done++;
+		mine[p->ev[e].thread] = (int32_t)p->ev[e].index + 1;
+		for (bool po = !last_of_thread(p, e); po || i < out.first[e + 1]; po = false) {
+			uint32_t next = po ? e + 1 : out.item[i++];
+			int32_t *theirs = p->clock + (size_t)next * p->nt;
+			for (uint32_t t = 0; t < p->nt; t++)
+				theirs[t] = MAX(theirs[t], mine[t]);
+			if (!--missing[next])
+				vec_push(&ready, next);
+		}
+	}
+	lists_deinit(&out);
+	vec_deinit(&pairs);
+	vec_deinit(&ready);
+	free(missing);
+	return done == p->ne;
+}
