@@ -1,0 +1,7 @@
+# The order engine's growth curve is a program of its own.
+ifneq ($(and $(HAVE_LLVM),$(HAVE_Z3)),)
+BENCH_ORDER_OBJ := $(BUILD)/obj/bench/09-order.o $(BUILD)/obj/test/unit/order-shapes.o
+$(BUILD)/bench-order: $(BENCH_ORDER_OBJ) $(BUILD)/liborder.a $(BUILD)/libbase.a
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BENCH_ORDER_OBJ) $(BUILD)/liborder.a $(BUILD)/libbase.a -lz3 -lm -lpthread
+endif
