@@ -313,6 +313,8 @@ static void fill_run(void)
 	rt_run->clock = rt_stepping ? PLAIT_CLOCK_STEPS : PLAIT_CLOCK_TSC;
 	rt_run->pid = (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	rt_syscall(SYS_clock_gettime, CLOCK_REALTIME, (long)&now, 0, 0, 0, 0);
+	if (rt_option("sync-only"))
+		rt_run->flags |= PLAIT_RUN_SYNC_ONLY;
 	rt_run->start_ns = now.tv_sec * 1000000000ll + now.tv_nsec;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(rt_run->magic, PLAIT_RUN_MAGIC, 8);

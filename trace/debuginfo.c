@@ -22,8 +22,18 @@ struct variable {
 	Dwarf_Die type;
 };
 
+/* Which compilation unit a program counter belongs to. clang writes no .debug_aranges, which is
+ * what libdwfl looks at, so the units' own ranges are collected. */
+struct unit_range {
+	uint64_t low, high;
+	Dwarf_Die unit;
+	Dwarf_Addr bias;
+};
+
 struct debuginfo {
 	Dwfl *dwfl;
+	VEC(struct unit_range) units; /* by low */
+	bool units_collected;
 	struct arena arena;
 	VEC(struct variable) variables; /* by address */
 	bool collected;
@@ -57,6 +67,7 @@ void debuginfo_close(struct debuginfo *d)
 	dwfl_end(d->dwfl);
 	arena_deinit(&d->arena);
 	vec_deinit(&d->variables);
+	vec_deinit(&d->units);
 	free(d);
 }
 
@@ -71,23 +82,73 @@ static const char *relative(const char *file, const char *folder)
 	return strncmp(file, "./", 2) == 0 ? file + 2 : file;
 }
 
+static int collect_units(Dwfl_Module *mod, void **user, const char *name, Dwarf_Addr start,
+			 void *arg)
+{
+	struct debuginfo *d = arg;
+	Dwarf_Addr bias, base, low, high;
+	Dwarf_Die *unit = NULL;
+
+	(void)user;
+	(void)name;
+	(void)start;
+	while ((unit = dwfl_module_nextcu(mod, unit, &bias)))
+		for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &low, &high)) > 0;)
+			vec_push(&d->units,
+				 (struct unit_range){ low + bias, high + bias, *unit, bias });
+	return DWARF_CB_OK;
+}
+
+static int by_low(const void *a, const void *b)
+{
+	const struct unit_range *x = a, *y = b;
+
+	return (x->low > y->low) - (x->low < y->low);
+}
+
+static struct unit_range *find_unit(struct debuginfo *d, uint64_t pc)
+{
+	size_t low = 0, high;
+
+	if (!d->units_collected) {
+		d->units_collected = true;
+		dwfl_getmodules(d->dwfl, collect_units, d, 0);
+		vec_sort(&d->units, by_low);
+	}
+	high = d->units.len;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (d->units.data[mid].low <= pc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low > 0 && pc < d->units.data[low - 1].high ? &d->units.data[low - 1] : NULL;
+}
+
 bool debuginfo_line(struct debuginfo *d, uint64_t pc, const char **file, uint32_t *line,
 		    uint32_t *column, const char **function)
 {
 	Dwfl_Module *mod = dwfl_addrmodule(d->dwfl, pc);
-	Dwfl_Line *l = mod ? dwfl_module_getsrc(mod, pc) : NULL;
 	const char *name = mod ? dwfl_module_addrname(mod, pc) : NULL;
-	int ln = 0, col = 0;
+	struct unit_range *u = mod ? find_unit(d, pc) : NULL;
+	Dwarf_Line *l = u ? dwarf_getsrc_die(&u->unit, pc - u->bias) : NULL;
+	int number = 0;
 
 	*file = *function = "";
 	*line = *column = 0;
 	if (l) {
-		const char *path = dwfl_lineinfo(l, NULL, &ln, &col, NULL, NULL);
+		const char *path = dwarf_linesrc(l, NULL, NULL);
+		Dwarf_Attribute attr;
+		const char *folder = dwarf_formstring(dwarf_attr(&u->unit, DW_AT_comp_dir, &attr));
 
 		if (path)
-			*file = arena_strdup(&d->arena, relative(path, dwfl_line_comp_dir(l)));
-		*line = (uint32_t)ln;
-		*column = (uint32_t)col;
+			*file = arena_strdup(&d->arena, relative(path, folder));
+		if (dwarf_lineno(l, &number) == 0)
+			*line = (uint32_t)number;
+		if (dwarf_linecol(l, &number) == 0)
+			*column = (uint32_t)number;
 	}
 	if (name)
 		*function = arena_strdup(&d->arena, name);

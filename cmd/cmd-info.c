@@ -1,0 +1,387 @@
+/* cmd/cmd-info.c - look inside a plait, or inside a binary that unplait built. */
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "cmd/cmd.h"
+#include "trace/export.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+struct info_options {
+	bool events, sites, elements;
+	const char *thread, *kind;
+	uint64_t first, count;
+};
+
+/* ---- plaits ---- */
+
+static void frame_name(struct symbols *s, uint64_t pc, struct strbuf *out)
+{
+	struct code_point at;
+
+	if (s && symbols_pc(s, pc, &at))
+		strbuf_addf(out, "%s at %s:%u", at.function[0] ? at.function : "?",
+			    at.file[0] ? at.file : "?", at.line);
+	else
+		strbuf_addf(out, "0x%llx", (unsigned long long)pc);
+}
+
+static void print_outcome(const struct trace_meta *m, struct symbols *s)
+{
+	const struct trace_outcome *o = &m->outcome;
+
+	printf("outcome     %s", outcome_name(o->kind));
+	if (o->message)
+		printf(": %s", o->message);
+	if (o->signal)
+		printf(" (signal %d, %s)", o->signal, strsignal(o->signal));
+	if (o->exit_code >= 0)
+		printf(" (exit status %d)", o->exit_code);
+	if (o->nframes && o->thread < m->nthreads)
+		printf(", thread %s", m->threads[o->thread].name);
+	puts("");
+	for (uint32_t i = 0; i < o->nframes; i++) {
+		struct strbuf sb = { 0 };
+
+		/* all but a faulting instruction are return addresses */
+		frame_name(s, o->frames[i] - (i > 0 || o->kind == PLAIT_OUTCOME_ASSERT), &sb);
+		printf("            %s\n", strbuf_str(&sb));
+		strbuf_deinit(&sb);
+	}
+}
+
+static void print_flags(const struct trace_meta *m)
+{
+	static const struct {
+		uint32_t flag;
+		const char *text;
+	} flags[] = {
+		{ PLAIT_RUN_NO_SPACE, "there was no room for all events" },
+		{ PLAIT_RUN_FORKED, "it forked; children are not in this plait" },
+		{ PLAIT_RUN_EXECED, "it ended by starting another program" },
+		{ PLAIT_RUN_SYNC_ONLY, "not built with unplait: only synchronisation was seen" },
+		{ PLAIT_RUN_TSAN_ROUTE,
+		  "built with -fsanitize=thread: sites are program counters" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		if (m->flags & flags[i].flag)
+			printf("note        %s\n", flags[i].text);
+	if (m->lost)
+		printf("note        %llu events lost\n", (unsigned long long)m->lost);
+	if (m->threads_lost)
+		printf("note        %llu threads beyond the limit were not recorded\n",
+		       (unsigned long long)m->threads_lost);
+}
+
+static void print_header(struct trace *t, struct symbols *s)
+{
+	const struct trace_meta *m = trace_meta(t);
+	time_t when = m->start_ns / 1000000000;
+	char date[64] = "";
+
+	printf("command    ");
+	for (char **w = m->command; w && *w; w++)
+		printf(" %s", *w);
+	printf("\nfolder      %s\n", m->cwd ? m->cwd : "?");
+	if (m->start_ns && strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", gmtime(&when)))
+		printf("started     %s\n", date);
+	printf("machine     %s, %u x %s\n", m->kernel ? m->kernel : "?", m->ncpus,
+	       m->cpu ? m->cpu : "?");
+	printf("mode        %s, clock %s\n", mode_name(m->mode),
+	       m->clock == PLAIT_CLOCK_STEPS ? "steps" : "time stamp counter");
+	print_outcome(m, s);
+	print_flags(m);
+	for (size_t i = 0; i < m->nmodules; i++)
+		if (i == 0 || m->modules[i].nsites)
+			printf("binary      %s, build-id %s, %u sites\n", m->modules[i].path,
+			       m->modules[i].build_id[0] ? m->modules[i].build_id : "none",
+			       m->modules[i].nsites);
+	printf("events      %llu in %zu thread%s\n", (unsigned long long)m->nevents, m->nthreads,
+	       m->nthreads == 1 ? "" : "s");
+	for (size_t i = 0; i < m->nthreads; i++) {
+		const struct trace_thread *th = &m->threads[i];
+		struct code_point at;
+
+		printf("  %-9s %llu events%s", th->name, (unsigned long long)th->nevents,
+		       th->ended ? "" : ", not ended");
+		if (th->entry && s && symbols_pc(s, th->entry, &at) && at.function[0])
+			printf(", %s", at.function);
+		if (th->lost)
+			printf(", %llu lost", (unsigned long long)th->lost);
+		puts("");
+	}
+}
+
+static struct err *print_counts(struct trace *t)
+{
+	uint64_t counts[PLAIT_EV_COUNT] = { 0 };
+	_cleanup_(cursor_deinit) struct cursor c;
+	const struct event *ev;
+	struct err *err;
+
+	cursor_init(&c, t, CURSOR_ALL, 0);
+	while (!(err = cursor_next(&c, &ev)) && ev)
+		counts[ev->kind]++;
+	if (err)
+		return err;
+	printf("kinds      ");
+	for (uint32_t i = 1; i < PLAIT_EV_COUNT; i++)
+		if (counts[i])
+			printf(" %s %llu", event_kind_name(i), (unsigned long long)counts[i]);
+	puts("");
+	return NULL;
+}
+
+static struct err *plait_json(const struct cmd_common *common, struct trace *t)
+{
+	const struct trace_meta *m = trace_meta(t);
+	struct json j;
+	struct err *err;
+
+	json_init(&j);
+	json_begin_object(&j, NULL);
+	json_int(&j, "unplait", 1);
+	json_begin_array(&j, "command");
+	for (char **w = m->command; w && *w; w++)
+		json_str(&j, NULL, *w);
+	json_end(&j);
+	json_str(&j, "mode", mode_name(m->mode));
+	json_begin_object(&j, "outcome");
+	json_str(&j, "kind", outcome_name(m->outcome.kind));
+	json_str(&j, "message", m->outcome.message);
+	json_int(&j, "signal", m->outcome.signal);
+	json_int(&j, "exit_code", m->outcome.exit_code);
+	json_end(&j);
+	json_uint(&j, "events", m->nevents);
+	json_uint(&j, "lost", m->lost);
+	json_uint(&j, "flags", m->flags);
+	json_begin_array(&j, "threads");
+	for (size_t i = 0; i < m->nthreads; i++) {
+		json_begin_object(&j, NULL);
+		json_str(&j, "name", m->threads[i].name);
+		json_uint(&j, "events", m->threads[i].nevents);
+		json_uint(&j, "lost", m->threads[i].lost);
+		json_bool(&j, "ended", m->threads[i].ended);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_begin_array(&j, "modules");
+	for (size_t i = 0; i < m->nmodules; i++) {
+		json_begin_object(&j, NULL);
+		json_str(&j, "path", m->modules[i].path);
+		json_str(&j, "build_id", m->modules[i].build_id);
+		json_uint(&j, "sites", m->modules[i].nsites);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	err = cmd_write_json(common, &j);
+	json_deinit(&j);
+	return err;
+}
+
+static struct err *make_filter(const struct info_options *o, struct trace *t,
+			       struct export_filter *f)
+{
+	*f = (struct export_filter){ .thread = CURSOR_ALL, .first = o->first, .count = o->count };
+	if (o->thread) {
+		f->thread = trace_thread_find(t, o->thread);
+		if (f->thread == UINT32_MAX)
+			return err_new(ERR_USAGE, "%s has no thread %s", trace_path(t), o->thread);
+	}
+	if (o->kind) {
+		f->kind = event_kind_find(o->kind);
+		if (!f->kind)
+			return err_new(ERR_USAGE, "there is no kind of event '%s'", o->kind);
+	}
+	return NULL;
+}
+
+static struct err *info_plait(const struct info_options *o, const struct cmd_common *common,
+			      const char *path)
+{
+	struct trace *t;
+	struct symbols *s = NULL;
+	struct export_filter filter;
+	struct err *err = trace_open(path, &t);
+
+	if (err)
+		return err;
+	err = make_filter(o, t, &filter);
+	if (!err && !common->json) {
+		err = symbols_open(t, &s);
+		if (err) {
+			log_warn("%s; numbers instead of names", err_message(err));
+			err_free(err);
+		}
+		err = NULL;
+	}
+	if (err)
+		;
+	else if (common->json)
+		err = plait_json(common, t);
+	else if (o->events)
+		err = export_run(t, s, export_find("text"), &filter, stdout);
+	else {
+		print_header(t, s);
+		err = print_counts(t);
+	}
+	symbols_close(s);
+	trace_close(t);
+	return err;
+}
+
+/* ---- binaries ---- */
+
+static const char *const site_kinds[] = { "?",		 "read",	 "write",
+					  "atomic-read", "atomic-write", "atomic-rmw",
+					  "fence",	 "branch",	 "switch",
+					  "call",	 "alloc",	 "input" };
+
+static void print_sites(const struct sites *s)
+{
+	for (uint32_t i = 0; i < s->header.nsites; i++) {
+		const struct plait_site *at = &s->sites[i];
+
+		printf("%6u  %-12s %s:%u in %s", i + 1,
+		       site_kinds[at->kind < ARRAY_SIZE(site_kinds) ? at->kind : 0],
+		       sites_string(s, at->file), at->line, sites_string(s, at->function));
+		if (*sites_string(s, at->object))
+			printf("  %s", sites_string(s, at->object));
+		if (at->element < s->header.nelements)
+			printf("  [%s]", sites_string(s, s->elements[at->element].name));
+		puts("");
+	}
+}
+
+static void print_elements(const struct sites *s)
+{
+	for (uint32_t i = 0; i < s->header.nelements; i++)
+		printf("%6u  %s, %u sites%s\n", i, sites_string(s, s->elements[i].name),
+		       s->elements[i].nsites, s->elements[i].flags & 1 ? ", synchronisation" : "");
+}
+
+static double percent(uint32_t part, uint32_t whole)
+{
+	return whole ? 100.0 * part / whole : 0;
+}
+
+static void print_binary(const struct sites *s, const char *build)
+{
+	const struct plait_sites_header *h = &s->header;
+
+	printf("binary      %s\nbuild-id    %s\n", s->path, s->build_id[0] ? s->build_id : "none");
+	printf("functions   %u instrumented\n", h->functions);
+	printf("accesses    %u, of which %u instrumented (%.0f %%), %u pruned\n", h->accesses_total,
+	       h->accesses_instrumented, percent(h->accesses_instrumented, h->accesses_total),
+	       h->accesses_total - h->accesses_instrumented);
+	printf("branches    %u, of which %u recorded (%.0f %%)\n", h->branches_total,
+	       h->branches_recorded, percent(h->branches_recorded, h->branches_total));
+	printf("loads       %u feed addresses\n", h->loads_address_feeding);
+	printf("elements    %u\nsites       %u\n", h->nelements, h->nsites);
+	printf("external    %u objects without bitcode\n", h->external_objects);
+	if (*build)
+		printf("%s%s", build, build[strlen(build) - 1] == '\n' ? "" : "\n");
+}
+
+static struct err *binary_json(const struct cmd_common *common, const struct sites *s)
+{
+	const struct plait_sites_header *h = &s->header;
+	struct json j;
+	struct err *err;
+
+	json_init(&j);
+	json_begin_object(&j, NULL);
+	json_int(&j, "unplait", 1);
+	json_str(&j, "binary", s->path);
+	json_str(&j, "build_id", s->build_id);
+	json_uint(&j, "functions", h->functions);
+	json_uint(&j, "accesses", h->accesses_total);
+	json_uint(&j, "accesses_instrumented", h->accesses_instrumented);
+	json_uint(&j, "branches", h->branches_total);
+	json_uint(&j, "branches_recorded", h->branches_recorded);
+	json_uint(&j, "loads_address_feeding", h->loads_address_feeding);
+	json_uint(&j, "elements", h->nelements);
+	json_uint(&j, "sites", h->nsites);
+	json_uint(&j, "external_objects", h->external_objects);
+	json_end(&j);
+	err = cmd_write_json(common, &j);
+	json_deinit(&j);
+	return err;
+}
+
+static struct err *info_binary(const struct info_options *o, const struct cmd_common *common,
+			       const char *path)
+{
+	struct strbuf build = { 0 };
+	struct sites *s = NULL;
+	bool found;
+	struct err *err = sites_open(path, &s);
+
+	if (!err)
+		err = binary_section(path, PLAIT_SECTION_BUILD, &build, &found);
+	if (err)
+		;
+	else if (common->json)
+		err = binary_json(common, s);
+	else if (o->sites)
+		print_sites(s);
+	else if (o->elements)
+		print_elements(s);
+	else
+		print_binary(s, strbuf_str(&build));
+	strbuf_deinit(&build);
+	sites_close(s);
+	return err;
+}
+
+/* ELF files are binaries, everything else should be a plait. */
+static bool is_elf(const char *path)
+{
+	char magic[4] = "";
+	FILE *f = fopen(path, "r");
+	bool elf = f && fread(magic, 1, 4, f) == 4 && memcmp(magic, "\177ELF", 4) == 0;
+
+	if (f)
+		fclose(f);
+	return elf;
+}
+
+static struct err *info_main(const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	struct info_options o = { 0 };
+	struct cmd_common common = { 0 };
+	const struct opt table[] = {
+		OPT_FLAG('e', "events", &o.events, "plait: list the events"),
+		OPT_STR('t', "thread", "NAME", &o.thread, "only events of this thread (0.1)"),
+		OPT_STR('k', "kind", "KIND", &o.kind, "only events of this kind (lock, write ...)"),
+		OPT_U64(0, "first", "N", &o.first, "skip N events"),
+		OPT_U64(0, "count", "N", &o.count, "at most N events"),
+		OPT_FLAG(0, "sites", &o.sites, "binary: list its sites"),
+		OPT_FLAG(0, "elements", &o.elements, "binary: list its possibly shared elements"),
+		OPT_END,
+	};
+	struct err *err = cmd_parse(cmd, table, &common, true, &argc, &argv);
+
+	(void)status;
+	if (err)
+		return err;
+	if (argc != 1)
+		return cmd_usage(cmd, "one plait or binary, please");
+	return is_elf(argv[0]) ? info_binary(&o, &common, argv[0])
+			       : info_plait(&o, &common, argv[0]);
+}
+
+const struct cmd cmd_info = {
+	.name = "info",
+	.synopsis = "[OPTION]... PLAIT|BINARY",
+	.summary = "look inside a plait or a binary",
+	.help = "    unplait info run.plait\n"
+		"    unplait info --events --thread 0.1 --kind lock run.plait\n"
+		"    unplait info --elements ./server\n",
+	.main = info_main,
+};

@@ -1,0 +1,138 @@
+/* cmd/cmd-record.c - run a program in a recording mode. */
+#include "cmd/cmd.h"
+#include "run/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_text(const struct record_runs *runs)
+{
+	for (size_t i = 0; i < runs->len; i++) {
+		const struct record_run *r = &runs->data[i];
+		bool failed = r->outcome != PLAIT_OUTCOME_PASS;
+
+		printf("%s: %s%s%s%s%s, %zu thread%s, %llu events", r->plait,
+		       color(failed ? COLOR_RED : COLOR_GREEN), outcome_name(r->outcome),
+		       color(COLOR_OFF), r->message ? ": " : "", r->message ? r->message : "",
+		       r->nthreads, r->nthreads == 1 ? "" : "s", (unsigned long long)r->nevents);
+		if (r->lost)
+			printf(", %llu lost", (unsigned long long)r->lost);
+		puts("");
+	}
+	if (runs->len && runs->data[0].sync_only)
+		log_note("the program was not built with `unplait cc`: only synchronisation was "
+			 "recorded");
+}
+
+static struct err *print_json(const struct cmd_common *common, const struct record_runs *runs,
+			      size_t failed)
+{
+	struct json j;
+	struct err *err;
+
+	json_init(&j);
+	json_begin_object(&j, NULL);
+	json_int(&j, "unplait", 1);
+	json_uint(&j, "failed", failed);
+	json_begin_array(&j, "runs");
+	for (size_t i = 0; i < runs->len; i++) {
+		const struct record_run *r = &runs->data[i];
+
+		json_begin_object(&j, NULL);
+		json_str(&j, "plait", r->plait);
+		json_begin_object(&j, "outcome");
+		json_str(&j, "kind", outcome_name(r->outcome));
+		json_str(&j, "message", r->message);
+		json_end(&j);
+		json_uint(&j, "threads", r->nthreads);
+		json_uint(&j, "events", r->nevents);
+		json_uint(&j, "lost", r->lost);
+		json_real(&j, "seconds", r->seconds, 3);
+		json_bool(&j, "synchronisation_only", r->sync_only);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	err = cmd_write_json(common, &j);
+	json_deinit(&j);
+	return err;
+}
+
+static struct err *check(const struct cmd *cmd, int argc, const char *mode, uint64_t runs,
+			 const char *fail_on)
+{
+	static const char *const modes[] = { "path", "order", "block", "graph", "full" };
+	bool known = false;
+
+	if (argc < 1)
+		return cmd_usage(cmd, "which program?");
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+		known |= strcmp(mode, modes[i]) == 0;
+	if (!known)
+		return err_new(ERR_USAGE, "--mode is path, order, block, graph or full, not '%s'",
+			       mode);
+	if (runs < 1 || runs > 1000000)
+		return err_new(ERR_USAGE, "--runs is a number from 1 to 1000000");
+	if (fail_on && strcmp(fail_on, "exit") != 0)
+		return err_new(ERR_USAGE, "--fail-on knows 'exit' only, not '%s'", fail_on);
+	return NULL;
+}
+
+static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	struct record_options o = { .mode = "full" };
+	uint64_t runs = 1, jobs = 1;
+	const char *fail_on = NULL;
+	struct cmd_common common = { 0 };
+	const struct opt table[] = {
+		OPT_STR('m', "mode", "MODE", &o.mode,
+			"full (default), path, order, block or graph"),
+		OPT_U64('n', "runs", "N", &runs, "run N times, keep a plait of each"),
+		OPT_U64('j', "jobs", "N", &jobs, "run N at a time"),
+		OPT_STR('o', "output", "PATH", &o.output, "the plait, or with --runs their folder"),
+		OPT_REAL(0, "timeout", "SEC", &o.timeout, "a run that takes longer hangs"),
+		OPT_STR(0, "fail-on", "exit", &fail_on, "a non-zero exit status is a failure"),
+		OPT_STR(0, "oracle", "CMD", &o.judge.oracle,
+			"shell command that judges $PLAIT_STDOUT, $PLAIT_STDERR"),
+		OPT_STR(0, "expect", "FILE", &o.judge.expect, "what the program must print"),
+		OPT_FLAG(0, "follow", &o.follow, "record child processes too"),
+		OPT_END,
+	};
+	struct record_runs results;
+	size_t failed = 0;
+	struct err *err = cmd_parse(cmd, table, &common, false, &argc, &argv);
+
+	if (!err)
+		err = check(cmd, argc, o.mode, runs, fail_on);
+	if (err)
+		return err;
+	o.command = argv;
+	o.runs = (unsigned)runs;
+	o.jobs = (unsigned)MIN(jobs, 1024);
+	o.judge.fail_on_exit = fail_on != NULL;
+	o.output_to_stderr = common.json && !*common.json;
+	err = record_run_all(&o, &results);
+	if (!err) {
+		for (size_t i = 0; i < results.len; i++)
+			failed += results.data[i].outcome != PLAIT_OUTCOME_PASS;
+		*status = failed > 0;
+		if (common.json)
+			err = print_json(&common, &results, failed);
+		else
+			print_text(&results);
+	}
+	record_runs_deinit(&results);
+	return err;
+}
+
+const struct cmd cmd_record = {
+	.name = "record",
+	.synopsis = "[OPTION]... [--] PROGRAM [ARG]...",
+	.summary = "run a program once or many times and keep what happened",
+	.help = "Status 1 when a run failed: assert or abort, fatal signal, deadlock, timeout, "
+		"and\n"
+		"what --fail-on, --oracle and --expect add.\n\n"
+		"    unplait record -o run.plait -- ./server --test\n"
+		"    unplait record --runs 100 --jobs 4 -o runs/ -- ./stress\n",
+	.main = record_main,
+};
