@@ -159,6 +159,28 @@ static void module_path(const struct dl_phdr_info *info, bool first, struct plai
 	m->path[n] = 0;
 }
 
+/* Instrumented modules and their site numbers: a process that starts another trace (rt_restart)
+ * notes its modules anew. */
+static struct {
+	const void *anchor;
+	uint32_t first_site, nsites;
+} registered[PLAIT_MAX_MODULES];
+static uint32_t nregistered;
+
+static void note_sites(struct plait_module_info *m)
+{
+	uint32_t n = __atomic_load_n(&nregistered, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < n && i < PLAIT_MAX_MODULES; i++) {
+		uint64_t anchor = (uint64_t)registered[i].anchor;
+
+		if (anchor < m->low || anchor >= m->high)
+			continue;
+		m->first_site = registered[i].first_site;
+		m->nsites = registered[i].nsites;
+	}
+}
+
 static int note_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct module_walk *walk = arg;
@@ -181,8 +203,11 @@ static int note_module(struct dl_phdr_info *info, size_t size, void *arg)
 	}
 	module_path(info, walk->n++ == 0, &m);
 	for (i = 0; i < rt_run->nmodules; i++)
-		if (known[i].low == m.low && known[i].high == m.high)
+		if (known[i].low == m.low && known[i].high == m.high) {
+			note_sites(&known[i]);
 			return 0;
+		}
+	note_sites(&m);
 	if (i < PLAIT_MAX_MODULES) {
 		known[i] = m;
 		__atomic_store_n(&rt_run->nmodules, i + 1, __ATOMIC_RELEASE);
@@ -199,7 +224,7 @@ void rt_note_modules(void)
 
 void plait_register_module(const struct plait_module *module)
 {
-	uint32_t first;
+	uint32_t first, n;
 
 	rt_init();
 	if (module->version != PLAIT_MODULE_VERSION)
@@ -214,15 +239,14 @@ void plait_register_module(const struct plait_module *module)
 		*module->module_base = first - 1;
 	if (rt_mode == PLAIT_MODE_OFF)
 		return;
-	rt_note_modules();
-	for (uint32_t i = 0; i < rt_run->nmodules; i++) {
-		struct plait_module_info *m = &rt_run->modules[i];
-
-		if ((uint64_t)module->anchor < m->low || (uint64_t)module->anchor >= m->high)
-			continue;
-		m->first_site = first;
-		m->nsites = module->nsites;
+	n = __atomic_load_n(&nregistered, __ATOMIC_RELAXED);
+	if (n < PLAIT_MAX_MODULES) {
+		registered[n].anchor = module->anchor;
+		registered[n].first_site = first;
+		registered[n].nsites = module->nsites;
+		__atomic_store_n(&nregistered, n + 1, __ATOMIC_RELEASE);
 	}
+	rt_note_modules();
 }
 
 /* ---- the run folder ---- */
