@@ -81,6 +81,7 @@ enum plait_constraint_kind {
 	PLAIT_CONSTRAINT_BEFORE, /* an event matching b waits until one matching a has run */
 	PLAIT_CONSTRAINT_ATOMIC, /* from a to b no other thread runs, unless this one cannot */
 	PLAIT_CONSTRAINT_READS,	 /* soft: a read matching b should see a write matching a */
+	PLAIT_CONSTRAINT_LATE,	 /* an event matching b waits as long as any other thread can run */
 };
 struct plait_constraint {
 	uint32_t kind;

@@ -54,6 +54,8 @@ static bool forbids(const struct plait_constraint *c, const struct progress *p,
 	switch (c->kind) {
 	case PLAIT_CONSTRAINT_BEFORE:
 		return matches(&c->b, t, t->events + 1) && nth_ok(&c->b, p->seen_b);
+	case PLAIT_CONSTRAINT_LATE:
+		return matches(&c->b, t, t->events + 1) && nth_ok(&c->b, p->seen_b);
 	case PLAIT_CONSTRAINT_READS:
 		if (!p->seen_a)
 			return matches(&c->b, t, t->events + 1);
@@ -63,6 +65,18 @@ static bool forbids(const struct plait_constraint *c, const struct progress *p,
 	default:
 		return false;
 	}
+}
+
+/* "Late" is a promise about the others only: when nobody else can run, it is kept. */
+static bool late(const struct control_thread *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < control.area->nconstraints; i++)
+		if (control.area->constraints[i].kind == PLAIT_CONSTRAINT_LATE &&
+		    forbids(&control.area->constraints[i], &progress[i], t))
+			return true;
+	return false;
 }
 
 static bool allowed(const struct control_thread *t)
@@ -79,14 +93,16 @@ static bool allowed(const struct control_thread *t)
 
 size_t constraints_filter(struct control_thread *me, struct sched_task **tasks, size_t n)
 {
-	size_t i, kept = 0;
+	size_t i, kept = 0, waiting = 0;
 
 	(void)me;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		kept += allowed((struct control_thread *)tasks[i]);
+		waiting += late((struct control_thread *)tasks[i]);
+	}
 	if (!kept) {
 		/* an atomic block whose thread waits for others gives way and breaks no promise */
-		if (!control.atomic_holder)
+		if (!control.atomic_holder && !waiting)
 			control_note(PLAIT_UNCONTROLLED_CONSTRAINT);
 		return n;
 	}
@@ -115,7 +131,7 @@ void constraints_executed(struct control_thread *me)
 				p->done = true;
 				control.area->reads_met++;
 			}
-		} else if (a && nth_ok(&c->a, p->seen_a)) {
+		} else if (c->kind == PLAIT_CONSTRAINT_BEFORE && a && nth_ok(&c->a, p->seen_a)) {
 			p->done = true;
 		}
 		p->seen_a += a;
