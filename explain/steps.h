@@ -14,6 +14,8 @@ struct step {
 	uint32_t index; /* how-manieth step of its thread, from 0 */
 	uint32_t kind;	/* enum plait_event_kind */
 	uint32_t site;
+	uint64_t clock; /* events of the whole run before it, shown or not: what decisions count by
+			 */
 	uint64_t address; /* object accessed, lock, condition variable ... */
 	uint64_t value;	  /* value read or written; result of a synchronisation call */
 	uint32_t size;	  /* bytes; 0 for synchronisation */

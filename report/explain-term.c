@@ -98,10 +98,18 @@ static void add_dots(struct strbuf *out, const struct lanes *l, uint32_t thread)
 		strbuf_addc(out, ' ');
 }
 
+/* The tail of a long path: the line matters more than the folders. */
+static const char *short_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strlen(path) > 24 && slash ? slash + 1 : path;
+}
+
 static void describe_event(struct strbuf *text, const struct shown_event *e)
 {
 	if (e->file)
-		strbuf_addf(text, "%s:%u  ", e->file, e->line);
+		strbuf_addf(text, "%s:%u  ", short_path(e->file), e->line);
 	strbuf_adds(text, e->op ? e->op : "event");
 	if (e->object)
 		strbuf_addf(text, " %s", e->object);
@@ -217,7 +225,7 @@ static void add_flow_end(struct strbuf *out, const struct explanation *x,
 	}
 	e = &s->events[i];
 	strbuf_addf(out, "%s %s:%u", e->thread < x->nthreads ? x->threads[e->thread] : "?",
-		    e->file ? e->file : "?", e->line);
+		    e->file ? short_path(e->file) : "?", e->line);
 }
 
 static void add_flows(struct strbuf *out, const struct explanation *x)

@@ -1,0 +1,304 @@
+/* explain/explain.c - the dynamic explanation, from a plait to an answer.
+ *
+ * 1. Replay the failing schedule; it must fail the same way.
+ * 2. Fewer switches, same failure (minimize), confirmed by replays; record that run with all
+ * events.
+ * 3. The nearest passing schedule (search.c), recorded too.
+ * 4. What differs (projection.c), with names and source lines (present.c).
+ * 5. What would cure it: candidates (cure.c) in turn over many schedules; the first under which
+ * nothing fails names the kind of bug. */
+#include "explain/explain.h"
+
+#include "base/err.h"
+#include "base/log.h"
+#include "explain/load.h"
+#include "explain/native.h"
+#include "explain/present.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONFIRMATIONS = 5, QUICK_TRIAL = 60 };
+
+struct job {
+	const struct explain_options *options;
+	struct explanation *x;
+	struct target target;
+	struct session *session;
+	struct run_result failing;
+	struct native native;
+	struct explain_runner runner;
+	struct steps steps;
+	struct trace *trace; /* recording of the failing run */
+	char *trace_copy;    /* its folder's name is reused: the trace is sealed here */
+	struct alternate alternate;
+};
+
+static struct err *reproduce(struct job *j)
+{
+	struct schedule schedule = { 0 };
+	struct run_request req = { .strategy = PLAIT_STRATEGY_REPLAY, .points = PLAIT_POINTS_ALL };
+	struct err *err = schedule_load(j->options->plait, &schedule);
+
+	if (err)
+		return err;
+	req.decisions = schedule.decisions.data;
+	req.ndecisions = schedule.decisions.len;
+	req.flags = schedule.flags;
+	err = session_run(j->session, &req, &j->failing);
+	schedule_deinit(&schedule);
+	if (!err && j->failing.diverged)
+		err = err_new(ERR_INCONCLUSIVE, "%s does not fit this program any more: %s",
+			      j->options->plait,
+			      j->failing.text ? j->failing.text : "the run diverged");
+	if (!err && !run_failed(&j->failing))
+		err = err_new(ERR_INCONCLUSIVE,
+			      "%s passed when it was replayed; explain needs a failing schedule "
+			      "(`unplait hunt` finds one)",
+			      j->options->plait);
+	return err;
+}
+
+/* Record the failing run and keep it: later recordings reuse the folder. */
+static struct err *record_failing(struct job *j)
+{
+	struct run_request req = { .strategy = PLAIT_STRATEGY_REPLAY,
+				   .points = PLAIT_POINTS_ALL,
+				   .flags = j->failing.schedule.flags,
+				   .decisions = j->failing.schedule.decisions.data,
+				   .ndecisions = j->failing.schedule.decisions.len };
+	struct trace *recording = NULL;
+	struct err *err = native_record(&j->native, &req, &recording);
+
+	trace_close(recording);
+	if (err)
+		return err;
+	j->trace_copy = xasprintf("%s.failing", j->native.dir);
+	err = trace_seal(j->native.dir, NULL, j->trace_copy);
+	if (!err)
+		err = trace_open(j->trace_copy, &j->trace);
+	if (!err)
+		err = steps_load(j->trace, &j->steps);
+	return err;
+}
+
+static void describe_outcome(struct job *j)
+{
+	struct explanation *x = j->x;
+	const char *at = present_site(x, j->trace, j->failing.failure.site);
+	const char *text = j->failing.text && *j->failing.text ? j->failing.text : NULL;
+
+	x->outcome = outcome_name(j->failing.outcome);
+	if (!text && j->failing.signal)
+		text = arena_strdup(&x->arena, strsignal(j->failing.signal));
+	if (text && at && j->failing.outcome == PLAIT_OUTCOME_SIGNAL)
+		x->outcome_text = arena_printf(&x->arena, "%s: %s, after %s", x->outcome, text, at);
+	else
+		x->outcome_text = arena_printf(&x->arena, "%s%s%s", x->outcome, text ? ": " : "",
+					       text ? text : "");
+}
+
+static uint32_t failed_thread(const struct job *j)
+{
+	if (j->failing.outcome == PLAIT_OUTCOME_DEADLOCK ||
+	    j->failing.outcome == PLAIT_OUTCOME_HANG)
+		return STEP_NONE;
+	return j->failing.failure.thread;
+}
+
+/* In a deadlock every waiting thread's last step matters. */
+static void mark_blocked(const struct job *j, struct projection *p)
+{
+	for (size_t b = 0; b < j->failing.blocked.len; b++)
+		for (uint32_t i = (uint32_t)j->steps.len; i-- > 0;)
+			if (j->steps.data[i].thread == j->failing.blocked.data[b].thread) {
+				p->show_failing[i] |= PROJECT_FAILURE;
+				break;
+			}
+}
+
+/* The steps a sentence of the report speaks of are shown, on both sides. */
+static void show_step(struct projection *p, uint32_t i, unsigned why)
+{
+	p->show_failing[i] |= why;
+	if (p->twin_of_failing[i] != STEP_NONE)
+		p->show_passing[p->twin_of_failing[i]] |= why;
+}
+
+static struct err *compare(struct job *j, const struct cure *cure)
+{
+	struct projection p;
+	struct err *err;
+
+	projection_make(&j->steps, &j->alternate.passing, failed_thread(j), &p);
+	mark_blocked(j, &p);
+	if (j->alternate.found) {
+		show_step(&p, j->alternate.pair.first, PROJECT_REORDERED);
+		show_step(&p, j->alternate.pair.second, PROJECT_REORDERED);
+	}
+	if (cure) {
+		show_step(&p, cure->from, PROJECT_FLOW);
+		show_step(&p, cure->to, PROJECT_FLOW);
+		if (cure->intruder != STEP_NONE)
+			show_step(&p, cure->intruder, PROJECT_FLOW);
+	}
+	err = present_schedules(j->x, j->trace, &j->steps, &j->alternate, &p);
+	projection_deinit(&p);
+	return err;
+}
+
+/* A short trial weeds out what does not help; the long one is for the winner. */
+static struct err *pick_cure(struct job *j, const struct cures *cures, const struct cure **ret)
+{
+	for (size_t i = 0; i < cures->len; i++) {
+		struct cure_trial trial;
+		struct err *err = cure_try(&j->runner, &cures->data[i], QUICK_TRIAL,
+					   j->options->seed, 6, &trial);
+
+		if (err)
+			return err;
+		if (!trial.failed_after && !trial.dropped) {
+			*ret = &cures->data[i];
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+static struct err *advise(struct job *j)
+{
+	bool deadlocked = j->failing.outcome == PLAIT_OUTCOME_DEADLOCK;
+	const struct cure *best = NULL;
+	struct cure_trial trial = { 0 };
+	struct cures cures;
+	struct err *err = NULL;
+
+	cures_find(&j->steps, &j->alternate, deadlocked, &cures);
+	if (j->options->runs)
+		err = pick_cure(j, &cures, &best);
+	if (!err && best)
+		err = cure_try(&j->runner, best, j->options->runs, j->options->seed + 1, 20,
+			       &trial);
+	if (!err && best && trial.runs_after) {
+		j->x->advice.failed_before = trial.failed_before;
+		j->x->advice.runs_before = trial.runs_before;
+		j->x->advice.failed_after = trial.failed_after;
+		j->x->advice.runs_after = trial.runs_after;
+	}
+	if (!best && cures.len)
+		best = &cures.data[0];
+	if (!err && best)
+		err = present_cure(j->x, j->trace, &j->steps, best);
+	if (!err)
+		err = compare(j, best);
+	if (deadlocked && j->x->kind != BUG_LOST_WAKEUP)
+		j->x->kind = BUG_DEADLOCK;
+	vec_deinit(&cures);
+	return err;
+}
+
+static void add_notes(struct job *j)
+{
+	struct strbuf text = { 0 };
+	struct explanation *x = j->x;
+
+	if (!j->failing.uncontrolled)
+		return;
+	uncontrolled_describe(j->failing.uncontrolled, &text);
+	x->notes = arena_array(&x->arena, struct shown_note, 1);
+	x->notes[0].text =
+		arena_printf(&x->arena, "not under control in this run: %s", strbuf_str(&text));
+	x->nnotes = 1;
+	strbuf_deinit(&text);
+}
+
+static struct err *investigate(struct job *j)
+{
+	struct search_budget budget = { j->options->max_pairs, j->options->seconds };
+	unsigned same = 0;
+	double t0 = clock_seconds(), t1, t2;
+	struct err *err = reproduce(j);
+
+	if (!err)
+		err = confirm(j->session, &j->failing, CONFIRMATIONS, &same);
+	if (!err)
+		err = native_init(&j->native, j->session, &j->failing);
+	if (err)
+		return err;
+	j->x->replays_tried = CONFIRMATIONS;
+	j->x->replays_same = same;
+	j->runner = native_runner(&j->native);
+	err = record_failing(j);
+	if (err)
+		return err;
+	t1 = clock_seconds();
+	describe_outcome(j);
+	err = search_alternate(&j->runner, &j->steps, &budget, &j->alternate);
+	t2 = clock_seconds();
+	if (!err)
+		err = advise(j);
+	j->x->pairs_tried = j->alternate.pairs_tried;
+	j->x->confirmed = same == CONFIRMATIONS && j->alternate.found;
+	j->x->seconds_trace = t1 - t0;
+	j->x->seconds_search = t2 - t1;
+	j->x->seconds_advice = clock_seconds() - t2;
+	add_notes(j);
+	return err;
+}
+
+static struct err *open_target(struct job *j)
+{
+	struct trace *plait;
+	struct err *err = trace_open(j->options->plait, &plait);
+	const struct trace_meta *meta;
+	size_t n = 0;
+
+	if (err)
+		return err;
+	meta = trace_meta(plait);
+	if (j->options->command) {
+		j->target.argv = (char **)j->options->command;
+	} else {
+		while (meta->command && meta->command[n])
+			n++;
+		j->target.argv = arena_array(&j->x->arena, char *, n + 1);
+		for (size_t i = 0; i < n; i++)
+			j->target.argv[i] = arena_strdup(&j->x->arena, meta->command[i]);
+	}
+	trace_close(plait);
+	if (!j->target.argv[0])
+		return err_new(ERR_ENV,
+			       "%s does not say what it recorded; give the program after --",
+			       j->options->plait);
+	j->target.timeout = j->options->timeout;
+	j->x->program = arena_strdup(&j->x->arena, j->target.argv[0]);
+	j->x->plait = arena_strdup(&j->x->arena, j->options->plait);
+	return session_open(&j->target, &j->session);
+}
+
+struct err *explain_dynamic(const struct explain_options *options, struct explanation **ret)
+{
+	struct job j = { .options = options };
+	struct err *err;
+
+	j.x = xcalloc(1, sizeof(*j.x));
+	err = open_target(&j);
+	if (!err)
+		err = investigate(&j);
+	trace_close(j.trace);
+	if (j.trace_copy)
+		remove(j.trace_copy);
+	free(j.trace_copy);
+	native_deinit(&j.native);
+	steps_deinit(&j.steps);
+	steps_deinit(&j.alternate.passing);
+	run_result_deinit(&j.failing);
+	session_close(j.session);
+	if (err) {
+		explanation_free(j.x);
+		return err;
+	}
+	*ret = j.x;
+	return NULL;
+}

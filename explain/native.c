@@ -1,0 +1,105 @@
+#include "explain/native.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "explain/load.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct err *native_init(struct native *n, struct session *session, const struct run_result *failing)
+{
+	memset(n, 0, sizeof(*n));
+	n->session = session;
+	n->failing = failing;
+	return file_temp_dir(&n->dir);
+}
+
+void native_deinit(struct native *n)
+{
+	run_result_deinit(&n->last);
+	if (n->dir)
+		file_remove_tree(n->dir);
+	free(n->dir);
+	memset(n, 0, sizeof(*n));
+}
+
+/* How many decisions fall before the given step. */
+static size_t prefix_length(const struct schedule *s, uint64_t steps)
+{
+	size_t n = 0;
+
+	while (n < s->decisions.len && s->decisions.data[n].step < steps)
+		n++;
+	return n;
+}
+
+static struct err *fresh_folder(struct native *n)
+{
+	file_remove_tree(n->dir);
+	return file_make_dirs(n->dir);
+}
+
+struct err *native_record(struct native *n, const struct run_request *request, struct trace **ret)
+{
+	struct run_request recorded = *request;
+	struct err *err = fresh_folder(n);
+
+	*ret = NULL;
+	recorded.record_dir = n->dir;
+	if (!err)
+		err = session_run(n->session, &recorded, &n->last);
+	if (!err)
+		err = trace_open(n->dir, ret);
+	return err;
+}
+
+static struct err *record_steps(struct native *n, const struct run_request *request,
+				struct steps *ret)
+{
+	struct trace *trace;
+	struct err *err = native_record(n, request, &trace);
+
+	if (!err)
+		err = steps_load(trace, ret);
+	trace_close(trace);
+	return err;
+}
+
+static struct err *run(void *context, const struct explain_request *request,
+		       struct explain_result *ret)
+{
+	struct native *n = context;
+	const struct schedule *schedule = &n->failing->schedule;
+	struct run_request req = {
+		.strategy = request->strategy,
+		.seed = request->seed,
+		.depth = 3,
+		.length = n->failing->points,
+		.points = PLAIT_POINTS_ALL,
+		.flags = PLAIT_CONTROL_PREFIX | (schedule->flags & PLAIT_CONTROL_NO_POISON),
+		.decisions = schedule->decisions.data,
+		.ndecisions = prefix_length(schedule, request->prefix_steps),
+		.constraints = request->constraints,
+		.nconstraints = request->nconstraints,
+	};
+	struct err *err;
+
+	memset(ret, 0, sizeof(*ret));
+	if (request->record)
+		err = record_steps(n, &req, &ret->steps);
+	else
+		err = session_run(n->session, &req, &n->last);
+	if (err)
+		return err;
+	ret->failed = run_failed(&n->last);
+	ret->same_failure = ret->failed && run_signature(&n->last) == run_signature(n->failing);
+	ret->constraint_dropped = n->last.uncontrolled & PLAIT_UNCONTROLLED_CONSTRAINT;
+	return NULL;
+}
+
+struct explain_runner native_runner(struct native *n)
+{
+	return (struct explain_runner){ .run = run, .context = n };
+}

@@ -1,0 +1,374 @@
+/* explain/present.c - from steps to what a person reads.
+ *
+ * Names come from the trace's symbols: the source's own words for an object where the site has
+ * them. Source lines are read from the files debug info names, looked for in the directory of the
+ * plait's command and in the current one; a file that is not there costs its line, nothing else. */
+#include "explain/present.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "trace/names.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXCERPT_LINES = 3 }; /* on each side */
+
+struct source_file {
+	char *path;
+	struct strbuf text;
+};
+
+struct presenter {
+	struct explanation *x;
+	struct symbols *symbols;
+	const struct trace_meta *meta;
+	VEC(struct source_file) files;
+};
+
+/* ---- source lines ---- */
+
+static struct err *read_somewhere(const struct presenter *p, const char *path, struct strbuf *ret)
+{
+	_cleanup_(xfreep) char *in_cwd = NULL;
+	struct err *err = file_read(path, ret);
+
+	if (!err || path[0] == '/' || !p->meta->cwd)
+		return err;
+	err_free(err);
+	in_cwd = xasprintf("%s/%s", p->meta->cwd, path);
+	return file_read(in_cwd, ret);
+}
+
+static const struct strbuf *source_text(struct presenter *p, const char *path)
+{
+	struct source_file *f;
+	struct err *err;
+
+	for (size_t i = 0; i < p->files.len; i++)
+		if (strcmp(p->files.data[i].path, path) == 0)
+			return &p->files.data[i].text;
+	f = vec_add(&p->files);
+	f->path = xstrdup(path);
+	err = read_somewhere(p, path, &f->text);
+	err_free(err);
+	return &vec_last(&p->files)->text;
+}
+
+/* Start of line number n (from 1); NULL when there is none. */
+static const char *line_start(const char *text, uint32_t n)
+{
+	for (; text && n > 1; n--) {
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return text && *text ? text : NULL;
+}
+
+static void add_source(struct presenter *p, struct shown_event *e)
+{
+	const char *text = strbuf_str(source_text(p, e->file));
+	const char *line = line_start(text, e->line), *first, *end;
+	uint32_t from = e->line > EXCERPT_LINES ? e->line - EXCERPT_LINES : 1;
+
+	if (!line || !e->line)
+		return;
+	first = line_start(text, from);
+	end = line_start(text, e->line + EXCERPT_LINES + 1);
+	e->excerpt_line = from;
+	e->excerpt = end ? arena_strndup(&p->x->arena, first, (size_t)(end - first - 1))
+			 : arena_strdup(&p->x->arena, first);
+	while (isspace((unsigned char)*line) && *line != '\n')
+		line++;
+	e->source = arena_strndup(&p->x->arena, line, strcspn(line, "\n"));
+}
+
+/* ---- events ---- */
+
+static const char *value_text(struct presenter *p, const struct step *s)
+{
+	int64_t v = (int64_t)s->value;
+
+	if (!step_is_memory(s) || !s->size || s->size > 8)
+		return NULL;
+	if (s->size < 8)
+		v = (int64_t)(s->value << (64 - 8 * s->size)) >> (64 - 8 * s->size);
+	if (v >= 0 && (uint64_t)v > 0xffffff)
+		return arena_printf(&p->x->arena, "0x%" PRIx64, (uint64_t)v);
+	return arena_printf(&p->x->arena, "%" PRId64, v);
+}
+
+static struct err *object_name(struct presenter *p, const struct step *s, const char **ret)
+{
+	_cleanup_(strbuf_deinit) struct strbuf name = { 0 };
+	struct event ev = { .thread = s->thread,
+			    .kind = (uint8_t)s->kind,
+			    .clock = s->clock,
+			    .site = s->site,
+			    .address = s->address,
+			    .n = s->size };
+	struct err *err = symbols_event_object(p->symbols, &ev, &name);
+
+	if (!err && name.len)
+		*ret = arena_strdup(&p->x->arena, strbuf_str(&name));
+	return err;
+}
+
+static const char *or_null(struct presenter *p, const char *s)
+{
+	return s && *s ? arena_strdup(&p->x->arena, s) : NULL;
+}
+
+static struct err *fill_event(struct presenter *p, const struct step *s, struct shown_event *e)
+{
+	struct code_point at;
+
+	e->thread = s->thread;
+	e->index = s->index;
+	e->position = s->clock;
+	e->op = event_kind_name(s->kind);
+	e->value = value_text(p, s);
+	if (symbols_site(p->symbols, s->site, &at)) {
+		e->file = or_null(p, at.file);
+		e->line = at.line;
+		e->function = or_null(p, at.function);
+	}
+	if (e->file)
+		add_source(p, e);
+	return object_name(p, s, &e->object);
+}
+
+/* Same thread, place and operation directly after one another: a loop; the first stands for all. */
+static bool repeats(const struct shown_event *a, const struct shown_event *b)
+{
+	return a->thread == b->thread && a->line == b->line && a->op == b->op && !b->failure &&
+	       a->reordered == b->reordered && a->only_here == b->only_here && a->file && b->file &&
+	       strcmp(a->file, b->file) == 0 &&
+	       (!a->object || !b->object || strcmp(a->object, b->object) == 0);
+}
+
+struct side {
+	const struct steps *steps;
+	const uint8_t *show;
+	struct shown_schedule *out;
+	uint32_t *at; /* [step]: index in out->events, or STEP_NONE */
+};
+
+static struct err *present_side(struct presenter *p, struct side *side)
+{
+	VEC(struct shown_event) events = { 0 };
+	struct err *err = NULL;
+
+	side->at = xmalloc(side->steps->len * sizeof(*side->at));
+	memset(side->at, 0xff, side->steps->len * sizeof(*side->at));
+	for (uint32_t i = 0; i < side->steps->len && !err; i++) {
+		struct shown_event e = { 0 };
+
+		if (!side->show[i])
+			continue;
+		e.reordered = side->show[i] & PROJECT_REORDERED;
+		e.only_here = side->show[i] & PROJECT_ONLY_HERE;
+		e.failure = side->show[i] & PROJECT_FAILURE;
+		err = fill_event(p, &side->steps->data[i], &e);
+		e.switched = events.len && vec_last(&events)->thread != e.thread;
+		if (events.len && repeats(vec_last(&events), &e)) {
+			vec_last(&events)->repeats++;
+			side->at[i] = (uint32_t)events.len - 1;
+			continue;
+		}
+		side->at[i] = (uint32_t)events.len;
+		vec_push(&events, e);
+	}
+	side->out->events =
+		arena_memdup(&p->x->arena, events.data, events.len * sizeof(*events.data));
+	side->out->len = events.len;
+	side->out->events_total = side->steps->len;
+	side->out->switches = steps_switches(side->steps);
+	vec_deinit(&events);
+	return err;
+}
+
+static void present_flows(struct presenter *p, const struct projection *projection,
+			  const struct side *failing, const struct side *passing)
+{
+	struct explanation *x = p->x;
+
+	x->flows = arena_array(&x->arena, struct shown_flow, projection->nflows);
+	for (size_t i = 0; i < projection->nflows; i++) {
+		const struct projection_flow *f = &projection->flows[i];
+		const struct side *side = f->failing ? failing : passing;
+		struct shown_flow shown = { .failing = f->failing,
+					    .from = f->from == STEP_NONE ? STEP_NONE
+									 : side->at[f->from],
+					    .to = side->at[f->to] };
+		bool known = false;
+
+		for (size_t k = 0; k < x->nflows && !known; k++)
+			known = x->flows[k].failing == shown.failing &&
+				x->flows[k].from == shown.from && x->flows[k].to == shown.to;
+		if (!known && shown.to != STEP_NONE)
+			x->flows[x->nflows++] = shown;
+	}
+}
+
+static void present_threads(struct explanation *x, const struct trace_meta *meta)
+{
+	if (x->threads)
+		return;
+	x->nthreads = meta->nthreads;
+	x->threads = arena_array(&x->arena, const char *, meta->nthreads);
+	for (size_t i = 0; i < meta->nthreads; i++)
+		x->threads[i] = arena_strdup(&x->arena, meta->threads[i].name);
+}
+
+static struct err *presenter_init(struct presenter *p, struct explanation *x, struct trace *trace)
+{
+	memset(p, 0, sizeof(*p));
+	p->x = x;
+	p->meta = trace_meta(trace);
+	present_threads(x, p->meta);
+	return symbols_open(trace, &p->symbols);
+}
+
+static void presenter_deinit(struct presenter *p)
+{
+	for (size_t i = 0; i < p->files.len; i++) {
+		free(p->files.data[i].path);
+		strbuf_deinit(&p->files.data[i].text);
+	}
+	vec_deinit(&p->files);
+	symbols_close(p->symbols);
+}
+
+struct err *present_schedules(struct explanation *x, struct trace *trace,
+			      const struct steps *failing, const struct alternate *alternate,
+			      const struct projection *projection)
+{
+	struct side f = { failing, projection->show_failing, &x->failing, NULL };
+	struct side g = { &alternate->passing, projection->show_passing, &x->passing, NULL };
+	struct presenter p;
+	struct err *err = presenter_init(&p, x, trace);
+
+	x->pair[0] = x->pair[1] = UINT32_MAX;
+	if (!err)
+		err = present_side(&p, &f);
+	if (!err && alternate->found)
+		err = present_side(&p, &g);
+	if (!err && alternate->found) {
+		present_flows(&p, projection, &f, &g);
+		x->pair[0] = f.at[alternate->pair.first];
+		x->pair[1] = f.at[alternate->pair.second];
+	}
+	free(f.at);
+	free(g.at);
+	presenter_deinit(&p);
+	return err;
+}
+
+/* ---- sentences ---- */
+
+/* In a sentence the file's own name is enough. */
+static const char *short_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static struct err *describe(struct presenter *p, const struct steps *s, uint32_t i,
+			    const char **ret)
+{
+	struct shown_event e = { 0 };
+	struct err *err = fill_event(p, &s->data[i], &e);
+
+	if (!err)
+		*ret = arena_printf(&p->x->arena, "%s:%u (%s%s%s)",
+				    e.file ? short_name(e.file) : "?", e.line, e.op,
+				    e.object ? " " : "", e.object ? e.object : "");
+	return err;
+}
+
+static void cure_sentences(struct explanation *x, const struct steps *s, const struct cure *c,
+			   const char *from, const char *to, const char *intruder)
+{
+	const char *a = x->threads[s->data[c->from].thread], *b = x->threads[s->data[c->to].thread];
+
+	switch (c->kind) {
+	case BUG_ATOMICITY:
+	case BUG_MULTI_VARIABLE:
+		x->summary = arena_printf(
+			&x->arena, "%s of thread %s comes between %s and %s of thread %s", intruder,
+			x->threads[s->data[c->intruder].thread], from, to, a);
+		x->advice.text =
+			arena_printf(&x->arena,
+				     "make %s to %s one atomic block (hold one lock over both, "
+				     "and where %s is done)",
+				     from, to, intruder);
+		break;
+	case BUG_DEADLOCK:
+		x->advice.text = arena_printf(&x->arena,
+					      "take the locks from %s to %s in one order "
+					      "everywhere, or in one step",
+					      from, to);
+		break;
+	case BUG_LOST_WAKEUP:
+		x->summary = arena_printf(&x->arena,
+					  "thread %s goes to wait at %s after what it waits for "
+					  "has happened",
+					  b, to);
+		x->advice.text = arena_printf(&x->arena,
+					      "check and wait, from %s to %s, under the lock that "
+					      "the signaller holds too",
+					      from, to);
+		break;
+	default:
+		x->summary = arena_printf(&x->arena, "%s of thread %s comes before %s of thread %s",
+					  to, b, from, a);
+		if (c->constraint.kind == PLAIT_CONSTRAINT_LATE)
+			x->advice.text =
+				arena_printf(&x->arena,
+					     "%s must wait until the other threads are done "
+					     "with it, or they still meet it at %s",
+					     to, from);
+		else
+			x->advice.text =
+				arena_printf(&x->arena, "%s must not come before %s", to, from);
+	}
+}
+
+struct err *present_cure(struct explanation *x, struct trace *trace, const struct steps *failing,
+			 const struct cure *cure)
+{
+	const char *from = NULL, *to = NULL, *intruder = NULL;
+	struct presenter p;
+	struct err *err = presenter_init(&p, x, trace);
+
+	x->kind = cure->kind;
+	if (!err)
+		err = describe(&p, failing, cure->from, &from);
+	if (!err)
+		err = describe(&p, failing, cure->to, &to);
+	if (!err && cure->intruder != STEP_NONE)
+		err = describe(&p, failing, cure->intruder, &intruder);
+	if (!err)
+		cure_sentences(x, failing, cure, from, to, intruder ? intruder : "?");
+	presenter_deinit(&p);
+	return err;
+}
+
+const char *present_site(struct explanation *x, struct trace *trace, uint32_t site)
+{
+	struct symbols *symbols = NULL;
+	struct err *err = symbols_open(trace, &symbols);
+	struct code_point at;
+	const char *text = NULL;
+
+	if (!err && symbols_site(symbols, site, &at))
+		text = arena_printf(&x->arena, "%s:%u in %s()", at.file, at.line, at.function);
+	err_free(err);
+	symbols_close(symbols);
+	return text;
+}

@@ -1,0 +1,25 @@
+/* explain/present.h - steps and numbers into names and source lines. */
+#ifndef EXPLAIN_PRESENT_H
+#define EXPLAIN_PRESENT_H
+
+#include "explain/cure.h"
+#include "explain/explanation.h"
+#include "explain/projection.h"
+
+struct err;
+struct trace;
+
+/* Fill in the schedules, flows, threads and pair of x. `trace` is a recording of the failing run,
+ * for names. */
+struct err *present_schedules(struct explanation *x, struct trace *trace,
+			      const struct steps *failing, const struct alternate *alternate,
+			      const struct projection *projection);
+
+/* Sentences about a cure, with source lines; into x's arena. */
+struct err *present_cure(struct explanation *x, struct trace *trace, const struct steps *failing,
+			 const struct cure *cure);
+
+/* "main.c:12 in get()" for a program counter or a site; into x's arena. */
+const char *present_site(struct explanation *x, struct trace *trace, uint32_t site);
+
+#endif

@@ -1,0 +1,38 @@
+/* explain/runner.h - explain asks for native runs through this, so that its logic can be tested
+ * without any. run/ provides the real one. */
+#ifndef EXPLAIN_RUNNER_H
+#define EXPLAIN_RUNNER_H
+
+#include "explain/steps.h"
+#include "unplait/control.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+
+struct explain_request {
+	/* Follow the failing schedule while fewer than prefix_steps events have run (0: from the
+	 * start freely; UINT64_MAX: to its end), then the strategy. */
+	uint64_t prefix_steps;
+	uint32_t strategy; /* enum plait_strategy */
+	uint64_t seed;
+	const struct plait_constraint *constraints;
+	size_t nconstraints;
+	bool record; /* fill in result.steps */
+};
+
+struct explain_result {
+	bool failed;		 /* by what counts as failing */
+	bool same_failure;	 /* ... with the signature of the failure being explained */
+	bool constraint_dropped; /* a constraint had to give way */
+	struct steps steps;	 /* linked; only when recorded; the caller deinits */
+};
+
+struct explain_runner {
+	struct err *(*run)(void *context, const struct explain_request *request,
+			   struct explain_result *ret);
+	void *context;
+};
+
+#endif

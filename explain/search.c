@@ -1,0 +1,90 @@
+/* explain/search.c - native runs until one passes.
+ *
+ * For each candidate pair (pairs.c), nearest to the failure first: follow the failing schedule up
+ * to the pair's first step, forbid that step until the second has run, go on without further
+ * preemption. A run that passes with the constraint honoured is the alternate; it is run again with
+ * recording on, and must pass again. */
+#include "explain/search.h"
+
+#include "base/err.h"
+#include "base/log.h"
+
+#include <string.h>
+
+struct plait_pattern search_pattern(const struct steps *s, uint32_t i)
+{
+	const struct step *e = &s->data[i];
+	uint32_t nth = 0;
+
+	for (uint32_t k = 0; k <= i; k++) {
+		const struct step *o = &s->data[k];
+
+		nth += o->thread == e->thread && o->site == e->site && o->address == e->address;
+	}
+	return (struct plait_pattern){ .thread = e->thread,
+				       .site_low = e->site,
+				       .site_high = e->site,
+				       .nth = nth,
+				       .address = e->address };
+}
+
+static struct plait_constraint inversion(const struct steps *s, const struct step_pair *p)
+{
+	return (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_BEFORE,
+					  .a = search_pattern(s, p->second),
+					  .b = search_pattern(s, p->first) };
+}
+
+static struct err *try_pair(const struct explain_runner *runner, const struct steps *s,
+			    const struct step_pair *p, bool record, struct explain_result *ret)
+{
+	struct plait_constraint c = inversion(s, p);
+	struct explain_request request = { .prefix_steps = s->data[p->first].clock,
+					   .strategy = PLAIT_STRATEGY_STAY,
+					   .constraints = &c,
+					   .nconstraints = 1,
+					   .record = record };
+
+	memset(ret, 0, sizeof(*ret));
+	return runner->run(runner->context, &request, ret);
+}
+
+static bool passed(const struct explain_result *r)
+{
+	return !r->failed && !r->constraint_dropped;
+}
+
+struct err *search_alternate(const struct explain_runner *runner, const struct steps *failing,
+			     const struct search_budget *budget, struct alternate *ret)
+{
+	double end = clock_seconds() + (budget->seconds > 0 ? budget->seconds : 30);
+	uint64_t max = budget->max_pairs ? budget->max_pairs : 500;
+	struct step_pairs pairs;
+	struct err *err = NULL;
+
+	memset(ret, 0, sizeof(*ret));
+	pairs_find(failing, &pairs);
+	for (size_t i = 0; i < pairs.len && !ret->found && !err; i++) {
+		struct explain_result r;
+
+		if (ret->pairs_tried >= max || clock_seconds() > end)
+			break;
+		ret->pairs_tried++;
+		progress("looking for the nearest passing schedule: pair %zu of %zu", i + 1,
+			 pairs.len);
+		err = try_pair(runner, failing, &pairs.data[i], false, &r);
+		if (err || !passed(&r))
+			continue;
+		err = try_pair(runner, failing, &pairs.data[i], true, &r);
+		if (!err && passed(&r) && r.steps.len) {
+			ret->found = true;
+			ret->pair = pairs.data[i];
+			ret->passing = r.steps;
+		} else {
+			steps_deinit(&r.steps);
+		}
+	}
+	progress_done();
+	vec_deinit(&pairs);
+	return err;
+}
