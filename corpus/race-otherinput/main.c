@@ -22,9 +22,12 @@ static void *mover(void *arg)
 
 static void *reader(void *arg)
 {
+	int at;
+
 	GUARD();
-	assert(table[position] == 0); /* BUG:a */
+	at = position; /* BUG:a */
 	UNGUARD();
+	assert(at < SIZE && table[at] == 0);
 	return arg;
 }
 
