@@ -12,7 +12,7 @@
 
 extern const char *const shape_names[]; /* NULL at the end */
 
-/* NULL when the simulated program did not fail, or the name is unknown. threads 0: as published. */
+/* NULL when the name is unknown, or none of 20 simulated runs failed. threads 0: as published. */
 struct order_model *shape_make(const char *name, size_t accesses, uint64_t seed, unsigned threads);
 
 /* Programs whose failure is impossible, by the same function: no order satisfies the question. */

@@ -1,0 +1,170 @@
+/* order/alternates.c - orders near a failing one that do not fail (000 section 4.1.5).
+ *
+ * Every run with the other outcome breaks at least one edge of the core, so flipping each in turn
+ * finds one when there is any. For a flipped edge the rest of the failing order is kept as far as
+ * possible: first all other edges that the flip does not touch, then only those that lie before it,
+ * then none. The learner keeps what it learned from one question to the next. */
+#include "order/edges.h"
+
+#include "base/err.h"
+
+struct flipper {
+	struct engine *e;
+	const uint32_t *order; /* our numbers */
+	uint32_t *position;
+	struct pinned_edges all;
+	double deadline;
+};
+
+static lit edge_literal(struct flipper *x, uint32_t a, uint32_t b)
+{
+	const struct ev *v = x->e->p.ev;
+
+	if (v[a].closes != NONE && v[b].opens != NONE &&
+	    x->e->p.sections.data[v[a].closes].lock == x->e->p.sections.data[v[b].opens].lock)
+		return section_lit(x->e->learner, v[a].closes, v[b].opens);
+	return order_lit(x->e->learner, a, b);
+}
+
+/* Which edges stay? 0: those that do not touch what the flip moves, 1: those before it, 2: none. */
+static bool stays(const struct flipper *x, const struct pinned_edge *edge, uint32_t a, uint32_t b,
+		  int how)
+{
+	uint32_t from = x->position[a], to = x->position[b];
+	uint32_t before = x->position[edge->before], after = x->position[edge->after];
+
+	if (how == 2 || edge->literal < 0)
+		return false;
+	if (after < from)
+		return true;
+	return how == 0 && before > to;
+}
+
+static enum order_status flip(struct flipper *x, lit literal, uint32_t a, uint32_t b)
+{
+	enum order_status r = ORDER_UNKNOWN;
+
+	for (int how = 0; how < 3 && r != ORDER_SAT; how++) {
+		struct lits assumptions = { 0 };
+		double limit = x->deadline, now = order_now();
+
+		if (literal >= 0)
+			vec_push(&assumptions, lit_not(literal));
+		for (size_t i = 0; i < x->all.len; i++)
+			if (stays(x, &x->all.data[i], a, b, how))
+				vec_push(&assumptions, x->all.data[i].literal);
+		learner_set_witness(x->e->learner, x->order);
+		if (how < 2) /* being near is worth some time, not all */
+			limit = MIN(limit, now + MAX(0.05, (x->deadline - now) / 8));
+		r = engine_assume(x->e, assumptions.data, assumptions.len, limit);
+		vec_deinit(&assumptions);
+	}
+	return r;
+}
+
+static void keep(struct flipper *x, struct order_edge edge, struct order_alternates *ret)
+{
+	uint64_t *values = xcalloc(x->e->m->symbols.len + 1, sizeof(*values));
+
+	vec_push(&ret->found, (struct order_alternate){ .flipped = edge,
+							.order = engine_order(x->e, values),
+							.len = x->e->p.ne });
+	free(values);
+}
+
+static void try_edges(struct flipper *x, const struct order_core *core, size_t max,
+		      struct order_alternates *ret)
+{
+	struct engine *e = x->e;
+
+	for (size_t i = 0; i < core->edges.len && (!max || ret->found.len < max); i++) {
+		struct order_edge edge = core->edges.data[i];
+		uint32_t a = e->p.of_model[edge.before], b = e->p.of_model[edge.after];
+		lit literal = edge_literal(x, a, b);
+
+		if (order_now() > x->deadline) {
+			ret->complete = false;
+			return;
+		}
+		ret->pairs_tried++;
+		if (literal == LIT_TRUE)
+			continue; /* certain in every run with this outcome */
+		switch (flip(x, literal, a, b)) {
+		case ORDER_SAT:
+			keep(x, edge, ret);
+			break;
+		case ORDER_UNKNOWN:
+			ret->complete = false;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* No edge could be flipped in time: let the gated search look for any order near this one. */
+static void search_near(struct flipper *x, const struct order_core *core,
+			struct order_alternates *ret)
+{
+	struct engine *e = x->e;
+
+	gate_set_guide(e->gate, x->position);
+	if (!gate_search(e->gate, x->deadline))
+		return;
+	e->found = gate_order(e->gate);
+	e->how = "search";
+	uint32_t *position = xcalloc(e->p.ne + 1, sizeof(*position));
+	struct order_edge flipped = { ORDER_NONE, ORDER_NONE };
+	for (uint32_t i = 0; i < e->p.ne; i++)
+		position[e->found[i]] = i;
+	for (size_t i = 0; i < core->edges.len && flipped.before == ORDER_NONE; i++)
+		if (position[e->p.of_model[core->edges.data[i].before]] >
+		    position[e->p.of_model[core->edges.data[i].after]])
+			flipped = core->edges.data[i];
+	keep(x, flipped, ret);
+	free(position);
+}
+
+struct err *order_alternates(const struct order_model *m, enum order_want want,
+			     const uint32_t *order, size_t len, const struct order_core *core,
+			     size_t max, const struct order_budget *budget,
+			     struct order_alternates *ret)
+{
+	struct engine e;
+	double start = order_now();
+	struct err *err;
+
+	*ret = (struct order_alternates){ .complete = true };
+	if (len != m->events.len)
+		return err_new(ERR_ENV, "an order of %zu events for a model of %zu", len,
+			       m->events.len);
+	err = engine_init(&e, m, want, NULL, budget->seed);
+	if (err)
+		return err;
+	if (!e.f.impossible && core->edges.len) {
+		double limit = budget->seconds ? budget->seconds : 1e30;
+		struct flipper x = { .e = &e, .deadline = start + limit * 0.75 };
+		uint32_t *mine = xcalloc(len + 1, sizeof(*mine));
+
+		e.learner = learner_new(&e.p, &e.f);
+		x.position = xcalloc(len + 1, sizeof(*x.position));
+		for (uint32_t i = 0; i < len; i++) {
+			mine[i] = e.p.of_model[order[i]];
+			x.position[mine[i]] = i;
+		}
+		x.order = mine;
+		learner_set_witness(e.learner, mine);
+		edges_of_order(&e, mine, &x.all);
+		try_edges(&x, core, max, ret);
+		x.deadline = start + limit;
+		if (!ret->found.len && !ret->complete)
+			search_near(&x, core, ret);
+		vec_deinit(&x.all);
+		free(x.position);
+		free(mine);
+	}
+	engine_stats(&e, &ret->stats);
+	ret->stats.seconds = order_now() - start;
+	engine_deinit(&e);
+	return NULL;
+}
