@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "order/reference.h"
 
 struct err *engine_init(struct engine *e, const struct order_model *m, enum order_want want,
 			const uint64_t *inputs, uint64_t seed)
@@ -118,25 +119,79 @@ uint32_t *engine_order(const struct engine *e, uint64_t *values)
 	return order;
 }
 
+/* ---- free inputs ---- */
+
+static bool has_inputs(const struct order_model *m)
+{
+	for (size_t i = 0; i < m->symbols.len; i++)
+		if (m->symbols.data[i].event == ORDER_NONE)
+			return true;
+	return false;
+}
+
+/* Our solver works with fixed inputs: "no" means no with these. Z3 may choose others. */
+static struct err *ask_reference(const struct order_model *m, enum order_want want, double deadline,
+				 struct order_answer *ret)
+{
+	struct order_reference r;
+	struct err *err = order_reference(m, want, MAX(deadline - order_now(), 0.1), false, &r);
+
+	if (err)
+		return err;
+	ret->status = r.status;
+	ret->stats.how = "reference";
+	if (r.status == ORDER_SAT) {
+		ret->order = r.order;
+		ret->values = r.values;
+		ret->len = m->events.len;
+		r.order = NULL;
+		r.values = NULL;
+	}
+	order_reference_deinit(&r);
+	return NULL;
+}
+
 struct err *order_solve(const struct order_model *m, enum order_want want,
 			const struct order_budget *budget, struct order_answer *ret)
 {
+	double start = order_now(), deadline = budget->seconds ? start + budget->seconds : 1e30;
+	bool inputs = has_inputs(m);
+	uint64_t *values = NULL;
 	struct engine e;
-	double start = order_now();
 	struct err *err;
 
 	*ret = (struct order_answer){ 0 };
-	err = engine_init(&e, m, want, NULL, budget->seed);
+	err = order_model_check(m);
 	if (err)
 		return err;
-	ret->status = engine_solve(&e, budget, budget->seconds ? start + budget->seconds : 1e30);
-	if (ret->status == ORDER_SAT) {
-		ret->len = m->events.len;
-		ret->values = xcalloc(m->symbols.len + 1, sizeof(*ret->values));
-		ret->order = engine_order(&e, ret->values);
+	if (inputs) {
+		values = xcalloc(m->symbols.len + 1, sizeof(*values));
+		for (size_t i = 0; i < m->symbols.len; i++)
+			values[i] = m->symbols.data[i].hint;
 	}
-	engine_stats(&e, &ret->stats);
-	engine_deinit(&e);
+	for (int attempt = 0; attempt < 2 && !err; attempt++) {
+		err = engine_init(&e, m, want, values, budget->seed);
+		if (err)
+			break;
+		bool other = inputs && !attempt && e.p.impossible;
+		if (!other)
+			ret->status = engine_solve(&e, budget, deadline);
+		if (ret->status == ORDER_SAT) {
+			ret->len = m->events.len;
+			ret->values = xcalloc(m->symbols.len + 1, sizeof(*ret->values));
+			ret->order = engine_order(&e, ret->values);
+		}
+		engine_stats(&e, &ret->stats);
+		engine_deinit(&e);
+		if (!other) /* the hints break no condition on inputs alone: they were tried */
+			break;
+		if (reference_inputs(m, want, values, MIN(deadline - order_now(), 1e6)) !=
+		    ORDER_SAT)
+			break;
+	}
+	if (!err && inputs && ret->status != ORDER_SAT)
+		err = ask_reference(m, want, deadline, ret);
+	free(values);
 	ret->stats.seconds = order_now() - start;
-	return NULL;
+	return err;
 }
