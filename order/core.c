@@ -1,9 +1,9 @@
 /* order/core.c - why an order has its outcome (000 section 4.1.4).
  *
  * The order's edges become assumptions, the opposite outcome is asked for; there is none, and the
- * final conflict names the edges responsible. Deletion makes the set irreducible: leave one edge out;
- * still impossible, then it was not needed (and perhaps others with it); possible, then it stays.
- * Edges far from the failure are tried first, so that what remains is near it. */
+ * final conflict names the edges responsible. Deletion makes the set irreducible: leave one edge
+ * out; still impossible, then it was not needed (and perhaps others with it); possible, then it
+ * stays. Edges far from the failure are tried first, so that what remains is near it. */
 #include "order/edges.h"
 
 #include "base/err.h"
@@ -66,7 +66,7 @@ static void keep_core(struct shrink *s)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < final->len; i++)
-		map_put(&in, (uint64_t)final->data[i], 1);
+		map_put(&in, (uint64_t) final->data[i], 1);
 	for (size_t i = 0; i < s->core.len; i++)
 		if (map_find(&in, (uint64_t)s->core.data[i].literal))
 			s->core.data[kept++] = s->core.data[i];
@@ -80,7 +80,8 @@ static void minimise(struct shrink *s)
 	for (size_t i = 0; i < s->core.len;) {
 		switch (ask(s, i)) {
 		case ORDER_UNSAT: {
-			/* what was proved necessary stays in front: keep_core preserves the order */
+			/* what was proved necessary stays in front: keep_core preserves the order
+			 */
 			size_t before = s->core.len;
 			keep_core(s);
 			assert(s->core.len < before);

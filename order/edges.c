@@ -8,9 +8,9 @@ struct walker {
 	struct pinned_edges *out;
 	struct map seen; /* literals */
 	uint32_t *last_write;
-	struct VEC_FIELDS(uint32_t) * readers; /* by cell: since the last write */
+	struct VEC_FIELDS(uint32_t) * readers;	/* by cell: since the last write */
 	struct VEC_FIELDS(uint32_t) * sections; /* by lock: the last exclusive one, then shared */
-	struct VEC_FIELDS(uint32_t) * waiting; /* by condition variable: wakes */
+	struct VEC_FIELDS(uint32_t) * waiting;	/* by condition variable: wakes */
 };
 
 static void add(struct walker *w, uint32_t a, uint32_t b, lit x)
@@ -81,7 +81,8 @@ static void condition(struct walker *w, uint32_t id)
 			vec_push(waiting, id + 1);
 		break;
 	case COND_SIGNAL:
-	case COND_BROADCAST: /* any waiter may be the one: keep this signal inside all their waits */
+	case COND_BROADCAST: /* any waiter may be the one: keep this signal inside all their waits
+			      */
 		for (size_t i = 0; i < waiting->len; i++) {
 			conflict(w, waiting->data[i] - 1, id);
 			conflict(w, id, waiting->data[i]);

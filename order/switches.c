@@ -1,9 +1,9 @@
 /* order/switches.c - fewer context switches, same outcome (000 section 4.1.7, algorithm 6).
  *
- * A segment is a run of events of one thread. Forward: pull the thread's next segment up behind this
- * one. Backward: push its previous segment down in front of this one. Keep what the referee accepts;
- * repeat while the count drops. The published algorithm asks a solver each time; the referee's
- * linear check answers the same question for a complete order. */
+ * A segment is a run of events of one thread. Forward: pull the thread's next segment up behind
+ * this one. Backward: push its previous segment down in front of this one. Keep what the referee
+ * accepts; repeat while the count drops. The published algorithm asks a solver each time; the
+ * referee's linear check answers the same question for a complete order. */
 #include "order/order.h"
 
 #include "base/err.h"
@@ -74,8 +74,7 @@ static void backward(struct reducer *r)
 		size_t start = segment_start(r, i - 1), previous = start;
 		while (previous > 0 && thread_at(r, previous - 1) != thread_at(r, i - 1))
 			previous--;
-		if (previous > 0 &&
-		    exchange(r, segment_start(r, previous - 1), previous, start))
+		if (previous > 0 && exchange(r, segment_start(r, previous - 1), previous, start))
 			continue;
 		i = start;
 	}

@@ -47,8 +47,7 @@ static void check_alternates(const struct order_model *m, const struct order_ans
 	struct order_alternates alt;
 	bool there = brute_exists(m, ORDER_PASS);
 
-	cr_assert_null(
-		order_alternates(m, ORDER_PASS, a->order, a->len, core, 0, &budget, &alt));
+	cr_assert_null(order_alternates(m, ORDER_PASS, a->order, a->len, core, 0, &budget, &alt));
 	cr_assert(alt.complete);
 	cr_assert_eq(alt.found.len > 0, there, "seed %ju: %zu alternates, enumeration says %d",
 		     (uintmax_t)seed, alt.found.len, there);
@@ -78,8 +77,8 @@ Test(order_why, cores_and_alternates_agree_with_enumeration)
 			cr_assert_null(order_solve(m, ORDER_FAIL, &budget, &a));
 		if (a.status == ORDER_SAT) {
 			failing++;
-			cr_assert_null(order_core(m, ORDER_PASS, a.order, a.len, true, &budget,
-						  &core));
+			cr_assert_null(
+				order_core(m, ORDER_PASS, a.order, a.len, true, &budget, &core));
 			check_core(m, &core, seed);
 			check_alternates(m, &a, &core, seed);
 			order_core_deinit(&core);
