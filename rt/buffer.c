@@ -72,7 +72,7 @@ static uint8_t *map_window(uint32_t index, uint64_t offset, uint64_t size)
 	if (fd < 0)
 		return NULL;
 	p = reserve((int)fd, offset, size)
-		    ? rt_syscall(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		    ? rt_syscall(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
 				 (long)offset)
 		    : -1;
 	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
