@@ -39,8 +39,7 @@ static bool buffer_path(char *path, size_t size, uint32_t index)
 	return true;
 }
 
-/* Reserve the bytes [from, from + n) of the file, zeroed. */
-static bool reserve(int fd, uint64_t from, uint64_t n)
+bool rt_buffer_reserve(int fd, uint64_t from, uint64_t n)
 {
 	static const char zeros[PAGE];
 	struct rlimit limit = { 0 };
@@ -71,9 +70,9 @@ static uint8_t *map_window(uint32_t index, uint64_t offset, uint64_t size)
 	fd = rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_CLOEXEC, 0644, 0, 0);
 	if (fd < 0)
 		return NULL;
-	p = reserve((int)fd, offset, size)
-		    ? rt_syscall(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
-				 (long)offset)
+	p = rt_buffer_reserve((int)fd, offset, size)
+		    ? rt_syscall(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_POPULATE, fd, (long)offset)
 		    : -1;
 	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	return p < 0 && p > -4096 ? NULL : (uint8_t *)p;

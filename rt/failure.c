@@ -5,6 +5,7 @@
  * fault again (or the signal is sent again), so that the target dies as it would have died alone,
  * core dump and exit status included. assert() and abort() are taken over to get their text and the
  * frames of the caller; libc's functions then do what they always do. */
+#include "rt/interpose.h"
 #include "rt/rt.h"
 
 #include <dlfcn.h>
@@ -102,10 +103,24 @@ static void on_fatal_signal(int signal, siginfo_t *info, void *context)
 	fail(signal == SIGABRT ? PLAIT_OUTCOME_ASSERT : PLAIT_OUTCOME_SIGNAL, signal, info->si_code,
 	     sent ? NULL : info->si_addr, signal == SIGABRT ? "aborted" : NULL,
 	     (uint64_t)uc->uc_mcontext.gregs[REG_RIP], (uint64_t)uc->uc_mcontext.gregs[REG_RBP]);
-	sigaction(signal, &action, NULL);
+	real.sigaction(signal, &action, NULL);
 	if (sent) /* it is blocked now and arrives when this handler returns */
 		rt_syscall(SYS_tgkill, getpid(), rt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), signal,
 			   0, 0, 0);
+}
+
+bool rt_failure_signal(int signal)
+{
+	for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++)
+		if (fatal_signals[i] == signal)
+			return true;
+	return false;
+}
+
+void rt_failure_action(struct sigaction *action)
+{
+	*action = (struct sigaction){ .sa_sigaction = on_fatal_signal,
+				      .sa_flags = SA_SIGINFO | SA_ONSTACK };
 }
 
 void rt_failure_init(void)
@@ -113,12 +128,12 @@ void rt_failure_init(void)
 	real_assert_fail = dlsym(RTLD_NEXT, "__assert_fail");
 	real_abort = dlsym(RTLD_NEXT, "abort");
 	for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++) {
-		struct sigaction old, action = { .sa_sigaction = on_fatal_signal,
-						 .sa_flags = SA_SIGINFO | SA_ONSTACK };
+		struct sigaction old, action;
 
-		if (sigaction(fatal_signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-		    old.sa_handler == SIG_DFL)
-			sigaction(fatal_signals[i], &action, NULL);
+		rt_failure_action(&action);
+		if (real.sigaction(fatal_signals[i], NULL, &old) == 0 &&
+		    !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+			real.sigaction(fatal_signals[i], &action, NULL);
 	}
 }
 
@@ -175,7 +190,7 @@ PLAIT_EXPORT _Noreturn void abort(void)
 	if (real_abort)
 		real_abort();
 	/* statically linked: do what abort does */
-	signal(SIGABRT, SIG_DFL);
+	real.signal(SIGABRT, SIG_DFL);
 	raise(SIGABRT);
 	_exit(127);
 }

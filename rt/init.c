@@ -293,10 +293,8 @@ static long create_run(void)
 			0644, 0, 0);
 	if (fd < 0)
 		return fd;
-	p = rt_syscall(SYS_fallocate, fd, 0, 0, sizeof(struct plait_run), 0, 0);
-	if (p == -95)
-		p = rt_syscall(SYS_ftruncate, fd, sizeof(struct plait_run), 0, 0, 0, 0);
-	if (p == 0)
+	p = -28; /* ENOSPC */
+	if (rt_buffer_reserve((int)fd, 0, (sizeof(struct plait_run) + 4095) & ~4095ull))
 		p = rt_syscall(SYS_mmap, 0, sizeof(struct plait_run), PROT_READ | PROT_WRITE,
 			       MAP_SHARED, fd, 0);
 	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
@@ -459,6 +457,14 @@ static void set_variant(void)
 						     : PLAIT_VARIANT_FULL;
 }
 
+/* Registered before anything else, so it runs after all of the target's own handlers. */
+static void at_exit(int status, void *arg)
+{
+	(void)arg;
+	rt_note_modules();
+	rt_finish(status);
+}
+
 static void init_once(void)
 {
 	const char *o = rt_getenv(PLAIT_ENV_OPTIONS);
@@ -481,6 +487,7 @@ static void init_once(void)
 	if (rt_mode == PLAIT_MODE_CONTROL)
 		control_init();
 	pthread_atfork(NULL, after_fork_in_parent, after_fork_in_child);
+	on_exit(at_exit, NULL);
 	if (rt_mode == PLAIT_MODE_FULL)
 		rt_access = RT_ACCESS_RECORD;
 	else if (rt_mode == PLAIT_MODE_CONTROL)
@@ -519,11 +526,4 @@ void rt_finish(int status)
 	rt_record_sv(PLAIT_EV_PROCESS_EXIT, 0, (uint64_t)(int64_t)status);
 	note_clock_rate();
 	rt_run->ended = 1;
-}
-
-/* Runs when exit() or the return from main has run the target's own handlers. */
-__attribute__((destructor(101))) static void destructor(void)
-{
-	rt_note_modules();
-	rt_finish(0);
 }

@@ -54,6 +54,7 @@ struct rt_thread {
 	void *control;		  /* the control engine's own per-thread state */
 	void *graph;		  /* the graph collector's own per-thread state */
 	void *start_routine, *start_arg;
+	uint64_t handle; /* its pthread_t, once known */
 };
 
 extern enum plait_mode rt_mode;
@@ -102,6 +103,9 @@ const char *rt_option_value(const char *name); /* NULL = absent; points into the
 /* buffer.c. At least n bytes of room, or NULL (nothing can be written; the loss is counted). */
 uint8_t *rt_buffer_room(struct rt_thread *t, size_t n);
 void rt_buffer_close(struct rt_thread *t);
+/* Reserve the bytes [from, from + n) of a file, zeroed, so that storing into a mapping of them
+ * cannot fail; false when there is no room. */
+bool rt_buffer_reserve(int fd, uint64_t from, uint64_t n);
 
 /* record.c: one function per field layout. Each is a no-op unless this run records events
  * (rt_recording), and sets the thread's clock first. */
@@ -151,6 +155,9 @@ uint32_t rt_backtrace(uint64_t *frames, uint32_t max);
 /* failure.c: handlers for fatal signals, and an alternate stack for this thread. */
 void rt_failure_init(void);
 void rt_failure_thread(void);
+struct sigaction;
+bool rt_failure_signal(int signal);		  /* one that it handles? */
+void rt_failure_action(struct sigaction *action); /* how it handles it */
 
 /* pcs.c: a site number for a program counter (see PLAIT_PC_SITE_FIRST); 0 when there is no room. */
 uint32_t rt_pc_site(const void *pc);

@@ -90,6 +90,7 @@ static int create(uint32_t site, pthread_t *handle, const pthread_attr_t *attr,
 {
 	struct control_thread *me = control_self();
 	struct rt_thread *t;
+	int r;
 
 	if (me)
 		return create_controlled(me, site, handle, attr, start, arg);
@@ -102,7 +103,12 @@ static int create(uint32_t site, pthread_t *handle, const pthread_attr_t *attr,
 		return real.pthread_create(handle, attr, start, arg);
 	t->start_arg = arg;
 	rt_record_thread(PLAIT_EV_FORK, site, t->index, 0);
-	return real.pthread_create(handle, attr, start_recorded, t);
+	r = real.pthread_create(handle, attr, start_recorded, t);
+	if (r == 0)
+		t->handle = *handle;
+	else
+		rt_run->threads[t->index].state = 2;
+	return r;
 }
 
 int hook_pthread_create(pthread_t *handle, const pthread_attr_t *attr, void *(*start)(void *),
@@ -275,18 +281,14 @@ int hook_thrd_detach(thrd_t handle)
 	return hook_pthread_detach(handle) == 0 ? thrd_success : thrd_error;
 }
 
-/* In the recording modes a handle is looked up by its stack: libc keeps the thread's descriptor at
- * the top of it. PLAIT_ANY when it is not ours. */
+/* In the recording modes; the youngest, since libc uses handles again. */
 static uint32_t index_of(pthread_t handle)
 {
-	uint32_t i, n = rt_run->nthreads;
+	uint32_t n = rt_run->nthreads;
 
-	for (i = n < PLAIT_MAX_THREADS ? n : PLAIT_MAX_THREADS; i-- > 1;) {
-		struct plait_thread_info *t = &rt_run->threads[i];
-
-		if (handle >= t->stack_low && handle < t->stack_low + t->stack_size)
+	for (uint32_t i = n < PLAIT_MAX_THREADS ? n : PLAIT_MAX_THREADS; i-- > 0;)
+		if (rt_threads[i].handle == handle)
 			return i;
-	}
 	return PLAIT_ANY;
 }
 

@@ -150,8 +150,11 @@ bool debuginfo_line(struct debuginfo *d, uint64_t pc, const char **file, uint32_
 		if (dwarf_linecol(l, &number) == 0)
 			*column = (uint32_t)number;
 	}
-	if (name)
-		*function = arena_strdup(&d->arena, name);
+	if (name) /* the variants of a function are called NAME.plait.full ... */
+		*function = arena_strndup(&d->arena, name,
+					  strstr(name, ".plait")
+						  ? (size_t)(strstr(name, ".plait") - name)
+						  : strlen(name));
 	return l || name;
 }
 

@@ -312,28 +312,25 @@ static void put_all_events(struct writer *w, const char *dir, struct trace_meta 
 	}
 }
 
-/* (site, pc) pairs of the slots in use, in order. */
+/* Pairs (site, counter), up to the first that is not complete. */
 static void put_pcs(struct writer *w, const char *dir)
 {
 	_cleanup_(xfreep) char *path = xasprintf("%s/pcs", dir);
 	struct file_map map;
-	struct strbuf out = { 0 };
+	size_t len = 0;
 	struct err *err = file_map_open(path, &map);
 
 	if (err) {
 		err_free(err);
 		return;
 	}
-	for (size_t i = 0; i < MIN(map.len / 8, PLAIT_PC_SITES); i++) {
-		uint64_t pair[2] = { PLAIT_PC_SITE_FIRST + i };
-
-		memcpy(&pair[1], map.data + 8 * i, 8);
-		if (pair[1])
-			strbuf_add(&out, pair, sizeof(pair));
+	for (uint64_t pair[2]; len + sizeof(pair) <= map.len; len += sizeof(pair)) {
+		memcpy(pair, map.data + len, sizeof(pair));
+		if (!pair[1])
+			break;
 	}
-	if (out.len)
-		writer_put(w, "pcs", out.data, out.len);
-	strbuf_deinit(&out);
+	if (len)
+		writer_put(w, "pcs", map.data, len);
 	file_map_close(&map);
 }
 

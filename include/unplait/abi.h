@@ -5,7 +5,7 @@
  * A run's folder ($UNPLAIT_DIR):
  *	run      struct plait_run, mapped shared by the target
  *	tNNNNN   events of thread NNNNN (its index), a plain sequence of records
- *	pcs      uint64_t[PLAIT_PC_SITES], sparse: program counters that serve as sites
+ *	pcs      pairs of uint64_t (site, program counter), for code without a site table
  *	launch   JSON, written by the command that starts the target: command line, folder ...
  *	fork-PID the run folder of a followed child (option `follow`)
  *
