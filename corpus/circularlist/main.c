@@ -25,10 +25,10 @@ static void list_append(struct node *n)
 {
 	n->next = NULL;
 	if (list.tail)
-		list.tail->next = n; /* BUG:b */
+		list.tail->next = n;
 	else
 		list.head = n;
-	list.tail = n;
+	list.tail = n; /* BUG:b */
 }
 
 static struct node *list_take(void)

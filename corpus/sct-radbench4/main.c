@@ -1,6 +1,6 @@
 /* radbench4 - a key-value cache with an `incr` command.
  *
- * Items are strings. `incr` gets the item, converts, adds, and sets it; the cache is locked
+ * `incr` gets the item, adds, and sets it; the cache is locked
  * during the get and during the set, not across. Two clients lose an increment.
  * Cure: one hold.   usage: main [clients=3] [increments=3] */
 #include <assert.h>
@@ -13,7 +13,7 @@ enum { ITEMS = 8, MAX = 32 };
 
 struct item {
 	char key[8];
-	char value[16];
+	long value;
 };
 
 static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -30,26 +30,25 @@ static struct item *find(const char *key)
 			return &item[i];
 	assert(items < ITEMS);
 	snprintf(item[items].key, sizeof(item[items].key), "%s", key);
-	snprintf(item[items].value, sizeof(item[items].value), "0");
 	return &item[items++];
 }
 
 static void cache_incr(const char *key)
 {
 	struct item *it;
-	int n;
+	long n;
 
 	pthread_mutex_lock(&cache_lock);
 	it = find(key);
 	gets++;
-	n = atoi(it->value); /* BUG:a */
+	n = it->value; /* BUG:a */
 #ifndef FIXED
 	pthread_mutex_unlock(&cache_lock);
 	pthread_mutex_lock(&cache_lock);
 #endif
 	it = find(key);
 	sets++;
-	snprintf(it->value, sizeof(it->value), "%d", n + 1); /* BUG:b */
+	it->value = n + 1; /* BUG:b */
 	pthread_mutex_unlock(&cache_lock);
 }
 
@@ -78,7 +77,7 @@ int main(int argc, char **argv)
 		pthread_create(&t[i], NULL, client, NULL);
 	for (i = 0; i < clients; i++)
 		pthread_join(t[i], NULL);
-	assert(atoi(find("hits")->value) == clients * increments);
+	assert(find("hits")->value == clients * increments);
 	free(item);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* reorder - a pair of variables that is written in two steps.
  *
  * N threads: N-1 setters store a=1, then b=-1; one checker wants to see either none or both.
- * It fails when it reads between the two stores of the first setter, so the more setters
+ * It fails when its reads and the two stores of the first setter overlap, so the more setters
  * there are, the rarer the failure is under random scheduling.
  * Cure: one mutex around the pair.   usage: main [threads=3] */
 #include <assert.h>
@@ -43,8 +43,8 @@ static void *check_thread(void *arg)
 
 	(void)arg;
 	pair_enter();
-	x = a; /* BUG:b */
-	y = b; /* BUG:c */
+	x = a;
+	y = b; /* BUG:b */
 	pair_leave();
 	assert((x == 0 && y == 0) || (x == 1 && y == -1));
 	return NULL;
