@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIRMATIONS = 5, QUICK_TRIAL = 60 };
+enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400, QUICK_TRIAL = 60 };
 
 struct job {
 	const struct explain_options *options;
@@ -58,6 +58,22 @@ static struct err *reproduce(struct job *j)
 			      "(`unplait hunt` finds one)",
 			      j->options->plait);
 	return err;
+}
+
+static struct err *shrink(struct job *j)
+{
+	struct run_result small = { 0 };
+	uint64_t runs = 0;
+	struct err *err = minimize_run(j->session, &j->failing, MINIMIZE_RUNS, &small, &runs);
+
+	if (err)
+		return err;
+	log_verbose("minimized from %zu to %zu switches in %llu runs",
+		    schedule_switches(&j->failing.schedule), schedule_switches(&small.schedule),
+		    (unsigned long long)runs);
+	run_result_deinit(&j->failing);
+	j->failing = small;
+	return NULL;
 }
 
 /* Record the failing run and keep it: later recordings reuse the folder. */
@@ -220,6 +236,8 @@ static struct err *investigate(struct job *j)
 	double t0 = clock_seconds(), t1, t2;
 	struct err *err = reproduce(j);
 
+	if (!err)
+		err = shrink(j);
 	if (!err)
 		err = confirm(j->session, &j->failing, CONFIRMATIONS, &same);
 	if (!err)

@@ -49,6 +49,31 @@ static struct err *try_pair(const struct explain_runner *runner, const struct st
 	return runner->run(runner->context, &request, ret);
 }
 
+/* Where the passing run does what step i of the failing run does; STEP_NONE: nowhere. */
+static uint32_t find_again(const struct steps *failing, uint32_t i, const struct steps *passing)
+{
+	const struct step *e = &failing->data[i];
+	uint32_t nth = 0;
+
+	for (uint32_t k = 0; k <= i; k++)
+		nth += failing->data[k].thread == e->thread && failing->data[k].site == e->site;
+	for (uint32_t k = 0; k < passing->len; k++)
+		if (passing->data[k].thread == e->thread && passing->data[k].site == e->site &&
+		    !--nth)
+			return k;
+	return STEP_NONE;
+}
+
+/* Did the passing run really do the second before the first? (The first may not happen at all.) */
+static bool inverted(const struct steps *failing, const struct step_pair *p,
+		     const struct steps *passing)
+{
+	uint32_t first = find_again(failing, p->first, passing);
+	uint32_t second = find_again(failing, p->second, passing);
+
+	return second != STEP_NONE && (first == STEP_NONE || second < first);
+}
+
 static bool passed(const struct explain_result *r)
 {
 	return !r->failed && !r->constraint_dropped;
@@ -76,7 +101,7 @@ struct err *search_alternate(const struct explain_runner *runner, const struct s
 		if (err || !passed(&r))
 			continue;
 		err = try_pair(runner, failing, &pairs.data[i], true, &r);
-		if (!err && passed(&r) && r.steps.len) {
+		if (!err && passed(&r) && inverted(failing, &pairs.data[i], &r.steps)) {
 			ret->found = true;
 			ret->pair = pairs.data[i];
 			ret->passing = r.steps;
