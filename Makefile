@@ -29,7 +29,7 @@ LLVM_CFLAGS := $(if $(HAVE_LLVM),-isystem $(shell $(LLVM_CONFIG) --includedir))
 CSTD += $(if $(HAVE_LLVM),-DHAVE_LLVM) $(if $(HAVE_Z3),-DHAVE_Z3)
 
 # The layers, left to right; a folder that does not exist yet is simply empty.
-FOLDERS := base sched trace run graph coop race coredump sym order synth explain store report
+FOLDERS := base sched trace run graph coop race coredump deadlock sym order synth explain store report
 FOLDERS := $(foreach d,$(FOLDERS),$(if $(wildcard $(d)/*.c),$(d)))
 ifeq ($(HAVE_LLVM)$(HAVE_Z3),11)
 TOOL_FOLDERS := $(FOLDERS)
@@ -123,7 +123,7 @@ $(BUILD)/libplait.so: $(RT_OBJ)
 PRELOAD_OBJ := $(patsubst %.c,$(BUILD)/rtobj/%.o,$(call src,preload))
 $(BUILD)/libplait-watch.so: $(PRELOAD_OBJ)
 	@echo "  LINK  $@"
-	$(Q)$(CC) -shared -Wl,-soname,libplait-watch.so -Wl,-z,now -o $@ $(PRELOAD_OBJ)
+	$(Q)$(CC) -shared -Wl,-soname,libplait-watch.so -Wl,-z,now -Wl,--strip-debug -o $@ $(PRELOAD_OBJ)
 
 unit: $(BUILD)/unit
 $(BUILD)/unit: $(UNIT_OBJ) $(CMD_LIB_OBJ) $(LIBRARIES)

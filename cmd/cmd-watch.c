@@ -1,0 +1,300 @@
+/* cmd/cmd-watch.c - `unplait watch`: deadlock fingerprints of programs as they are. */
+#include "cmd/cmd.h"
+
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "coredump/symbols.h"
+#include "deadlock/deadlock.h"
+#include "deadlock/launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+struct options {
+	struct cmd_common common;
+	const char *out, *core, *area, *sarif, *action;
+	uint64_t pid, history;
+	double stuck_after, timeout;
+	bool report, all;
+};
+
+/* What reporting needs besides the options. */
+struct printer {
+	const struct options *o;
+	struct symbols *symbols;
+	unsigned shown;
+};
+
+static struct err *write_file(const struct options *o, const struct fingerprint *f, int pid,
+			      struct json *j)
+{
+	_cleanup_(xfreep) char *path = NULL;
+	struct err *err = file_make_dirs(o->out);
+
+	if (err)
+		return err;
+	path = xasprintf("%s/%s-%s-%d.json", o->out,
+			 strcmp(fingerprint_kind(f), "none") == 0 ? "state" : fingerprint_kind(f),
+			 *fingerprint_bucket(f) ? fingerprint_bucket(f) : "0", pid);
+	for (unsigned i = 2; file_exists(path); i++) {
+		free(path);
+		path = xasprintf("%s/%s-%s-%d-%u.json", o->out, fingerprint_kind(f),
+				 fingerprint_bucket(f), pid, i);
+	}
+	err = file_write(path, strbuf_str(&j->out), j->out.len);
+	if (!err)
+		log_note("fingerprint written to %s", path);
+	return err;
+}
+
+static struct err *write_sarif(const struct options *o, const struct fingerprint *f)
+{
+	struct json j;
+	struct err *err;
+
+	json_init(&j);
+	fingerprint_sarif(f, &j);
+	err = file_write(o->sarif, strbuf_str(&j.out), j.out.len);
+	json_deinit(&j);
+	return err;
+}
+
+static struct err *print(struct printer *p, const struct snapshot *s, const struct deadlock *d)
+{
+	const struct options *o = p->o;
+	struct fingerprint *f;
+	struct strbuf text = { 0 };
+	struct err *err = NULL;
+	struct json j;
+
+	if (!p->symbols)
+		p->symbols = symbols_new();
+	f = fingerprint_new(s, d, p->symbols);
+	json_init(&j);
+	fingerprint_json(f, &j);
+	if (o->common.json) {
+		err = cmd_write_json(&o->common, &j);
+	} else {
+		fingerprint_text(f, o->all, &text);
+		fputs(strbuf_str(&text), stdout);
+		fflush(stdout);
+		strbuf_deinit(&text);
+	}
+	if (!err && o->sarif)
+		err = write_sarif(o, f);
+	if (!err && o->out)
+		err = write_file(o, f, (int)s->pid, &j);
+	p->shown++;
+	json_deinit(&j);
+	fingerprint_free(f);
+	return err;
+}
+
+/* ---- launch ---- */
+
+static struct err *on_report(void *context, enum watch_why why, const struct snapshot *s,
+			     const struct deadlock *d)
+{
+	struct printer *p = context;
+
+	/* a process that was killed is of interest when it was blocked; its state goes to -o */
+	if (why == WATCH_WHY_DEATH && !d->ncycles && !p->o->out && !p->o->all)
+		return NULL;
+	return print(p, s, d);
+}
+
+static struct err *parse_action(const char *name, enum watch_action *ret)
+{
+	static const char *const names[] = { "kill", "abort", "leave" };
+
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!name || strcmp(name, names[i]) == 0) {
+			*ret = (enum watch_action)i;
+			return NULL;
+		}
+	}
+	return err_new(ERR_USAGE, "--on-deadlock is kill, abort or leave, not '%s'", name);
+}
+
+static void note_end(const struct watch_result *r, const char *program)
+{
+	if (!r->ended)
+		log_note("%s is left running", program);
+	else if (WIFSIGNALED(r->wait_status) && !r->findings)
+		log_note("%s was ended by signal %d (%s)", program, WTERMSIG(r->wait_status),
+			 strsignal(WTERMSIG(r->wait_status)));
+	else if (WIFEXITED(r->wait_status) && WEXITSTATUS(r->wait_status))
+		log_note("%s ended with status %d", program, WEXITSTATUS(r->wait_status));
+	if (!r->areas)
+		log_verbose("no lock was used, no thread created: there was nothing to watch");
+}
+
+static struct err *launch(struct printer *p, char **argv, int *status)
+{
+	const struct options *o = p->o;
+	_cleanup_(xfreep) char *library = file_find_part("libplait-watch.so");
+	struct watch_opts w = {
+		.argv = argv,
+		.library = library,
+		.history = o->history,
+		.stuck_after = o->stuck_after,
+		.timeout = o->timeout,
+		.report = on_report,
+		.context = p,
+	};
+	struct watch_result r;
+	struct err *err = parse_action(o->action, &w.action);
+
+	if (err)
+		return err;
+	if (!library)
+		return err_new(ERR_ENV, "libplait-watch.so is not next to unplait nor installed");
+	err = watch_run(&w, &r);
+	if (err)
+		return err;
+	if (r.ended && WIFEXITED(r.wait_status) && WEXITSTATUS(r.wait_status) == 127 && !r.areas)
+		return err_new(ERR_ENV, "%s could not be run", argv[0]);
+	note_end(&r, argv[0]);
+	*status = r.findings ? 1 : 0;
+	if (o->common.json && !p->shown) {
+		/* one object per command, found or not */
+		struct snapshot none = { 0 };
+		struct deadlock nothing = { 0 };
+
+		return print(p, &none, &nothing);
+	}
+	return NULL;
+}
+
+/* ---- attach, core, area ---- */
+
+static struct err *conclude(struct printer *p, struct snapshot *s, struct deadlock *d, int *status)
+{
+	struct err *err = print(p, s, d);
+
+	*status = d->ndeadlocks || d->stuck ? 1 : 0;
+	deadlock_deinit(d);
+	snapshot_deinit(s);
+	return err;
+}
+
+static struct err *attach(struct printer *p, int *status)
+{
+	struct snapshot s;
+	struct deadlock d;
+	struct err *err;
+
+	err = watch_sample((int)p->o->pid, 0.1, p->o->stuck_after, &s, &d);
+	return err ? err : conclude(p, &s, &d, status);
+}
+
+static struct err *examine_file(struct printer *p, int *status)
+{
+	struct snapshot s;
+	struct deadlock d;
+	struct err *err;
+
+	err = p->o->core ? snapshot_from_core(p->o->core, &s) : snapshot_from_file(p->o->area, &s);
+	if (err)
+		return err;
+	deadlock_find(&s, &d);
+	return conclude(p, &s, &d, status);
+}
+
+/* ---- merge ---- */
+
+static struct err *merge(const struct options *o, int argc, char **argv, int *status)
+{
+	struct merge *m = merge_new();
+	struct err *err = NULL;
+
+	for (int i = 0; i < argc && !err; i++)
+		err = merge_add(m, argv[i]);
+	if (!err && o->common.json) {
+		struct json j;
+
+		json_init(&j);
+		merge_json(m, &j);
+		err = cmd_write_json(&o->common, &j);
+		json_deinit(&j);
+	} else if (!err) {
+		struct strbuf text = { 0 };
+
+		merge_text(m, &text);
+		fputs(strbuf_str(&text), stdout);
+		strbuf_deinit(&text);
+	}
+	*status = merge_buckets(m) ? 1 : 0;
+	merge_free(m);
+	return err;
+}
+
+static struct err *run(struct options *o, const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	struct printer p = { .o = o };
+	unsigned sources = (o->pid != 0) + (o->core != NULL) + (o->area != NULL);
+	struct err *err;
+
+	if (o->report)
+		return argc ? merge(o, argc, argv, status)
+			    : cmd_usage(cmd, "--report needs folders or files to merge");
+	if (sources > 1 || (sources && argc))
+		return cmd_usage(cmd, "give one of --pid, --core, --area or a program");
+	if (!sources && !argc)
+		return cmd_usage(cmd, "what shall be watched?");
+	if (o->pid)
+		err = attach(&p, status);
+	else if (sources)
+		err = examine_file(&p, status);
+	else
+		err = launch(&p, argv, status);
+	symbols_free(p.symbols);
+	return err;
+}
+
+static struct err *watch_main(const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	struct options o = { .stuck_after = 3 };
+	const struct opt table[] = {
+		OPT_STR('o', "output", "DIR", &o.out,
+			"also write every fingerprint to DIR, as JSON"),
+		OPT_U64(0, "pid", "PID", &o.pid, "look at a running process"),
+		OPT_STR(0, "core", "FILE", &o.core, "look at the core dump of a watched process"),
+		OPT_STR(0, "area", "FILE", &o.area,
+			"look at the area a watched process left behind"),
+		OPT_FLAG(0, "report", &o.report,
+			 "merge fingerprints: the words are folders or files"),
+		OPT_U64(0, "history", "N", &o.history,
+			"keep the last N releases per thread, and look for lock-order inversions"),
+		OPT_REAL(
+			0, "stuck-after", "SEC", &o.stuck_after,
+			"report a program in which no thread moves for SEC seconds (3; 0 = never)"),
+		OPT_REAL(0, "timeout", "SEC", &o.timeout, "end the program after SEC seconds"),
+		OPT_STR(0, "on-deadlock", "WHAT", &o.action,
+			"then kill the program (default), abort it (core dump), or leave it"),
+		OPT_STR(0, "sarif", "FILE", &o.sarif, "write SARIF to FILE"),
+		OPT_FLAG(0, "all", &o.all, "print all threads with full stacks, and the history"),
+		OPT_END,
+	};
+	struct err *err = cmd_parse(cmd, table, &o.common, false, &argc, &argv);
+
+	if (err)
+		return err;
+	return run(&o, cmd, argc, argv, status);
+}
+
+const struct cmd cmd_watch = {
+	.name = "watch",
+	.synopsis = "[OPTION]... [--] PROGRAM [ARG]... | --pid PID | --core FILE | --report DIR...",
+	.summary = "find deadlocks in unmodified programs, with the stacks of every lock involved",
+	.help = "Examples:\n"
+		"  unplait watch -- ./server --port 8080\n"
+		"  unplait watch --pid $(pidof server)\n"
+		"  unplait watch -o found -- make test; unplait watch --report found\n"
+		"\n"
+		"SIGUSR1 to unplait prints the state of the program; an interrupt does, too.\n"
+		"Status: 0 no deadlock, 1 deadlock or stuck, 2 usage, 3 cannot look.\n",
+	.main = watch_main,
+};

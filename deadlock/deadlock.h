@@ -1,0 +1,176 @@
+/* deadlock/deadlock.h - from the area of a watched process to what its threads wait for.
+ *
+ *	read       snapshot_from_pid, _from_file, _from_core, _parse: what every thread holds and
+ *wants settle     two snapshots: who has not moved in between analyse    deadlock_find: cycles,
+ *stuck threads, potential lock-order inversions print      fingerprint_*: symbols, bucket, text,
+ *JSON, SARIF; merging many
+ *
+ * A snapshot owns its threads; a deadlock holds indices into the snapshot it was made from. */
+#ifndef DEADLOCK_DEADLOCK_H
+#define DEADLOCK_DEADLOCK_H
+
+#include "base/json.h"
+#include "base/strbuf.h"
+#include "unplait/watch.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct symbols;
+
+/* ---- snapshots ---- */
+
+struct call_stack {
+	uint64_t pc[WATCH_DEPTH]; /* return addresses, innermost first */
+	unsigned n;
+	bool truncated;
+};
+
+struct lock_use {
+	uint64_t object, aux;
+	uint8_t kind, state, flags; /* as in unplait/watch.h */
+	unsigned count;
+	bool doubted; /* the area says held, the lock itself or another thread says otherwise */
+	struct call_stack stack;
+};
+
+/* One nesting that happened: `inner` was taken and released while `outer` was held. */
+struct lock_order {
+	uint64_t outer, inner;
+	uint8_t outer_kind, inner_kind;
+	struct call_stack outer_stack, inner_stack;
+};
+
+struct thread_uses {
+	char name[40];
+	uint32_t tid;
+	uint32_t state; /* enum watch_slot_state */
+	uint32_t lost;
+	uint64_t seq, pthread;
+	uint32_t slot;
+	bool moving; /* it changed while it was read, or since the snapshot before */
+	struct lock_use *uses;
+	size_t nuses;
+	uint64_t *foreign; /* locks it released for others; */
+	size_t nforeign;
+	bool more_foreign; /* ... and more than those */
+	struct lock_order *orders;
+	size_t norders;
+	struct lock_order *releases; /* oldest first; outer is 0 when nothing else was held */
+	size_t nreleases;
+};
+
+struct module_range {
+	uint64_t start, end, bias;
+	bool gone;
+	char *path;
+	char build_id[64]; /* hex, may be empty */
+};
+
+struct snapshot {
+	uint32_t pid;
+	uint32_t lost_threads;
+	bool alive;	    /* read from a running process */
+	bool has_memory;    /* held locks were compared with the locks themselves */
+	unsigned unwatched; /* tasks of the process that have no slot; they run as far as we know */
+	uint64_t self_start, self_end;
+	char *command; /* path of the program */
+	struct thread_uses *threads;
+	size_t nthreads;
+	struct module_range *modules;
+	size_t nmodules;
+};
+
+/* Memory of the process, for looking at the locks themselves. */
+struct memory {
+	void *context;
+	bool (*read)(void *context, uint64_t address, void *buf, size_t len);
+};
+
+void snapshot_deinit(struct snapshot *s);
+/* The bytes of an area; they may be changing while we read. memory may be NULL. */
+struct err *snapshot_parse(const void *area, size_t len, const struct memory *memory,
+			   struct snapshot *ret);
+/* ERR_ENV with a message that says so when the process has no watch library: see has_library. */
+struct err *snapshot_from_pid(int pid, struct snapshot *ret);
+struct err *snapshot_from_file(const char *path, struct snapshot *ret);
+struct err *snapshot_from_core(const char *path, struct snapshot *ret);
+/* False: the process was started without the library. */
+bool snapshot_has_library(int pid);
+/* Take the program's path from the modules: it is the lowest one that is no shared library. */
+void snapshot_name_program(struct snapshot *s);
+/* Threads inside pthread_cond_wait may be past the condition and blocked on its mutex: the futex
+ * they sleep on tells. `futex` returns that address, 0 for none. */
+void snapshot_refine(struct snapshot *s, uint64_t (*futex)(void *context, uint32_t tid),
+		     void *context);
+/* Mark the threads of `now` that are not where they were in `before`. */
+void snapshot_settle(struct snapshot *now, const struct snapshot *before);
+/* The use on top when the thread is blocked in it, NULL when it runs. */
+const struct lock_use *thread_wants(const struct thread_uses *t);
+/* NULL when the address is in no known module. */
+const struct module_range *snapshot_module(const struct snapshot *s, uint64_t address);
+
+/* ---- analysis ---- */
+
+struct wait_edge {
+	size_t thread; /* which wants ... */
+	size_t want;   /* ... its use number */
+	size_t holder; /* which has it: as use number */
+	size_t held;   /* of the holder; a queueing writer's wish when a reader waits behind it */
+};
+
+struct wait_cycle {
+	struct wait_edge *edges; /* each holder is the next one's thread */
+	size_t len;
+	bool timed; /* one of the waits ends by itself: not a deadlock */
+};
+
+struct inversion {
+	size_t thread[2]; /* thread[0] took a then b, thread[1] took b then a */
+	const struct lock_order *order[2];
+};
+
+struct deadlock {
+	struct wait_cycle *cycles; /* the shortest of every knot; real deadlocks first */
+	size_t ncycles;
+	size_t ndeadlocks; /* cycles[0..ndeadlocks) are not timed */
+	bool stuck;	   /* no thread can go on, and there is no cycle that explains it */
+	struct inversion *inversions;
+	size_t ninversions;
+};
+
+void deadlock_find(const struct snapshot *s, struct deadlock *ret);
+void deadlock_deinit(struct deadlock *d);
+/* Does `wish` have to wait for `has`? self: both are the same thread's. */
+bool use_blocks(const struct lock_use *wish, const struct lock_use *has, bool self);
+
+/* ---- fingerprints ---- */
+
+/* A snapshot with names: what is printed, stored and merged. Everything is in its own memory. */
+struct fingerprint;
+
+/* symbols may be NULL: modules and offsets only. */
+struct fingerprint *fingerprint_new(const struct snapshot *s, const struct deadlock *d,
+				    struct symbols *symbols);
+void fingerprint_free(struct fingerprint *f);
+/* "deadlock", "stuck", "timed" or "none" */
+const char *fingerprint_kind(const struct fingerprint *f);
+/* 16 hex digits; the same for the same deadlock on another machine. "" when kind is none. */
+const char *fingerprint_bucket(const struct fingerprint *f);
+void fingerprint_text(const struct fingerprint *f, bool all, struct strbuf *out);
+void fingerprint_json(const struct fingerprint *f, struct json *j);
+void fingerprint_sarif(const struct fingerprint *f, struct json *j);
+
+/* Fingerprints from many runs and machines, by bucket. */
+struct merge;
+struct merge *merge_new(void);
+void merge_free(struct merge *m);
+/* A fingerprint's JSON file, or a folder of them. */
+struct err *merge_add(struct merge *m, const char *path);
+size_t merge_buckets(const struct merge *m);
+void merge_text(struct merge *m, struct strbuf *out);
+void merge_json(struct merge *m, struct json *j);
+
+#endif

@@ -1,0 +1,166 @@
+/* unplait/watch.h - the area that libplait-watch.so writes and `unplait watch` reads.
+ *
+ * One area per process: a mapping shared with a file (UNPLAIT_WATCH=dir=...) or with a memfd named
+ * "unplait-watch"; either way /proc/PID/maps and the NT_FILE note of a core dump lead to it.
+ *
+ *	header (one page) | modules | slot 0 | slot 1 | ...
+ *
+ * A slot belongs to one thread and only that thread writes it after its birth. It is a stack of
+ * uses: the locks the thread holds, outermost first, and on top what it is blocked on.
+ * The writer keeps two promises, and the reader's "no false positives" rests on them:
+ *
+ *   1. WATCH_HELD is set after the lock was really acquired and taken back before it is really
+ *      released. So whatever the area calls held was held at that instant.
+ *   2. `seq` grows with every push and with every change of a use's state. A slot whose seq is the
+ *      same in two samples was in that state the whole time between them.
+ *
+ * Change WATCH_VERSION whenever the meaning or place of a field changes; the reader refuses others.
+ */
+#ifndef UNPLAIT_WATCH_H
+#define UNPLAIT_WATCH_H
+
+#include <stdint.h>
+
+#define WATCH_MAGIC	  0x31484354574c5055ull /* "UPLWTCH1", little endian */
+#define WATCH_VERSION	  1
+#define WATCH_ENV	  "UNPLAIT_WATCH" /* dir=PATH,history=N,depth=N,threads=N */
+#define WATCH_NAME	  "unplait-watch" /* of the memfd; file areas are called PID.area */
+#define WATCH_PAGE	  4096
+#define WATCH_MODULES	  255 /* distinct modules that locking code may live in */
+#define WATCH_USES	  89  /* nested uses per thread; deeper ones are counted in `lost` */
+#define WATCH_DEPTH	  16  /* frames per stack */
+#define WATCH_STACKS	  64  /* call stacks per thread ... */
+#define WATCH_STACKS_MAX  128 /* ... and with a history */
+#define WATCH_HISTORY_MAX 256
+#define WATCH_FOREIGN	  8
+#define WATCH_NO_STACK	  0xffff
+
+enum watch_kind {
+	WATCH_MUTEX = 1,
+	WATCH_READ, /* an rwlock, for reading */
+	WATCH_WRITE,
+	WATCH_SPIN,
+	WATCH_COND, /* aux: the mutex */
+	WATCH_JOIN, /* object: the pthread_t */
+	WATCH_SEM,
+	WATCH_BARRIER,
+};
+
+enum watch_state {
+	WATCH_VOID,  /* being filled or emptied */
+	WATCH_WANT,  /* inside the call that acquires or waits */
+	WATCH_HELD,  /* acquired */
+	WATCH_YIELD, /* a mutex given up inside pthread_cond_wait */
+};
+
+enum watch_flags {
+	WATCH_TIMED = 1,	 /* the wait ends by itself */
+	WATCH_BEHIND_WRITERS = 2 /* a reader that queues behind waiting writers */
+};
+
+struct watch_use {
+	uint64_t object; /* address of the lock, condition, semaphore; the pthread_t of a join */
+	uint64_t aux;
+	uint64_t pc; /* return address of the call, for when there is no stack */
+	uint16_t stack;
+	uint8_t kind;  /* enum watch_kind */
+	uint8_t state; /* enum watch_state; written last */
+	uint8_t flags; /* enum watch_flags */
+	uint8_t pad;
+	uint16_t count; /* further acquisitions of a recursive lock */
+};
+
+/* One release, kept with history=N: what was held around it. */
+struct watch_release {
+	uint64_t object;
+	uint64_t outer; /* the next lock outwards that was still held, 0 = none */
+	uint64_t seq;	/* 0 = unused */
+	uint32_t generation,
+		outer_generation; /* of the stacks, which may have been replaced since */
+	uint16_t stack, outer_stack;
+	uint8_t kind, outer_kind;
+	uint16_t pad;
+};
+
+/* A call stack, and what it takes to see cheaply that it is the same again: see preload/stack.c. */
+struct watch_stack {
+	uint64_t sp, bp;
+	uint16_t pins; /* uses that refer to it: they keep it from being replaced */
+	uint8_t n;     /* frames */
+	uint8_t nbp;
+	uint8_t needs_bp;
+	uint8_t truncated; /* there are more frames, or they could not be unwound */
+	uint16_t pad;
+	uint64_t pc[WATCH_DEPTH]; /* return addresses, innermost first */
+	uint16_t off[WATCH_DEPTH];
+	uint16_t bp_off[WATCH_DEPTH], bp_value[WATCH_DEPTH];
+	uint32_t generation; /* counts replacements */
+	uint32_t pad2;
+};
+
+enum watch_slot_state {
+	WATCH_FREE,
+	WATCH_STARTING, /* pthread_create has been called */
+	WATCH_LIVE,
+	WATCH_EXITED, /* ended, but its locks are still held */
+	WATCH_GHOST,  /* held locks in the parent when this process was forked */
+};
+
+struct watch_slot {
+	uint32_t state; /* enum watch_slot_state */
+	uint32_t tid;
+	uint32_t n; /* uses[0..n) */
+	uint32_t lost;
+	uint64_t seq;
+	uint64_t pthread;
+	uint64_t stack_lo, stack_hi;
+	uint64_t start, arg;
+	uint32_t children;
+	uint32_t rounds;  /* of thread-specific destructors */
+	uint32_t history; /* releases so far */
+	uint32_t foreign; /* locks released here that this thread had not acquired */
+	uint64_t foreign_object[WATCH_FOREIGN];
+	char name[40];	    /* birth order: "0", "0.1", "0.1.2" */
+	uint32_t populated; /* memory is there: no fault, no SIGBUS on a full disk */
+	uint32_t pad[9];
+	struct watch_use uses[WATCH_USES];
+	uint64_t keys[WATCH_STACKS_MAX]; /* pc and sp of each stack, mixed; 0 = none */
+	struct watch_stack stacks[];	 /* header.stacks of them; then releases: history of them,
+					    then order pairs: history of them */
+};
+
+struct watch_module {
+	uint64_t start, end; /* addresses it covers */
+	uint64_t bias;	     /* address = bias + the address inside the ELF file */
+	uint8_t build_id_len;
+	uint8_t build_id[31];
+	uint32_t gone; /* dlclose was called since */
+	char path[196];
+};
+
+struct watch_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t slot_size;
+	uint64_t slots_at; /* offset of slot 0 */
+	uint64_t size;	   /* of the whole area */
+	uint64_t address;  /* of the area in its process */
+	uint32_t slots_max;
+	uint32_t stacks;  /* per slot */
+	uint32_t history; /* per slot */
+	uint32_t pid;
+	uint32_t slots_used; /* high-water mark */
+	uint32_t modules_used;
+	uint32_t lost_threads; /* threads that found no free slot: not watched */
+	uint32_t lost_modules;
+	uint32_t hint;		       /* a slot that may be free */
+	uint32_t ended;		       /* the process left through exit() */
+	uint64_t self_start, self_end; /* the watch library's own code: not part of any stack */
+};
+
+_Static_assert(sizeof(struct watch_use) == 32, "a use is half a cache line");
+_Static_assert(sizeof(struct watch_stack) == 256, "layout");
+_Static_assert(sizeof(struct watch_slot) == WATCH_PAGE, "one page, then the stacks");
+_Static_assert(sizeof(struct watch_module) == 256, "layout");
+
+#endif
