@@ -179,17 +179,38 @@ struct place {
 	unsigned line;
 };
 
-static struct place place_of(struct symbols *s, struct module *m, GElf_Addr addr)
+/* The compilation unit of an address. clang writes no .debug_aranges, so elfutils' own table may be
+ * empty: then every unit is asked. */
+static Dwarf_Die *find_unit(struct module *m, GElf_Addr addr, Dwarf_Addr *bias)
 {
-	Dwfl_Line *line = dwfl_module_getsrc(m->mod, addr);
-	int number = 0;
-	const char *file;
+	Dwarf_Die *cu = dwfl_module_addrdie(m->mod, addr, bias);
 
-	if (!line)
-		return (struct place){ 0 };
-	file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
-	file = relative_file(s, file, dwfl_line_comp_dir(line));
-	return (struct place){ file, (unsigned)number };
+	if (cu)
+		return cu;
+	while ((cu = dwfl_module_nextcu(m->mod, cu, bias)))
+		if (dwarf_haspc(cu, addr - *bias) == 1)
+			return cu;
+	return NULL;
+}
+
+static const char *unit_dir(Dwarf_Die *cu)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr(cu, DW_AT_comp_dir, &attr) ? dwarf_formstring(&attr) : NULL;
+}
+
+static struct place place_of(struct symbols *s, Dwarf_Die *cu, Dwarf_Addr addr)
+{
+	Dwarf_Line *line = cu ? dwarf_getsrc_die(cu, addr) : NULL;
+	struct place p = { 0 };
+	int number = 0;
+
+	if (line && dwarf_lineno(line, &number) == 0) {
+		p.line = (unsigned)number;
+		p.file = relative_file(s, dwarf_linesrc(line, NULL, NULL), unit_dir(cu));
+	}
+	return p;
 }
 
 static struct place call_place(struct symbols *s, Dwarf_Die *cu, Dwarf_Die *inlined)
@@ -199,15 +220,12 @@ static struct place call_place(struct symbols *s, Dwarf_Die *cu, Dwarf_Die *inli
 	Dwarf_Files *files;
 	size_t nfiles;
 	struct place p = { 0 };
-	const char *dir = NULL;
 
-	if (dwarf_attr(cu, DW_AT_comp_dir, &attr))
-		dir = dwarf_formstring(&attr);
 	if (dwarf_attr(inlined, DW_AT_call_line, &attr) && dwarf_formudata(&attr, &line) == 0)
 		p.line = (unsigned)line;
 	if (dwarf_attr(inlined, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &file) == 0 &&
 	    dwarf_getsrcfiles(cu, &files, &nfiles) == 0 && file < nfiles)
-		p.file = relative_file(s, dwarf_filesrc(files, file, NULL, NULL), dir);
+		p.file = relative_file(s, dwarf_filesrc(files, file, NULL, NULL), unit_dir(cu));
 	return p;
 }
 
@@ -217,16 +235,15 @@ static void add_frame(struct symbol_frames *ret, const char *function, struct pl
 	vec_push(ret, (struct symbol_frame){ function, place.file, place.line, inlined });
 }
 
-/* True when debug info knew the function. */
-static bool frames_from_dwarf(struct symbols *s, struct module *m, GElf_Addr addr,
-			      struct place place, struct symbol_frames *ret)
+/* True when debug info knew the function. addr is the debug info's own. */
+static bool frames_from_dwarf(struct symbols *s, Dwarf_Die *cu, Dwarf_Addr addr, struct place place,
+			      struct symbol_frames *ret)
 {
-	Dwarf_Addr bias;
-	Dwarf_Die *cu = dwfl_module_addrdie(m->mod, addr, &bias), *inner = NULL, *chain = NULL;
-	int n;
+	Dwarf_Die *inner = NULL, *chain = NULL;
 	bool found = false;
+	int n;
 
-	if (!cu || dwarf_getscopes(cu, addr - bias, &inner) <= 0)
+	if (!cu || dwarf_getscopes(cu, addr, &inner) <= 0)
 		return false;
 	n = dwarf_getscopes_die(&inner[0], &chain);
 	for (int i = 0; i < n && !found; i++) {
@@ -252,13 +269,16 @@ struct err *symbols_lookup(struct symbols *s, const char *path, const char *buil
 	struct err *err = get_module(s, path, build_id, &m);
 	struct place place;
 	GElf_Addr addr;
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *cu;
 	const char *name;
 
 	if (err)
 		return err;
 	addr = offset + m->bias;
-	place = place_of(s, m, addr);
-	if (frames_from_dwarf(s, m, addr, place, ret))
+	cu = find_unit(m, addr, &bias);
+	place = place_of(s, cu, addr - bias);
+	if (frames_from_dwarf(s, cu, addr - bias, place, ret))
 		return NULL;
 	name = dwfl_module_addrname(m->mod, addr);
 	if (name || place.file)

@@ -300,8 +300,15 @@ static struct err *report_now(struct watcher *wr)
 		struct snapshot s;
 		struct deadlock d;
 
-		if (w->dead || watch_sample(w->pid, 0.05, 0, &s, &d) != NULL)
+		err = w->dead ? err_new(ERR_ENV, "dead") : watch_sample(w->pid, 0.05, 0, &s, &d);
+		if (err) {
+			err_free(err);
+			err = NULL;
 			continue;
+		}
+		/* nobody moves between two samples; that says something only after a while */
+		d.stuck &= wr->o->stuck_after > 0 && w->quiet_since > 0 &&
+			   clock_seconds() - w->quiet_since >= wr->o->stuck_after;
 		err = report(wr, w, WATCH_WHY_REQUEST, &s, &d);
 		deadlock_deinit(&d);
 		snapshot_deinit(&s);
@@ -472,6 +479,7 @@ static struct err *loop(struct watcher *wr, const sigset_t *signals)
 			kill(wr->child, SIGKILL);
 		}
 	}
+	find_areas(wr);
 	for (size_t i = 0; i < wr->all.len && !err; i++)
 		err = look_at_dead(wr, &wr->all.data[i]);
 	return err;
@@ -500,7 +508,6 @@ struct err *watch_run(const struct watch_opts *o, struct watch_result *ret)
 		err = err_errno(errno, "cannot start %s", o->argv[0]);
 	else
 		err = loop(&wr, &signals);
-	find_areas(&wr);
 	for (size_t i = 0; i < wr.all.len; i++)
 		watched_deinit(&wr.all.data[i]);
 	vec_deinit(&wr.all);

@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -447,7 +446,7 @@ static void other_stack(uint64_t *lo, uint64_t *hi)
 	}
 }
 
-static void load(void);
+static bool load(void);
 
 static bool start(void)
 {
@@ -472,8 +471,7 @@ struct watch_slot *self_attach(void)
 	struct watch_slot *t = NULL;
 	uint64_t lo, hi;
 
-	load();
-	if (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) == 1)
+	if (!load() || __atomic_load_n(&ready, __ATOMIC_ACQUIRE) == 1)
 		return NULL; /* another thread is making the area, or we are, further down */
 	if (start())
 		t = slot_claim(NULL);
@@ -552,16 +550,33 @@ static void fork_child(void)
 	errno = saved;
 }
 
-/* Usually the constructor; earlier when another library's constructor takes a lock. */
-static void load(void)
+/* getenv() does not work yet when the dynamic linker calls a malloc that takes a lock; but the
+ * kernel put the environment where __libc_stack_end points: argc, argv, NULL, environment. */
+static const char *find_env(void)
 {
+	const uintptr_t *stack = __libc_stack_end;
+	char *const *env = (char *const *)(stack + 1 + stack[0] + 1);
+	size_t n = sizeof(WATCH_ENV) - 1;
+
+	for (; *env; env++)
+		if (strncmp(*env, WATCH_ENV, n) == 0 && (*env)[n] == '=')
+			return *env + n + 1;
+	return NULL;
+}
+
+/* Usually the constructor; earlier when another library's constructor, or malloc, takes a lock.
+ * False while it is being done further up the stack. */
+static bool load(void)
+{
+	static int state; /* 1: at it, 2: done; there is only one thread yet */
 	int saved = errno;
 	ssize_t n;
 
-	if (real.pthread_mutex_lock)
-		return;
+	if (state)
+		return state == 2;
+	state = 1;
 	real_resolve();
-	configure(getenv(WATCH_ENV));
+	configure(find_env());
 	unwind_init();
 	stack_init(config.depth);
 	n = readlink("/proc/self/exe", exe_path, sizeof(exe_path) - 1);
@@ -569,6 +584,8 @@ static void load(void)
 	have_key = pthread_key_create(&end_key, thread_end) == 0;
 	pthread_atfork(NULL, NULL, fork_child);
 	errno = saved;
+	state = 2;
+	return true;
 }
 
 __attribute__((constructor)) static void at_load(void)

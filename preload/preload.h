@@ -50,9 +50,10 @@ extern pthread_key_t end_key;
  * cfa - 8, the caller's bp at cfa - bp_save (0 = unchanged). */
 struct unwind_rule {
 	enum { UNWIND_STOP, UNWIND_SP, UNWIND_BP } base;
-	uint32_t offset;
+	uint32_t offset; /* with UNWIND_STOP: UNWIND_LAST when there is no caller */
 	uint32_t bp_save;
 };
+#define UNWIND_LAST 8
 struct unwind_rule unwind_rule_of(uint64_t pc);
 void unwind_init(void);
 void unwind_forget(void); /* code was unmapped */

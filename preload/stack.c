@@ -42,8 +42,10 @@ static void unwind(struct watch_stack *s, const uint64_t *fp, uint64_t lo, uint6
 		struct unwind_rule rule = unwind_rule_of(pc);
 		uint64_t cfa = (rule.base == UNWIND_BP ? bp : sp) + rule.offset;
 
-		if (rule.base == UNWIND_STOP)
+		if (rule.base == UNWIND_STOP) {
+			s->truncated = rule.offset != UNWIND_LAST;
 			return;
+		}
 		if (cfa <= sp || cfa > hi || cfa % 8 || (cfa - base) / 8 > 0xffff) {
 			s->truncated = cfa <= sp;
 			return; /* beyond the thread's first frame: the normal end */

@@ -148,12 +148,13 @@ static uint64_t read_encoded(struct reader *r, uint8_t encoding)
 
 /* ---- the call frame program ---- */
 
-enum { REG_BP = 6, REG_SP = 7 };
+enum { REG_BP = 6, REG_SP = 7, REG_RETURN = 16 };
 
 struct state {
 	uint64_t cfa_reg, cfa_off;
 	int64_t bp_at; /* cfa + bp_at; 0 = unchanged */
 	bool odd;      /* expressions: not for us */
+	bool last;     /* no return address: the outermost frame */
 };
 
 struct program {
@@ -210,7 +211,9 @@ static void run_op(struct program *g, struct reader *r, uint8_t op)
 		break;
 	case 0x07: /* undefined, same_value */
 	case 0x08:
-		set_saved(g, read_leb(r, false), 0);
+		reg = read_leb(r, false);
+		set_saved(g, reg, 0);
+		g->now.last |= op == 0x07 && reg == REG_RETURN;
 		break;
 	case 0x09: /* register */
 		reg = read_leb(r, false);
@@ -402,7 +405,9 @@ static struct unwind_rule find_rule(uint64_t pc)
 	module_note(pc);
 	if (!compute(pc - 1, &s)) /* the call, not what follows it */
 		return frame_pointer;
-	if (s.cfa_reg != REG_SP && s.cfa_reg != REG_BP)
+	if (s.last)
+		rule.offset = UNWIND_LAST;
+	if (s.last || (s.cfa_reg != REG_SP && s.cfa_reg != REG_BP))
 		return rule;
 	if (s.cfa_off % 8 || s.cfa_off / 8 >= 1 << 13 || s.bp_at > 0 || s.bp_at % 8 ||
 	    -s.bp_at / 8 >= 1 << 9)
