@@ -69,12 +69,22 @@ static struct err *damaged(const struct trace *t, const char *what)
 	return err_new(ERR_ENV, "%s is damaged: %s", t->path, what);
 }
 
+static bool hash_is(const void *data, size_t len, uint64_t want)
+{
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+	(void)data, (void)len, (void)want;
+	return true;
+#else
+	return XXH64(data, len, 0) == want;
+#endif
+}
+
 struct err *trace_load(struct trace *t, const struct format_entry *e, struct strbuf *ret)
 {
 	const uint8_t *stored = t->data + e->offset;
 	size_t n;
 
-	if (XXH64(stored, e->stored, 0) != e->hash)
+	if (!hash_is(stored, e->stored, e->hash))
 		return damaged(t, "a block does not match its checksum");
 	strbuf_clear(ret);
 	if (e->coding == 0) {
@@ -133,7 +143,7 @@ static struct err *read_directory(struct trace *t)
 	    f.nentries != (t->len - sizeof(f) - f.directory) / sizeof(*t->entries))
 		return damaged(t, "the directory makes no sense");
 	len = f.nentries * sizeof(*t->entries);
-	if (XXH64(t->data + f.directory, len, 0) != f.hash)
+	if (!hash_is(t->data + f.directory, len, f.hash))
 		return damaged(t, "the directory does not match its checksum");
 	t->entries = xmemdup(t->data + f.directory, len);
 	t->nentries = f.nentries;

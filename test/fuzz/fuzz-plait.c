@@ -1,0 +1,38 @@
+/* libFuzzer target: the plait reader. Whatever the bytes, it says no or hands out events, and reads
+ * nothing outside. Checksums are not compared in this build, or the fuzzer would get no further. */
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "trace/export.h"
+
+#include <stdio.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static FILE *null;
+	struct trace *t;
+	const void *section;
+	size_t n;
+	struct err *err = trace_open_memory("fuzz.plait", data, len, &t);
+
+	if (err) {
+		err_free(err);
+		return 0;
+	}
+	if (!null)
+		null = fopen("/dev/null", "w");
+	for (const struct export_format *f = export_formats; f->name; f++)
+		err_free(export_run(t, NULL, f, NULL, null));
+	for (uint32_t i = 0; i < trace_meta(t)->nthreads && i < 4; i++) {
+		struct cursor c;
+		const struct event *ev;
+
+		cursor_init(&c, t, i, trace_meta(t)->threads[i].nevents / 2);
+		err_free(cursor_next(&c, &ev));
+		cursor_deinit(&c);
+	}
+	err_free(trace_section(t, "schedule", &section, &n));
+	trace_close(t);
+	return 0;
+}
