@@ -46,7 +46,7 @@ static void *start_recorded(void *arg)
 	return ((void *(*)(void *))t->start_routine)(t->start_arg);
 }
 
-static void *start_controlled(void *arg)
+static void controlled_body(void *arg)
 {
 	struct control_thread *t = arg;
 
@@ -54,6 +54,14 @@ static void *start_controlled(void *arg)
 	rt_thread_attach(t->rt);
 	control_thread_arm(t);
 	t->result = t->start(t->arg);
+}
+
+static void *start_controlled(void *arg)
+{
+	struct control_thread *t = arg;
+
+	rt_self_ = &rt_nobody; /* until its turn */
+	gate_thread(&t->gate, controlled_body, t);
 	return t->result;
 }
 
@@ -80,6 +88,7 @@ static int create_controlled(struct control_thread *me, uint32_t site, pthread_t
 		return r;
 	}
 	*handle = t->handle;
+	gate_created(&t->gate);
 	control_changed();
 	rt_record_thread(PLAIT_EV_FORK, site, t->rt->index, 0);
 	return 0;
@@ -126,6 +135,19 @@ int hook_thrd_create(thrd_t *handle, thrd_start_t start, void *arg)
 	HOOK_ENTER;
 	r = create(rt_take_site(), handle, NULL, (void *(*)(void *))(void (*)(void))start, arg);
 	return r == 0 ? thrd_success : r == ENOMEM || r == EAGAIN ? thrd_nomem : thrd_error;
+}
+
+/* The result must be known before libc unwinds: a fiber's kernel thread returns it. */
+void hook_pthread_exit(void *result)
+{
+	struct control_thread *me = control_self();
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	if (me)
+		me->result = result;
+	real.pthread_exit(result);
+	__builtin_unreachable();
 }
 
 /* ---- join ---- */

@@ -244,6 +244,8 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 	memset(ret, 0, sizeof(*ret));
 	h.start = clock_seconds();
 	err = parse_strategy(&h, o->strategy);
+	if (!err && o->all && o->output)
+		err = file_make_dirs(o->output);
 	if (!err)
 		err = session_open(&o->target, &h.session);
 	if (!err)

@@ -22,6 +22,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -130,6 +131,7 @@ static _Noreturn void exec_target(struct session *s, int socket)
 		setenv("LD_PRELOAD", s->preload, 1);
 	setenv("LD_BIND_NOW", "1", 1); /* lazy binding would differ between runs */
 	personality(ADDR_NO_RANDOMIZE);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &no_core);
 	setpgid(0, 0);
 	execv(s->program, s->target->argv);

@@ -433,7 +433,6 @@ void control_note(enum plait_uncontrolled what)
 
 void control_thread_begin(struct control_thread *t)
 {
-	gate_first(&t->gate);
 	arrived();
 	executed(t);
 }
@@ -448,8 +447,10 @@ void control_thread_end(struct control_thread *t)
 	rt_thread_end(t->rt);
 	t->rt->depth = 1;
 	forget(t);
-	if (!control.nalive)
+	if (!control.nalive) {
+		gate_last(&t->gate, &threads[0].gate);
 		return;
+	}
 	control.area->points_taken = ++control.points;
 	to = pick(NULL);
 	control.area->switches++;

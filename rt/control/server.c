@@ -15,7 +15,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,6 +111,7 @@ static void serve(void)
 		rt_server_fork = true;
 		pid = fork();
 		if (pid == 0) {
+			rt_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
 			rt_syscall(SYS_close, server_fd, 0, 0, 0, 0, 0);
 			fresh_descriptors();
 			break;
