@@ -99,10 +99,19 @@ static struct err *record_failing(struct job *j)
 	return err;
 }
 
+/* The last place at which the failing thread was seen. */
+static uint32_t last_site(const struct job *j)
+{
+	for (size_t i = j->steps.len; i-- > 0;)
+		if (j->steps.data[i].thread == j->failing.failure.thread && j->steps.data[i].site)
+			return j->steps.data[i].site;
+	return 0;
+}
+
 static void describe_outcome(struct job *j)
 {
 	struct explanation *x = j->x;
-	const char *at = present_site(x, j->trace, j->failing.failure.site);
+	const char *at = present_site(x, j->trace, last_site(j));
 	const char *text = j->failing.text && *j->failing.text ? j->failing.text : NULL;
 
 	x->outcome = outcome_name(j->failing.outcome);

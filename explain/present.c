@@ -33,14 +33,25 @@ struct presenter {
 
 static struct err *read_somewhere(const struct presenter *p, const char *path, struct strbuf *ret)
 {
-	_cleanup_(xfreep) char *in_cwd = NULL;
+	_cleanup_(xfreep) char *in_cwd = NULL, *beside = NULL;
 	struct err *err = file_read(path, ret);
+	const char *slash;
 
-	if (!err || path[0] == '/' || !p->meta->cwd)
+	if (!err || path[0] == '/')
 		return err;
-	err_free(err);
-	in_cwd = xasprintf("%s/%s", p->meta->cwd, path);
-	return file_read(in_cwd, ret);
+	if (p->meta->cwd) {
+		err_free(err);
+		in_cwd = xasprintf("%s/%s", p->meta->cwd, path);
+		err = file_read(in_cwd, ret);
+	}
+	slash = p->meta->nmodules ? strrchr(p->meta->modules[0].path, '/') : NULL;
+	if (err && slash) {
+		err_free(err);
+		beside = xasprintf("%.*s/%s", (int)(slash - p->meta->modules[0].path),
+				   p->meta->modules[0].path, path);
+		err = file_read(beside, ret);
+	}
+	return err;
 }
 
 static const struct strbuf *source_text(struct presenter *p, const char *path)
