@@ -1,0 +1,397 @@
+/* cmd/cmd-sym.c - `unplait sym`: look at what the symbolic machine does with a program. */
+#include "cmd/cmd.h"
+
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "sym/sym.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *status);
+
+const struct cmd cmd_sym = {
+	.name = "sym",
+	.synopsis = "run|explore|trace [options] PROGRAM [ARG...]",
+	.summary = "run a program's bitcode in the symbolic machine",
+	.help = "run      execute PROGRAM concretely, like the native program\n"
+		"explore  follow every path of symbolic arguments, input or environment\n"
+		"trace    the symbolic trace of a path recording\n"
+		"\n"
+		"PROGRAM is a C or C++ file, LLVM 19 bitcode, or a binary built with `unplait "
+		"cc`.\n"
+		"\n"
+		"  unplait sym run prog.c 3 4\n"
+		"  unplait sym explore --sym-args 2 --sym-arg-len 3 prog.c\n"
+		"\n"
+		"Status: 0 nothing found, 1 an error of the program was found, 3 bad input or "
+		"unsupported,\n"
+		"4 a budget ran out before every path was followed.\n",
+	.main = sym_main,
+};
+
+struct options {
+	struct sym_config c;
+	struct strings cflags, sym_env;
+	bool stats, files, no_confirm, paths;
+	const char *input;
+	uint64_t sym_args, sym_arg_len, sym_stdin, sym_env_len, query_ms;
+};
+
+static void print_stats(const struct sym_stats *s, FILE *to)
+{
+	double rate = s->seconds > 0 ? (double)s->ops / s->seconds / 1e6 : 0;
+	uint64_t asked = s->queries, cached = s->by_model + s->by_cache + s->by_core;
+
+	fprintf(to, "operations %llu in %.3f s (%.1f M/s)\n", (unsigned long long)s->ops,
+		s->seconds, rate);
+	fprintf(to, "states %llu (at once %llu), forks %llu, paths ended %llu\n",
+		(unsigned long long)s->states, (unsigned long long)s->max_states,
+		(unsigned long long)s->forks, (unsigned long long)s->paths);
+	if (asked)
+		fprintf(to,
+			"queries %llu: models %llu, answers %llu, cores %llu, enumeration %llu, Z3 "
+			"%llu, unknown %llu; %.1f %% from caches\n",
+			(unsigned long long)asked, (unsigned long long)s->by_model,
+			(unsigned long long)s->by_cache, (unsigned long long)s->by_core,
+			(unsigned long long)s->by_enum, (unsigned long long)s->by_z3,
+			(unsigned long long)s->unknown, 100.0 * (double)cached / (double)asked);
+	fprintf(to, "time: solver %.3f s, of it Z3 %.3f s; expressions %llu, symbols %llu\n",
+		s->solver_seconds, s->z3_seconds, (unsigned long long)s->exprs,
+		(unsigned long long)s->symbols);
+}
+
+static void json_stats(struct json *j, const struct sym_stats *s)
+{
+	json_begin_object(j, "stats");
+	json_uint(j, "operations", s->ops);
+	json_real(j, "seconds", s->seconds, 3);
+	json_uint(j, "states", s->states);
+	json_uint(j, "max_states", s->max_states);
+	json_uint(j, "forks", s->forks);
+	json_uint(j, "paths", s->paths);
+	json_uint(j, "branches", s->branches);
+	json_uint(j, "queries", s->queries);
+	json_uint(j, "by_model", s->by_model);
+	json_uint(j, "by_cache", s->by_cache);
+	json_uint(j, "by_core", s->by_core);
+	json_uint(j, "by_enumeration", s->by_enum);
+	json_uint(j, "by_z3", s->by_z3);
+	json_uint(j, "unknown", s->unknown);
+	json_real(j, "solver_seconds", s->solver_seconds, 3);
+	json_real(j, "z3_seconds", s->z3_seconds, 3);
+	json_uint(j, "expressions", s->exprs);
+	json_end(j);
+}
+
+static void json_outcome(struct json *j, const char *key, const struct sym_outcome *o)
+{
+	json_begin_object(j, key);
+	json_str(j, "kind", sym_kind_name(o->kind));
+	if (o->kind == SYM_EXIT)
+		json_int(j, "code", o->code);
+	json_str(j, "message", o->message);
+	json_str(j, "where", o->where);
+	json_str(j, "function", o->function);
+	json_str(j, "thread", o->thread);
+	json_str(j, "stack", o->stack);
+	json_end(j);
+}
+
+static void json_notes(struct json *j, const struct names *notes)
+{
+	json_begin_array(j, "notes");
+	for (size_t i = 0; i < notes->len; i++)
+		json_str(j, NULL, notes->text[i]);
+	json_end(j);
+}
+
+static void to_stdout(void *arg, int fd, const void *data, size_t len)
+{
+	(void)arg;
+	fwrite(data, 1, len, fd == 2 ? stderr : stdout);
+}
+
+static struct err *do_run(struct options *o, const struct cmd_common *common, struct sym_program *p,
+			  int *status)
+{
+	struct sym_result r = { 0 };
+	struct err *err = sym_run(p, &o->c, common->json ? NULL : to_stdout, NULL, &r);
+	struct json j;
+
+	if (err)
+		return err;
+	fflush(stdout);
+	*status = sym_kind_is_error(r.outcome.kind)   ? 1
+		  : r.outcome.kind == SYM_UNSUPPORTED ? 3
+		  : r.outcome.kind == SYM_BUDGET      ? 4
+						      : 0;
+	if (common->json) {
+		json_init(&j);
+		json_begin_object(&j, NULL);
+		json_outcome(&j, "outcome", &r.outcome);
+		json_strn(&j, "stdout", strbuf_str(&r.out), r.out.len);
+		json_strn(&j, "stderr", strbuf_str(&r.err_out), r.err_out.len);
+		json_notes(&j, &r.notes);
+		json_stats(&j, &r.stats);
+		json_end(&j);
+		err = cmd_write_json(common, &j);
+		json_deinit(&j);
+	} else {
+		if (r.outcome.kind != SYM_EXIT)
+			log_note("%s: %s\n  at %s", sym_kind_name(r.outcome.kind),
+				 r.outcome.message, r.outcome.stack);
+		else if (r.outcome.code)
+			log_note("the program ended with status %d", r.outcome.code);
+		for (size_t i = 0; i < r.notes.len; i++)
+			log_note("note: %s", r.notes.text[i]);
+		if (o->stats)
+			print_stats(&r.stats, stderr);
+	}
+	sym_result_deinit(&r);
+	return err;
+}
+
+/* --- explore --- */
+
+static void add_quoted(struct strbuf *sb, const char *s, size_t len)
+{
+	bool plain = len > 0;
+
+	for (size_t i = 0; i < len; i++)
+		plain &= (s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
+			 (s[i] >= '0' && s[i] <= '9') || strchr("-_./=,:+%", s[i]);
+	if (plain) {
+		strbuf_add(sb, s, len);
+		return;
+	}
+	strbuf_adds(sb, "$'");
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == '\'' || c == '\\')
+			strbuf_addf(sb, "\\%c", c);
+		else if (c >= 32 && c < 127)
+			strbuf_addc(sb, (char)c);
+		else
+			strbuf_addf(sb, "\\x%02x", c);
+	}
+	strbuf_adds(sb, "'");
+}
+
+/* The command line that repeats the path in a shell. */
+static void add_command(struct strbuf *sb, const struct sym_path *p)
+{
+	if (p->input_len) {
+		strbuf_adds(sb, "printf %s ");
+		add_quoted(sb, (const char *)p->input, p->input_len);
+		strbuf_adds(sb, " | ");
+	}
+	for (uint32_t i = 0; i < p->nenv; i++) {
+		add_quoted(sb, p->env[i], strlen(p->env[i]));
+		strbuf_addc(sb, ' ');
+	}
+	for (uint32_t i = 0; i < p->nargs; i++) {
+		if (i)
+			strbuf_addc(sb, ' ');
+		add_quoted(sb, p->args[i], strlen(p->args[i]));
+	}
+}
+
+static const char *confirmed_text(int c)
+{
+	return c > 0 ? "confirmed" : c < 0 ? "not confirmed" : "not tried";
+}
+
+static void json_path(struct json *j, const struct sym_path *p)
+{
+	struct strbuf sb = { 0 };
+
+	json_begin_object(j, NULL);
+	json_uint(j, "id", p->id);
+	json_outcome(j, "outcome", &p->outcome);
+	json_begin_array(j, "args");
+	for (uint32_t i = 0; i < p->nargs; i++)
+		json_strn(j, NULL, p->args[i], strlen(p->args[i]));
+	json_end(j);
+	json_strn(j, "stdin", (const char *)p->input, p->input_len);
+	add_command(&sb, p);
+	json_str(j, "command", strbuf_str(&sb));
+	strbuf_deinit(&sb);
+	json_str(j, "native", confirmed_text(p->confirmed));
+	json_str(j, "native_outcome", p->native);
+	json_uint(j, "constraints", p->constraints);
+	json_uint(j, "operations", p->ops);
+	json_end(j);
+}
+
+static void print_path(const struct sym_path *p, bool error)
+{
+	struct strbuf sb = { 0 };
+
+	add_command(&sb, p);
+	if (error)
+		printf("%s%s%s: %s\n  at %s\n  input: %s\n  native run: %s%s%s\n", color(COLOR_RED),
+		       sym_kind_name(p->outcome.kind), color(COLOR_OFF), p->outcome.message,
+		       p->outcome.stack, strbuf_str(&sb), confirmed_text(p->confirmed),
+		       *p->native ? ", " : "", p->native);
+	else
+		printf("path %u: %s %d: %s\n", p->id, sym_kind_name(p->outcome.kind),
+		       p->outcome.code, strbuf_str(&sb));
+	strbuf_deinit(&sb);
+}
+
+static struct err *report_explore(struct options *o, const struct cmd_common *common,
+				  struct sym_result *r, int errors)
+{
+	struct json j;
+	struct err *err;
+
+	if (common->json) {
+		json_init(&j);
+		json_begin_object(&j, NULL);
+		json_bool(&j, "complete", r->complete);
+		json_int(&j, "errors", errors);
+		json_begin_array(&j, "paths");
+		for (size_t i = 0; i < r->paths.len; i++)
+			json_path(&j, &r->paths.data[i]);
+		json_end(&j);
+		json_notes(&j, &r->notes);
+		json_stats(&j, &r->stats);
+		json_end(&j);
+		err = cmd_write_json(common, &j);
+		json_deinit(&j);
+		return err;
+	}
+	for (size_t i = 0; i < r->paths.len; i++) {
+		bool error = r->paths.data[i].outcome.kind != SYM_EXIT;
+
+		if (error || o->paths)
+			print_path(&r->paths.data[i], error);
+	}
+	for (size_t i = 0; i < r->notes.len; i++)
+		printf("note: %s\n", r->notes.text[i]);
+	printf("%llu paths, %d error%s%s\n", (unsigned long long)r->stats.paths, errors,
+	       errors == 1 ? "" : "s",
+	       r->complete ? "" : "; not every path was followed to its end");
+	if (o->stats)
+		print_stats(&r->stats, stdout);
+	return NULL;
+}
+
+static struct err *do_explore(struct options *o, const struct cmd_common *common,
+			      struct sym_program *p, int *status)
+{
+	struct sym_result r = { 0 };
+	struct err *err = sym_explore(p, &o->c, &r);
+	int errors = 0;
+
+	if (!err && !o->no_confirm)
+		err = sym_confirm(p, &o->c, &r);
+	for (size_t i = 0; i < r.paths.len; i++)
+		errors += sym_kind_is_error(r.paths.data[i].outcome.kind);
+	if (!err)
+		err = report_explore(o, common, &r, errors);
+	*status = errors ? 1 : r.complete ? 0 : 4;
+	sym_result_deinit(&r);
+	return err;
+}
+
+static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	struct options o = { .sym_arg_len = 4, .sym_env_len = 8, .query_ms = 5000 };
+	struct cmd_common common = { 0 };
+	const struct opt table[] = {
+		OPT_U64(0, "sym-args", "N", &o.sym_args, "explore: N more arguments, symbolic"),
+		OPT_U64(0, "sym-arg-len", "BYTES", &o.sym_arg_len,
+			"explore: longest symbolic argument (4)"),
+		OPT_U64(0, "sym-stdin", "BYTES", &o.sym_stdin,
+			"explore: BYTES of symbolic standard input"),
+		OPT_LIST(0, "sym-env", "NAME", &o.sym_env,
+			 "explore: a symbolic environment variable"),
+		OPT_U64(0, "sym-env-len", "BYTES", &o.sym_env_len,
+			"explore: longest symbolic value (8)"),
+		OPT_STR(0, "order", "ORDER", &o.c.order,
+			"explore: depth, breadth or cover (default)"),
+		OPT_U64(0, "max-states", "N", &o.c.max_states, "explore: waiting states at most"),
+		OPT_U64(0, "max-paths", "N", &o.c.max_paths, "explore: stop after N paths"),
+		OPT_FLAG(0, "all-errors", &o.c.all_errors,
+			 "explore: every path to an error, not one per place"),
+		OPT_FLAG(0, "paths", &o.paths, "explore: print the input of every path"),
+		OPT_FLAG(0, "no-confirm", &o.no_confirm, "explore: do not run the native program"),
+		OPT_U64(0, "query-ms", "MS", &o.query_ms,
+			"longest time of one solver query (5000)"),
+		OPT_STR(0, "query-log", "FILE", &o.c.query_log,
+			"write every solver query as SMT-LIB"),
+		OPT_U64(0, "max-ops", "N", &o.c.max_ops, "operations per path at most"),
+		OPT_REAL(0, "seconds", "S", &o.c.max_seconds, "stop after S seconds"),
+		OPT_U64(0, "seed", "N", &o.c.seed, "switch threads at random"),
+		OPT_STR(0, "stdin", "FILE", &o.input, "run: standard input (- is our own)"),
+		OPT_FLAG(0, "files", &o.files, "the program may read this machine's files"),
+		OPT_LIST(0, "cflag", "FLAG", &o.cflags, "for compiling a source file"),
+		OPT_FLAG(0, "stats", &o.stats, "print counts and times"),
+		OPT_END,
+	};
+	_cleanup_(strbuf_deinit) struct strbuf input = { 0 };
+	struct sym_program *p = NULL;
+	struct err *err;
+	const char *what;
+	extern char **environ;
+
+	if (argc > 0 && argv[0][0] != '-') {
+		what = argv[0];
+		argc--;
+		argv++;
+	} else {
+		what = NULL;
+	}
+	err = cmd_parse(cmd, table, &common, false, &argc, &argv);
+	if (err)
+		return err;
+	if (!what)
+		return cmd_usage(cmd, "what to do: run, explore or trace");
+	if (!strcmp(what, "trace"))
+		return err_new(
+			ERR_ENV,
+			"sym trace follows a path recording (record --mode path), and this version "
+			"cannot make or read those yet; sym run and sym explore work");
+	if (strcmp(what, "run") && strcmp(what, "explore"))
+		return cmd_usage(cmd, "what to do: run, explore or trace");
+	if (argc < 1)
+		return cmd_usage(cmd, "which program?");
+	if (o.input) {
+		err = file_read(strcmp(o.input, "-") ? o.input : "/dev/stdin", &input);
+		if (err)
+			return err;
+	}
+	vec_push(&o.cflags, NULL);
+	vec_push(&o.sym_env, NULL);
+	err = sym_open(argv[0], o.cflags.data, &p);
+	if (err)
+		return err;
+	o.c.args = (const char *const *)argv;
+	o.c.nargs = (uint32_t)argc;
+	o.c.input = strbuf_str(&input);
+	o.c.input_len = input.len;
+	o.c.sym_args = (uint32_t)o.sym_args;
+	o.c.sym_arg_len = (uint32_t)o.sym_arg_len;
+	o.c.sym_stdin = (uint32_t)o.sym_stdin;
+	o.c.sym_env = o.sym_env.data;
+	o.c.sym_env_len = (uint32_t)o.sym_env_len;
+	o.c.query_ms = (uint32_t)o.query_ms;
+	o.c.keep_paths = o.paths;
+	o.c.host_files = o.files || !strcmp(what, "run");
+	if (!strcmp(what, "run")) {
+		o.c.sym_env = NULL;
+		o.c.env = (const char *const *)environ;
+		o.c.sym_args = o.c.sym_stdin = 0;
+		err = do_run(&o, &common, p, status);
+	} else {
+		err = do_explore(&o, &common, p, status);
+	}
+	sym_close(p);
+	vec_deinit(&o.cflags);
+	vec_deinit(&o.sym_env);
+	return err;
+}

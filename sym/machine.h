@@ -1,0 +1,186 @@
+/* sym/machine.h - private to sym/: the machine that runs states.
+ *
+ * interp.c executes one thread of one state until something happens that the inner loop does not
+ * decide; access.c is every memory access that is not trivial; threads.c and builtins.c are what
+ * the program can call; guide-*.c decide which state runs next and what a symbolic branch does. */
+#ifndef SYM_MACHINE_H
+#define SYM_MACHINE_H
+
+#include "sym/solver.h"
+#include "sym/state.h"
+#include "sym/sym.h"
+
+struct val {
+	uint64_t c;
+	expr_id x; /* 0: c is the value */
+};
+
+/* What ended a stretch of execution. */
+enum stop {
+	STOP_NONE,
+	STOP_SWITCH, /* the other loop (concrete/symbolic) has to go on */
+	STOP_THREAD, /* this thread cannot or should not go on: let the scheduler choose */
+	STOP_END,    /* the state is finished; machine->outcome says how */
+	STOP_PARK,   /* the guide took the state back into its queue */
+	STOP_BUDGET,
+};
+
+#define CACHE_SIZE 256
+struct cache_line {
+	uint32_t key;	       /* high half of the address */
+	uint32_t rsize, wsize; /* bytes that may be read, written without asking; 0 = ask */
+	uint8_t *bytes;
+};
+
+/* Decides at symbolic branches and collects what happens. */
+struct guide {
+	/* The condition may be either; return 1 = true, 0 = false side only. Called with the
+	 * decision still open; a guide that explores forks here. */
+	bool (*branch)(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc);
+	/* The current state ended; the outcome is in m->outcome. */
+	void (*end)(struct machine *m, struct state *s);
+	/* An error is possible on this path under `model` but does not end the state. */
+	void (*error)(struct machine *m, struct state *s, const struct sym_outcome *o,
+		      struct model *model);
+	/* A fork that execution itself needs (pointers into several objects): the guide owns it. */
+	void (*forked)(struct machine *m, struct state *s);
+	/* May be NULL: whether the state should go back into the queue at this block. */
+	bool (*park)(struct machine *m, struct state *s);
+	/* May be NULL: a read that others may have written; fills *v and returns true to replace
+	 * it. */
+	bool (*read)(struct machine *m, uint64_t address, unsigned w, struct val *v);
+	void (*write)(struct machine *m, uint64_t address, unsigned w, struct val v);
+	void *data;
+};
+
+struct machine {
+	struct ir *ir;
+	struct exprs exprs;
+	struct solver *solver;
+	struct guide *guide;
+	const struct sym_config *config;
+	struct state *s; /* running */
+	struct sym_outcome outcome;
+	struct sym_stats stats;
+	struct cache_line cache[CACHE_SIZE];
+	uint64_t op_limit; /* of the current state; UINT64_MAX = none */
+	double deadline;
+	uint32_t next_state;
+	uint64_t rng;
+	struct names notes; /* what the answer leaves out */
+	struct strbuf scratch;
+	VEC(struct sym_input) inputs; /* symbols in order of creation */
+	void (*output)(void *arg, int fd, const void *data, size_t len);
+	void *output_arg;
+};
+
+void machine_init(struct machine *m, struct ir *ir, const struct sym_config *config);
+void machine_deinit(struct machine *m);
+/* Place globals and arguments, make thread 0 ready to run main. */
+struct err *machine_start(struct machine *m, struct state **ret);
+/* Run until the state ends, parks, or a budget runs out. */
+enum stop machine_run(struct machine *m, struct state *s);
+/* Run the current thread until something stops it. */
+enum stop interp(struct machine *m);
+
+/* End the current state with an outcome at the current operation; always STOP_END. */
+enum stop machine_fault(struct machine *m, enum sym_kind kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* An outcome record for the current position, message filled in. */
+void machine_outcome(struct machine *m, struct sym_outcome *o, enum sym_kind kind, const char *fmt,
+		     ...) __attribute__((format(printf, 4, 5)));
+void machine_note(struct machine *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static inline struct thread *current_thread(struct machine *m)
+{
+	return &m->s->threads[m->s->current];
+}
+static inline struct val get_reg(const struct frame *f, int32_t r)
+{
+	return (struct val){ f->r[r], f->x ? f->x[r] : 0 };
+}
+static inline void set_reg(struct machine *m, struct frame *f, int32_t r, struct val v)
+{
+	if (v.x && expr_is_const(&m->exprs, v.x))
+		v = (struct val){ expr_get(&m->exprs, v.x)->imm, 0 };
+	if (v.x)
+		frame_make_symbolic(f);
+	if (f->x)
+		f->x[r] = v.x;
+	f->r[r] = v.c;
+}
+static inline expr_id val_expr(struct machine *m, struct val v, unsigned w)
+{
+	unsigned own;
+
+	if (!v.x)
+		return expr_const(&m->exprs, w, v.c);
+	own = expr_get(&m->exprs, v.x)->w; /* registers hold narrow values zero-extended */
+	return own == w	 ? v.x
+	       : own < w ? expr_zext(&m->exprs, v.x, w)
+			 : expr_extract(&m->exprs, v.x, 0, w);
+}
+static inline struct val expr_val(struct machine *m, expr_id x)
+{
+	if (expr_is_const(&m->exprs, x))
+		return (struct val){ expr_get(&m->exprs, x)->imm, 0 };
+	return (struct val){ 0, x };
+}
+
+/* --- branches and constraints (branch.c) --- */
+/* Which way a condition goes here; forks through the guide when it may go both ways. */
+bool machine_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc);
+/* May cond be true on the current path? A model that says how in *ret (may be NULL). */
+enum answer machine_may(struct machine *m, expr_id cond, struct model **ret);
+/* Add cond to the path; it must be possible. model: satisfies it, or NULL = the state's own does.
+ */
+void machine_assume(struct machine *m, struct state *s, expr_id cond, struct model *model);
+/* The value the state's model gives; makes it the only one from here on. */
+uint64_t machine_concretise(struct machine *m, struct val v, unsigned w, const char *why);
+uint64_t machine_value(struct machine *m, struct state *s, expr_id x);
+
+/* --- memory (access.c) --- */
+void cache_clear(struct machine *m);
+/* n bytes at addr as a value of w bits. STOP_NONE and *ret, or the state has ended. */
+enum stop mem_load(struct machine *m, struct val addr, unsigned w, struct val *ret);
+enum stop mem_store(struct machine *m, struct val addr, unsigned w, struct val v);
+enum stop mem_copy(struct machine *m, struct val to, struct val from, struct val len);
+enum stop mem_fill(struct machine *m, struct val to, struct val byte, struct val len);
+/* A string or buffer of the program as concrete bytes (symbolic ones take their model's value). */
+enum stop mem_bytes(struct machine *m, uint64_t addr, uint64_t len, uint8_t *out);
+enum stop mem_string(struct machine *m, uint64_t addr, char *out, size_t cap);
+enum stop mem_write(struct machine *m, uint64_t addr, const void *data, uint64_t len);
+uint64_t mem_new(struct machine *m, enum object_kind kind, uint64_t size);
+void mem_release(struct machine *m, uint32_t id);
+void mem_release_to(struct machine *m, struct frame *f, uint32_t until);
+/* The object and offset a concrete address means, for `len` bytes; faults otherwise. */
+enum stop mem_resolve(struct machine *m, uint64_t addr, uint64_t len, bool write, struct object **o,
+		      uint32_t *off);
+enum stop mem_free_call(struct machine *m, struct val addr);
+
+/* --- calls (builtins.c, threads.c) --- */
+enum stop call_builtin(struct machine *m, struct frame *f, const struct op *o);
+enum stop call_thread_builtin(struct machine *m, struct frame *f, const struct op *o,
+			      struct val *args, uint32_t n, struct val *ret);
+enum stop call_unknown(struct machine *m, struct frame *f, const struct op *o,
+		       const struct function *callee);
+/* Push a frame for f with these arguments onto the current thread. */
+enum stop push_call(struct machine *m, struct function *callee, const struct val *args,
+		    uint32_t nargs, int32_t ret, uint8_t nret);
+enum stop thread_finish(struct machine *m, struct val result);
+/* Choose who runs next; false when the state has ended (deadlock) with m->outcome set. */
+bool schedule(struct machine *m);
+void thread_make_tls(struct machine *m, struct thread *t);
+
+/* --- symbolic operations (interp-slow.c): everything with an operand that is an expression --- */
+enum stop slow_op(struct machine *m, struct frame *f, const struct op *o);
+
+/* --- concrete helpers shared by both loops --- */
+void wide_op(struct frame *f, const struct op *o, bool *div0);
+void long_double_op(struct frame *f, const struct op *o);
+uint64_t intrin_value(const struct op *o, uint64_t a, uint64_t b, uint64_t c);
+bool overflow_value(const struct op *o, uint64_t a, uint64_t b, uint64_t *ret);
+uint64_t fp_value(const struct op *o, uint64_t a, uint64_t b);
+uint64_t fmath_value(const struct op *o, uint64_t a, uint64_t b, uint64_t c);
+
+#endif

@@ -1,0 +1,416 @@
+/* The parts of pthread and time that need no machine: attributes, once, keys, clocks. */
+#include "model.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+int pthread_mutexattr_init(pthread_mutexattr_t *a)
+{
+	memset(a, 0, sizeof(*a));
+	return 0;
+}
+int pthread_mutexattr_destroy(pthread_mutexattr_t *a)
+{
+	(void)a;
+	return 0;
+}
+int pthread_mutexattr_settype(pthread_mutexattr_t *a, int kind)
+{
+	*(int *)a = kind;
+	return 0;
+}
+int pthread_mutexattr_gettype(const pthread_mutexattr_t *a, int *kind)
+{
+	*kind = *(const int *)a;
+	return 0;
+}
+int pthread_mutexattr_setpshared(pthread_mutexattr_t *a, int s)
+{
+	(void)a;
+	(void)s;
+	return 0;
+}
+int pthread_mutexattr_setprotocol(pthread_mutexattr_t *a, int s)
+{
+	(void)a;
+	(void)s;
+	return 0;
+}
+int pthread_mutexattr_setrobust(pthread_mutexattr_t *a, int s)
+{
+	(void)a;
+	(void)s;
+	return 0;
+}
+int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a)
+{
+	memset(m, 0, sizeof(*m));
+	return sym_mutex_init(m, a ? *(const int *)a : 0);
+}
+int pthread_condattr_init(pthread_condattr_t *a)
+{
+	memset(a, 0, sizeof(*a));
+	return 0;
+}
+int pthread_condattr_destroy(pthread_condattr_t *a)
+{
+	(void)a;
+	return 0;
+}
+int pthread_condattr_setclock(pthread_condattr_t *a, clockid_t c)
+{
+	(void)a;
+	(void)c;
+	return 0;
+}
+int pthread_condattr_setpshared(pthread_condattr_t *a, int s)
+{
+	(void)a;
+	(void)s;
+	return 0;
+}
+int pthread_rwlockattr_init(pthread_rwlockattr_t *a)
+{
+	memset(a, 0, sizeof(*a));
+	return 0;
+}
+int pthread_rwlockattr_destroy(pthread_rwlockattr_t *a)
+{
+	(void)a;
+	return 0;
+}
+int pthread_barrierattr_init(pthread_barrierattr_t *a)
+{
+	memset(a, 0, sizeof(*a));
+	return 0;
+}
+int pthread_attr_init(pthread_attr_t *a)
+{
+	memset(a, 0, sizeof(*a));
+	return 0;
+}
+int pthread_attr_destroy(pthread_attr_t *a)
+{
+	(void)a;
+	return 0;
+}
+int pthread_attr_setstacksize(pthread_attr_t *a, size_t n)
+{
+	(void)a;
+	(void)n;
+	return 0;
+}
+int pthread_attr_getstacksize(const pthread_attr_t *a, size_t *n)
+{
+	(void)a;
+	*n = 8 << 20;
+	return 0;
+}
+int pthread_attr_setscope(pthread_attr_t *a, int s)
+{
+	(void)a;
+	(void)s;
+	return 0;
+}
+int pthread_attr_setguardsize(pthread_attr_t *a, size_t n)
+{
+	(void)a;
+	(void)n;
+	return 0;
+}
+int pthread_attr_setdetachstate(pthread_attr_t *a, int s)
+{
+	(void)a;
+	(void)s;
+	return 0;
+}
+int pthread_equal(pthread_t a, pthread_t b)
+{
+	return a == b;
+}
+int pthread_setname_np(pthread_t t, const char *n)
+{
+	(void)t;
+	(void)n;
+	return 0;
+}
+int pthread_setaffinity_np(pthread_t t, size_t n, const cpu_set_t *s)
+{
+	(void)t;
+	(void)n;
+	(void)s;
+	return 0;
+}
+int sched_setaffinity(pid_t p, size_t n, const cpu_set_t *s)
+{
+	(void)p;
+	(void)n;
+	(void)s;
+	return 0;
+}
+int pthread_setcancelstate(int s, int *old)
+{
+	(void)s;
+	if (old)
+		*old = 0;
+	return 0;
+}
+int pthread_setcanceltype(int s, int *old)
+{
+	(void)s;
+	if (old)
+		*old = 0;
+	return 0;
+}
+void pthread_testcancel(void)
+{
+}
+int pthread_cancel(pthread_t t)
+{
+	(void)t;
+	sym_refuse("pthread_cancel");
+}
+int pthread_kill(pthread_t t, int s)
+{
+	(void)t;
+	(void)s;
+	sym_refuse("pthread_kill: signals are not modelled");
+}
+int pthread_sigmask(int how, const sigset_t *s, sigset_t *old)
+{
+	(void)how;
+	(void)s;
+	if (old)
+		memset(old, 0, sizeof(*old));
+	return 0;
+}
+int sigprocmask(int how, const sigset_t *s, sigset_t *old)
+{
+	return pthread_sigmask(how, s, old);
+}
+int sigemptyset(sigset_t *s)
+{
+	memset(s, 0, sizeof(*s));
+	return 0;
+}
+int sigfillset(sigset_t *s)
+{
+	memset(s, 255, sizeof(*s));
+	return 0;
+}
+int sigaddset(sigset_t *s, int n)
+{
+	(void)s;
+	(void)n;
+	return 0;
+}
+int sigaction(int n, const struct sigaction *a, struct sigaction *old)
+{
+	(void)n;
+	(void)a;
+	if (old)
+		memset(old, 0, sizeof(*old));
+	sym_note("signal handlers are accepted but never run");
+	return 0;
+}
+__sighandler_t signal(int n, __sighandler_t h)
+{
+	(void)n;
+	(void)h;
+	sym_note("signal handlers are accepted but never run");
+	return SIG_DFL;
+}
+int raise(int n)
+{
+	if (n == SIGABRT)
+		abort();
+	sym_refuse("raise: signals are not modelled");
+}
+int kill(pid_t p, int n)
+{
+	(void)p;
+	return raise(n);
+}
+unsigned alarm(unsigned s)
+{
+	(void)s;
+	sym_note("alarm never rings");
+	return 0;
+}
+
+int pthread_once(pthread_once_t *c, void (*fn)(void))
+{
+	if (sym_once_begin(c)) {
+		fn();
+		sym_once_end(c);
+	}
+	return 0;
+}
+
+#define MAX_KEYS 64
+static unsigned keys_used;
+static _Thread_local void *key_values[MAX_KEYS];
+int pthread_key_create(pthread_key_t *k, void (*destructor)(void *))
+{
+	if (destructor)
+		sym_note("destructors of thread-specific data do not run");
+	if (keys_used == MAX_KEYS)
+		return EAGAIN;
+	*k = keys_used++;
+	return 0;
+}
+int pthread_key_delete(pthread_key_t k)
+{
+	(void)k;
+	return 0;
+}
+void *pthread_getspecific(pthread_key_t k)
+{
+	return k < MAX_KEYS ? key_values[k] : NULL;
+}
+int pthread_setspecific(pthread_key_t k, const void *v)
+{
+	if (k >= MAX_KEYS)
+		return EINVAL;
+	key_values[k] = (void *)v;
+	return 0;
+}
+
+/* C11 threads */
+int thrd_yield(void)
+{
+	return sched_yield();
+}
+
+/* --- time is virtual: it passes when somebody looks or sleeps --- */
+int clock_gettime(clockid_t c, struct timespec *t)
+{
+	uint64_t ns = sym_clock();
+
+	(void)c;
+	t->tv_sec = (time_t)(ns / 1000000000);
+	t->tv_nsec = (long)(ns % 1000000000);
+	return 0;
+}
+int clock_getres(clockid_t c, struct timespec *t)
+{
+	(void)c;
+	if (t) {
+		t->tv_sec = 0;
+		t->tv_nsec = 1;
+	}
+	return 0;
+}
+int gettimeofday(struct timeval *t, void *z)
+{
+	uint64_t ns = sym_clock();
+
+	(void)z;
+	t->tv_sec = (time_t)(ns / 1000000000);
+	t->tv_usec = (suseconds_t)(ns / 1000 % 1000000);
+	return 0;
+}
+time_t time(time_t *t)
+{
+	time_t now = (time_t)(sym_clock() / 1000000000);
+
+	if (t)
+		*t = now;
+	return now;
+}
+clock_t clock(void)
+{
+	return (clock_t)(sym_clock() / 1000);
+}
+double difftime(time_t a, time_t b)
+{
+	return (double)(a - b);
+}
+int usleep(useconds_t us)
+{
+	sym_sleep((uint64_t)us * 1000);
+	return 0;
+}
+unsigned sleep(unsigned s)
+{
+	sym_sleep((uint64_t)s * 1000000000);
+	return 0;
+}
+int nanosleep(const struct timespec *t, struct timespec *left)
+{
+	sym_sleep((uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec);
+	if (left)
+		left->tv_sec = left->tv_nsec = 0;
+	return 0;
+}
+int clock_nanosleep(clockid_t c, int flags, const struct timespec *t, struct timespec *left)
+{
+	uint64_t ns = (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec, now;
+
+	(void)c;
+	if (flags) { /* until, not for */
+		now = sym_clock();
+		ns = ns > now ? ns - now : 0;
+	}
+	sym_sleep(ns);
+	if (left)
+		left->tv_sec = left->tv_nsec = 0;
+	return 0;
+}
+int getopt(int argc, char *const argv[], const char *opts);
+char *optarg;
+int optind = 1, opterr = 1, optopt;
+int getopt(int argc, char *const argv[], const char *opts)
+{
+	static int at = 1;
+	const char *o;
+	int c;
+
+	if (optind == 0) {
+		optind = 1;
+		at = 1;
+	}
+	if (optind >= argc || !argv[optind] || argv[optind][0] != '-' || !argv[optind][1])
+		return -1;
+	if (argv[optind][1] == '-' && !argv[optind][2]) {
+		optind++;
+		return -1;
+	}
+	c = (unsigned char)argv[optind][at++];
+	o = c == ':' ? NULL : strchr(opts, c);
+	if (!o) {
+		optopt = c;
+		if (!argv[optind][at]) {
+			optind++;
+			at = 1;
+		}
+		return '?';
+	}
+	if (o[1] == ':') {
+		optarg = NULL;
+		if (argv[optind][at]) {
+			optarg = (char *)argv[optind] + at;
+		} else if (o[2] != ':') {
+			if (++optind >= argc) {
+				at = 1;
+				optopt = c;
+				return opts[0] == ':' ? ':' : '?';
+			}
+			optarg = argv[optind];
+		}
+		optind++;
+		at = 1;
+	} else if (!argv[optind][at]) {
+		optind++;
+		at = 1;
+	}
+	return c;
+}

@@ -1,0 +1,161 @@
+#include "sym/expr.h"
+#include "sym/memory.h"
+#include "sym/solver.h"
+#include "sym/state.h"
+#include "sym/sym.h"
+
+#include <criterion/criterion.h>
+
+Test(sym_expr, equal_expressions_are_one)
+{
+	struct exprs e;
+	exprs_init(&e);
+	expr_id x = expr_symbol(&e, 32, "x", NULL), y = expr_symbol(&e, 32, "y", NULL);
+
+	cr_assert_eq(expr_binary(&e, EX_ADD, x, y), expr_binary(&e, EX_ADD, y, x));
+	cr_assert_eq(expr_binary(&e, EX_SUB, x, x), expr_const(&e, 32, 0));
+	cr_assert_eq(expr_extract(&e, expr_zext(&e, x, 64), 0, 32), x);
+	cr_assert_eq(expr_concat(&e, expr_extract(&e, x, 16, 16), expr_extract(&e, x, 0, 16)), x);
+	cr_assert_eq(expr_not(&e, expr_not(&e, expr_binary(&e, EX_EQ, x, y))),
+		     expr_binary(&e, EX_EQ, x, y));
+	exprs_deinit(&e);
+}
+
+/* Every simplification must keep the value: build at random, compare with the plain operation. */
+Test(sym_expr, folding_agrees_with_evaluation)
+{
+	struct exprs e;
+	exprs_init(&e);
+	uint64_t seed = 42, values[4];
+	expr_id pool[64];
+	uint64_t want[64];
+	unsigned widths[64];
+
+	for (int round = 0; round < 400; round++) {
+		int n = 0;
+
+		for (int i = 0; i < 4; i++) {
+			seed = seed * 6364136223846793005ull + 1;
+			values[i] = (seed >> 40) & (round & 1 ? 0xff : 0x3);
+			widths[n] = 8;
+			want[n] = values[i];
+			pool[n++] =
+				round == 0 ? expr_symbol(&e, 8, "s", NULL) : e.symbol_exprs.data[i];
+		}
+		while (n < 60) {
+			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+			int a = (int)(seed >> 33) % n, b = (int)(seed >> 13 & 0xffff) % n,
+			    op = (int)(seed >> 50) % 24;
+			unsigned w = widths[a];
+			uint64_t va = want[a], vb = want[b];
+			expr_id xa = pool[a], xb = pool[b];
+
+			if (seed & 64) { /* a constant operand */
+				vb = (seed >> 20) & mask_of(w) & (seed & 128 ? 3 : ~0ull);
+				xb = expr_const(&e, w, vb);
+			} else if (widths[b] != w) {
+				vb = widths[b] > w ? vb & mask_of(w) : vb;
+				xb = widths[b] > w ? expr_extract(&e, xb, 0, w)
+						   : expr_zext(&e, xb, w);
+			}
+			if (op < 18) {
+				enum expr_op o = (enum expr_op)(EX_ADD + op);
+
+				pool[n] = expr_binary(&e, o, xa, xb);
+				want[n] = expr_fold(o, w, va, vb);
+				widths[n] = o >= EX_EQ ? 1 : w;
+			} else if (op < 20 && w < 64) {
+				widths[n] = MIN(64u, w * 2);
+				pool[n] = op & 1 ? expr_zext(&e, xa, widths[n])
+						 : expr_sext(&e, xa, widths[n]);
+				want[n] =
+					op & 1 ? va : (uint64_t)sext_of(va, w) & mask_of(widths[n]);
+			} else if (op < 22 && w > 1) {
+				unsigned low = (unsigned)(seed >> 8) % w;
+
+				widths[n] = w - low;
+				pool[n] = expr_extract(&e, xa, low, w - low);
+				want[n] = va >> low;
+			} else if (w <= 32) {
+				widths[n] = 2 * w;
+				pool[n] = expr_concat(&e, xa, xb);
+				want[n] = va << w | vb;
+			} else {
+				expr_id c = expr_binary(&e, EX_EQ, xa, xb);
+
+				widths[n] = w;
+				pool[n] = expr_ite(&e, c, xa, xb);
+				want[n] = va == vb ? va : vb;
+			}
+			expr_eval_begin(&e);
+			cr_assert_eq(expr_eval(&e, pool[n], values, 4), want[n],
+				     "round %d, expression %d, operation %d", round, n, op);
+			cr_assert_eq(expr_get(&e, pool[n])->w, widths[n]);
+			n++;
+		}
+	}
+	exprs_deinit(&e);
+}
+
+Test(sym_memory, a_copy_does_not_see_later_writes)
+{
+	struct memory a, b;
+	memory_init(&a);
+	uint32_t ids[2000];
+
+	for (int i = 0; i < 2000; i++) {
+		struct object *o = memory_new(&a, OBJ_HEAP, 8);
+
+		o->bytes[0] = (uint8_t)i;
+		ids[i] = o->id;
+	}
+	memory_copy(&b, &a);
+	memory_own(&b, ids[7])->bytes[0] = 99;
+	memory_release(&a, ids[8]);
+	cr_assert_eq(memory_find(&a, ids[7])->bytes[0], 7);
+	cr_assert_eq(memory_find(&b, ids[7])->bytes[0], 99);
+	cr_assert(memory_find(&a, ids[8])->freed);
+	cr_assert_not(memory_find(&b, ids[8])->freed);
+	memory_deinit(&a);
+	cr_assert_eq(memory_find(&b, ids[1999])->bytes[0], (uint8_t)1999);
+	memory_deinit(&b);
+}
+
+Test(sym_memory, stack_objects_leave_nothing_behind)
+{
+	struct memory m;
+	memory_init(&m);
+
+	for (int i = 0; i < 100000; i++)
+		memory_release(&m, memory_new(&m, OBJ_STACK, 16)->id);
+	cr_assert_null(memory_find(&m, 5));
+	memory_deinit(&m);
+}
+
+Test(sym_solver, answers_and_models)
+{
+	struct sym_stats stats = { 0 };
+	struct exprs e;
+	exprs_init(&e);
+	struct solver *s = solver_new(&e, &stats, 5000, NULL);
+	expr_id x = expr_symbol(&e, 32, "x", NULL), y = expr_symbol(&e, 32, "y", NULL);
+	expr_id sum = expr_binary(&e, EX_EQ, expr_binary(&e, EX_ADD, x, y),
+				  expr_const(&e, 32, 1000)),
+		less = expr_binary(&e, EX_ULT, x, expr_const(&e, 32, 10)),
+		big = expr_binary(&e, EX_ULT, expr_const(&e, 32, 995), y), no;
+	struct constraint path = { .refs = 1, .count = 1, .cond = sum };
+	struct constraint path2 = { .refs = 1, .count = 2, .cond = less, .before = &path };
+	struct model *m = NULL;
+
+	cr_assert_eq(solver_check(s, &path2, big, NULL, &m), ANSWER_YES);
+	cr_assert_eq((uint32_t)(m->values[0] + m->values[1]), 1000);
+	cr_assert_lt(m->values[0], 10);
+	model_unref(m);
+	no = expr_binary(&e, EX_ULT, y, expr_const(&e, 32, 500));
+	cr_assert_eq(solver_check(s, &path2, no, NULL, NULL), ANSWER_NO);
+	cr_assert_eq(solver_check(s, &path2, no, NULL, NULL), ANSWER_NO);
+	cr_assert_eq(stats.by_cache, 1);
+	cr_assert_eq(stats.by_z3, 2);
+	solver_free(s);
+	exprs_deinit(&e);
+}
