@@ -1,7 +1,9 @@
 /* rt/interpose.c - taking over libc's functions; see interpose.h.
  *
  * The exported names are one jump each, so that mode off costs nothing to speak of, and so that
- * a hook's return address is its caller's: that is how callers without site numbers are known. */
+ * a hook's return address is its caller's: that is how callers without site numbers are known. They
+ * are weak: where a library is linked statically and brings its own, two definitions are no error.
+ */
 #include "rt/interpose.h"
 
 #include "rt/rt.h"
@@ -14,7 +16,7 @@ struct interpose_real real;
 #define INTERPOSE(ret, name, params)                                                               \
 	extern ret(*interpose_##name) params;                                                      \
 	ret(*interpose_##name) params = hook_##name;                                               \
-	__asm__(".pushsection .text\n\t.globl " #name "\n\t.type " #name ", @function\n" #name     \
+	__asm__(".pushsection .text\n\t.weak " #name "\n\t.type " #name ", @function\n" #name      \
 		":\n\tjmp *interpose_" #name "(%rip)\n\t.size " #name ", .-" #name                 \
 		"\n\t.popsection");
 #include "rt/interpose.def"

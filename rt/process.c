@@ -1,9 +1,16 @@
-/* rt/process.c - the ends of a process. Leaving with threads alive is a scheduling point: what they
- * would have done before the end, or not, is a difference that some bugs are made of. */
+/* rt/process.c - processes, signals, cancellation, and memory that is given back. */
 #include "rt/control/control.h"
 #include "rt/interpose.h"
 #include "rt/rt.h"
+#include "rt/timeout.h"
 
+#include <errno.h>
+#include <malloc.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/* Leaving with threads alive is a scheduling point: what they would have done before the end, or
+ * not, is a difference that some bugs are made of. */
 void hook_exit(int status)
 {
 	struct control_thread *me = control_self();
@@ -16,4 +23,177 @@ void hook_exit(int status)
 			      &(struct control_op){ .kind = PLAIT_EV_PROCESS_EXIT, .site = site });
 	real.exit(status);
 	__builtin_unreachable();
+}
+
+/* The child runs freely: it has one thread, and its own copy of everything. */
+pid_t hook_fork(void)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+	pid_t pid;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.fork();
+	control_point(me, &(struct control_op){ .kind = PLAIT_EV_PROCESS_FORK, .site = site });
+	control_note(PLAIT_UNCONTROLLED_FORK);
+	pid = real.fork();
+	if (pid == 0) {
+		control_active = false;
+		return 0;
+	}
+	io_forked();
+	rt_record_sv(PLAIT_EV_PROCESS_FORK, site, (uint64_t)pid);
+	return pid;
+}
+
+/* ---- freed memory is filled, so that its use after the free shows ---- */
+
+extern void __libc_free(void *p);
+enum { POISON = 0xdd, POISON_MAX = 1 << 20 };
+
+void hook_free(void *p)
+{
+	if (unlikely(!real.free)) { /* the loader, before we know anything */
+		__libc_free(p);
+		return;
+	}
+	if (p && control_self() && !(control.area->flags & PLAIT_CONTROL_NO_POISON)) {
+		size_t n = malloc_usable_size(p);
+
+		memset(p, POISON, n < POISON_MAX ? n : POISON_MAX);
+	}
+	real.free(p);
+}
+
+/* ---- cancellation ---- */
+
+int hook_pthread_cancel(pthread_t handle)
+{
+	struct control_thread *me = control_self(), *t;
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	t = me ? control_thread_find(handle) : NULL;
+	if (!t)
+		return real.pthread_cancel(handle);
+	control_point(me,
+		      &(struct control_op){
+			      .kind = PLAIT_EV_CANCEL, .site = site, .object = t, .writes = true });
+	rt_record_thread(PLAIT_EV_CANCEL, site, t->task.id, 0);
+	if (t->ended)
+		return 0;
+	t->cancelled = true;
+	t->result = PTHREAD_CANCELED;
+	control_changed();
+	return real.pthread_cancel(handle);
+}
+
+int hook_pthread_setcancelstate(int state, int *old)
+{
+	struct control_thread *me = control_self();
+	int r;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	r = real.pthread_setcancelstate(state, old);
+	if (me && r == 0)
+		me->uncancellable = state == PTHREAD_CANCEL_DISABLE;
+	return r;
+}
+
+/* ---- signals ---- */
+
+static bool signal_pending(const struct control_thread *t)
+{
+	uint64_t pending = 0, wanted = 0;
+
+	memcpy(&wanted, t->op.object2, sizeof(wanted));
+	rt_syscall(SYS_rt_sigpending, (long)&pending, 8, 0, 0, 0, 0);
+	return pending & wanted;
+}
+
+static const struct control_wait signal_wait = { "for a signal", signal_pending, NULL, false };
+
+/* 0, or EAGAIN after the timeout. */
+static int await_signal(struct control_thread *me, uint32_t site, const sigset_t *set,
+			uint64_t deadline)
+{
+	return control_point(me, &(struct control_op){ .kind = PLAIT_EV_INPUT,
+						       .site = site,
+						       .object2 = set,
+						       .wait = &signal_wait,
+						       .deadline = deadline,
+						       .cancellable = true })
+		       ? 0
+		       : EAGAIN;
+}
+
+int hook_sigwait(const sigset_t *set, int *number)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (me)
+		await_signal(me, site, set, CONTROL_NEVER);
+	return real.sigwait(set, number);
+}
+
+int hook_sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (me)
+		await_signal(me, site, set, CONTROL_NEVER);
+	return real.sigwaitinfo(set, info);
+}
+
+int hook_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	struct control_thread *me = control_self();
+	struct timespec zero = { 0 };
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.sigtimedwait(set, info, timeout);
+	await_signal(me, site, set, timeout ? control_now() + timespec_ns(timeout) : CONTROL_NEVER);
+	return real.sigtimedwait(set, info, &zero);
+}
+
+/* With fibers the kernel's idea of the receiver is a thread that only waits: send it to the
+ * carrier, where it stays pending for sigwait, or runs its handler on whoever runs. */
+int hook_pthread_kill(pthread_t handle, int number)
+{
+	struct control_thread *me = control_self(), *t;
+	uint32_t site;
+	long r;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	t = me ? control_thread_find(handle) : NULL;
+	if (!t)
+		return real.pthread_kill(handle, number);
+	control_point(me,
+		      &(struct control_op){
+			      .kind = PLAIT_EV_INPUT, .site = site, .object = t, .writes = true });
+	if (t->ended)
+		return ESRCH;
+	if (number == 0)
+		return 0;
+	control_note(PLAIT_UNCONTROLLED_SIGNAL);
+	control_changed();
+	if (t->gate.native)
+		return real.pthread_kill(handle, number);
+	r = rt_syscall(SYS_tgkill, rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
+		       rt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), number, 0, 0, 0);
+	return (int)-r;
 }

@@ -17,7 +17,8 @@ enum { OBJECT_COND = 3, USES_MONOTONIC = 2 /* in glibc's __wrefs */ };
 
 static bool woken_ready(const struct control_thread *t)
 {
-	return (t->released || t->timed_out) && sync_mutex_ready(t->op.object2, t->task.id + 1);
+	return (t->released || t->timed_out || control_cancel_due(t)) &&
+	       sync_mutex_ready(t->op.object2, t->task.id + 1);
 }
 
 static uint32_t woken_holder(const struct control_thread *t)
@@ -58,6 +59,7 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 						.object2 = m,
 						.writes = true,
 						.wait = &woken_wait,
+						.cancellable = true,
 						.deadline = deadline });
 	r = me->released ? 0 : ETIMEDOUT;
 	me->released = false;
@@ -66,6 +68,8 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 	sync_mutex_restore(mutex, me->task.id + 1, count);
 	control_changed();
 	rt_record_wait(PLAIT_EV_WOKEN, site, c, m, r);
+	if (control_cancel_due(me))
+		pthread_testcancel();
 	return r;
 }
 

@@ -36,6 +36,7 @@ static int sem_wait_controlled(struct control_thread *me, uint32_t site, sem_t *
 						    .object = s,
 						    .writes = true,
 						    .wait = &sem_waiting,
+						    .cancellable = true,
 						    .deadline = deadline })) {
 		r = sync_sem_trywait((struct sync_sem *)s);
 		control_changed();

@@ -181,6 +181,7 @@ static int join_controlled(struct control_thread *me, uint32_t site, pthread_t h
 						     .object = t,
 						     .object2 = t,
 						     .wait = &join_wait,
+						     .cancellable = true,
 						     .deadline = deadline })) {
 		rt_record_thread(PLAIT_EV_JOIN, site, t->task.id, ETIMEDOUT);
 		return ETIMEDOUT;

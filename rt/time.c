@@ -22,6 +22,7 @@ static void sleep_until(struct control_thread *me, uint32_t site, uint64_t until
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_SLEEP,
 						.site = site,
 						.wait = &sleep_wait,
+						.cancellable = true,
 						.deadline = until ? until : 1 });
 	rt_record_sv(PLAIT_EV_SLEEP, site, until > now ? until - now : 0);
 }

@@ -44,6 +44,7 @@ struct control_op {
 	uint32_t size;
 	bool writes;
 	const struct control_wait *wait;
+	bool cancellable;  /* a cancellation point */
 	uint64_t deadline; /* virtual time at which the wait gives up; 0 or CONTROL_NEVER: none */
 };
 
@@ -57,7 +58,7 @@ struct control_thread {
 	bool released;	/* a signal, broadcast or futex wake-up has reached it */
 	bool timed_out; /* its deadline was chosen to expire */
 	bool sleeping;	/* the pending wait is a sleep: expiry is success */
-	bool cancelled;
+	bool cancelled, uncancellable;
 	uint32_t wait_order;
 	uint64_t events;	 /* executed so far */
 	uint64_t spinning_since; /* control.writes when it was found to spin; 0: not spinning */
@@ -164,5 +165,13 @@ void access_note(struct control_thread *me, const void *p, size_t size, uint32_t
 		 bool writes);
 /* io.c: nobody can run; wait for the outside world if somebody waits for it. */
 bool io_wait(void);
+void io_forked(void);
+/* The same for one thread; false when it does not wait for the outside. */
+bool io_wait_for(const struct control_thread *t);
+/* A cancellation request that can be acted upon. */
+static inline bool control_cancel_due(const struct control_thread *t)
+{
+	return t->cancelled && !t->uncancellable && t->op.cancellable;
+}
 
 #endif

@@ -103,7 +103,7 @@ bool control_thread_ready(const struct control_thread *t)
 {
 	const struct control_wait *w = t->op.wait;
 
-	return !w || w->ready(t) || (t->timed_out && !w->needs_more);
+	return !w || w->ready(t) || ((t->timed_out || control_cancel_due(t)) && !w->needs_more);
 }
 
 /* ---- decisions ---- */
@@ -185,6 +185,8 @@ static struct control_thread *follow(struct control_thread *me)
 		advance();
 		return t;
 	}
+	if (io_wait_for(t))
+		return NULL;
 	if (!has_deadline(t))
 		control_diverged("a decision names a thread that cannot go on here");
 	expire(t);
@@ -379,6 +381,8 @@ bool control_point(struct control_thread *me, const struct control_op *op)
 	}
 	me->rt->depth--;
 	executed(me);
+	if (unlikely(control_cancel_due(me)) && !(op->wait && op->wait->needs_more))
+		pthread_testcancel(); /* does not return */
 	return !me->timed_out ||
 	       (me->op.wait && !me->op.wait->needs_more && me->op.wait->ready(me));
 }
