@@ -9,6 +9,7 @@ BUILD   ?= $(if $(SAN),build-$(subst $(comma),-,$(SAN)),build)
 PREFIX  ?= /usr/local
 comma   := ,
 V       ?= 0
+JOBS    ?= $(shell nproc)
 Q       := $(if $(filter 1,$(V)),,@)
 
 CC      := $(or $(shell command -v clang-19),cc)
@@ -131,17 +132,19 @@ $(BUILD)/unit: $(UNIT_OBJ) $(CMD_LIB_OBJ) $(LIBRARIES)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(UNIT_OBJ) -Wl,--start-group $(LIBRARIES) -Wl,--end-group -lcriterion $(DEPS_LIBS)
 
 demo: deps
-	@$(MAKE) --no-print-directory -s all
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
 	@BUILD=$(BUILD) scripts/demo
 
 check: deps
-	@$(MAKE) --no-print-directory all unit lint
+	@$(MAKE) --no-print-directory -j$(JOBS) all unit
+	@$(MAKE) --no-print-directory lint
 	@BUILD=$(BUILD) scripts/run-tests check
 check-quick:
-	@$(MAKE) --no-print-directory all unit
+	@$(MAKE) --no-print-directory -j$(JOBS) all unit
 	@BUILD=$(BUILD) scripts/run-tests quick
 check-long: deps
-	@$(MAKE) --no-print-directory all unit lint
+	@$(MAKE) --no-print-directory -j$(JOBS) all unit
+	@$(MAKE) --no-print-directory lint
 	@BUILD=$(BUILD) scripts/run-tests long
 check-fresh:
 	@scripts/check-fresh
