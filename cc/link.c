@@ -117,7 +117,9 @@ static struct err *push_archive(struct link *l, struct command *c, const char *p
 static struct err *push_runtime(struct link *l, struct command *c)
 {
 	const char *name = l->args->shared ? "libplait.so" : "libplait.a";
-	_cleanup_(xfreep) char *lib = file_find_part(name);
+	const char *other = getenv("UNPLAIT_RUNTIME"); /* for tests */
+	_cleanup_(xfreep) char *lib =
+		other && !l->args->shared ? xstrdup(other) : file_find_part(name);
 	char *slash;
 
 	if (!lib)
@@ -327,6 +329,7 @@ static struct err *take_over(struct link *l, int *status)
 
 	p->library = l->args->shared;
 	p->trace_all = getenv("UNPLAIT_TRACE_ALL") != NULL;
+	objects_external_refs(&l->objects, &p->external_refs);
 	err = program_load(p, &l->objects);
 	if (!err)
 		err = program_prepare(p);

@@ -184,6 +184,20 @@ static struct err *split_blobs(struct object *o, const uint8_t *data, size_t len
 	return NULL;
 }
 
+/* The undefined symbols of an object. */
+static void load_undefined(struct object *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	GElf_Sym sym;
+
+	for (int i = 1; data && gelf_getsym(data, i, &sym); i++) {
+		const char *name = elf_strptr(elf, sh->sh_link, sym.st_name);
+
+		if (sym.st_shndx == SHN_UNDEF && name && *name)
+			vec_push(&o->undefined, xstrdup(name));
+	}
+}
+
 static struct err *load_elf(struct object *o, Elf *elf)
 {
 	size_t names;
@@ -200,6 +214,8 @@ static struct err *load_elf(struct object *o, Elf *elf)
 		if (!gelf_getshdr(scn, &sh))
 			continue;
 		name = elf_strptr(elf, names, sh.sh_name);
+		if (sh.sh_type == SHT_SYMTAB)
+			load_undefined(o, elf, scn, &sh);
 		if (!name || strcmp(name, ".llvm.lto") != 0)
 			continue;
 		data = elf_rawdata(scn, NULL);
@@ -307,10 +323,21 @@ void objects_deinit(struct object_list *list)
 		for (size_t j = 0; j < o->blobs.len; j++)
 			free(o->blobs.data[j].data);
 		vec_deinit(&o->blobs);
+		for (size_t j = 0; j < o->undefined.len; j++)
+			free(o->undefined.data[j]);
+		vec_deinit(&o->undefined);
 		free(o->path);
 		free(o->member);
 	}
 	vec_deinit(list);
+}
+
+void objects_external_refs(const struct object_list *list, struct names *ret)
+{
+	for (size_t i = 0; i < list->len; i++)
+		for (size_t j = 0; !list->data[i].has_bitcode && j < list->data[i].undefined.len;
+		     j++)
+			names_intern(ret, list->data[i].undefined.data[j]);
 }
 
 /* ---- archives in the final link ---- */
@@ -357,7 +384,7 @@ struct err *objects_filter_archive(const struct object_list *list, const char *p
 		Elf_Arhdr *h = elf_getarhdr(elf);
 
 		if (h && h->ar_name && h->ar_name[0] != '/' && !is_taken(list, path, h->ar_name)) {
-			struct object o = { (char *)path, h->ar_name, { 0 }, false };
+			struct object o = { .path = (char *)path, .member = h->ar_name };
 			size_t len = 0;
 			char *raw = thin ? NULL : elf_rawfile(elf, &len);
 

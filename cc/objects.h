@@ -21,6 +21,7 @@ struct object {
 	char *member; /* in an archive; NULL for a plain object */
 	VEC(struct blob) blobs;
 	bool has_bitcode;
+	VEC(char *) undefined; /* of an object without bitcode */
 };
 
 struct object_list VEC_FIELDS(struct object);
@@ -31,6 +32,10 @@ struct err *objects_from_map(const char *map_path, struct object_list *ret);
 /* Take the bitcode out of each object. */
 struct err *objects_load(struct object_list *list);
 void objects_deinit(struct object_list *list);
+
+/* The symbols that objects without bitcode need from elsewhere. */
+struct names;
+void objects_external_refs(const struct object_list *list, struct names *ret);
 
 /* Write to `out` a copy of archive `path` without the members that have bitcode in the list.
  * *empty says that nothing is left (then no file is written). */

@@ -7,13 +7,19 @@
 #include "cc/plan.h"
 
 #include "cc/calls.h"
+#include "cc/elements.h"
 #include "cc/names.h"
+#include "cc/pointsto.h"
 #include "cc/program.h"
+#include "cc/sharing.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct walk {
 	struct program *p;
+	struct sharing *sharing;
+	struct elements *elements;
 	uint32_t fn, instruction;
 	LLVMValueRef f;
 };
@@ -77,18 +83,22 @@ static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMT
 	uint64_t bytes = type ? LLVMStoreSizeOfType(p->layout, type) : 0;
 	unsigned size = type ? scalar_size(p, type) : 0;
 	struct plait_site *s;
+	bool hot;
 
 	p->counts.accesses_total++;
 	if (LLVMGetPointerAddressSpace(LLVMTypeOf(ptr)) != 0)
 		return; /* segment registers */
-	if (names_is_private(ptr))
+	hot = sharing_is_hot(w->sharing, ptr, bytes);
+	if (!hot && !p->trace_all)
 		return;
 	s = add_site(w, at, kind, size ? scalar : wide);
 	s->size = bytes < 256 ? (uint8_t)bytes : 0;
-	s->flags |= PLAIT_SITE_POINT;
+	s->flags |= hot ? PLAIT_SITE_POINT : 0;
 	s->object = names_object(p, ptr);
 	vec_last(&p->plans)->operand = (uint8_t)operand;
-	p->counts.accesses_instrumented++;
+	if (hot)
+		elements_add(w->elements, ptr, bytes);
+	p->counts.accesses_instrumented += hot;
 }
 
 static void plan_call(struct walk *w, LLVMValueRef call)
@@ -182,9 +192,46 @@ static void plan_instruction(struct walk *w, LLVMValueRef i)
 	}
 }
 
+/* Give each shared access its element; an element is called what most of its accesses are. */
+static void plan_elements(struct walk *w)
+{
+	struct program *p = w->p;
+	uint32_t n = elements_number(w->elements);
+
+	for (uint32_t i = 0; i < n; i++)
+		vec_add(&p->elements);
+	for (size_t i = 0; i < p->plans.len; i++) {
+		const struct plan *plan = &p->plans.data[i];
+		struct plait_site *s = &p->sites.data[plan->site - 1];
+		struct plait_element *e;
+
+		if (!(s->flags & PLAIT_SITE_POINT))
+			continue;
+		s->element = elements_find(w->elements, LLVMGetOperand(plan->at, plan->operand));
+		e = &p->elements.data[s->element];
+		e->nsites++;
+		if (!e->name)
+			e->name = s->object;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "memory#%u", i + 1);
+		if (!p->elements.data[i].name)
+			p->elements.data[i].name = names_intern(&p->strings, name);
+	}
+}
+
 void plan_program(struct program *p)
 {
-	struct walk w = { .p = p };
+	struct pointsto pt;
+	struct sharing sharing;
+	struct elements elements;
+	struct walk w = { .p = p, .sharing = &sharing, .elements = &elements };
+
+	pointsto_run(&pt, p);
+	sharing_run(&sharing, p, &pt);
+	elements_init(&elements, &pt);
 
 	names_intern(&p->strings, "");
 	for (size_t k = 0; k < p->fns.len; k++) {
@@ -205,6 +252,10 @@ void plan_program(struct program *p)
 			}
 		}
 	}
+	plan_elements(&w);
 	p->counts.nsites = (uint32_t)p->sites.len;
 	p->counts.nelements = (uint32_t)p->elements.len;
+	elements_deinit(&elements);
+	sharing_deinit(&sharing);
+	pointsto_deinit(&pt);
 }

@@ -172,6 +172,17 @@ struct err *program_prepare(struct program *p)
 	return NULL;
 }
 
+bool program_is_exported(const struct program *p, LLVMValueRef global)
+{
+	const char *name = value_name(global);
+
+	if (is_local(global) || LLVMIsDeclaration(global) || strcmp(name, "main") == 0)
+		return false;
+	if (p->library)
+		return LLVMGetVisibility(global) == LLVMDefaultVisibility;
+	return names_find(&p->external_refs, name) != NAMES_NONE;
+}
+
 struct err *program_write_bitcode(struct program *p, const char *path)
 {
 	LLVMMemoryBufferRef buf = LLVMWriteBitcodeToMemoryBuffer(p->module);
@@ -199,6 +210,7 @@ void program_deinit(struct program *p)
 	vec_deinit(&p->sites);
 	vec_deinit(&p->elements);
 	names_deinit(&p->strings);
+	names_deinit(&p->external_refs);
 	free(p->error);
 	if (p->module)
 		LLVMDisposeModule(p->module);

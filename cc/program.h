@@ -58,8 +58,9 @@ struct program {
 	LLVMTargetDataRef layout;
 	char *error; /* what LLVM complained about last; owned */
 
-	bool library;	/* -shared */
-	bool trace_all; /* instrument pruned accesses too, to check the pruning */
+	bool library;		    /* -shared */
+	struct names external_refs; /* symbols that objects without bitcode mention */
+	bool trace_all;		    /* instrument pruned accesses too, to check the pruning */
 
 	VEC(struct fn) fns;  /* in module order: index = ir_function */
 	struct map fn_index; /* LLVMValueRef -> index in fns */
@@ -83,6 +84,9 @@ static inline struct fn *program_fn(struct program *p, LLVMValueRef f)
 
 	return i ? &p->fns.data[*i] : NULL;
 }
+
+/* May code outside this module mention this function or variable by name? */
+bool program_is_exported(const struct program *p, LLVMValueRef global);
 
 /* The module as bitcode, zstd-compressed, into a file. */
 struct err *program_write_bitcode(struct program *p, const char *path);

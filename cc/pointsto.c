@@ -1,0 +1,1172 @@
+/* cc/pointsto.c - points-to classes by unification, with flow kept at calls and stores.
+ *
+ * In the spirit of Steensgaard (one pass, near-linear) with two refinements that matter in
+ * practice:
+ *
+ * - Fields. A node has one outgoing link per byte offset. An array element is its element type's
+ *   first: a node knows its stride, offsets are taken modulo. Pointers to different offsets of one
+ *   node that must be equal give it a stride; when that leaves nothing to tell apart, so be it.
+ *
+ * - Directed edges (after Das's one-level flow). Passing an argument, returning a value and
+ *   storing a pointer do not merge the two sides; they say "objects of A may also be objects of P".
+ *   Only what both sides point to is merged, field by field, and only for fields that P's side
+ *   touches. So a generic helper (a free wrapper, a checksum) does not glue its callers together.
+ *
+ * Loads, phis and casts merge. Functions that return fresh memory get a new object per call.
+ * Integers of pointer width are followed too: clang copies small structs through them.
+ *
+ * What we do not see is one node, `outside`, that points to itself; handing something to an
+ * unknown function adds it there. summaries.def says what libc does instead. */
+#include "cc/pointsto.h"
+
+#include "cc/calls.h"
+#include "cc/program.h"
+#include "cc/summaries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOWHERE	  ((struct cell){ 0, 0 })
+#define MAX_LINKS 200 /* per node; beyond, fields are no longer told apart */
+
+/* ---- nodes ---- */
+
+static struct cell new_node(struct pointsto *pt, unsigned flags, LLVMValueRef home)
+{
+	struct node *n = vec_add(&pt->nodes);
+
+	n->flags = (uint16_t)flags;
+	n->home = home;
+	return (struct cell){ (uint32_t)pt->nodes.len - 1, 0 };
+}
+
+static int32_t floor_mod(int32_t a, uint32_t m)
+{
+	int32_t r = a % (int32_t)m;
+
+	return r < 0 ? r + (int32_t)m : r;
+}
+
+static int32_t fold(const struct node *n, int32_t off)
+{
+	if (n->collapsed)
+		return 0;
+	return n->stride ? floor_mod(off, n->stride) : off;
+}
+
+struct cell pointsto_find(struct pointsto *pt, struct cell c)
+{
+	struct node *n = &pt->nodes.data[c.node];
+
+	while (n->up) {
+		struct node *up = &pt->nodes.data[n->up];
+
+		if (up->up) { /* path halving */
+			n->shift += up->shift;
+			n->up = up->up;
+		}
+		c.off += n->shift;
+		c.node = n->up;
+		n = &pt->nodes.data[c.node];
+	}
+	c.off = fold(n, c.off);
+	return c;
+}
+
+static size_t fn_words(const struct pointsto *pt)
+{
+	return pt->functions.len / 64 + 1;
+}
+
+static bool add_functions(struct pointsto *pt, uint32_t node, const uint64_t *fns)
+{
+	struct node *n = &pt->nodes.data[node];
+	bool changed = false;
+
+	if (!fns)
+		return false;
+	if (!n->fns)
+		n->fns = xcalloc(fn_words(pt), sizeof(uint64_t));
+	for (size_t i = 0; i < fn_words(pt); i++) {
+		changed |= (fns[i] & ~n->fns[i]) != 0;
+		n->fns[i] |= fns[i];
+	}
+	return changed;
+}
+
+static size_t count_functions(const struct pointsto *pt, uint32_t node)
+{
+	const uint64_t *fns = pt->nodes.data[node].fns;
+	size_t n = 0;
+
+	for (size_t i = 0; fns && i < fn_words(pt); i++)
+		n += (size_t)__builtin_popcountll(fns[i]);
+	return n;
+}
+
+bool pointsto_next_function(struct pointsto *pt, struct cell c, size_t *at, LLVMValueRef *ret)
+{
+	const uint64_t *fns;
+
+	c = pointsto_find(pt, c);
+	fns = pt->nodes.data[c.node].fns;
+	for (; fns && *at < pt->functions.len; ++*at) {
+		if (!fns[*at / 64])
+			*at |= 63; /* nothing in this word */
+		else if (fns[*at / 64] >> (*at % 64) & 1) {
+			*ret = pt->functions.data[(*at)++];
+			return true;
+		}
+	}
+	return false;
+}
+
+static void later(struct pointsto *pt, struct cell a, struct cell b)
+{
+	vec_push(&pt->pending, (struct edge){ a, b });
+}
+
+/* The slot of the link at `off` (folded); created empty when absent. */
+static struct cell *link_slot(struct node *n, int32_t off)
+{
+	size_t lo = 0, hi = n->links.len;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (n->links.data[mid].off < off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == n->links.len || n->links.data[lo].off != off) {
+		vec_add(&n->links);
+		memmove(&n->links.data[lo + 1], &n->links.data[lo],
+			(n->links.len - 1 - lo) * sizeof(n->links.data[0]));
+		n->links.data[lo] = (struct link_field){ off, NOWHERE };
+	}
+	return &n->links.data[lo].to;
+}
+
+/* Offsets have changed their meaning: sort the links in again. */
+static void refold(struct pointsto *pt, uint32_t node)
+{
+	struct node *n = &pt->nodes.data[node];
+	struct link_field *old = n->links.data;
+	size_t len = n->links.len;
+
+	n->links.data = NULL;
+	n->links.len = n->links.cap = 0;
+	for (size_t i = 0; i < len; i++) {
+		struct cell *slot = link_slot(n, fold(n, old[i].off));
+
+		if (!slot->node)
+			*slot = old[i].to;
+		else
+			later(pt, *slot, old[i].to);
+	}
+	free(old);
+	pt->merges++;
+}
+
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t t = a % b;
+
+		a = b;
+		b = t;
+	}
+	return a;
+}
+
+static void set_stride(struct pointsto *pt, uint32_t node, uint32_t stride)
+{
+	struct node *n = &pt->nodes.data[node];
+	uint32_t s = gcd(n->stride, stride);
+
+	if (n->collapsed || s == n->stride)
+		return;
+	n->stride = s;
+	if (s == 1)
+		n->collapsed = true;
+	refold(pt, node);
+}
+
+static void collapse(struct pointsto *pt, uint32_t node)
+{
+	struct node *n = &pt->nodes.data[node];
+
+	if (n->collapsed)
+		return;
+	n->collapsed = true;
+	refold(pt, node);
+}
+
+static void merge_nodes(struct pointsto *pt, struct cell a, struct cell b)
+{
+	struct node *na = &pt->nodes.data[a.node], *nb = &pt->nodes.data[b.node];
+	bool refolded;
+
+	if (na->links.len > nb->links.len || a.node == pt->outside) {
+		struct cell c = a;
+		struct node *n = na;
+
+		a = b;
+		b = c;
+		na = nb;
+		nb = n;
+	}
+	refolded = (na->collapsed && !nb->collapsed) || gcd(na->stride, nb->stride) != nb->stride;
+	na->up = b.node;
+	na->shift = b.off - a.off;
+	nb->collapsed |= na->collapsed;
+	nb->stride = gcd(na->stride, nb->stride);
+	nb->flags |= na->flags;
+	if (!nb->home || (nb->flags & NODE_GLOBAL && na->home && LLVMIsAGlobalVariable(na->home)))
+		nb->home = na->home ? na->home : nb->home;
+	add_functions(pt, b.node, na->fns);
+	free(na->fns);
+	na->fns = NULL;
+	if (refolded)
+		refold(pt, b.node);
+	for (size_t i = 0; i < na->links.len; i++) {
+		int32_t off = fold(nb, na->links.data[i].off + na->shift);
+		struct cell *slot = link_slot(nb, off);
+
+		if (!slot->node)
+			*slot = na->links.data[i].to;
+		else
+			later(pt, *slot, na->links.data[i].to);
+	}
+	vec_deinit(&na->links);
+	pt->merges++;
+	if (nb->links.len > MAX_LINKS)
+		collapse(pt, b.node);
+}
+
+static void unify(struct pointsto *pt, struct cell a, struct cell b)
+{
+	later(pt, a, b);
+	while (pt->pending.len) {
+		struct edge e = vec_pop(&pt->pending);
+
+		if (!e.from.node || !e.to.node)
+			continue;
+		a = pointsto_find(pt, e.from);
+		b = pointsto_find(pt, e.to);
+		if (a.node != b.node)
+			merge_nodes(pt, a, b);
+		else if (a.off != b.off)
+			set_stride(pt, a.node, (uint32_t)abs(a.off - b.off));
+	}
+}
+
+/* What the memory at c points to. */
+static struct cell link_of(struct pointsto *pt, struct cell c)
+{
+	struct cell *slot;
+
+	if (!c.node)
+		return NOWHERE;
+	c = pointsto_find(pt, c);
+	slot = link_slot(&pt->nodes.data[c.node], c.off);
+	if (!slot->node) {
+		struct cell fresh = new_node(pt, 0, NULL);
+
+		/* new_node may have moved the nodes */
+		slot = link_slot(&pt->nodes.data[c.node], c.off);
+		*slot = fresh;
+		if (pt->nodes.data[c.node].links.len > MAX_LINKS)
+			collapse(pt, c.node);
+		return fresh;
+	}
+	return *slot;
+}
+
+static void add_edge(struct pointsto *pt, struct cell from, struct cell to)
+{
+	uint64_t key;
+
+	if (!from.node || !to.node)
+		return;
+	from = pointsto_find(pt, from);
+	to = pointsto_find(pt, to);
+	if (from.node == to.node) {
+		unify(pt, from, to);
+		return;
+	}
+	key = hash_u64(((uint64_t)from.node << 32 | to.node) ^
+		       hash_u64((uint64_t)(uint32_t)from.off << 32 | (uint32_t)to.off));
+	if (map_find(&pt->edge_seen, key))
+		return;
+	map_put(&pt->edge_seen, key, 1);
+	vec_push(&pt->edges, (struct edge){ from, to });
+	pt->merges++;
+}
+
+static struct cell outside(struct pointsto *pt)
+{
+	return (struct cell){ pt->outside, 0 };
+}
+
+/* ---- values ---- */
+
+/* May a value of this type be, or contain, an address? */
+static bool carries(LLVMTypeRef t)
+{
+	switch (LLVMGetTypeKind(t)) {
+	case LLVMPointerTypeKind:
+	case LLVMStructTypeKind:
+	case LLVMArrayTypeKind:
+	case LLVMVectorTypeKind:
+		return true;
+	case LLVMIntegerTypeKind:
+		return LLVMGetIntTypeWidth(t) >= 64;
+	default:
+		return false;
+	}
+}
+
+static struct cell *value_slot(struct pointsto *pt, LLVMValueRef v)
+{
+	uint64_t *i = map_find(&pt->cells, (uint64_t)(uintptr_t)v);
+
+	if (!i) {
+		map_put(&pt->cells, (uint64_t)(uintptr_t)v, pt->values.len);
+		vec_push(&pt->values, NOWHERE);
+		return vec_last(&pt->values);
+	}
+	return &pt->values.data[*i];
+}
+
+static void set_cell(struct pointsto *pt, LLVMValueRef v, struct cell c)
+{
+	struct cell *slot = value_slot(pt, v);
+
+	if (!c.node)
+		return;
+	if (!slot->node)
+		*slot = c;
+	else
+		unify(pt, *slot, c);
+}
+
+static bool is_gep(LLVMValueRef v)
+{
+	return LLVMIsAGetElementPtrInst(v) ||
+	       (LLVMIsAConstantExpr(v) && LLVMGetConstOpcode(v) == LLVMGetElementPtr);
+}
+
+/* base + indices. A varying index makes its element type's size a stride of the object, unless it
+ * runs over an array type inside a larger one (then all elements count as the first). */
+static struct cell gep_cell(struct pointsto *pt, LLVMValueRef gep)
+{
+	struct cell c = pointsto_cell(pt, LLVMGetOperand(gep, 0));
+	LLVMTypeRef t = LLVMGetGEPSourceElementType(gep);
+	LLVMTargetDataRef layout = pt->p->layout;
+	int n = LLVMGetNumOperands(gep);
+
+	if (!c.node)
+		return c;
+	for (int i = 1; i < n; i++) {
+		LLVMValueRef index = LLVMGetOperand(gep, (unsigned)i);
+		int64_t k = LLVMIsAConstantInt(index) ? LLVMConstIntGetSExtValue(index) : 0;
+
+		if (i > 1 && LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+			c.off += (int32_t)LLVMOffsetOfElement(layout, t, (unsigned)k);
+			t = LLVMStructGetTypeAtIndex(t, (unsigned)k);
+			continue;
+		}
+		if (i > 1)
+			t = LLVMGetElementType(t);
+		if (LLVMIsAConstantInt(index) && (i == 1 || k == 0)) {
+			int64_t step = k * (int64_t)LLVMABISizeOfType(layout, t);
+
+			if (llabs(step) > 1 << 28)
+				collapse(pt, pointsto_find(pt, c).node);
+			else
+				c.off += (int32_t)step;
+		} else {
+			c = pointsto_find(pt, c);
+			set_stride(pt, c.node, (uint32_t)MAX(1, LLVMABISizeOfType(layout, t)));
+			c = pointsto_find(pt, c);
+		}
+	}
+	return c;
+}
+
+static void add_function(struct pointsto *pt, uint32_t node, LLVMValueRef f)
+{
+	struct node *n = &pt->nodes.data[node];
+	uint64_t id = map_get_or(&pt->function_ids, (uint64_t)(uintptr_t)f, 0);
+
+	if (!n->fns)
+		n->fns = xcalloc(fn_words(pt), sizeof(uint64_t));
+	n->fns[id / 64] |= 1ull << (id % 64);
+}
+
+static struct cell constant_cell(struct pointsto *pt, LLVMValueRef v)
+{
+	struct cell c;
+
+	if (LLVMIsAGlobalAlias(v))
+		return pointsto_cell(pt, LLVMAliasGetAliasee(v));
+	if (LLVMIsAConstantExpr(v)) {
+		if (is_gep(v))
+			return gep_cell(pt, v);
+		c = NOWHERE;
+		for (int i = 0; i < LLVMGetNumOperands(v); i++) {
+			struct cell o = pointsto_cell(pt, LLVMGetOperand(v, (unsigned)i));
+
+			if (c.node && o.node)
+				unify(pt, c, o);
+			else if (o.node)
+				c = o;
+		}
+		return c;
+	}
+	return NOWHERE;
+}
+
+struct cell pointsto_cell(struct pointsto *pt, LLVMValueRef v)
+{
+	uint64_t *known = map_find(&pt->cells, (uint64_t)(uintptr_t)v);
+	struct cell c;
+
+	if (known && pt->values.data[*known].node)
+		return pt->values.data[*known];
+	if (LLVMIsAInstruction(v) || LLVMIsAArgument(v)) {
+		if (!carries(LLVMTypeOf(v)))
+			return NOWHERE;
+		c = new_node(pt, 0, NULL);
+	} else if (LLVMIsAGlobalVariable(v)) {
+		c = new_node(pt, NODE_GLOBAL, v);
+		if (LLVMIsDeclaration(v))
+			unify(pt, c, outside(pt));
+	} else if (LLVMIsAFunction(v)) {
+		c = new_node(pt, NODE_GLOBAL, v);
+		add_function(pt, c.node, v);
+	} else {
+		return constant_cell(pt, v);
+	}
+	*value_slot(pt, v) = c;
+	return c;
+}
+
+static struct cell return_cell(struct pointsto *pt, LLVMValueRef f)
+{
+	uint64_t *i = map_find(&pt->returns, (uint64_t)(uintptr_t)f);
+
+	if (!i) {
+		struct cell c = new_node(pt, 0, NULL);
+
+		map_put(&pt->returns, (uint64_t)(uintptr_t)f, pt->values.len);
+		vec_push(&pt->values, c);
+		return c;
+	}
+	return pt->values.data[*i];
+}
+
+/* ---- constraints of constants ---- */
+
+static void add_initializer(struct pointsto *pt, struct cell at, LLVMValueRef init, int depth)
+{
+	LLVMTypeRef t = LLVMTypeOf(init);
+	LLVMTargetDataRef layout = pt->p->layout;
+
+	if (LLVMIsNull(init) || LLVMIsUndef(init) || LLVMIsAConstantDataSequential(init) ||
+	    depth > 32)
+		return;
+	if (LLVMIsAConstantStruct(init) || LLVMIsAConstantArray(init) ||
+	    LLVMIsAConstantVector(init)) {
+		bool is_struct = LLVMIsAConstantStruct(init) != NULL;
+
+		for (int i = 0; i < LLVMGetNumOperands(init); i++) {
+			struct cell c = at;
+			LLVMValueRef o = LLVMGetOperand(init, (unsigned)i);
+
+			if (is_struct)
+				c.off += (int32_t)LLVMOffsetOfElement(layout, t, (unsigned)i);
+			else
+				c.off += (int32_t)((uint64_t)i *
+						   LLVMABISizeOfType(layout, LLVMTypeOf(o)));
+			add_initializer(pt, c, o, depth + 1);
+		}
+		return;
+	}
+	if (carries(t)) {
+		struct cell c = pointsto_cell(pt, init);
+
+		if (c.node)
+			add_edge(pt, c, link_of(pt, at));
+	}
+}
+
+/* ---- calls ---- */
+
+static bool is_fresh_call(struct pointsto *pt, LLVMValueRef call)
+{
+	LLVMValueRef f = direct_callee(call);
+	const struct summary *s;
+
+	if (!f)
+		return false;
+	if (map_find(&pt->wrappers, (uint64_t)(uintptr_t)f))
+		return true;
+	s = LLVMIsDeclaration(f) ? summary_find(value_name(f)) : NULL;
+	return s && s->result == RESULT_FRESH;
+}
+
+static struct cell vararg_cell(struct pointsto *pt, LLVMValueRef f)
+{
+	/* keyed beside the return cell: one odd address per function */
+	uint64_t key = (uint64_t)(uintptr_t)f | 1;
+	uint64_t *i = map_find(&pt->returns, key);
+	struct cell c;
+
+	if (i)
+		return pt->values.data[*i];
+	c = new_node(pt, NODE_VARARG, NULL);
+	pt->nodes.data[c.node].collapsed = true;
+	map_put(&pt->returns, key, pt->values.len);
+	vec_push(&pt->values, c);
+	return c;
+}
+
+/* One of our own functions is called. */
+static void bind_ours(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
+{
+	unsigned nparams = LLVMCountParams(f), nargs = LLVMGetNumArgOperands(call);
+
+	for (unsigned i = 0; i < nargs; i++) {
+		LLVMValueRef arg = LLVMGetOperand(call, i);
+		struct cell c;
+
+		if (!carries(LLVMTypeOf(arg)))
+			continue;
+		c = pointsto_cell(pt, arg);
+		if (!c.node)
+			continue;
+		if (i < nparams)
+			add_edge(pt, c, pointsto_cell(pt, LLVMGetParam(f, i)));
+		else
+			add_edge(pt, c, link_of(pt, vararg_cell(pt, f)));
+	}
+	if (!carries(LLVMTypeOf(call)))
+		return;
+	if (map_find(&pt->wrappers, (uint64_t)(uintptr_t)f)) {
+		struct cell fresh = new_node(pt, NODE_HEAP, call);
+
+		set_cell(pt, call, fresh);
+		return;
+	}
+	add_edge(pt, return_cell(pt, f), pointsto_cell(pt, call));
+}
+
+static void settle_creation(struct pointsto *pt, struct creation *c)
+{
+	size_t n = count_functions(pt, pointsto_find(pt, c->entry).node), at = 0;
+	LLVMValueRef f;
+
+	if (c->bound == n)
+		return;
+	while (pointsto_next_function(pt, c->entry, &at, &f)) {
+		if (LLVMIsDeclaration(f))
+			continue;
+		if (LLVMCountParams(f) > 0)
+			add_edge(pt, c->arg, pointsto_cell(pt, LLVMGetParam(f, 0)));
+		if (carries(LLVMGetReturnType(LLVMGlobalGetValueType(f))))
+			add_edge(pt, return_cell(pt, f), outside(pt));
+	}
+	c->bound = n;
+	pt->merges++;
+}
+
+static void settle_callback(struct pointsto *pt, struct callback *c)
+{
+	size_t n = count_functions(pt, pointsto_find(pt, c->fn).node), at = 0;
+	LLVMValueRef f;
+
+	if (c->bound == n)
+		return;
+	while (pointsto_next_function(pt, c->fn, &at, &f))
+		for (unsigned k = 0; k < c->nargs && k < LLVMCountParams(f); k++)
+			if (!LLVMIsDeclaration(f))
+				add_edge(pt, c->arg, pointsto_cell(pt, LLVMGetParam(f, k)));
+	c->bound = n;
+	pt->merges++;
+}
+
+static struct cell arg_cell(struct pointsto *pt, LLVMValueRef call, unsigned i)
+{
+	if (i >= LLVMGetNumArgOperands(call))
+		return NOWHERE;
+	return pointsto_cell(pt, LLVMGetOperand(call, i));
+}
+
+static void add_copy(struct pointsto *pt, struct cell to, struct cell from, LLVMValueRef size)
+{
+	int32_t n = -1;
+
+	if (size && LLVMIsAConstantInt(size) && LLVMConstIntGetZExtValue(size) < 1 << 28)
+		n = (int32_t)LLVMConstIntGetZExtValue(size);
+	if (to.node && from.node)
+		vec_push(&pt->copies, (struct copy){ to, from, n });
+}
+
+static void call_back(struct pointsto *pt, struct cell fn, struct cell arg, unsigned nargs)
+{
+	if (fn.node)
+		vec_push(&pt->callbacks, (struct callback){ fn, arg, nargs, 0 });
+}
+
+static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct summary *s)
+{
+	struct cell c;
+
+	switch (s->special) {
+	case SPECIAL_COPY:
+		add_copy(pt, arg_cell(pt, call, 0), arg_cell(pt, call, 1), LLVMGetOperand(call, 2));
+		break;
+	case SPECIAL_CREATE:
+	case SPECIAL_THRD: {
+		unsigned k = s->special == SPECIAL_CREATE ? 2 : 1;
+
+		vec_push(&pt->creations, (struct creation){ call, arg_cell(pt, call, k),
+							    arg_cell(pt, call, k + 1), 0 });
+		break;
+	}
+	case SPECIAL_JOIN:
+		/* results travel between threads: treat them as seen by everybody */
+		c = arg_cell(pt, call, 1);
+		if (c.node)
+			add_edge(pt, outside(pt), link_of(pt, c));
+		break;
+	case SPECIAL_ONCE:
+		call_back(pt, arg_cell(pt, call, 1), NOWHERE, 0);
+		break;
+	case SPECIAL_ATEXIT:
+		call_back(pt, arg_cell(pt, call, 0), NOWHERE, 0);
+		break;
+	case SPECIAL_SORT:
+		call_back(pt, arg_cell(pt, call, LLVMGetNumArgOperands(call) - 1),
+			  arg_cell(pt, call, 0), 2);
+		break;
+	case SPECIAL_SEARCH:
+		call_back(pt, arg_cell(pt, call, 4), arg_cell(pt, call, 0), 1);
+		call_back(pt, arg_cell(pt, call, 4), arg_cell(pt, call, 1), 2);
+		set_cell(pt, call, arg_cell(pt, call, 1));
+		break;
+	case SPECIAL_END:
+		c = arg_cell(pt, call, 1);
+		if (c.node)
+			add_edge(pt, arg_cell(pt, call, 0), link_of(pt, c));
+		break;
+	case SPECIAL_FRESH0:
+		c = arg_cell(pt, call, 0);
+		if (c.node)
+			add_edge(pt, new_node(pt, NODE_HEAP, call), link_of(pt, c));
+		break;
+	default:
+		break;
+	}
+}
+
+static void bind_external(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
+{
+	const struct summary *s = f ? summary_find(value_name(f)) : NULL;
+	unsigned n = LLVMGetNumArgOperands(call);
+
+	for (unsigned i = 0; i < n; i++) {
+		LLVMValueRef arg = LLVMGetOperand(call, i);
+		struct cell c;
+
+		if (s && !(s->escapes & (1u << MIN(i, 7))))
+			continue;
+		if (!carries(LLVMTypeOf(arg)))
+			continue;
+		c = pointsto_cell(pt, arg);
+		if (c.node)
+			add_edge(pt, c, outside(pt));
+	}
+	if (s)
+		bind_special(pt, call, s);
+	if (!carries(LLVMTypeOf(call)))
+		return;
+	if (s && s->result == RESULT_FRESH)
+		set_cell(pt, call, new_node(pt, NODE_HEAP, call));
+	else if (s && s->result == RESULT_ARG0)
+		set_cell(pt, call, arg_cell(pt, call, 0));
+	else if (!s || s->result == RESULT_OUTSIDE ||
+		 LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind)
+		add_edge(pt, outside(pt), pointsto_cell(pt, call));
+}
+
+static void bind_intrinsic(struct pointsto *pt, LLVMValueRef call, const char *name)
+{
+	if (call_classify(call) == CALL_MEMCPY) {
+		add_copy(pt, arg_cell(pt, call, 0), arg_cell(pt, call, 1), LLVMGetOperand(call, 2));
+	} else if (strncmp(name, "llvm.va_start", 13) == 0) {
+		LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+		struct cell ap = pointsto_find(pt, arg_cell(pt, call, 0));
+
+		collapse(pt, ap.node);
+		add_edge(pt, vararg_cell(pt, f), link_of(pt, ap));
+	} else if (strncmp(name, "llvm.va_copy", 12) == 0) {
+		add_copy(pt, arg_cell(pt, call, 0), arg_cell(pt, call, 1), NULL);
+	} else if (carries(LLVMTypeOf(call))) { /* launder, threadlocal.address, umax ... */
+		for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
+			if (carries(LLVMTypeOf(LLVMGetOperand(call, i))))
+				set_cell(pt, call, arg_cell(pt, call, i));
+	}
+}
+
+static LLVMValueRef strip_alias(LLVMValueRef f)
+{
+	while (f && LLVMIsAGlobalAlias(f))
+		f = LLVMAliasGetAliasee(f);
+	return f;
+}
+
+static void bind(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
+{
+	if (strncmp(value_name(f), "llvm.", 5) == 0)
+		bind_intrinsic(pt, call, value_name(f));
+	else if (LLVMIsDeclaration(f))
+		bind_external(pt, call, f);
+	else
+		bind_ours(pt, call, f);
+}
+
+static void process_call(struct pointsto *pt, LLVMValueRef call)
+{
+	LLVMValueRef f = strip_alias(LLVMGetCalledValue(call));
+
+	if (LLVMIsAFunction(f)) {
+		bind(pt, call, f);
+	} else if (LLVMIsAInlineAsm(f)) {
+		bind_external(pt, call, NULL);
+	} else {
+		pointsto_cell(pt, f);
+		vec_push(&pt->indirect, (struct indirect_call){ call, 0 });
+	}
+}
+
+/* ---- instructions ---- */
+
+static void unify_operands(struct pointsto *pt, LLVMValueRef i, unsigned from, unsigned n)
+{
+	for (unsigned k = from; k < n; k++) {
+		LLVMValueRef o = LLVMGetOperand(i, k);
+
+		if (carries(LLVMTypeOf(o)))
+			set_cell(pt, i, pointsto_cell(pt, o));
+	}
+}
+
+static bool has_cell(struct pointsto *pt, LLVMValueRef v)
+{
+	uint64_t *k = map_find(&pt->cells, (uint64_t)(uintptr_t)v);
+
+	return k && pt->values.data[*k].node;
+}
+
+/* Arithmetic on integers that came from pointers. A difference of two is no pointer. */
+static void process_arithmetic(struct pointsto *pt, LLVMValueRef i, bool sub)
+{
+	LLVMValueRef a = LLVMGetOperand(i, 0), b = LLVMGetOperand(i, 1);
+	bool ha = carries(LLVMTypeOf(a)) && has_cell(pt, a);
+	bool hb = carries(LLVMTypeOf(b)) && has_cell(pt, b);
+	struct cell c;
+
+	if (sub && ha && hb)
+		return;
+	if (ha || hb) {
+		c = pointsto_find(pt, pointsto_cell(pt, ha ? a : b));
+		collapse(pt, c.node); /* an unknown distance */
+		set_cell(pt, i, c);
+	}
+	if (ha && hb)
+		set_cell(pt, i, pointsto_cell(pt, b));
+}
+
+/* A wide value: every pointer-sized slot of the memory it comes from or goes to. */
+static void wide_access(struct pointsto *pt, LLVMValueRef value, LLVMTypeRef t, struct cell at,
+			bool store)
+{
+	uint64_t size = LLVMStoreSizeOfType(pt->p->layout, t);
+
+	for (uint64_t k = 0; k + 8 <= size && k < 256; k += 8) {
+		struct cell c = { at.node, at.off + (int32_t)k };
+
+		if (store)
+			add_edge(pt, pointsto_cell(pt, value), link_of(pt, c));
+		else
+			set_cell(pt, value, link_of(pt, c));
+	}
+}
+
+static void process_store(struct pointsto *pt, LLVMValueRef value, struct cell at)
+{
+	struct cell v;
+
+	if (!at.node || !carries(LLVMTypeOf(value)))
+		return;
+	v = pointsto_cell(pt, value);
+	if (v.node)
+		wide_access(pt, value, LLVMTypeOf(value), at, true);
+}
+
+static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
+{
+	LLVMTypeRef t = LLVMTypeOf(i);
+	unsigned n = (unsigned)LLVMGetNumOperands(i);
+
+	switch (LLVMGetInstructionOpcode(i)) {
+	case LLVMAlloca:
+		set_cell(pt, i, new_node(pt, NODE_STACK, i));
+		break;
+	case LLVMGetElementPtr:
+		set_cell(pt, i, gep_cell(pt, i));
+		break;
+	case LLVMLoad:
+		if (carries(t))
+			wide_access(pt, i, t, pointsto_cell(pt, LLVMGetOperand(i, 0)), false);
+		break;
+	case LLVMStore:
+		process_store(pt, LLVMGetOperand(i, 0), pointsto_cell(pt, LLVMGetOperand(i, 1)));
+		break;
+	case LLVMAtomicRMW:
+		process_store(pt, LLVMGetOperand(i, 1), pointsto_cell(pt, LLVMGetOperand(i, 0)));
+		if (carries(t))
+			wide_access(pt, i, t, pointsto_cell(pt, LLVMGetOperand(i, 0)), false);
+		break;
+	case LLVMAtomicCmpXchg:
+		process_store(pt, LLVMGetOperand(i, 2), pointsto_cell(pt, LLVMGetOperand(i, 0)));
+		if (carries(LLVMTypeOf(LLVMGetOperand(i, 1))))
+			wide_access(pt, i, LLVMTypeOf(LLVMGetOperand(i, 1)),
+				    pointsto_cell(pt, LLVMGetOperand(i, 0)), false);
+		break;
+	case LLVMCall:
+	case LLVMInvoke:
+	case LLVMCallBr:
+		process_call(pt, i);
+		break;
+	case LLVMRet:
+		if (n && carries(LLVMTypeOf(LLVMGetOperand(i, 0))))
+			add_edge(pt, pointsto_cell(pt, LLVMGetOperand(i, 0)), return_cell(pt, f));
+		break;
+	case LLVMPHI:
+	case LLVMSelect:
+	case LLVMFreeze:
+	case LLVMBitCast:
+	case LLVMPtrToInt:
+	case LLVMIntToPtr:
+	case LLVMAddrSpaceCast:
+	case LLVMExtractValue:
+	case LLVMInsertValue:
+	case LLVMExtractElement:
+	case LLVMInsertElement:
+	case LLVMShuffleVector:
+		if (carries(t))
+			unify_operands(pt, i, 0, n);
+		break;
+	case LLVMAdd:
+	case LLVMSub:
+	case LLVMAnd:
+	case LLVMOr:
+	case LLVMXor:
+		if (carries(t))
+			process_arithmetic(pt, i, LLVMGetInstructionOpcode(i) == LLVMSub);
+		break;
+	case LLVMLandingPad:
+		add_edge(pt, outside(pt), pointsto_cell(pt, i));
+		break;
+	case LLVMVAArg:
+		if (carries(t))
+			add_edge(pt, outside(pt), pointsto_cell(pt, i));
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- functions that return fresh memory ---- */
+
+/* Is v fresh memory (or null) wherever it comes from, and not kept by this function? */
+static bool is_fresh_value(struct pointsto *pt, LLVMValueRef v, int depth)
+{
+	if (depth > 8)
+		return false;
+	if (LLVMIsAConstantPointerNull(v) || LLVMIsUndef(v))
+		return true;
+	if (LLVMIsAPHINode(v)) {
+		for (unsigned i = 0; i < LLVMCountIncoming(v); i++)
+			if (LLVMGetIncomingValue(v, i) != v &&
+			    !is_fresh_value(pt, LLVMGetIncomingValue(v, i), depth + 1))
+				return false;
+		return true;
+	}
+	if (LLVMIsASelectInst(v))
+		return is_fresh_value(pt, LLVMGetOperand(v, 1), depth + 1) &&
+		       is_fresh_value(pt, LLVMGetOperand(v, 2), depth + 1);
+	if (LLVMIsAGetElementPtrInst(v))
+		return is_fresh_value(pt, LLVMGetOperand(v, 0), depth + 1);
+	if (LLVMIsACallInst(v) || LLVMIsAInvokeInst(v))
+		return is_fresh_call(pt, v);
+	return false;
+}
+
+/* Stored as a value or handed to one of our functions: somebody else may know it. */
+static bool is_kept(LLVMValueRef v, int depth)
+{
+	if (depth > 8)
+		return true;
+	for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
+		LLVMValueRef user = LLVMGetUser(u), f;
+
+		if (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) == v)
+			return true;
+		if (LLVMIsAPHINode(user) || LLVMIsASelectInst(user) ||
+		    LLVMIsAGetElementPtrInst(user)) {
+			if (is_kept(user, depth + 1))
+				return true;
+		} else if (is_call(user)) {
+			const struct summary *s;
+
+			f = direct_callee(user);
+			s = f && LLVMIsDeclaration(f) ? summary_find(value_name(f)) : NULL;
+			if (!f || (strncmp(value_name(f), "llvm.", 5) != 0 && (!s || s->escapes)))
+				return true;
+		} else if (!LLVMIsALoadInst(user) && !LLVMIsAStoreInst(user) &&
+			   !LLVMIsAICmpInst(user) && !LLVMIsAReturnInst(user)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_wrapper(struct pointsto *pt, LLVMValueRef f)
+{
+	bool any = false;
+
+	if (LLVMGetTypeKind(LLVMGetReturnType(LLVMGlobalGetValueType(f))) != LLVMPointerTypeKind)
+		return false;
+	for_each_block(b, f)
+	{
+		LLVMValueRef t = LLVMGetBasicBlockTerminator(b), v;
+
+		if (!t || !LLVMIsAReturnInst(t))
+			continue;
+		v = LLVMGetOperand(t, 0);
+		if (!is_fresh_value(pt, v, 0) || is_kept(v, 0))
+			return false;
+		any |= !LLVMIsAConstantPointerNull(v);
+	}
+	return any;
+}
+
+static void find_wrappers(struct pointsto *pt)
+{
+	size_t before;
+
+	do { /* wrappers of wrappers */
+		before = pt->wrappers.len;
+		for (size_t i = 0; i < pt->p->fns.len; i++) {
+			LLVMValueRef f = pt->p->fns.data[i].f;
+
+			if (!map_find(&pt->wrappers, (uint64_t)(uintptr_t)f) && is_wrapper(pt, f))
+				map_put(&pt->wrappers, (uint64_t)(uintptr_t)f, 1);
+		}
+	} while (pt->wrappers.len != before);
+}
+
+/* ---- the fixed point ---- */
+
+/* Objects of `from` are seen through `to`: what fields `to` uses point to the same things. */
+static void settle_edge(struct pointsto *pt, struct edge e)
+{
+	struct cell a = pointsto_find(pt, e.from), b = pointsto_find(pt, e.to);
+	int32_t delta = b.off - a.off;
+
+	if (a.node == b.node) {
+		if (delta)
+			unify(pt, a, b);
+		return;
+	}
+	if (pt->nodes.data[b.node].collapsed && pt->nodes.data[b.node].links.len)
+		collapse(pt, a.node);
+	else if (pt->nodes.data[b.node].stride && pt->nodes.data[b.node].links.len)
+		set_stride(pt, a.node, pt->nodes.data[b.node].stride);
+	for (size_t i = 0; i < pt->nodes.data[b.node].links.len; i++) {
+		struct link_field l = pt->nodes.data[b.node].links.data[i];
+		struct cell x = link_of(pt, (struct cell){ a.node, l.off - delta }), y;
+
+		x = pointsto_find(pt, x);
+		y = pointsto_find(pt, l.to);
+		if (x.node != y.node || x.off != y.off)
+			unify(pt, x, y);
+		if (pt->nodes.data[a.node].up || pt->nodes.data[b.node].up)
+			return; /* they have changed under us; the next round goes on */
+	}
+}
+
+static void settle_copy(struct pointsto *pt, const struct copy *c)
+{
+	struct cell a = pointsto_find(pt, c->from), b = pointsto_find(pt, c->to);
+
+	for (size_t i = 0; i < pt->nodes.data[a.node].links.len; i++) {
+		struct link_field l = pt->nodes.data[a.node].links.data[i];
+
+		if (c->size >= 0 && !pt->nodes.data[a.node].stride &&
+		    !pt->nodes.data[a.node].collapsed &&
+		    (l.off < a.off || l.off >= a.off + c->size))
+			continue;
+		add_edge(pt, l.to, link_of(pt, (struct cell){ b.node, l.off - a.off + b.off }));
+		if (pt->nodes.data[a.node].up || pt->nodes.data[b.node].up)
+			return;
+	}
+}
+
+static void settle_indirect(struct pointsto *pt, size_t i)
+{
+	LLVMValueRef call = pt->indirect.data[i].call, f;
+	struct cell c = pointsto_cell(pt, LLVMGetCalledValue(call));
+	size_t n = count_functions(pt, pointsto_find(pt, c).node), at = 0;
+
+	/* bind all again when there are new ones: edges are only added once */
+	if (pt->indirect.data[i].bound == n)
+		return;
+	while (pointsto_next_function(pt, c, &at, &f)) {
+		if (LLVMIsDeclaration(f))
+			bind_external(pt, call, f);
+		else
+			bind_ours(pt, call, f);
+	}
+	pt->indirect.data[i].bound = n;
+	pt->merges++;
+}
+
+/* A function pointer flows along edges: the target of the edge can be called as well. */
+static void flow_functions(struct pointsto *pt)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (size_t i = 0; i < pt->edges.len; i++) {
+			struct cell a = pointsto_find(pt, pt->edges.data[i].from);
+			struct cell b = pointsto_find(pt, pt->edges.data[i].to);
+
+			if (a.node != b.node && pt->nodes.data[a.node].fns)
+				changed |= add_functions(pt, b.node, pt->nodes.data[a.node].fns);
+		}
+	}
+}
+
+/* Functions that reach unseen code may be called with anything. */
+static void settle_outside(struct pointsto *pt, struct map *done)
+{
+	LLVMValueRef f;
+	size_t at = 0;
+
+	while (pointsto_next_function(pt, outside(pt), &at, &f)) {
+		if (LLVMIsDeclaration(f) || map_find(done, (uint64_t)(uintptr_t)f))
+			continue;
+		map_put(done, (uint64_t)(uintptr_t)f, 1);
+		for (unsigned k = 0; k < LLVMCountParams(f); k++)
+			if (carries(LLVMTypeOf(LLVMGetParam(f, k))))
+				add_edge(pt, outside(pt), pointsto_cell(pt, LLVMGetParam(f, k)));
+		add_edge(pt, return_cell(pt, f), outside(pt));
+	}
+}
+
+static void settle(struct pointsto *pt)
+{
+	struct map outside_done = { 0 };
+	uint64_t before;
+	int rounds = 0;
+
+	do {
+		before = pt->merges;
+		for (size_t i = 0; i < pt->edges.len; i++)
+			settle_edge(pt, pt->edges.data[i]);
+		for (size_t i = pt->edges.len; i-- > 0;)
+			settle_edge(pt, pt->edges.data[i]);
+		for (size_t i = 0; i < pt->copies.len; i++)
+			settle_copy(pt, &pt->copies.data[i]);
+		flow_functions(pt);
+		settle_outside(pt, &outside_done);
+		for (size_t i = 0; i < pt->indirect.len; i++)
+			settle_indirect(pt, i);
+		for (size_t i = 0; i < pt->creations.len; i++)
+			settle_creation(pt, &pt->creations.data[i]);
+		for (size_t i = 0; i < pt->callbacks.len; i++)
+			settle_callback(pt, &pt->callbacks.data[i]);
+	} while (pt->merges != before && ++rounds < 200);
+	map_deinit(&outside_done);
+}
+
+void pointsto_run(struct pointsto *pt, struct program *p)
+{
+	memset(pt, 0, sizeof(*pt));
+	pt->p = p;
+	for_each_function(f, p->module)
+	{
+		map_put(&pt->function_ids, (uint64_t)(uintptr_t)f, pt->functions.len);
+		vec_push(&pt->functions, f);
+	}
+	vec_add(&pt->nodes); /* node 0 is nowhere */
+	pt->outside = new_node(pt, NODE_OUTSIDE | NODE_ESCAPES, NULL).node;
+	pt->nodes.data[pt->outside].collapsed = true;
+	*link_slot(&pt->nodes.data[pt->outside], 0) = outside(pt);
+	find_wrappers(pt);
+	for_each_global(g, p->module)
+	{
+		LLVMValueRef init = LLVMGetInitializer(g);
+		struct cell c = pointsto_cell(pt, g);
+
+		if (init)
+			add_initializer(pt, c, init, 0);
+		if (program_is_exported(p, g))
+			add_edge(pt, c, outside(pt));
+	}
+	for (size_t i = 0; i < p->fns.len; i++) {
+		if (program_is_exported(p, p->fns.data[i].f))
+			add_edge(pt, pointsto_cell(pt, p->fns.data[i].f), outside(pt));
+		for_each_block(b, p->fns.data[i].f) for_each_instruction(in, b)
+			process(pt, p->fns.data[i].f, in);
+	}
+	settle(pt);
+}
+
+struct cell pointsto_callee(struct pointsto *pt, LLVMValueRef call)
+{
+	LLVMValueRef f = strip_alias(LLVMGetCalledValue(call));
+
+	return LLVMIsAInlineAsm(f) ? NOWHERE : pointsto_cell(pt, f);
+}
+
+void pointsto_deinit(struct pointsto *pt)
+{
+	for (size_t i = 0; i < pt->nodes.len; i++) {
+		vec_deinit(&pt->nodes.data[i].links);
+		free(pt->nodes.data[i].fns);
+		vec_deinit(&pt->nodes.data[i].touched);
+	}
+	vec_deinit(&pt->nodes);
+	vec_deinit(&pt->functions);
+	map_deinit(&pt->function_ids);
+	map_deinit(&pt->cells);
+	vec_deinit(&pt->values);
+	map_deinit(&pt->returns);
+	map_deinit(&pt->edge_seen);
+	vec_deinit(&pt->edges);
+	vec_deinit(&pt->copies);
+	vec_deinit(&pt->indirect);
+	vec_deinit(&pt->creations);
+	vec_deinit(&pt->pending);
+	map_deinit(&pt->wrappers);
+	vec_deinit(&pt->callbacks);
+}
