@@ -20,295 +20,12 @@
 #include "cc/pointsto.h"
 
 #include "cc/calls.h"
+#include "cc/nodes.h"
 #include "cc/program.h"
 #include "cc/summaries.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define NOWHERE	  ((struct cell){ 0, 0 })
-#define MAX_LINKS 200 /* per node; beyond, fields are no longer told apart */
-
-/* ---- nodes ---- */
-
-static struct cell new_node(struct pointsto *pt, unsigned flags, LLVMValueRef home)
-{
-	struct node *n = vec_add(&pt->nodes);
-
-	n->flags = (uint16_t)flags;
-	n->home = home;
-	return (struct cell){ (uint32_t)pt->nodes.len - 1, 0 };
-}
-
-static int32_t floor_mod(int32_t a, uint32_t m)
-{
-	int32_t r = a % (int32_t)m;
-
-	return r < 0 ? r + (int32_t)m : r;
-}
-
-static int32_t fold(const struct node *n, int32_t off)
-{
-	if (n->collapsed)
-		return 0;
-	return n->stride ? floor_mod(off, n->stride) : off;
-}
-
-struct cell pointsto_find(struct pointsto *pt, struct cell c)
-{
-	struct node *n = &pt->nodes.data[c.node];
-
-	while (n->up) {
-		struct node *up = &pt->nodes.data[n->up];
-
-		if (up->up) { /* path halving */
-			n->shift += up->shift;
-			n->up = up->up;
-		}
-		c.off += n->shift;
-		c.node = n->up;
-		n = &pt->nodes.data[c.node];
-	}
-	c.off = fold(n, c.off);
-	return c;
-}
-
-static size_t fn_words(const struct pointsto *pt)
-{
-	return pt->functions.len / 64 + 1;
-}
-
-static bool add_functions(struct pointsto *pt, uint32_t node, const uint64_t *fns)
-{
-	struct node *n = &pt->nodes.data[node];
-	bool changed = false;
-
-	if (!fns)
-		return false;
-	if (!n->fns)
-		n->fns = xcalloc(fn_words(pt), sizeof(uint64_t));
-	for (size_t i = 0; i < fn_words(pt); i++) {
-		changed |= (fns[i] & ~n->fns[i]) != 0;
-		n->fns[i] |= fns[i];
-	}
-	return changed;
-}
-
-static size_t count_functions(const struct pointsto *pt, uint32_t node)
-{
-	const uint64_t *fns = pt->nodes.data[node].fns;
-	size_t n = 0;
-
-	for (size_t i = 0; fns && i < fn_words(pt); i++)
-		n += (size_t)__builtin_popcountll(fns[i]);
-	return n;
-}
-
-bool pointsto_next_function(struct pointsto *pt, struct cell c, size_t *at, LLVMValueRef *ret)
-{
-	const uint64_t *fns;
-
-	c = pointsto_find(pt, c);
-	fns = pt->nodes.data[c.node].fns;
-	for (; fns && *at < pt->functions.len; ++*at) {
-		if (!fns[*at / 64])
-			*at |= 63; /* nothing in this word */
-		else if (fns[*at / 64] >> (*at % 64) & 1) {
-			*ret = pt->functions.data[(*at)++];
-			return true;
-		}
-	}
-	return false;
-}
-
-static void later(struct pointsto *pt, struct cell a, struct cell b)
-{
-	vec_push(&pt->pending, (struct edge){ a, b });
-}
-
-/* The slot of the link at `off` (folded); created empty when absent. */
-static struct cell *link_slot(struct node *n, int32_t off)
-{
-	size_t lo = 0, hi = n->links.len;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (n->links.data[mid].off < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == n->links.len || n->links.data[lo].off != off) {
-		vec_add(&n->links);
-		memmove(&n->links.data[lo + 1], &n->links.data[lo],
-			(n->links.len - 1 - lo) * sizeof(n->links.data[0]));
-		n->links.data[lo] = (struct link_field){ off, NOWHERE };
-	}
-	return &n->links.data[lo].to;
-}
-
-/* Offsets have changed their meaning: sort the links in again. */
-static void refold(struct pointsto *pt, uint32_t node)
-{
-	struct node *n = &pt->nodes.data[node];
-	struct link_field *old = n->links.data;
-	size_t len = n->links.len;
-
-	n->links.data = NULL;
-	n->links.len = n->links.cap = 0;
-	for (size_t i = 0; i < len; i++) {
-		struct cell *slot = link_slot(n, fold(n, old[i].off));
-
-		if (!slot->node)
-			*slot = old[i].to;
-		else
-			later(pt, *slot, old[i].to);
-	}
-	free(old);
-	pt->merges++;
-}
-
-static uint32_t gcd(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t t = a % b;
-
-		a = b;
-		b = t;
-	}
-	return a;
-}
-
-static void set_stride(struct pointsto *pt, uint32_t node, uint32_t stride)
-{
-	struct node *n = &pt->nodes.data[node];
-	uint32_t s = gcd(n->stride, stride);
-
-	if (n->collapsed || s == n->stride)
-		return;
-	n->stride = s;
-	if (s == 1)
-		n->collapsed = true;
-	refold(pt, node);
-}
-
-static void collapse(struct pointsto *pt, uint32_t node)
-{
-	struct node *n = &pt->nodes.data[node];
-
-	if (n->collapsed)
-		return;
-	n->collapsed = true;
-	refold(pt, node);
-}
-
-static void merge_nodes(struct pointsto *pt, struct cell a, struct cell b)
-{
-	struct node *na = &pt->nodes.data[a.node], *nb = &pt->nodes.data[b.node];
-	bool refolded;
-
-	if (na->links.len > nb->links.len || a.node == pt->outside) {
-		struct cell c = a;
-		struct node *n = na;
-
-		a = b;
-		b = c;
-		na = nb;
-		nb = n;
-	}
-	refolded = (na->collapsed && !nb->collapsed) || gcd(na->stride, nb->stride) != nb->stride;
-	na->up = b.node;
-	na->shift = b.off - a.off;
-	nb->collapsed |= na->collapsed;
-	nb->stride = gcd(na->stride, nb->stride);
-	nb->flags |= na->flags;
-	if (!nb->home || (nb->flags & NODE_GLOBAL && na->home && LLVMIsAGlobalVariable(na->home)))
-		nb->home = na->home ? na->home : nb->home;
-	add_functions(pt, b.node, na->fns);
-	free(na->fns);
-	na->fns = NULL;
-	if (refolded)
-		refold(pt, b.node);
-	for (size_t i = 0; i < na->links.len; i++) {
-		int32_t off = fold(nb, na->links.data[i].off + na->shift);
-		struct cell *slot = link_slot(nb, off);
-
-		if (!slot->node)
-			*slot = na->links.data[i].to;
-		else
-			later(pt, *slot, na->links.data[i].to);
-	}
-	vec_deinit(&na->links);
-	pt->merges++;
-	if (nb->links.len > MAX_LINKS)
-		collapse(pt, b.node);
-}
-
-static void unify(struct pointsto *pt, struct cell a, struct cell b)
-{
-	later(pt, a, b);
-	while (pt->pending.len) {
-		struct edge e = vec_pop(&pt->pending);
-
-		if (!e.from.node || !e.to.node)
-			continue;
-		a = pointsto_find(pt, e.from);
-		b = pointsto_find(pt, e.to);
-		if (a.node != b.node)
-			merge_nodes(pt, a, b);
-		else if (a.off != b.off)
-			set_stride(pt, a.node, (uint32_t)abs(a.off - b.off));
-	}
-}
-
-/* What the memory at c points to. */
-static struct cell link_of(struct pointsto *pt, struct cell c)
-{
-	struct cell *slot;
-
-	if (!c.node)
-		return NOWHERE;
-	c = pointsto_find(pt, c);
-	slot = link_slot(&pt->nodes.data[c.node], c.off);
-	if (!slot->node) {
-		struct cell fresh = new_node(pt, 0, NULL);
-
-		/* new_node may have moved the nodes */
-		slot = link_slot(&pt->nodes.data[c.node], c.off);
-		*slot = fresh;
-		if (pt->nodes.data[c.node].links.len > MAX_LINKS)
-			collapse(pt, c.node);
-		return fresh;
-	}
-	return *slot;
-}
-
-static void add_edge(struct pointsto *pt, struct cell from, struct cell to)
-{
-	uint64_t key;
-
-	if (!from.node || !to.node)
-		return;
-	from = pointsto_find(pt, from);
-	to = pointsto_find(pt, to);
-	if (from.node == to.node) {
-		unify(pt, from, to);
-		return;
-	}
-	key = hash_u64(((uint64_t)from.node << 32 | to.node) ^
-		       hash_u64((uint64_t)(uint32_t)from.off << 32 | (uint32_t)to.off));
-	if (map_find(&pt->edge_seen, key))
-		return;
-	map_put(&pt->edge_seen, key, 1);
-	vec_push(&pt->edges, (struct edge){ from, to });
-	pt->merges++;
-}
-
-static struct cell outside(struct pointsto *pt)
-{
-	return (struct cell){ pt->outside, 0 };
-}
 
 /* ---- values ---- */
 
@@ -349,7 +66,7 @@ static void set_cell(struct pointsto *pt, LLVMValueRef v, struct cell c)
 	if (!slot->node)
 		*slot = c;
 	else
-		unify(pt, *slot, c);
+		node_unify(pt, *slot, c);
 }
 
 static bool is_gep(LLVMValueRef v)
@@ -384,26 +101,16 @@ static struct cell gep_cell(struct pointsto *pt, LLVMValueRef gep)
 			int64_t step = k * (int64_t)LLVMABISizeOfType(layout, t);
 
 			if (llabs(step) > 1 << 28)
-				collapse(pt, pointsto_find(pt, c).node);
+				node_collapse(pt, pointsto_find(pt, c).node);
 			else
 				c.off += (int32_t)step;
 		} else {
 			c = pointsto_find(pt, c);
-			set_stride(pt, c.node, (uint32_t)MAX(1, LLVMABISizeOfType(layout, t)));
+			node_set_stride(pt, c.node, (uint32_t)MAX(1, LLVMABISizeOfType(layout, t)));
 			c = pointsto_find(pt, c);
 		}
 	}
 	return c;
-}
-
-static void add_function(struct pointsto *pt, uint32_t node, LLVMValueRef f)
-{
-	struct node *n = &pt->nodes.data[node];
-	uint64_t id = map_get_or(&pt->function_ids, (uint64_t)(uintptr_t)f, 0);
-
-	if (!n->fns)
-		n->fns = xcalloc(fn_words(pt), sizeof(uint64_t));
-	n->fns[id / 64] |= 1ull << (id % 64);
 }
 
 static struct cell constant_cell(struct pointsto *pt, LLVMValueRef v)
@@ -420,7 +127,7 @@ static struct cell constant_cell(struct pointsto *pt, LLVMValueRef v)
 			struct cell o = pointsto_cell(pt, LLVMGetOperand(v, (unsigned)i));
 
 			if (c.node && o.node)
-				unify(pt, c, o);
+				node_unify(pt, c, o);
 			else if (o.node)
 				c = o;
 		}
@@ -439,14 +146,14 @@ struct cell pointsto_cell(struct pointsto *pt, LLVMValueRef v)
 	if (LLVMIsAInstruction(v) || LLVMIsAArgument(v)) {
 		if (!carries(LLVMTypeOf(v)))
 			return NOWHERE;
-		c = new_node(pt, 0, NULL);
+		c = node_new(pt, 0, NULL);
 	} else if (LLVMIsAGlobalVariable(v)) {
-		c = new_node(pt, NODE_GLOBAL, v);
+		c = node_new(pt, NODE_GLOBAL, v);
 		if (LLVMIsDeclaration(v))
-			unify(pt, c, outside(pt));
+			node_unify(pt, c, node_outside(pt));
 	} else if (LLVMIsAFunction(v)) {
-		c = new_node(pt, NODE_GLOBAL, v);
-		add_function(pt, c.node, v);
+		c = node_new(pt, NODE_GLOBAL, v);
+		node_add_function(pt, c.node, v);
 	} else {
 		return constant_cell(pt, v);
 	}
@@ -459,7 +166,7 @@ static struct cell return_cell(struct pointsto *pt, LLVMValueRef f)
 	uint64_t *i = map_find(&pt->returns, (uint64_t)(uintptr_t)f);
 
 	if (!i) {
-		struct cell c = new_node(pt, 0, NULL);
+		struct cell c = node_new(pt, 0, NULL);
 
 		map_put(&pt->returns, (uint64_t)(uintptr_t)f, pt->values.len);
 		vec_push(&pt->values, c);
@@ -499,7 +206,7 @@ static void add_initializer(struct pointsto *pt, struct cell at, LLVMValueRef in
 		struct cell c = pointsto_cell(pt, init);
 
 		if (c.node)
-			add_edge(pt, c, link_of(pt, at));
+			node_add_edge(pt, c, node_link(pt, at));
 	}
 }
 
@@ -527,7 +234,7 @@ static struct cell vararg_cell(struct pointsto *pt, LLVMValueRef f)
 
 	if (i)
 		return pt->values.data[*i];
-	c = new_node(pt, NODE_VARARG, NULL);
+	c = node_new(pt, NODE_VARARG, NULL);
 	pt->nodes.data[c.node].collapsed = true;
 	map_put(&pt->returns, key, pt->values.len);
 	vec_push(&pt->values, c);
@@ -549,24 +256,24 @@ static void bind_ours(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
 		if (!c.node)
 			continue;
 		if (i < nparams)
-			add_edge(pt, c, pointsto_cell(pt, LLVMGetParam(f, i)));
+			node_add_edge(pt, c, pointsto_cell(pt, LLVMGetParam(f, i)));
 		else
-			add_edge(pt, c, link_of(pt, vararg_cell(pt, f)));
+			node_add_edge(pt, c, node_link(pt, vararg_cell(pt, f)));
 	}
 	if (!carries(LLVMTypeOf(call)))
 		return;
 	if (map_find(&pt->wrappers, (uint64_t)(uintptr_t)f)) {
-		struct cell fresh = new_node(pt, NODE_HEAP, call);
+		struct cell fresh = node_new(pt, NODE_HEAP, call);
 
 		set_cell(pt, call, fresh);
 		return;
 	}
-	add_edge(pt, return_cell(pt, f), pointsto_cell(pt, call));
+	node_add_edge(pt, return_cell(pt, f), pointsto_cell(pt, call));
 }
 
 static void settle_creation(struct pointsto *pt, struct creation *c)
 {
-	size_t n = count_functions(pt, pointsto_find(pt, c->entry).node), at = 0;
+	size_t n = node_count_functions(pt, pointsto_find(pt, c->entry).node), at = 0;
 	LLVMValueRef f;
 
 	if (c->bound == n)
@@ -575,9 +282,9 @@ static void settle_creation(struct pointsto *pt, struct creation *c)
 		if (LLVMIsDeclaration(f))
 			continue;
 		if (LLVMCountParams(f) > 0)
-			add_edge(pt, c->arg, pointsto_cell(pt, LLVMGetParam(f, 0)));
+			node_add_edge(pt, c->arg, pointsto_cell(pt, LLVMGetParam(f, 0)));
 		if (carries(LLVMGetReturnType(LLVMGlobalGetValueType(f))))
-			add_edge(pt, return_cell(pt, f), outside(pt));
+			node_add_edge(pt, return_cell(pt, f), node_outside(pt));
 	}
 	c->bound = n;
 	pt->merges++;
@@ -585,7 +292,7 @@ static void settle_creation(struct pointsto *pt, struct creation *c)
 
 static void settle_callback(struct pointsto *pt, struct callback *c)
 {
-	size_t n = count_functions(pt, pointsto_find(pt, c->fn).node), at = 0;
+	size_t n = node_count_functions(pt, pointsto_find(pt, c->fn).node), at = 0;
 	LLVMValueRef f;
 
 	if (c->bound == n)
@@ -593,7 +300,7 @@ static void settle_callback(struct pointsto *pt, struct callback *c)
 	while (pointsto_next_function(pt, c->fn, &at, &f))
 		for (unsigned k = 0; k < c->nargs && k < LLVMCountParams(f); k++)
 			if (!LLVMIsDeclaration(f))
-				add_edge(pt, c->arg, pointsto_cell(pt, LLVMGetParam(f, k)));
+				node_add_edge(pt, c->arg, pointsto_cell(pt, LLVMGetParam(f, k)));
 	c->bound = n;
 	pt->merges++;
 }
@@ -641,7 +348,7 @@ static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct su
 		/* results travel between threads: treat them as seen by everybody */
 		c = arg_cell(pt, call, 1);
 		if (c.node)
-			add_edge(pt, outside(pt), link_of(pt, c));
+			node_add_edge(pt, node_outside(pt), node_link(pt, c));
 		break;
 	case SPECIAL_ONCE:
 		call_back(pt, arg_cell(pt, call, 1), NOWHERE, 0);
@@ -661,12 +368,12 @@ static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct su
 	case SPECIAL_END:
 		c = arg_cell(pt, call, 1);
 		if (c.node)
-			add_edge(pt, arg_cell(pt, call, 0), link_of(pt, c));
+			node_add_edge(pt, arg_cell(pt, call, 0), node_link(pt, c));
 		break;
 	case SPECIAL_FRESH0:
 		c = arg_cell(pt, call, 0);
 		if (c.node)
-			add_edge(pt, new_node(pt, NODE_HEAP, call), link_of(pt, c));
+			node_add_edge(pt, node_new(pt, NODE_HEAP, call), node_link(pt, c));
 		break;
 	default:
 		break;
@@ -688,19 +395,19 @@ static void bind_external(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f
 			continue;
 		c = pointsto_cell(pt, arg);
 		if (c.node)
-			add_edge(pt, c, outside(pt));
+			node_add_edge(pt, c, node_outside(pt));
 	}
 	if (s)
 		bind_special(pt, call, s);
 	if (!carries(LLVMTypeOf(call)))
 		return;
 	if (s && s->result == RESULT_FRESH)
-		set_cell(pt, call, new_node(pt, NODE_HEAP, call));
+		set_cell(pt, call, node_new(pt, NODE_HEAP, call));
 	else if (s && s->result == RESULT_ARG0)
 		set_cell(pt, call, arg_cell(pt, call, 0));
 	else if (!s || s->result == RESULT_OUTSIDE ||
 		 LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind)
-		add_edge(pt, outside(pt), pointsto_cell(pt, call));
+		node_add_edge(pt, node_outside(pt), pointsto_cell(pt, call));
 }
 
 static void bind_intrinsic(struct pointsto *pt, LLVMValueRef call, const char *name)
@@ -711,8 +418,8 @@ static void bind_intrinsic(struct pointsto *pt, LLVMValueRef call, const char *n
 		LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
 		struct cell ap = pointsto_find(pt, arg_cell(pt, call, 0));
 
-		collapse(pt, ap.node);
-		add_edge(pt, vararg_cell(pt, f), link_of(pt, ap));
+		node_collapse(pt, ap.node);
+		node_add_edge(pt, vararg_cell(pt, f), node_link(pt, ap));
 	} else if (strncmp(name, "llvm.va_copy", 12) == 0) {
 		add_copy(pt, arg_cell(pt, call, 0), arg_cell(pt, call, 1), NULL);
 	} else if (carries(LLVMTypeOf(call))) { /* launder, threadlocal.address, umax ... */
@@ -784,7 +491,7 @@ static void process_arithmetic(struct pointsto *pt, LLVMValueRef i, bool sub)
 		return;
 	if (ha || hb) {
 		c = pointsto_find(pt, pointsto_cell(pt, ha ? a : b));
-		collapse(pt, c.node); /* an unknown distance */
+		node_collapse(pt, c.node); /* an unknown distance */
 		set_cell(pt, i, c);
 	}
 	if (ha && hb)
@@ -801,9 +508,9 @@ static void wide_access(struct pointsto *pt, LLVMValueRef value, LLVMTypeRef t, 
 		struct cell c = { at.node, at.off + (int32_t)k };
 
 		if (store)
-			add_edge(pt, pointsto_cell(pt, value), link_of(pt, c));
+			node_add_edge(pt, pointsto_cell(pt, value), node_link(pt, c));
 		else
-			set_cell(pt, value, link_of(pt, c));
+			set_cell(pt, value, node_link(pt, c));
 	}
 }
 
@@ -825,7 +532,7 @@ static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
 
 	switch (LLVMGetInstructionOpcode(i)) {
 	case LLVMAlloca:
-		set_cell(pt, i, new_node(pt, NODE_STACK, i));
+		set_cell(pt, i, node_new(pt, NODE_STACK, i));
 		break;
 	case LLVMGetElementPtr:
 		set_cell(pt, i, gep_cell(pt, i));
@@ -855,7 +562,8 @@ static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
 		break;
 	case LLVMRet:
 		if (n && carries(LLVMTypeOf(LLVMGetOperand(i, 0))))
-			add_edge(pt, pointsto_cell(pt, LLVMGetOperand(i, 0)), return_cell(pt, f));
+			node_add_edge(pt, pointsto_cell(pt, LLVMGetOperand(i, 0)),
+				      return_cell(pt, f));
 		break;
 	case LLVMPHI:
 	case LLVMSelect:
@@ -881,11 +589,11 @@ static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
 			process_arithmetic(pt, i, LLVMGetInstructionOpcode(i) == LLVMSub);
 		break;
 	case LLVMLandingPad:
-		add_edge(pt, outside(pt), pointsto_cell(pt, i));
+		node_add_edge(pt, node_outside(pt), pointsto_cell(pt, i));
 		break;
 	case LLVMVAArg:
 		if (carries(t))
-			add_edge(pt, outside(pt), pointsto_cell(pt, i));
+			node_add_edge(pt, node_outside(pt), pointsto_cell(pt, i));
 		break;
 	default:
 		break;
@@ -992,21 +700,21 @@ static void settle_edge(struct pointsto *pt, struct edge e)
 
 	if (a.node == b.node) {
 		if (delta)
-			unify(pt, a, b);
+			node_unify(pt, a, b);
 		return;
 	}
 	if (pt->nodes.data[b.node].collapsed && pt->nodes.data[b.node].links.len)
-		collapse(pt, a.node);
+		node_collapse(pt, a.node);
 	else if (pt->nodes.data[b.node].stride && pt->nodes.data[b.node].links.len)
-		set_stride(pt, a.node, pt->nodes.data[b.node].stride);
+		node_set_stride(pt, a.node, pt->nodes.data[b.node].stride);
 	for (size_t i = 0; i < pt->nodes.data[b.node].links.len; i++) {
 		struct link_field l = pt->nodes.data[b.node].links.data[i];
-		struct cell x = link_of(pt, (struct cell){ a.node, l.off - delta }), y;
+		struct cell x = node_link(pt, (struct cell){ a.node, l.off - delta }), y;
 
 		x = pointsto_find(pt, x);
 		y = pointsto_find(pt, l.to);
 		if (x.node != y.node || x.off != y.off)
-			unify(pt, x, y);
+			node_unify(pt, x, y);
 		if (pt->nodes.data[a.node].up || pt->nodes.data[b.node].up)
 			return; /* they have changed under us; the next round goes on */
 	}
@@ -1023,7 +731,8 @@ static void settle_copy(struct pointsto *pt, const struct copy *c)
 		    !pt->nodes.data[a.node].collapsed &&
 		    (l.off < a.off || l.off >= a.off + c->size))
 			continue;
-		add_edge(pt, l.to, link_of(pt, (struct cell){ b.node, l.off - a.off + b.off }));
+		node_add_edge(pt, l.to,
+			      node_link(pt, (struct cell){ b.node, l.off - a.off + b.off }));
 		if (pt->nodes.data[a.node].up || pt->nodes.data[b.node].up)
 			return;
 	}
@@ -1033,7 +742,7 @@ static void settle_indirect(struct pointsto *pt, size_t i)
 {
 	LLVMValueRef call = pt->indirect.data[i].call, f;
 	struct cell c = pointsto_cell(pt, LLVMGetCalledValue(call));
-	size_t n = count_functions(pt, pointsto_find(pt, c).node), at = 0;
+	size_t n = node_count_functions(pt, pointsto_find(pt, c).node), at = 0;
 
 	/* bind all again when there are new ones: edges are only added once */
 	if (pt->indirect.data[i].bound == n)
@@ -1060,7 +769,8 @@ static void flow_functions(struct pointsto *pt)
 			struct cell b = pointsto_find(pt, pt->edges.data[i].to);
 
 			if (a.node != b.node && pt->nodes.data[a.node].fns)
-				changed |= add_functions(pt, b.node, pt->nodes.data[a.node].fns);
+				changed |=
+					node_add_functions(pt, b.node, pt->nodes.data[a.node].fns);
 		}
 	}
 }
@@ -1071,14 +781,15 @@ static void settle_outside(struct pointsto *pt, struct map *done)
 	LLVMValueRef f;
 	size_t at = 0;
 
-	while (pointsto_next_function(pt, outside(pt), &at, &f)) {
+	while (pointsto_next_function(pt, node_outside(pt), &at, &f)) {
 		if (LLVMIsDeclaration(f) || map_find(done, (uint64_t)(uintptr_t)f))
 			continue;
 		map_put(done, (uint64_t)(uintptr_t)f, 1);
 		for (unsigned k = 0; k < LLVMCountParams(f); k++)
 			if (carries(LLVMTypeOf(LLVMGetParam(f, k))))
-				add_edge(pt, outside(pt), pointsto_cell(pt, LLVMGetParam(f, k)));
-		add_edge(pt, return_cell(pt, f), outside(pt));
+				node_add_edge(pt, node_outside(pt),
+					      pointsto_cell(pt, LLVMGetParam(f, k)));
+		node_add_edge(pt, return_cell(pt, f), node_outside(pt));
 	}
 }
 
@@ -1118,9 +829,9 @@ void pointsto_run(struct pointsto *pt, struct program *p)
 		vec_push(&pt->functions, f);
 	}
 	vec_add(&pt->nodes); /* node 0 is nowhere */
-	pt->outside = new_node(pt, NODE_OUTSIDE | NODE_ESCAPES, NULL).node;
+	pt->outside = node_new(pt, NODE_OUTSIDE | NODE_ESCAPES, NULL).node;
 	pt->nodes.data[pt->outside].collapsed = true;
-	*link_slot(&pt->nodes.data[pt->outside], 0) = outside(pt);
+	node_point_to_itself(pt, pt->outside);
 	find_wrappers(pt);
 	for_each_global(g, p->module)
 	{
@@ -1130,11 +841,11 @@ void pointsto_run(struct pointsto *pt, struct program *p)
 		if (init)
 			add_initializer(pt, c, init, 0);
 		if (program_is_exported(p, g))
-			add_edge(pt, c, outside(pt));
+			node_add_edge(pt, c, node_outside(pt));
 	}
 	for (size_t i = 0; i < p->fns.len; i++) {
 		if (program_is_exported(p, p->fns.data[i].f))
-			add_edge(pt, pointsto_cell(pt, p->fns.data[i].f), outside(pt));
+			node_add_edge(pt, pointsto_cell(pt, p->fns.data[i].f), node_outside(pt));
 		for_each_block(b, p->fns.data[i].f) for_each_instruction(in, b)
 			process(pt, p->fns.data[i].f, in);
 	}

@@ -94,9 +94,11 @@ static bool in_loop(LLVMBasicBlockRef start)
 
 	vec_push(&todo, start);
 	while (todo.len && !found) {
-		LLVMValueRef t = LLVMGetBasicBlockTerminator(vec_pop(&todo));
+		LLVMBasicBlockRef last = *vec_last(&todo);
+		LLVMValueRef t = LLVMGetBasicBlockTerminator(last);
 		unsigned n = t ? LLVMGetNumSuccessors(t) : 0;
 
+		todo.len--;
 		for (unsigned i = 0; i < n; i++) {
 			LLVMBasicBlockRef b = LLVMGetSuccessor(t, i);
 
@@ -227,9 +229,11 @@ static void after_blocks(struct sharing *s, LLVMValueRef f, struct map *ret)
 		break;
 	}
 	while (todo.len) {
-		LLVMValueRef t = LLVMGetBasicBlockTerminator(vec_pop(&todo));
+		LLVMBasicBlockRef last = *vec_last(&todo);
+		LLVMValueRef t = LLVMGetBasicBlockTerminator(last);
 		unsigned n = t ? LLVMGetNumSuccessors(t) : 0;
 
+		todo.len--;
 		for (unsigned i = 0; i < n; i++) {
 			LLVMBasicBlockRef b = LLVMGetSuccessor(t, i);
 
