@@ -16,12 +16,14 @@
  * sequence with growing noise. */
 #include "order/gate.h"
 
+#include "order/oracle.h"
+#include "order/relevance.h"
+
 #include <time.h>
 
 #define LOOKAHEAD 24
 #define TABLE	  (1 << 18)
 #define FINE	  (UINT32_C(1) << 31)
-#define WIDE	  64 /* terms with more leaves do not make their reads precious */
 
 struct step {
 	struct run_mark mark;
@@ -44,17 +46,25 @@ struct gate {
 	uint32_t nsteps;
 	VEC(uint32_t) choices; /* thread, with FINE */
 	float *weight;	       /* per event: how often this read was in the way */
-	uint32_t *last_use;    /* per event: last event of the thread that needs what was read */
-	uint8_t *breaks;       /* per event: a fine block ends before it */
-	uint64_t *dead;	       /* hashes of dead states */
-	struct stale *stale;   /* per cell */
+	struct relevance rel;
+	struct oracle *oracle;
+	size_t split_from;   /* from this length on, blocks may be split */
+	uint8_t *quiet;	     /* per event: the block that starts here goes unnoticed */
+	uint8_t *was_blamed; /* per cell: its value has been in the way */
+	uint8_t *breaks;     /* per event: a fine block ends before it */
+	uint64_t *dead;	     /* hashes of dead states */
+	struct stale *stale; /* per cell */
 	uint32_t stamp;
 	uint8_t *blamed; /* per step */
 	VEC(uint32_t) blame;
 	VEC(uint32_t) best; /* longest start seen */
+	float *estimate;    /* per event: its probable place, in events */
+	float haste;	    /* how much being early or late counts */
+	bool loose;	    /* single events instead of read-modify-writes */
 	const uint32_t *guide;
 	uint64_t random, nodes, dead_ends;
 	uint32_t restarts, current;
+	size_t window; /* how far before a wrong outcome blocks may be split */
 	float noise;
 	double deadline;
 	uint32_t failed_event; /* of the last block that did not run */
@@ -78,52 +88,6 @@ static uint64_t rnd(struct gate *g)
 }
 
 /* ---- what is known before the search ---- */
-
-static void use_at(struct gate *g, uint32_t *use, term_id id, uint32_t e)
-{
-	if (use[id] == NONE || use[id] < e)
-		use[id] = e;
-	(void)g;
-}
-
-/* For each read the last event of its thread that depends on its value. One sweep down the DAG. */
-static void find_last_uses(struct gate *g)
-{
-	const struct problem *p = g->p;
-	const struct terms *ts = &p->terms;
-	uint32_t *use = xcalloc(ts->len + 1, sizeof(*use));
-	uint32_t *leaves = xcalloc(ts->len + 1, sizeof(*leaves));
-
-	for (term_id id = 0; id < ts->len; id++) {
-		const struct term *t = &ts->data[id];
-		unsigned n = term_arity(t);
-		use[id] = NONE;
-		leaves[id] = t->op == TERM_SYMBOL;
-		for (unsigned i = 0; i < n; i++)
-			leaves[id] += leaves[i == 0 ? t->a : i == 1 ? t->b : t->c];
-		leaves[id] = MIN(leaves[id], 2 * WIDE);
-	}
-	for (uint32_t e = 0; e < p->ne; e++) {
-		if (p->ev[e].value != TERM_NONE)
-			use_at(g, use, p->ev[e].value, e);
-		for (uint32_t i = p->checks.first[e]; i < p->checks.first[e + 1]; i++) {
-			const struct condition *c = &p->conditions.data[p->checks.item[i]];
-			use_at(g, use, c->term, c->cross ? p->ne : e);
-		}
-	}
-	for (term_id id = (term_id)ts->len; id-- > 0;) {
-		const struct term *t = &ts->data[id];
-		unsigned n = term_arity(t);
-		if (t->op == TERM_SYMBOL && p->reader[t->value] != NONE && use[id] != NONE)
-			g->last_use[p->reader[t->value]] = use[id];
-		if (use[id] == NONE || leaves[id] > WIDE)
-			continue;
-		for (unsigned i = 0; i < n; i++)
-			use_at(g, use, i == 0 ? t->a : i == 1 ? t->b : t->c, use[id]);
-	}
-	free(use);
-	free(leaves);
-}
 
 /* Cells that not every access protects by one lock: there a section may be interrupted. */
 static void find_breaks(struct gate *g)
@@ -155,6 +119,9 @@ static void find_breaks(struct gate *g)
 	free(lock);
 }
 
+static uint32_t block_end(const struct gate *g, uint32_t e, bool fine);
+static bool unnoticed(const struct gate *g, uint32_t e, uint32_t end);
+
 struct gate *gate_new(const struct problem *p, const struct facts *f, uint64_t seed)
 {
 	struct gate *g = xcalloc(1, sizeof(*g));
@@ -165,18 +132,26 @@ struct gate *gate_new(const struct problem *p, const struct facts *f, uint64_t s
 	run_init(&g->run, p);
 	g->steps = xcalloc(p->ne + 2, sizeof(*g->steps));
 	g->weight = xcalloc(p->ne + 1, sizeof(*g->weight));
-	g->last_use = xcalloc(p->ne + 1, sizeof(*g->last_use));
+	g->quiet = xcalloc(p->ne + 1, 1);
+	g->was_blamed = xcalloc(p->ncells + 1, 1);
 	g->breaks = xcalloc(p->ne + 1, 1);
 	g->dead = xcalloc(TABLE, sizeof(*g->dead));
 	g->stale = xcalloc(p->ncells + 1, sizeof(*g->stale));
 	g->blamed = xcalloc(p->ne + 2, 1);
-	for (uint32_t e = 0; e < p->ne; e++) {
+	for (uint32_t e = 0; e < p->ne; e++)
 		g->weight[e] = 1;
-		if (p->ev[e].symbol != NONE && p->checks.first[e] < p->checks.first[e + 1])
-			g->run.hashed[p->ev[e].cell] = 1;
-	}
-	find_last_uses(g);
+	g->estimate = problem_estimate(p);
+	for (uint32_t e = 0; e < p->ne; e++)
+		g->estimate[e] *= (float)p->ne;
+	relevance_init(&g->rel, p);
+	g->run.classes = g->rel.classes;
+	g->rel.classes = (struct lists){ 0 };
+	g->oracle = oracle_new(p, f, &g->rel);
+	g->split_from = SIZE_MAX;
+	g->window = 64;
 	find_breaks(g);
+	for (uint32_t e = 0; e < p->ne; e++)
+		g->quiet[e] = unnoticed(g, e, block_end(g, e, false));
 	return g;
 }
 
@@ -189,7 +164,11 @@ void gate_free(struct gate *g)
 	run_deinit(&g->run);
 	free(g->steps);
 	free(g->weight);
-	free(g->last_use);
+	free(g->estimate);
+	oracle_free(g->oracle);
+	relevance_deinit(&g->rel);
+	free(g->quiet);
+	free(g->was_blamed);
 	free(g->breaks);
 	free(g->dead);
 	free(g->stale);
@@ -224,7 +203,7 @@ static uint32_t block_end(const struct gate *g, uint32_t e, bool fine)
 	uint32_t end = e + 1;
 
 	if (p->ev[e].opens == NONE)
-		return end;
+		return fine || g->loose ? end : g->rel.whole[e];
 	uint32_t close = p->sections.data[p->ev[e].opens].close;
 	uint32_t stop = close == NONE ? p->first[p->ev[e].thread + 1] : close + 1;
 	if (!fine)
@@ -259,9 +238,11 @@ static bool unnoticed(const struct gate *g, uint32_t e, uint32_t end)
 
 	for (uint32_t x = e; x < end; x++) {
 		const struct ev *v = &p->ev[x];
-		if (v->value != TERM_NONE || v->cond_part != COND_NOTHING)
+		if (v->cond_part != COND_NOTHING)
 			return false;
-		if (v->symbol != NONE && g->last_use[x] >= end)
+		if (v->cell == NONE || !g->rel.matters[v->cell])
+			continue;
+		if (v->value != TERM_NONE || g->rel.last_use[x] >= end)
 			return false;
 	}
 	return p->ev[e].opens == NONE || p->sections.data[p->ev[e].opens].close != NONE;
@@ -305,6 +286,20 @@ static float damage(struct gate *g, uint32_t t, struct run_mark mark)
 	return sum;
 }
 
+/* Has the block since `mark` left a cell in a state that nobody can go on from? */
+static bool doomed(struct gate *g, struct run_mark mark, uint32_t *cell)
+{
+	for (size_t i = mark.log; i < g->run.log.len; i++) {
+		const struct run_undo *u = &g->run.log.data[i];
+		if (u->what != 0 || g->run.mem[u->index] == u->old)
+			continue;
+		*cell = u->index;
+		if (!oracle_alive(g->oracle, &g->run, u->index))
+			return true;
+	}
+	return false;
+}
+
 /* ---- choices ---- */
 
 static void insert_choice(struct gate *g, struct step *s, float *score, uint32_t choice, float f)
@@ -324,7 +319,7 @@ static void insert_choice(struct gate *g, struct step *s, float *score, uint32_t
 
 static bool splittable(const struct gate *g, uint32_t e)
 {
-	return g->p->ev[e].opens != NONE && block_end(g, e, true) < block_end(g, e, false);
+	return block_end(g, e, true) < block_end(g, e, false);
 }
 
 static void collect_choices(struct gate *g, struct step *s)
@@ -335,27 +330,26 @@ static void collect_choices(struct gate *g, struct step *s)
 	for (uint32_t d = 0; d < p->nt; d++) {
 		uint32_t t = (g->current + d) % p->nt, e = run_next(&g->run, t);
 		struct run_mark mark = run_mark(&g->run);
+		uint32_t cell;
 		float f;
 
 		if (e == NONE || !run_block(g, t, false))
 			continue;
-		if (!g->guide && unnoticed(g, e, block_end(g, e, false))) {
+		if (doomed(g, mark, &cell)) {
 			run_undo(&g->run, mark);
-			g->choices.len = s->choices;
-			s->nchoices = 0;
-			insert_choice(g, s, score, t, 0);
-			return;
+			continue;
 		}
 		f = damage(g, t, mark);
 		run_undo(&g->run, mark);
 		if (t == g->current)
 			f -= 0.1f;
+		f += g->haste * g->estimate[e];
 		f += (float)(rnd(g) % 1000) * 0.001f * g->noise;
 		if (g->guide)
 			f = (float)g->guide[e] + (float)(rnd(g) % 1000) * 0.02f * g->noise;
 		insert_choice(g, s, score, t, f);
 	}
-	if (!g->guide && (g->restarts & 3) != 3 && s->nchoices)
+	if (!g->guide && (g->restarts & 15) != 15 && g->run.order.len < g->split_from)
 		return;
 	for (uint32_t t = 0; t < p->nt; t++) {
 		uint32_t e = run_next(&g->run, t);
@@ -418,10 +412,25 @@ static void blame_symbol(void *ctx, uint32_t symbol)
 
 	if (r == NONE)
 		return;
+	g->was_blamed[g->p->ev[r].cell] = 1;
 	if (g->p->ev[r].thread == g->p->ev[b->block].thread && r >= b->block)
 		blame_step(g, g->run.touched[g->p->ev[r].cell]);
 	else
 		blame_step(g, g->run.step_of[r]);
+}
+
+/* The last steps that touched a cell, one per thread. */
+static void blame_cell(struct gate *g, uint32_t cell)
+{
+	const struct problem *p = g->p;
+
+	g->was_blamed[cell] = 1;
+	blame_step(g, g->run.touched[cell]);
+	for (uint32_t t = 0; t < p->nt; t++) {
+		uint32_t i = write_at_or_after(p, cell, p->first[t] + g->run.pos[t]);
+		if (i > p->writes.first[cell] && p->writes.item[i - 1] >= p->first[t])
+			blame_step(g, g->run.step_of[p->writes.item[i - 1]]);
+	}
 }
 
 /* Who keeps each thread from running? */
@@ -435,8 +444,12 @@ static void blame_all(struct gate *g, bool heavier)
 			continue;
 		struct run_mark mark = run_mark(&g->run);
 		g->run.step = g->nsteps;
-		if (run_block(g, t, false)) { /* was a choice: its time is over */
+		if (run_block(g, t, false)) { /* was a choice, or would have been doomed */
+			uint32_t cell;
+			bool hopeless = doomed(g, mark, &cell);
 			run_undo(&g->run, mark);
+			if (hopeless)
+				blame_cell(g, cell);
 			continue;
 		}
 		switch (g->failed) {
@@ -450,6 +463,10 @@ static void blame_all(struct gate *g, bool heavier)
 			struct blame_symbols b = { g, e };
 			if (heavier)
 				g->weight[g->failed_event] += 1;
+			if (p->conditions.data[g->run.blamed].outcome)
+				g->split_from =
+					MIN(g->split_from,
+					    g->run.order.len - MIN(g->run.order.len, g->window));
 			term_each_symbol(&p->terms, p->conditions.data[g->run.blamed].term,
 					 blame_symbol, &b);
 			break;
@@ -520,9 +537,26 @@ static void keep_best(struct gate *g)
 		vec_push(&g->best, g->run.order.data[i]);
 }
 
+/* Run whatever nobody notices. */
+static void drain(struct gate *g)
+{
+	g->run.step = g->nsteps ? g->nsteps - 1 : 0;
+	for (bool again = true; again;) {
+		again = false;
+		for (uint32_t t = 0; t < g->p->nt; t++)
+			for (;;) {
+				uint32_t e = run_next(&g->run, t);
+				if (e == NONE || !g->quiet[e] || !run_block(g, t, false))
+					break;
+				again = true;
+			}
+	}
+}
+
 static bool search_once(struct gate *g, uint64_t limit)
 {
 	run_reset(&g->run);
+	memcpy(g->run.hashed, g->was_blamed, g->p->ncells);
 	g->nsteps = 0;
 	g->choices.len = 0;
 	g->current = 0;
@@ -534,6 +568,10 @@ static bool search_once(struct gate *g, uint64_t limit)
 			keep_best(g);
 			return false;
 		}
+		if (!g->guide)
+			drain(g);
+		if (g->run.order.len == g->p->ne)
+			break;
 		s->mark = run_mark(&g->run);
 		s->choices = g->choices.len;
 		s->nchoices = s->next = 0;
@@ -561,15 +599,27 @@ static bool search_once(struct gate *g, uint64_t limit)
 	return true;
 }
 
+/* Every restart has a temper of its own. */
+static void vary(struct gate *g)
+{
+	static const float haste[] = { 0, 0, 0.02f, 0, 0.1f };
+
+	g->noise = g->restarts ? 0.1f + 0.4f * (float)(g->restarts % 5) : 0;
+	g->haste = haste[g->restarts % 5];
+	g->loose = g->restarts % 4 == 3;
+}
+
 bool gate_search(struct gate *g, double deadline)
 {
 	g->deadline = deadline;
 	do {
 		uint64_t limit = g->nodes + luby(g->restarts + 1) * (g->p->ne + 1000u);
-		g->noise = g->restarts ? 0.1f + 0.4f * (float)(g->restarts % 5) : 0;
+		vary(g);
 		if (search_once(g, limit))
 			return true;
 		g->restarts++;
+		g->window *= 2;
+		g->split_from = SIZE_MAX;
 	} while (order_now() < deadline);
 	return false;
 }

@@ -297,6 +297,124 @@ static void lower_events(struct lowering *lo)
 	}
 }
 
+/* ---- reads that return a constant ---- */
+
+struct folding {
+	struct terms terms;
+	term_id *plain, *folded; /* old term -> new, without and with the pinned reads replaced */
+};
+
+/* Rebuild every term twice over: always with reads of cells nobody writes as constants, and in
+ * `folded` also with those reads that `value` has one for. */
+static void fold_terms(struct problem *p, struct folding *f, const uint8_t *pinned,
+		       const uint64_t *pin)
+{
+	uint8_t *written = xcalloc(p->ncells + 1, 1);
+
+	f->plain = xcalloc(p->terms.len + 1, sizeof(*f->plain));
+	f->folded = xcalloc(p->terms.len + 1, sizeof(*f->folded));
+	for (uint32_t e = 0; e < p->ne; e++)
+		if (p->ev[e].value != TERM_NONE)
+			written[p->ev[e].cell] = 1;
+	for (term_id id = 0; id < p->terms.len; id++) {
+		struct term t = p->terms.data[id], u;
+		unsigned n = term_arity(&t);
+		uint32_t r = t.op == TERM_SYMBOL ? p->reader[t.value] : NONE;
+
+		if (r != NONE && !written[p->ev[r].cell])
+			t = (struct term){ .op = TERM_CONST,
+					   .width = t.width,
+					   .value = p->initial[p->ev[r].cell] };
+		u = t;
+		if (r != NONE && pinned && pinned[r])
+			u = (struct term){ .op = TERM_CONST, .width = t.width, .value = pin[r] };
+		u.a = n > 0 ? f->folded[t.a] : 0;
+		u.b = n > 1 ? f->folded[t.b] : 0;
+		u.c = n > 2 ? f->folded[t.c] : 0;
+		t.a = n > 0 ? f->plain[t.a] : 0;
+		t.b = n > 1 ? f->plain[t.b] : 0;
+		t.c = n > 2 ? f->plain[t.c] : 0;
+		f->plain[id] = term_build(&f->terms, t);
+		f->folded[id] = term_build(&f->terms, u);
+	}
+	free(written);
+}
+
+/* Conditions on one read are what pins reads: they stay as they are. */
+static void use_folding(struct problem *p, struct folding *f)
+{
+	for (uint32_t e = 0; e < p->ne; e++)
+		if (p->ev[e].value != TERM_NONE)
+			p->ev[e].value = f->folded[p->ev[e].value];
+	for (size_t i = 0; i < p->conditions.len; i++) {
+		struct condition *c = &p->conditions.data[i];
+		bool one = p->info && p->info[c->term].symbol != MANY;
+		c->term = one ? f->plain[c->term] : f->folded[c->term];
+	}
+	terms_deinit(&p->terms);
+	p->terms = f->terms;
+	free(f->plain);
+	free(f->folded);
+}
+
+static void fold_unwritten(struct problem *p)
+{
+	struct folding f = { 0 };
+
+	fold_terms(p, &f, NULL, NULL);
+	use_folding(p, &f);
+}
+
+static void gather_info(struct problem *p);
+static void list_conditions(struct problem *p);
+static void constant_conditions(struct problem *p);
+static void lists_deinit(struct lists *l);
+
+bool problem_fold(struct problem *p, const uint8_t *pinned, const uint64_t *pin)
+{
+	struct folding f = { 0 };
+	uint8_t *useful = xcalloc(p->terms.len + 1, 1);
+	bool news = false;
+
+	/* which pinned reads occur in conditions on several reads, or in writes? */
+	for (size_t i = 0; i < p->conditions.len; i++)
+		useful[p->conditions.data[i].term] =
+			p->info[p->conditions.data[i].term].symbol == MANY;
+	for (uint32_t e = 0; e < p->ne; e++)
+		if (p->ev[e].value != TERM_NONE && p->info[p->ev[e].value].symbol == MANY)
+			useful[p->ev[e].value] = 1;
+	for (term_id id = (term_id)p->terms.len; id-- > 0;) {
+		struct term t = p->terms.data[id];
+		if (!useful[id])
+			continue;
+		for (unsigned i = 0; i < term_arity(&t); i++)
+			useful[i == 0 ? t.a : i == 1 ? t.b : t.c] = 1;
+		if (t.op != TERM_SYMBOL || p->reader[t.value] == NONE ||
+		    !pinned[p->reader[t.value]])
+			continue;
+		uint64_t v = pin[p->reader[t.value]];
+		term_id same =
+			term_binary(&p->terms, TERM_EQ, id, term_const(&p->terms, t.width, v));
+		vec_push(&p->conditions, (struct condition){ .term = same });
+		news = true;
+	}
+	free(useful);
+	if (!news)
+		return false;
+	free(p->info);
+	gather_info(p); /* with the new conditions */
+	fold_terms(p, &f, pinned, pin);
+	use_folding(p, &f);
+	free(p->info);
+	gather_info(p);
+	lists_deinit(&p->checks);
+	lists_deinit(&p->unary);
+	list_conditions(p);
+	constant_conditions(p);
+	p->nconds = (uint32_t)p->conditions.len;
+	return true;
+}
+
 /* ---- what terms depend on ---- */
 
 static void join_info(const struct problem *p, struct term_info *r, const struct term_info *x)
@@ -547,6 +665,7 @@ struct err *problem_init(struct problem *p, const struct order_model *m, enum or
 	lower_events(&lo);
 	p->nlocks = (uint32_t)no;
 	take_conditions(&lo, want);
+	fold_unwritten(p);
 	gather_info(p);
 	list_conditions(p);
 	list_writes(p);
@@ -638,8 +757,9 @@ uint32_t write_at_or_after(const struct problem *p, uint32_t cell, uint32_t e)
 	return lo;
 }
 
-/* Topological sweep: the clock of an event is the maximum over what directly precedes it. */
-bool problem_clocks(struct problem *p)
+/* Sweep the events in topological order (or against it); the clock of an event is the maximum over
+ * what directly precedes (follows) it. */
+static bool sweep(const struct problem *p, bool backwards, int32_t *clock)
 {
 	struct pairs pairs = { 0 };
 	struct lists out;
@@ -648,28 +768,29 @@ bool problem_clocks(struct problem *p)
 	uint32_t done = 0;
 
 	for (size_t i = 0; i < p->edges.len; i++) {
-		pair_push(&pairs, p->edges.data[i].from, p->edges.data[i].to);
-		missing[p->edges.data[i].to]++;
+		struct edge e = p->edges.data[i];
+		pair_push(&pairs, backwards ? e.to : e.from, backwards ? e.from : e.to);
+		missing[backwards ? e.from : e.to]++;
 	}
 	lists_build(&out, p->ne, pairs.data, p->edges.len);
-	memset(p->clock, 0, sizeof(*p->clock) * (size_t)p->ne * p->nt);
+	memset(clock, 0, sizeof(*clock) * (size_t)p->ne * p->nt);
 	for (uint32_t e = 0; e < p->ne; e++) {
-		missing[e] += p->ev[e].index > 0;
+		missing[e] += backwards ? !last_of_thread(p, e) : p->ev[e].index > 0;
 		if (!missing[e])
 			vec_push(&ready, e);
 	}
 	while (ready.len) {
-		uint32_t e = vec_pop(&ready);
-		int32_t *mine = p->clock + (size_t)e * p->nt;
-		uint32_t i = out.first[e];
+		uint32_t e = vec_pop(&ready), t = p->ev[e].thread, i = out.first[e];
+		int32_t *mine = clock + (size_t)e * p->nt;
+		bool po = backwards ? p->ev[e].index > 0 : !last_of_thread(p, e);
 
 		done++;
-		mine[p->ev[e].thread] = (int32_t)p->ev[e].index + 1;
-		for (bool po = !last_of_thread(p, e); po || i < out.first[e + 1]; po = false) {
-			uint32_t next = po ? e + 1 : out.item[i++];
-			int32_t *theirs = p->clock + (size_t)next * p->nt;
-			for (uint32_t t = 0; t < p->nt; t++)
-				theirs[t] = MAX(theirs[t], mine[t]);
+		mine[t] = (int32_t)(backwards ? p->first[t + 1] - e : p->ev[e].index + 1);
+		for (; po || i < out.first[e + 1]; po = false) {
+			uint32_t next = !po ? out.item[i++] : backwards ? e - 1 : e + 1;
+			int32_t *theirs = clock + (size_t)next * p->nt;
+			for (uint32_t k = 0; k < p->nt; k++)
+				theirs[k] = MAX(theirs[k], mine[k]);
 			if (!--missing[next])
 				vec_push(&ready, next);
 		}
@@ -679,4 +800,27 @@ bool problem_clocks(struct problem *p)
 	vec_deinit(&ready);
 	free(missing);
 	return done == p->ne;
+}
+
+bool problem_clocks(struct problem *p)
+{
+	return sweep(p, false, p->clock);
+}
+
+float *problem_estimate(const struct problem *p)
+{
+	int32_t *after = xcalloc((size_t)p->ne * p->nt + 1, sizeof(*after));
+	float *r = xcalloc(p->ne + 1, sizeof(*r));
+
+	sweep(p, true, after);
+	for (uint32_t e = 0; e < p->ne; e++) {
+		float before = 0, behind = 0;
+		for (uint32_t t = 0; t < p->nt; t++) {
+			before += (float)p->clock[(size_t)e * p->nt + t];
+			behind += (float)after[(size_t)e * p->nt + t];
+		}
+		r[e] = before / (before + behind);
+	}
+	free(after);
+	return r;
 }

@@ -88,8 +88,16 @@ struct err *problem_init(struct problem *p, const struct order_model *m, enum or
 			 const uint64_t *inputs);
 void problem_deinit(struct problem *p);
 
+/* Put the values of pinned reads (by event) into the terms that also have other reads; each such
+ * read gets a condition of its own that it returns its value. False: there was nothing to do. */
+bool problem_fold(struct problem *p, const uint8_t *pinned, const uint64_t *pin);
+
 /* Recompute the clocks from program order and p->edges; false when they form a cycle. */
 bool problem_clocks(struct problem *p);
+
+/* Where between 0 and 1 an event will probably lie, judged by how many events must come before it
+ * and how many after. By event; the caller frees it. */
+float *problem_estimate(const struct problem *p);
 
 /* Does a certainly come before b? */
 static inline bool must_precede(const struct problem *p, uint32_t a, uint32_t b)

@@ -46,6 +46,8 @@ void run_deinit(struct run *r)
 	free(r->touched);
 	free(r->step_of);
 	free(r->hashed);
+	free(r->classes.first);
+	free(r->classes.item);
 	vec_deinit(&r->log);
 	vec_deinit(&r->order);
 }
@@ -88,8 +90,17 @@ static void touch(struct run *r, uint32_t key)
 	r->touched[key] = r->step;
 }
 
-static uint64_t cell_hash(uint32_t cell, uint64_t value)
+/* Two values of a cell that no condition can tell apart count as one. */
+static uint64_t cell_hash(const struct run *r, uint32_t cell, uint64_t value)
 {
+	const struct lists *l = &r->classes;
+
+	if (l->first && l->first[cell] < l->first[cell + 1]) {
+		uint64_t class = 0;
+		for (uint32_t i = l->first[cell]; i < l->first[cell + 1]; i++)
+			class = 2 * class + unary_eval(r->p, l->item[i], value);
+		value = class;
+	}
 	return hash_u64(((uint64_t)cell << 40) ^ value * UINT64_C(0x9E3779B97F4A7C15));
 }
 
@@ -102,7 +113,7 @@ static void store(struct run *r, uint32_t cell, uint64_t value)
 {
 	remember(r, UNDO_MEM, cell, 0, r->mem[cell]);
 	if (r->hashed[cell])
-		r->hash ^= cell_hash(cell, r->mem[cell]) ^ cell_hash(cell, value);
+		r->hash ^= cell_hash(r, cell, r->mem[cell]) ^ cell_hash(r, cell, value);
 	r->mem[cell] = value;
 	touch(r, cell);
 }

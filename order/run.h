@@ -50,6 +50,8 @@ struct run {
 	VEC(struct run_undo) log;
 	VEC(uint32_t) order;
 	uint8_t *hashed; /* per cell: part of the state hash */
+	struct lists
+		classes; /* per cell: conditions that tell its values apart; none: all differ */
 	uint64_t hash;
 	uint32_t step, blamed;
 	uint8_t force; /* 1: let conditions break; 2: locks and signals too */

@@ -9,6 +9,8 @@
 #include "base/strbuf.h"
 #include "order/reference.h"
 
+#define MOST_FOLDS 16
+
 struct err *engine_init(struct engine *e, const struct order_model *m, enum order_want want,
 			const uint64_t *inputs, uint64_t seed)
 {
@@ -23,6 +25,12 @@ struct err *engine_init(struct engine *e, const struct order_model *m, enum orde
 		return err;
 	}
 	facts_init(&e->f, &e->p);
+	for (int i = 0; i < MOST_FOLDS && !e->f.impossible; i++) {
+		if (!problem_fold(&e->p, e->f.pinned, e->f.pin))
+			break;
+		facts_deinit(&e->f); /* edges found so far stay in the problem */
+		facts_init(&e->f, &e->p);
+	}
 	if (!e->f.impossible)
 		e->gate = gate_new(&e->p, &e->f, seed);
 	return NULL;

@@ -213,8 +213,7 @@ static bool is_const(const struct terms *ts, term_id id, uint64_t *value)
 	return t->op == TERM_CONST;
 }
 
-/* Build op(a, b, c), folding constants. */
-static term_id build(struct terms *ts, struct term t)
+term_id term_build(struct terms *ts, struct term t)
 {
 	uint64_t v[3] = { 0 };
 	unsigned n = arity[t.op];
@@ -223,7 +222,7 @@ static term_id build(struct terms *ts, struct term t)
 
 	for (unsigned i = 0; i < n; i++)
 		all &= is_const(ts, operand[i], &v[i]);
-	if (all)
+	if (n && all)
 		return term_const(ts, t.width,
 				  term_apply(&t, ts->data[t.a].width, v[0], v[1], v[2]));
 	return intern(ts, t);
@@ -232,8 +231,8 @@ static term_id build(struct terms *ts, struct term t)
 term_id term_unary(struct terms *ts, enum term_op op, term_id a)
 {
 	assert(arity[op] == 1);
-	return build(ts,
-		     (struct term){ .op = (uint8_t)op, .width = term_get(ts, a)->width, .a = a });
+	return term_build(
+		ts, (struct term){ .op = (uint8_t)op, .width = term_get(ts, a)->width, .a = a });
 }
 
 static bool compares(enum term_op op)
@@ -262,7 +261,8 @@ term_id term_binary(struct terms *ts, enum term_op op, term_id a, term_id b)
 	else if (op == TERM_CONCAT)
 		w += term_get(ts, b)->width;
 	assert(w <= 64);
-	return build(ts, (struct term){ .op = (uint8_t)op, .width = (uint8_t)w, .a = a, .b = b });
+	return term_build(ts,
+			  (struct term){ .op = (uint8_t)op, .width = (uint8_t)w, .a = a, .b = b });
 }
 
 term_id term_ite(struct terms *ts, term_id cond, term_id then, term_id otherwise)
@@ -275,11 +275,11 @@ term_id term_ite(struct terms *ts, term_id cond, term_id then, term_id otherwise
 		return k ? then : otherwise;
 	if (then == otherwise)
 		return then;
-	return build(ts, (struct term){ .op = TERM_ITE,
-					.width = term_get(ts, then)->width,
-					.a = cond,
-					.b = then,
-					.c = otherwise });
+	return term_build(ts, (struct term){ .op = TERM_ITE,
+					     .width = term_get(ts, then)->width,
+					     .a = cond,
+					     .b = then,
+					     .c = otherwise });
 }
 
 static term_id resize(struct terms *ts, enum term_op op, term_id a, unsigned low, unsigned width)
@@ -289,7 +289,7 @@ static term_id resize(struct terms *ts, enum term_op op, term_id a, unsigned low
 	assert(op == TERM_EXTRACT ? low + width <= old : width >= old);
 	if (width == old)
 		return a;
-	return build(
+	return term_build(
 		ts,
 		(struct term){ .op = (uint8_t)op, .width = (uint8_t)width, .a = a, .value = low });
 }

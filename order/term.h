@@ -52,6 +52,8 @@ term_id term_ite(struct terms *ts, term_id cond, term_id then, term_id otherwise
 term_id term_zext(struct terms *ts, term_id a, unsigned width);
 term_id term_sext(struct terms *ts, term_id a, unsigned width);
 term_id term_extract(struct terms *ts, term_id a, unsigned low, unsigned width);
+/* Any operation from its parts, constants folded. */
+term_id term_build(struct terms *ts, struct term t);
 /* A condition (width 1) and its opposite. */
 term_id term_not(struct terms *ts, term_id a);
 
