@@ -77,8 +77,12 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 	LLVMDisposeMessage(message);
 	LLVMPassBuilderOptionsSetLoopVectorization(options, true);
 	LLVMPassBuilderOptionsSetSLPVectorization(options, true);
-	(void)v;
-	pipeline = xasprintf("globaldce,always-inline,lto<O%c>", opt ? opt : '2');
+	/* full is calls of hooks with little between them: tidying up is all it needs */
+	if (v == PLAIT_VARIANT_FULL)
+		pipeline = xstrdup("globaldce,always-inline,globaldce,"
+				   "function(sroa,early-cse,instcombine,simplifycfg)");
+	else
+		pipeline = xasprintf("globaldce,always-inline,lto<O%c>", opt ? opt : '2');
 	bad = LLVMRunPasses(p->module, pipeline, machine, options);
 	LLVMDisposePassBuilderOptions(options);
 	if (bad)

@@ -422,6 +422,42 @@ static void alloc(struct hooks *h, const struct plan *plan)
 	}
 }
 
+/* Memory that an input call fills: (argument, bytes); bytes -1: as many as it returned, -2: times
+ * the second argument. */
+static const struct {
+	const char *name;
+	unsigned arg;
+	int bytes;
+} filled[] = {
+	{ "read", 1, -1 },	    { "pread", 1, -1 },	       { "pread64", 1, -1 },
+	{ "recv", 1, -1 },	    { "recvfrom", 1, -1 },     { "fread", 0, -2 },
+	{ "clock_gettime", 1, 16 }, { "gettimeofday", 0, 16 }, { "stat", 1, 144 },
+	{ "fstat", 1, 144 },	    { "lstat", 1, 144 },       { "getrandom", 0, -1 },
+};
+
+static void input_memory(struct hooks *h, const struct plan *plan)
+{
+	LLVMValueRef call = plan->at, args[3], n, zero = LLVMConstNull(h->i64);
+	const char *name = value_name(direct_callee(call));
+
+	for (size_t i = 0; i < ARRAY_SIZE(filled); i++) {
+		if (strcmp(filled[i].name, name) != 0)
+			continue;
+		n = LLVMConstInt(h->i64, (uint64_t)filled[i].bytes, 0);
+		if (filled[i].bytes < 0) {
+			n = to_int(h, call, 8);
+			n = LLVMBuildSelect(h->b, LLVMBuildICmp(h->b, LLVMIntSGT, n, zero, ""), n,
+					    zero, "");
+		}
+		if (filled[i].bytes == -2)
+			n = LLVMBuildMul(h->b, n, to_int(h, LLVMGetOperand(call, 1), 8), "");
+		args[0] = site_value(h, plan->site);
+		args[1] = LLVMGetOperand(call, filled[i].arg);
+		args[2] = n;
+		call_hook(h, "plait_path_input_range", h->none, 3, args);
+	}
+}
+
 /* What a call brought in from outside: its result, if that is a number. */
 static void input(struct hooks *h, const struct plan *plan)
 {
@@ -437,6 +473,19 @@ static void input(struct hooks *h, const struct plan *plan)
 	args[0] = site_value(h, plan->site);
 	args[1] = to_int(h, plan->at, 8);
 	call_hook(h, "plait_path_input", h->none, 2, args);
+	input_memory(h, plan);
+}
+
+/* A possibly shared load that feeds an address: log what it read. */
+static void path_value(struct hooks *h, const struct plan *plan)
+{
+	LLVMValueRef v = plan->at, arg;
+
+	if (plan->action == ACT_CAS)
+		return; /* its result is a pair; the branch on it is recorded */
+	LLVMPositionBuilderBefore(h->b, LLVMGetNextInstruction(v));
+	arg = LLVMBuildZExtOrBitCast(h->b, to_int(h, v, bytes_of(h, LLVMTypeOf(v))), h->i64, "");
+	call_hook(h, "plait_path_value", h->none, 1, &arg);
 }
 
 static void full_one(struct hooks *h, const struct plan *plan)
@@ -491,6 +540,9 @@ static void one(struct hooks *h, const struct plan *plan)
 	default:
 		if (h->variant == PLAIT_VARIANT_FULL && plan->instrumented)
 			full_one(h, plan);
+		else if (h->variant == PLAIT_VARIANT_PATH &&
+			 h->p->sites.data[plan->site - 1].flags & PLAIT_SITE_FEEDS_ADDRESS)
+			path_value(h, plan);
 	}
 }
 

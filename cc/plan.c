@@ -12,6 +12,7 @@
 #include "cc/pointsto.h"
 #include "cc/program.h"
 #include "cc/sharing.h"
+#include "cc/taint.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct walk {
 	struct program *p;
 	struct sharing *sharing;
 	struct elements *elements;
+	struct taint *taint;
 	uint32_t fn, instruction;
 	LLVMValueRef f;
 };
@@ -98,6 +100,10 @@ static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMT
 	vec_last(&p->plans)->operand = (uint8_t)operand;
 	if (hot)
 		elements_add(w->elements, ptr, bytes);
+	if (hot && kind != PLAIT_SITE_WRITE && size && taint_feeds_address(w->taint, at)) {
+		s->flags |= PLAIT_SITE_FEEDS_ADDRESS | PLAIT_SITE_RECORDED;
+		p->counts.loads_address_feeding++;
+	}
 	p->counts.accesses_instrumented += hot;
 }
 
@@ -141,6 +147,8 @@ static void plan_terminator(struct walk *w, LLVMValueRef t)
 	struct plait_site *s;
 
 	p->counts.branches_total++;
+	if (!taint_is(w->taint, LLVMGetOperand(t, 0)))
+		return;
 	s = add_site(w, t, is_switch ? PLAIT_SITE_SWITCH : PLAIT_SITE_BRANCH,
 		     is_switch ? ACT_SWITCH : ACT_BRANCH);
 	s->flags |= PLAIT_SITE_RECORDED;
@@ -227,11 +235,13 @@ void plan_program(struct program *p)
 	struct pointsto pt;
 	struct sharing sharing;
 	struct elements elements;
-	struct walk w = { .p = p, .sharing = &sharing, .elements = &elements };
+	struct taint taint;
+	struct walk w = { .p = p, .sharing = &sharing, .elements = &elements, .taint = &taint };
 
 	pointsto_run(&pt, p);
 	sharing_run(&sharing, p, &pt);
 	elements_init(&elements, &pt);
+	taint_run(&taint, p, &sharing, &elements);
 
 	names_intern(&p->strings, "");
 	for (size_t k = 0; k < p->fns.len; k++) {
@@ -255,6 +265,7 @@ void plan_program(struct program *p)
 	plan_elements(&w);
 	p->counts.nsites = (uint32_t)p->sites.len;
 	p->counts.nelements = (uint32_t)p->elements.len;
+	taint_deinit(&taint);
 	elements_deinit(&elements);
 	sharing_deinit(&sharing);
 	pointsto_deinit(&pt);

@@ -136,6 +136,14 @@ static struct cell constant_cell(struct pointsto *pt, LLVMValueRef v)
 	return NOWHERE;
 }
 
+static bool is_stream(LLVMValueRef v)
+{
+	const char *name = value_name(v);
+
+	return LLVMIsDeclaration(v) && (strcmp(name, "stdin") == 0 || strcmp(name, "stdout") == 0 ||
+					strcmp(name, "stderr") == 0);
+}
+
 struct cell pointsto_cell(struct pointsto *pt, LLVMValueRef v)
 {
 	uint64_t *known = map_find(&pt->cells, (uint64_t)(uintptr_t)v);
@@ -149,7 +157,9 @@ struct cell pointsto_cell(struct pointsto *pt, LLVMValueRef v)
 		c = node_new(pt, 0, NULL);
 	} else if (LLVMIsAGlobalVariable(v)) {
 		c = node_new(pt, NODE_GLOBAL, v);
-		if (LLVMIsDeclaration(v))
+		if (is_stream(v)) /* never assigned; what it points to is libc's */
+			node_add_edge(pt, node_outside(pt), node_link(pt, c));
+		else if (LLVMIsDeclaration(v))
 			node_unify(pt, c, node_outside(pt));
 	} else if (LLVMIsAFunction(v)) {
 		c = node_new(pt, NODE_GLOBAL, v);

@@ -10,11 +10,10 @@
  * A direct call stays inside its variant. Every other mention of a function - its address in a
  * variable, an argument, a vtable, a constructor list - means the symbol, hence the stub:
  *
- *	f(...): switch (plait_variant) { case 1: tail f.plait.path; case 2: tail f.plait.full;
- *	                                 default: tail f.plait.plain }
+ *	f(...): switch (plait_variant) { case 1: jump f.plait.path; case 2: jump f.plait.full;
+ *	                                 default: jump f.plait.plain }
  *
- * `musttail` makes the stub a jump whatever the signature, varargs included. Calls of a weak
- * function go through the symbol too: another definition may win. */
+ * Calls of a weak function go through the symbol too: another definition may win. */
 #include "cc/variant.h"
 
 #include "base/err.h"
@@ -87,7 +86,7 @@ static void copy_enum_attribute(LLVMValueRef from, LLVMValueRef to, const char *
 }
 
 /* Parameter and return attributes are part of the calling convention (byval, sret, zeroext). */
-static void copy_abi_attributes(LLVMValueRef from, LLVMValueRef to, bool call)
+static void copy_abi_attributes(LLVMValueRef from, LLVMValueRef to)
 {
 	unsigned nparams = LLVMCountParams(from);
 
@@ -96,12 +95,8 @@ static void copy_abi_attributes(LLVMValueRef from, LLVMValueRef to, bool call)
 		LLVMAttributeRef *attrs = xcalloc(n + 1, sizeof(LLVMAttributeRef));
 
 		LLVMGetAttributesAtIndex(from, i, attrs);
-		for (unsigned k = 0; k < n; k++) {
-			if (call)
-				LLVMAddCallSiteAttribute(to, i, attrs[k]);
-			else
-				LLVMAddAttributeAtIndex(to, i, attrs[k]);
-		}
+		for (unsigned k = 0; k < n; k++)
+			LLVMAddAttributeAtIndex(to, i, attrs[k]);
 		free(attrs);
 	}
 }
@@ -111,7 +106,7 @@ static LLVMValueRef declare_like(LLVMModuleRef m, LLVMValueRef f, const char *na
 	LLVMValueRef d = LLVMAddFunction(m, name, LLVMGlobalGetValueType(f));
 
 	LLVMSetFunctionCallConv(d, LLVMGetFunctionCallConv(f));
-	copy_abi_attributes(f, d, false);
+	copy_abi_attributes(f, d);
 	copy_string_attribute(f, d, "target-cpu");
 	copy_string_attribute(f, d, "target-features");
 	copy_string_attribute(f, d, "tune-cpu");
@@ -120,60 +115,51 @@ static LLVMValueRef declare_like(LLVMModuleRef m, LLVMValueRef f, const char *na
 	return d;
 }
 
-static void tail_to(LLVMBuilderRef b, LLVMValueRef stub, LLVMValueRef target)
+/* The stub is written in assembly, so that it is right for every signature: r11 is the one
+ * register no calling convention uses. (LLVM's musttail would do, but smashes the stack of
+ * functions that take structures by value.) */
+static const char stub_text[] = "movq plait_variant@GOTPCREL(%rip), %r11\n\t"
+				"movl (%r11), %r11d\n\t"
+				"testl %r11d, %r11d\n\t"
+				"jne 1f\n\t"
+				"jmp ${0:P}\n"
+				"1:\tcmpl $$1, %r11d\n\t"
+				"jne 2f\n\t"
+				"jmp ${1:P}\n"
+				"2:\tjmp ${2:P}";
+
+static void add_function_attribute(struct program *p, LLVMValueRef f, const char *name)
 {
-	LLVMTypeRef type = LLVMGlobalGetValueType(stub);
-	unsigned n = LLVMCountParams(stub);
-	LLVMValueRef *args = xcalloc(n + 1, sizeof(LLVMValueRef));
-	LLVMValueRef call;
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
 
-	LLVMGetParams(stub, args);
-	call = LLVMBuildCall2(b, type, target, args, n, "");
-	LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(stub));
-	copy_abi_attributes(stub, call, true);
-	LLVMSetTailCallKind(call, LLVMTailCallKindMustTail);
-	if (LLVMGetTypeKind(LLVMGetReturnType(type)) == LLVMVoidTypeKind)
-		LLVMBuildRetVoid(b);
-	else
-		LLVMBuildRet(b, call);
-	free(args);
-}
-
-static LLVMValueRef variant_variable(struct program *p)
-{
-	LLVMValueRef v = LLVMGetNamedGlobal(p->module, "plait_variant");
-
-	if (!v)
-		v = LLVMAddGlobal(p->module, LLVMInt32TypeInContext(p->context), "plait_variant");
-	return v;
+	LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+				LLVMCreateEnumAttribute(p->context, kind, 0));
 }
 
 static void build_stub(struct program *p, LLVMValueRef stub, const struct fn *fn)
 {
 	LLVMBuilderRef b = LLVMCreateBuilderInContext(p->context);
-	LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(p->context, stub, "");
-	LLVMTypeRef i32 = LLVMInt32TypeInContext(p->context);
-	LLVMValueRef variant, sw;
-	LLVMBasicBlockRef blocks[3];
+	LLVMTypeRef ptr = LLVMPointerTypeInContext(p->context, 0), types[3] = { ptr, ptr, ptr };
+	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(p->context), types, 3, 0);
+	LLVMValueRef targets[3], text;
 
 	for (int v = 0; v < 3; v++) {
 		_cleanup_(xfreep) char *name = xasprintf("%s.%s", fn->name, suffix[v]);
-		LLVMValueRef target = fn->f;
 
+		targets[v] = fn->f;
 		if (v != PLAIT_VARIANT_PLAIN) {
-			target = declare_like(p->module, fn->f, name);
-			LLVMSetVisibility(target, LLVMHiddenVisibility);
+			targets[v] = declare_like(p->module, fn->f, name);
+			LLVMSetVisibility(targets[v], LLVMHiddenVisibility);
 		}
-		blocks[v] = LLVMAppendBasicBlockInContext(p->context, stub, "");
-		LLVMPositionBuilderAtEnd(b, blocks[v]);
-		tail_to(b, stub, target);
 	}
-	LLVMPositionBuilderAtEnd(b, entry);
-	variant = LLVMBuildLoad2(b, i32, variant_variable(p), "");
-	sw = LLVMBuildSwitch(b, variant, blocks[0], 2);
-	LLVMAddCase(sw, LLVMConstInt(i32, PLAIT_VARIANT_PATH, 0), blocks[1]);
-	LLVMAddCase(sw, LLVMConstInt(i32, PLAIT_VARIANT_FULL, 0), blocks[2]);
+	LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(p->context, stub, ""));
+	text = LLVMGetInlineAsm(type, stub_text, strlen(stub_text), "s,s,s", 5, true, false,
+				LLVMInlineAsmDialectATT, false);
+	LLVMBuildCall2(b, type, text, targets, 3, "");
+	LLVMBuildUnreachable(b);
 	LLVMDisposeBuilder(b);
+	add_function_attribute(p, stub, "naked");
+	add_function_attribute(p, stub, "noinline");
 }
 
 /* linkonce may vanish when this object does not use it; the other objects may. */

@@ -1,0 +1,322 @@
+/* cc/taint.c - two flow-insensitive, interprocedural fixed points over the whole program.
+ *
+ * Forward: a value is tainted when it was read from possibly shared memory, came from outside, or
+ * was computed from such a value. Control dependence is not followed on purpose: once a branch is
+ * recorded, whoever re-executes the program knows which way it went.
+ *
+ * Backward: a value is needed when it may become (part of) an address or a called function. A
+ * possibly shared load that is needed must be logged with its value, because re-execution cannot
+ * look it up.
+ *
+ * Memory is told apart by class and 8-byte field (elements.h). Plain sweeps until nothing
+ * changes: programs need about ten. */
+#include "cc/taint.h"
+
+#include "cc/calls.h"
+#include "cc/elements.h"
+#include "cc/program.h"
+#include "cc/sharing.h"
+#include "cc/summaries.h"
+
+#include <string.h>
+
+static uint64_t key_of(LLVMValueRef v)
+{
+	return (uint64_t)(uintptr_t)v;
+}
+
+static void set(struct taint *t, struct map *m, uint64_t key)
+{
+	if (key && !map_find(m, key)) {
+		map_put(m, key, 1);
+		t->changed = true;
+	}
+}
+
+static uint64_t class_key(struct taint *t, LLVMValueRef ptr)
+{
+	struct cell c = pointsto_cell(t->elements->pt, ptr);
+
+	return c.node ? (uint64_t)elements_class(t->elements, c).node + 1 : 0;
+}
+
+static uint64_t field_key(struct taint *t, LLVMValueRef ptr)
+{
+	struct cell c = pointsto_cell(t->elements->pt, ptr);
+
+	if (!c.node)
+		return 0;
+	c = elements_class(t->elements, c);
+	return ((uint64_t)c.node + 1) << 32 | (uint32_t)(c.off >> 3);
+}
+
+/* The whole class: an unknown number of bytes was written there. */
+#define WHOLE 0x80000000u
+
+static void taint_class(struct taint *t, LLVMValueRef ptr)
+{
+	uint64_t c = class_key(t, ptr);
+
+	if (c) {
+		set(t, &t->memory, c << 32 | WHOLE);
+		set(t, &t->classes, c);
+	}
+}
+
+static bool memory_tainted(struct taint *t, LLVMValueRef ptr)
+{
+	uint64_t c = class_key(t, ptr);
+
+	return !c || map_find(&t->memory, field_key(t, ptr)) ||
+	       map_find(&t->memory, c << 32 | WHOLE);
+}
+
+bool taint_is(const struct taint *t, LLVMValueRef v)
+{
+	return map_find(&t->values, key_of(v)) != NULL;
+}
+
+bool taint_feeds_address(const struct taint *t, LLVMValueRef v)
+{
+	return map_find(&t->needed, key_of(v)) != NULL;
+}
+
+/* Where a function's return value is kept, among the values. */
+static uint64_t return_key(LLVMValueRef f)
+{
+	return key_of(f) | 1;
+}
+
+static bool any_operand(const struct taint *t, LLVMValueRef i)
+{
+	for (int k = 0; k < LLVMGetNumOperands(i); k++)
+		if (taint_is(t, LLVMGetOperand(i, (unsigned)k)))
+			return true;
+	return false;
+}
+
+static void forward_external(struct taint *t, LLVMValueRef call, LLVMValueRef f)
+{
+	const struct summary *s = f ? summary_find(value_name(f)) : NULL;
+	enum call_kind kind = call_classify(call);
+	unsigned n = LLVMGetNumArgOperands(call);
+	bool result = kind == CALL_INPUT || kind == CALL_EXTERNAL;
+
+	for (unsigned i = 0; i < n; i++) {
+		LLVMValueRef arg = LLVMGetOperand(call, i);
+
+		if (LLVMGetTypeKind(LLVMTypeOf(arg)) != LLVMPointerTypeKind)
+			continue;
+		result |= map_find(&t->classes, class_key(t, arg)) != NULL && kind == CALL_NOTHING;
+		if (kind != CALL_NOTHING && (!s || s->writes & (1u << MIN(i, 7))))
+			taint_class(t, arg);
+	}
+	if (result || (kind == CALL_NOTHING && any_operand(t, call)))
+		set(t, &t->values, key_of(call));
+}
+
+static void forward_call(struct taint *t, LLVMValueRef call)
+{
+	struct pointsto *pt = t->elements->pt;
+	struct cell c = pointsto_callee(pt, call);
+	enum call_kind kind = call_classify(call);
+	unsigned nargs = LLVMGetNumArgOperands(call);
+	size_t at = 0;
+	LLVMValueRef f;
+
+	if (kind == CALL_MEMCPY) {
+		if (map_find(&t->classes, class_key(t, LLVMGetOperand(call, 1))) ||
+		    sharing_is_hot(t->sharing, LLVMGetOperand(call, 1), 0))
+			taint_class(t, LLVMGetOperand(call, 0));
+		return;
+	}
+	if (LLVMIsAInlineAsm(LLVMGetCalledValue(call)))
+		set(t, &t->values, key_of(call));
+	while (pointsto_next_function(pt, c, &at, &f)) {
+		unsigned nparams = LLVMCountParams(f);
+
+		if (LLVMIsDeclaration(f)) {
+			if (strncmp(value_name(f), "llvm.", 5) != 0)
+				forward_external(t, call, f);
+			else if (any_operand(t, call))
+				set(t, &t->values, key_of(call));
+			continue;
+		}
+		for (unsigned i = 0; i < nargs && i < nparams; i++)
+			if (taint_is(t, LLVMGetOperand(call, i)))
+				set(t, &t->values, key_of(LLVMGetParam(f, i)));
+		if (map_find(&t->values, return_key(f)))
+			set(t, &t->values, key_of(call));
+	}
+}
+
+static void taint_field(struct taint *t, LLVMValueRef ptr)
+{
+	set(t, &t->memory, field_key(t, ptr));
+	set(t, &t->classes, class_key(t, ptr));
+}
+
+static void forward(struct taint *t, LLVMValueRef f, LLVMValueRef i)
+{
+	LLVMValueRef ptr;
+
+	switch (LLVMGetInstructionOpcode(i)) {
+	case LLVMLoad:
+		ptr = LLVMGetOperand(i, 0);
+		if (!taint_is(t, i) &&
+		    (memory_tainted(t, ptr) || taint_is(t, ptr) ||
+		     sharing_is_hot(t->sharing, ptr,
+				    LLVMStoreSizeOfType(t->p->layout, LLVMTypeOf(i)))))
+			set(t, &t->values, key_of(i));
+		break;
+	case LLVMStore:
+		if (taint_is(t, LLVMGetOperand(i, 0)))
+			taint_field(t, LLVMGetOperand(i, 1));
+		break;
+	case LLVMAtomicRMW:
+	case LLVMAtomicCmpXchg:
+		set(t, &t->values, key_of(i));
+		taint_field(t, LLVMGetOperand(i, 0));
+		break;
+	case LLVMCall:
+	case LLVMInvoke:
+	case LLVMCallBr:
+		forward_call(t, i);
+		break;
+	case LLVMRet:
+		if (any_operand(t, i))
+			set(t, &t->values, return_key(f));
+		break;
+	default:
+		if (!taint_is(t, i) && any_operand(t, i))
+			set(t, &t->values, key_of(i));
+	}
+}
+
+static void need(struct taint *t, LLVMValueRef v)
+{
+	if (LLVMIsAInstruction(v) || LLVMIsAArgument(v))
+		set(t, &t->needed, key_of(v));
+}
+
+static void backward_call(struct taint *t, LLVMValueRef call)
+{
+	struct pointsto *pt = t->elements->pt;
+	struct cell c = pointsto_callee(pt, call);
+	unsigned nargs = LLVMGetNumArgOperands(call);
+	bool wanted = taint_feeds_address(t, call);
+	size_t at = 0;
+	LLVMValueRef f;
+
+	need(t, LLVMGetCalledValue(call));
+	while (pointsto_next_function(pt, c, &at, &f)) {
+		bool external = LLVMIsDeclaration(f);
+		unsigned nparams = LLVMCountParams(f);
+
+		if (wanted && !external)
+			set(t, &t->needed, return_key(f));
+		for (unsigned i = 0; i < nargs; i++) {
+			LLVMValueRef arg = LLVMGetOperand(call, i);
+			bool pointer = LLVMGetTypeKind(LLVMTypeOf(arg)) == LLVMPointerTypeKind;
+
+			if (external ? pointer || wanted
+				     : i < nparams && taint_feeds_address(t, LLVMGetParam(f, i)))
+				need(t, arg);
+		}
+	}
+}
+
+static void backward(struct taint *t, LLVMValueRef f, LLVMValueRef i)
+{
+	switch (LLVMGetInstructionOpcode(i)) {
+	case LLVMLoad:
+		need(t, LLVMGetOperand(i, 0));
+		if (taint_feeds_address(t, i))
+			set(t, &t->needed_memory, field_key(t, LLVMGetOperand(i, 0)));
+		break;
+	case LLVMStore:
+		need(t, LLVMGetOperand(i, 1));
+		if (map_find(&t->needed_memory, field_key(t, LLVMGetOperand(i, 1))))
+			need(t, LLVMGetOperand(i, 0));
+		break;
+	case LLVMAtomicRMW:
+	case LLVMAtomicCmpXchg:
+		need(t, LLVMGetOperand(i, 0));
+		if (taint_feeds_address(t, i) ||
+		    map_find(&t->needed_memory, field_key(t, LLVMGetOperand(i, 0)))) {
+			set(t, &t->needed_memory, field_key(t, LLVMGetOperand(i, 0)));
+			need(t, LLVMGetOperand(i, LLVMIsAAtomicRMWInst(i) ? 1 : 2));
+		}
+		break;
+	case LLVMCall:
+	case LLVMInvoke:
+	case LLVMCallBr:
+		backward_call(t, i);
+		break;
+	case LLVMRet:
+		if (LLVMGetNumOperands(i) && map_find(&t->needed, return_key(f)))
+			need(t, LLVMGetOperand(i, 0));
+		break;
+	case LLVMICmp:
+	case LLVMFCmp:
+		break; /* a truth value is no address */
+	default:
+		if (taint_feeds_address(t, i))
+			for (int k = 0; k < LLVMGetNumOperands(i); k++)
+				need(t, LLVMGetOperand(i, (unsigned)k));
+	}
+}
+
+typedef void step_fn(struct taint *t, LLVMValueRef f, LLVMValueRef i);
+
+static void sweep(struct taint *t, step_fn *step, bool backwards)
+{
+	do {
+		t->changed = false;
+		for (size_t k = 0; k < t->p->fns.len; k++) {
+			LLVMValueRef f = t->p->fns.data[backwards ? t->p->fns.len - 1 - k : k].f;
+			LLVMBasicBlockRef b =
+				backwards ? LLVMGetLastBasicBlock(f) : LLVMGetFirstBasicBlock(f);
+
+			while (b) {
+				LLVMValueRef i = backwards ? LLVMGetLastInstruction(b)
+							   : LLVMGetFirstInstruction(b);
+
+				for (; i; i = backwards ? LLVMGetPreviousInstruction(i)
+							: LLVMGetNextInstruction(i))
+					step(t, f, i);
+				b = backwards ? LLVMGetPreviousBasicBlock(b)
+					      : LLVMGetNextBasicBlock(b);
+			}
+		}
+	} while (t->changed);
+}
+
+void taint_run(struct taint *t, struct program *p, struct sharing *s, struct elements *e)
+{
+	LLVMValueRef main_fn = LLVMGetNamedFunction(p->module, "main");
+
+	memset(t, 0, sizeof(*t));
+	t->p = p;
+	t->sharing = s;
+	t->elements = e;
+	/* the command line, and whatever strangers pass in */
+	for (size_t k = 0; k < p->fns.len; k++) {
+		LLVMValueRef f = p->fns.data[k].f;
+
+		for (unsigned i = 0; i < LLVMCountParams(f); i++)
+			if (f == main_fn || program_is_exported(p, f))
+				set(t, &t->values, key_of(LLVMGetParam(f, i)));
+	}
+	sweep(t, forward, false);
+	sweep(t, backward, true);
+}
+
+void taint_deinit(struct taint *t)
+{
+	map_deinit(&t->values);
+	map_deinit(&t->memory);
+	map_deinit(&t->classes);
+	map_deinit(&t->needed);
+	map_deinit(&t->needed_memory);
+}

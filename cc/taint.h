@@ -1,0 +1,31 @@
+/* cc/taint.h - which values may depend on shared memory or input, and which end up in addresses? */
+#ifndef CC_TAINT_H
+#define CC_TAINT_H
+
+#include "base/map.h"
+#include "cc/llvm.h"
+
+struct elements;
+struct program;
+struct sharing;
+
+struct taint {
+	struct program *p;
+	struct sharing *sharing;
+	struct elements *elements;
+	struct map values;  /* may depend on a shared read or on input */
+	struct map memory;  /* fields that may hold such a value */
+	struct map classes; /* classes with such a field */
+	struct map needed;  /* values that may flow into an address */
+	struct map needed_memory;
+	bool changed;
+};
+
+void taint_run(struct taint *t, struct program *p, struct sharing *s, struct elements *e);
+void taint_deinit(struct taint *t);
+/* May re-execution not be able to compute this value? */
+bool taint_is(const struct taint *t, LLVMValueRef v);
+/* May this value become part of an address (or be called)? */
+bool taint_feeds_address(const struct taint *t, LLVMValueRef v);
+
+#endif
