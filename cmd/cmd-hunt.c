@@ -111,14 +111,17 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 				  .points = PLAIT_ANY,
 				  .output = "fail.plait" };
 	const char *fail_on = NULL, *gate = NULL, *points = NULL;
+	uint64_t replays = 5;
 	struct hunt_result r = { 0 };
 	const struct opt table[] = {
 		OPT_STR('s', "strategy", "S", &o.strategy,
-			"auto, random, pct[:d], pos, fair, stay"),
+			"auto, random, pct[:d], pos, rf, fair, stay"),
 		OPT_U64('n', "runs", "N", &o.runs, "stop after N runs (default 10000)"),
 		OPT_REAL(0, "time", "SEC", &o.seconds, "stop after SEC seconds"),
 		OPT_FLAG(0, "all", &o.all, "go on after the first failure, keep one of each kind"),
 		OPT_STR('o', "output", "FILE", &o.output, "where to save (with --all: a folder)"),
+		OPT_U64(0, "replays", "N", &replays,
+			"confirm each failure by N replays (default 5)"),
 		OPT_U64(0, "seed", "N", &o.seed, "same seed, same hunt (default 1)"),
 		OPT_REAL(0, "timeout", "SEC", &o.target.timeout,
 			 "real seconds per run (default 10)"),
@@ -149,6 +152,9 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	if (!o.runs && o.seconds <= 0)
 		o.runs = 10000;
 	o.target.argv = argv;
+	o.replays = (unsigned)replays;
+	if (!*o.output)
+		o.output = NULL;
 	err = hunt_run(&o, &r);
 	if (err)
 		return err;

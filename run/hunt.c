@@ -11,17 +11,20 @@
 #define LOG_DOMAIN "hunt"
 #include "run/run.h"
 
+#include "run/guide.h"
+
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "sched/strategy.h"
 
-enum { LEARNING_RUNS = 5, EAGER_EVERY = 4, ALL_POINTS_EVERY = 4 };
+enum { LEARNING_RUNS = 2, EAGER_EVERY = 4, ALL_POINTS_EVERY = 4 };
 
 /* One member of the portfolio. */
 struct arm {
 	uint32_t strategy, depth;
+	bool guided; /* with wishes for rare write-to-read pairs */
 	double weight;
 	uint64_t runs;
 };
@@ -36,6 +39,7 @@ struct hunt {
 	uint64_t longest; /* points of the longest run so far */
 	struct map seen;  /* signature -> index into failures */
 	double start;
+	struct guide guide;
 };
 
 static uint64_t draw(struct hunt *h, uint64_t n)
@@ -46,9 +50,10 @@ static uint64_t draw(struct hunt *h, uint64_t n)
 
 /* ---- the portfolio ---- */
 
-static void add_arm(struct hunt *h, uint32_t strategy, uint32_t depth)
+static void add_arm(struct hunt *h, uint32_t strategy, uint32_t depth, bool guided)
 {
-	h->arms[h->narms++] = (struct arm){ .strategy = strategy, .depth = depth, .weight = 1 };
+	h->arms[h->narms++] =
+		(struct arm){ .strategy = strategy, .depth = depth, .guided = guided, .weight = 1 };
 }
 
 static struct err *parse_strategy(struct hunt *h, const char *text)
@@ -58,20 +63,22 @@ static struct err *parse_strategy(struct hunt *h, const char *text)
 	uint32_t strategy, depth = colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
 
 	if (!strcmp(text, "auto")) {
-		add_arm(h, PLAIT_STRATEGY_POS, 0);
-		add_arm(h, PLAIT_STRATEGY_PCT, 3);
-		add_arm(h, PLAIT_STRATEGY_PCT, 2);
-		add_arm(h, PLAIT_STRATEGY_RANDOM, 0);
+		add_arm(h, PLAIT_STRATEGY_POS, 0, false);
+		add_arm(h, PLAIT_STRATEGY_PCT, 3, false);
+		add_arm(h, PLAIT_STRATEGY_RANDOM, 0, false);
+		add_arm(h, PLAIT_STRATEGY_RF, 0, true);
+		add_arm(h, PLAIT_STRATEGY_PCT, 3, true);
 		return NULL;
 	}
 	snprintf(name, sizeof(name), "%.*s", (int)(colon ? colon - text : (long)strlen(text)),
 		 text);
 	strategy = sched_strategy_find(name);
 	if (strategy == PLAIT_STRATEGY_COUNT || strategy == PLAIT_STRATEGY_REPLAY ||
-	    strategy >= PLAIT_STRATEGY_RF || (colon && (depth == 0 || depth > SCHED_MAX_DEPTH)))
+	    strategy == PLAIT_STRATEGY_DFS || (colon && (depth == 0 || depth > SCHED_MAX_DEPTH)))
 		return err_new(ERR_USAGE,
-			       "no strategy `%s': auto, random, pct[:d], pos, fair, stay", text);
-	add_arm(h, strategy, depth ? depth : 3);
+			       "no strategy `%s': auto, random, pct[:d], pos, rf, fair, stay",
+			       text);
+	add_arm(h, strategy, depth ? depth : 3, strategy == PLAIT_STRATEGY_RF);
 	return NULL;
 }
 
@@ -188,6 +195,10 @@ static struct run_request next_request(struct hunt *h, struct arm *a, bool learn
 								     : PLAIT_POINTS_LEARNED;
 	if (run % EAGER_EVERY == 1)
 		req.flags |= PLAIT_CONTROL_EAGER;
+	if (a->guided && !learning && guide_next(&h->guide, session_pairs(h->session))) {
+		req.constraints = h->guide.constraints;
+		req.nconstraints = h->guide.nconstraints;
+	}
 	return req;
 }
 
@@ -224,6 +235,8 @@ static struct err *search(struct hunt *h)
 			h->longest = r.points;
 		if (!learning)
 			reward(a, &r);
+		if (req.nconstraints)
+			guide_learn(&h->guide, r.new_pairs);
 		show_progress(h);
 		if (!run_failed(&r))
 			continue;
@@ -238,7 +251,10 @@ static struct err *search(struct hunt *h)
 
 struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 {
-	struct hunt h = { .o = o, .result = ret, .random = hash_u64(o->seed) };
+	struct hunt h = { .o = o,
+			  .result = ret,
+			  .random = hash_u64(o->seed),
+			  .guide = { .random = hash_u64(o->seed + 1) } };
 	struct err *err;
 
 	memset(ret, 0, sizeof(*ret));

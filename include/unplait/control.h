@@ -80,8 +80,10 @@ struct plait_pattern {
 enum plait_constraint_kind {
 	PLAIT_CONSTRAINT_BEFORE, /* an event matching b waits until one matching a has run */
 	PLAIT_CONSTRAINT_ATOMIC, /* from a to b no other thread runs, unless this one cannot */
-	PLAIT_CONSTRAINT_READS,	 /* soft: a read matching b should see a write matching a */
 	PLAIT_CONSTRAINT_LATE,	 /* an event matching b waits as long as any other thread can run */
+	/* wishes: given up without a note when nobody else can run */
+	PLAIT_CONSTRAINT_READS, /* the b.nth read matching b should see a write matching a */
+	PLAIT_CONSTRAINT_FIRST, /* writes matching a wait until the b.nth read matching b */
 };
 struct plait_constraint {
 	uint32_t kind;
@@ -147,10 +149,12 @@ struct plait_control {
 #define PLAIT_CONTROL_CHOICES_MAX    (1ull << 25)
 #define PLAIT_CONTROL_SIZE	     (6ull << 30)
 
-/* A write site whose value a read site has seen; survives from run to run. count 0: empty. */
+/* A write site whose value a read site has seen, or could see: both have touched the same address.
+ * Survives from run to run. read_site 0: empty. Locks count as both: what they see is the last
+ * operation on the lock. */
 struct plait_pair {
 	uint32_t write_site, read_site; /* write_site 0: the initial value */
-	uint32_t count;			/* runs in which it was seen */
+	uint32_t count;			/* runs in which it was seen; 0: possible, not seen yet */
 	uint32_t last_run;		/* run_number, modulo 2^32 */
 };
 

@@ -19,13 +19,14 @@ enum {
 	SPIN_COUNT = 2,	  /* repetitions */
 	SHADOW = 1 << 15,
 	PROBES = 32,
-	SITES = 6,
+	SITES = 8,
 };
 
 struct shadow {
 	uint64_t key; /* address / 8, plus 1 */
 	uint32_t first, writer_site;
 	uint8_t shared, written, nsites;
+	uint8_t site_reads, site_writes; /* bits, by index into sites */
 	uint32_t sites[SITES];
 };
 static struct shadow shadows[SHADOW];
@@ -51,11 +52,11 @@ static bool is_point(uint32_t kind, uint32_t site)
 {
 	uint32_t bit = point_bit(site);
 
-	if (control.fixed)
+	if (control.fixed && !control.hard_constraints)
 		return control.next_step <= rt_steps;
 	if (control.nalive < 2)
 		return false;
-	if (control.all_points || is_atomic(kind))
+	if (control.all_points || control.hard_constraints || is_atomic(kind))
 		return true;
 	if (control.point_bits && (control.point_bits[bit / 8] & 1u << bit % 8))
 		return true;
@@ -74,7 +75,7 @@ void control_before_access(uint32_t kind, const void *p, size_t size, uint32_t s
 
 	if (!me)
 		return;
-	if (is_point(kind, site) || a->nconstraints) {
+	if (is_point(kind, site)) {
 		control_point(me, &op);
 		return;
 	}
@@ -148,42 +149,70 @@ static void learn(uint32_t site)
 	control.area->new_points++;
 }
 
-static void note_site(struct shadow *s, uint32_t site)
+static void note_possible(const struct shadow *s, uint32_t site, bool reads, bool writes);
+
+static void note_site(struct shadow *s, uint32_t site, bool reads, bool writes)
 {
 	unsigned i;
 
 	for (i = 0; i < s->nsites; i++)
 		if (s->sites[i] == site)
 			return;
-	if (s->nsites < SITES)
+	if (control.area->flags & PLAIT_CONTROL_PAIRS)
+		note_possible(s, site, reads, writes);
+	if (s->nsites < SITES) {
+		s->site_reads |= (uint8_t)(reads << s->nsites);
+		s->site_writes |= (uint8_t)(writes << s->nsites);
 		s->sites[s->nsites++] = site;
-	else if (s->shared && s->written)
+	} else if (s->shared && s->written) {
 		learn(site);
+	}
 }
 
-static void note_pair(uint32_t write_site, uint32_t read_site)
+/* Find or make the entry of a pair; NULL when the table is crowded. */
+static struct plait_pair *pair_of(uint32_t write_site, uint32_t read_site)
 {
 	struct plait_pair *table =
 		(struct plait_pair *)((char *)control.area + PLAIT_CONTROL_PAIRS_AT);
 	uint64_t h = ((uint64_t)write_site << 32 | read_site) * 0x9e3779b97f4a7c15ull >> 40;
-	uint32_t run = (uint32_t)control.area->run_number;
 	unsigned i;
 
 	for (i = 0; i < PROBES; i++) {
 		struct plait_pair *p = &table[(h + i) % PLAIT_CONTROL_PAIRS_MAX];
 
-		if (!p->count) {
-			*p = (struct plait_pair){ write_site, read_site, 1, run };
-			control.area->new_pairs++;
-			return;
-		}
-		if (p->write_site != write_site || p->read_site != read_site)
-			continue;
-		if (p->last_run != run) {
-			p->last_run = run;
-			p->count++;
-		}
+		if (!p->read_site)
+			*p = (struct plait_pair){ write_site, read_site, 0, 0 };
+		if (p->write_site == write_site && p->read_site == read_site)
+			return p;
+	}
+	return NULL;
+}
+
+static void note_pair(uint32_t write_site, uint32_t read_site)
+{
+	struct plait_pair *p = read_site ? pair_of(write_site, read_site) : NULL;
+	uint32_t run = (uint32_t)control.area->run_number;
+
+	if (!p)
 		return;
+	control.area->new_pairs += p->count == 0;
+	if (p->count == 0 || p->last_run != run)
+		p->count++;
+	p->last_run = run;
+}
+
+/* The pairs that a new site of this address makes possible. */
+static void note_possible(const struct shadow *s, uint32_t site, bool reads, bool writes)
+{
+	unsigned i;
+
+	if (reads && site)
+		pair_of(0, site);
+	for (i = 0; i < s->nsites; i++) {
+		if (reads && site && (s->site_writes & 1u << i))
+			pair_of(s->sites[i], site);
+		if (writes && s->sites[i] && (s->site_reads & 1u << i))
+			pair_of(site, s->sites[i]);
 	}
 }
 
@@ -209,7 +238,7 @@ void access_note(struct control_thread *me, const void *p, size_t size, uint32_t
 			s->written = 1;
 			s->writer_site = site;
 		}
-		note_site(s, site);
+		note_site(s, site, reads, writes);
 		for (i = 0; s->shared && s->written && i < s->nsites; i++)
 			learn(s->sites[i]);
 	}

@@ -2,17 +2,20 @@
  *
  * BEFORE: a thread whose next event matches b waits until an event matching a has been executed.
  * ATOMIC: after an event matching a, no other thread runs until the same thread has executed one
- * that matches b, except while that thread cannot go on. READS (soft): a read matching b waits for
- * a write matching a, and until it has read, other writes to the address wait.
+ * that matches b, except while that thread cannot go on. LATE: an event matching b waits as long as
+ * anybody else can run. READS and FIRST are wishes for a write-to-read pair: the read waits for
+ * the write, and until it has read, other writes to that address wait; or it wants the initial
+ * value, and the writes wait.
  *
- * With constraints present every access is a scheduling point, so that events can be held back
- * wherever they are. */
+ * With constraints that are no wishes every access is a scheduling point, so that events can be
+ * held back wherever they are. */
 #include "rt/control/constraints.h"
 
 #include "rt/control/control.h"
 
 struct progress {
 	uint32_t seen_a, seen_b; /* matches so far */
+	uint64_t address;	 /* READS: where the wanted write went; 0: not yet */
 	bool done;
 };
 static struct progress progress[PLAIT_MAX_CONSTRAINTS];
@@ -21,12 +24,16 @@ void constraints_begin(void)
 {
 	uint32_t i;
 
-	for (i = 0; i < PLAIT_MAX_CONSTRAINTS; i++)
-		progress[i] = (struct progress){ 0 };
 	control.atomic_holder = 0;
+	control.hard_constraints = false;
+	for (i = 0; i < control.area->nconstraints; i++) {
+		progress[i] = (struct progress){ 0 };
+		control.hard_constraints |=
+			control.area->constraints[i].kind < PLAIT_CONSTRAINT_READS;
+	}
 }
 
-/* `ahead`: how many events of the thread come before (1 for a pending event). */
+/* index: the event's number among its thread's. */
 static bool matches(const struct plait_pattern *p, const struct control_thread *t, uint64_t index)
 {
 	uint64_t address = (uint64_t)t->op.object;
@@ -46,70 +53,93 @@ static bool nth_ok(const struct plait_pattern *p, uint32_t seen)
 	return p->nth == PLAIT_ANY || p->nth == seen + 1;
 }
 
+/* Does it keep t from executing its pending event? */
 static bool forbids(const struct plait_constraint *c, const struct progress *p,
 		    const struct control_thread *t)
 {
-	if (p->done)
+	bool b;
+
+	if (p->done || c->kind == PLAIT_CONSTRAINT_ATOMIC)
 		return false;
+	b = matches(&c->b, t, t->events + 1);
 	switch (c->kind) {
 	case PLAIT_CONSTRAINT_BEFORE:
-		return matches(&c->b, t, t->events + 1) && nth_ok(&c->b, p->seen_b);
 	case PLAIT_CONSTRAINT_LATE:
-		return matches(&c->b, t, t->events + 1) && nth_ok(&c->b, p->seen_b);
+		return b && nth_ok(&c->b, p->seen_b);
 	case PLAIT_CONSTRAINT_READS:
-		if (!p->seen_a)
-			return matches(&c->b, t, t->events + 1);
+		if (!nth_ok(&c->b, p->seen_b))
+			return false;
+		if (!p->address)
+			return b;
 		/* the value is there: no other write until it has been read */
-		return t->op.writes && !matches(&c->b, t, t->events + 1) &&
-		       (!c->b.address || (uint64_t)t->op.object == c->b.address);
-	default:
-		return false;
+		return t->op.writes && !b && (uint64_t)t->op.object == p->address;
+	default: /* FIRST */
+		return nth_ok(&c->b, p->seen_b) && !b && matches(&c->a, t, t->events + 1);
 	}
 }
 
-/* "Late" is a promise about the others only: when nobody else can run, it is kept. */
-static bool late(const struct control_thread *t)
-{
-	uint32_t i;
-
-	for (i = 0; i < control.area->nconstraints; i++)
-		if (control.area->constraints[i].kind == PLAIT_CONSTRAINT_LATE &&
-		    forbids(&control.area->constraints[i], &progress[i], t))
-			return true;
-	return false;
-}
-
-static bool allowed(const struct control_thread *t)
+/* soft: "late" is a promise about the others only, and the rest are wishes; all of these give way
+ * when nobody else can run. */
+static bool allowed(const struct control_thread *t, bool soft)
 {
 	uint32_t i;
 
 	if (control.atomic_holder && control.atomic_holder != t->task.id + 1)
 		return false;
-	for (i = 0; i < control.area->nconstraints; i++)
-		if (forbids(&control.area->constraints[i], &progress[i], t))
+	for (i = 0; i < control.area->nconstraints; i++) {
+		const struct plait_constraint *c = &control.area->constraints[i];
+
+		if ((soft || c->kind < PLAIT_CONSTRAINT_LATE) && forbids(c, &progress[i], t))
 			return false;
+	}
 	return true;
+}
+
+static size_t keep(struct sched_task **tasks, size_t n, bool soft)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < n; i++)
+		kept += allowed((struct control_thread *)tasks[i], soft);
+	if (!kept)
+		return 0;
+	for (i = kept = 0; i < n; i++)
+		if (allowed((struct control_thread *)tasks[i], soft))
+			tasks[kept++] = tasks[i];
+	return kept;
 }
 
 size_t constraints_filter(struct control_thread *me, struct sched_task **tasks, size_t n)
 {
-	size_t i, kept = 0, waiting = 0;
+	size_t kept = keep(tasks, n, true);
 
 	(void)me;
-	for (i = 0; i < n; i++) {
-		kept += allowed((struct control_thread *)tasks[i]);
-		waiting += late((struct control_thread *)tasks[i]);
+	if (!kept)
+		kept = keep(tasks, n, false);
+	if (kept)
+		return kept;
+	/* an atomic block whose thread waits for others gives way and breaks no promise */
+	if (!control.atomic_holder)
+		control_note(PLAIT_UNCONTROLLED_CONSTRAINT);
+	return n;
+}
+
+static void progress_reads(const struct plait_constraint *c, struct progress *p,
+			   const struct control_thread *me, bool a, bool b)
+{
+	uint64_t address = (uint64_t)me->op.object;
+
+	if (p->done)
+		return;
+	if (c->kind == PLAIT_CONSTRAINT_FIRST) {
+		p->done = b && nth_ok(&c->b, p->seen_b);
+	} else if (p->address && address == p->address && (b || me->op.writes)) {
+		p->done = b; /* otherwise it was overwritten: try again */
+		p->address = a ? address : 0;
+	} else if (a && nth_ok(&c->b, p->seen_b)) {
+		p->address = address;
 	}
-	if (!kept) {
-		/* an atomic block whose thread waits for others gives way and breaks no promise */
-		if (!control.atomic_holder && !waiting)
-			control_note(PLAIT_UNCONTROLLED_CONSTRAINT);
-		return n;
-	}
-	for (i = kept = 0; i < n; i++)
-		if (allowed((struct control_thread *)tasks[i]))
-			tasks[kept++] = tasks[i];
-	return kept;
+	control.area->reads_met += p->done;
 }
 
 void constraints_executed(struct control_thread *me)
@@ -126,11 +156,8 @@ void constraints_executed(struct control_thread *me)
 				control.atomic_holder = 0;
 			else if (a && !control.atomic_holder)
 				control.atomic_holder = me->task.id + 1;
-		} else if (c->kind == PLAIT_CONSTRAINT_READS) {
-			if (b && p->seen_a && !p->done) {
-				p->done = true;
-				control.area->reads_met++;
-			}
+		} else if (c->kind >= PLAIT_CONSTRAINT_READS) {
+			progress_reads(c, p, me, a, b);
 		} else if (c->kind == PLAIT_CONSTRAINT_BEFORE && a && nth_ok(&c->a, p->seen_a)) {
 			p->done = true;
 		}

@@ -152,6 +152,7 @@ struct control {
 	uint8_t *decisions_next, *decisions_end;
 	uint64_t decisions_last;
 	uint64_t next_step;	/* fixed: when the next decision is due */
+	bool hard_constraints;	/* some that must be kept: every access is a point */
 	uint32_t atomic_holder; /* index + 1 of the thread inside an atomic block */
 	const uint8_t *point_bits;
 };
