@@ -23,6 +23,43 @@ uint64_t rt_sync_clock(void)
 	return now;
 }
 
+RECORD_SLOW uint8_t *put_long_varint(uint8_t *p, uint64_t v)
+{
+	while (v >= 0x80) {
+		*p++ = (uint8_t)(v | 0x80);
+		v >>= 7;
+	}
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+static uint8_t *put_clock_record(uint8_t *p, uint64_t delta)
+{
+	uint8_t *end = put_varint(p + 1, delta);
+
+	put_tag(p, PLAIT_EV_CLOCK);
+	return end;
+}
+
+RECORD_SLOW uint8_t *put_clock_slow(struct rt_thread *t, uint8_t *p, bool exact)
+{
+	uint64_t now;
+
+	if (rt_stepping) {
+		uint64_t delta = rt_steps - t->last_clock;
+
+		t->last_clock = rt_steps;
+		return delta == 1 ? p : put_clock_record(p, delta);
+	}
+	t->until_clock = RECORD_CLOCK_EVERY;
+	now = exact ? rt_sync_clock() : rt_tsc();
+	if (now <= t->last_clock)
+		return p;
+	p = put_clock_record(p, now - t->last_clock);
+	t->last_clock = now;
+	return p;
+}
+
 /* Tell the reader how many events are missing right here. */
 static uint8_t *put_lost(struct rt_thread *t, uint8_t *p)
 {
@@ -33,7 +70,7 @@ static uint8_t *put_lost(struct rt_thread *t, uint8_t *p)
 	return t->buffer.next = end;
 }
 
-uint8_t *record_begin_slow(struct rt_thread *t, size_t n)
+RECORD_SLOW uint8_t *record_begin_slow(struct rt_thread *t, size_t n)
 {
 	uint8_t *p;
 

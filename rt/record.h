@@ -27,11 +27,18 @@
 /* Accesses between two looks at the time stamp counter. */
 #define RECORD_CLOCK_EVERY 16
 
+/* What is seldom done is out of line and saves its own registers, so that the fast path has nothing
+ * to save. */
+#define RECORD_SLOW __attribute__((noinline, cold, preserve_most))
+
 extern bool rt_stepping; /* PLAIT_CLOCK_STEPS */
 extern uint64_t rt_tsc0;
 uint64_t rt_sync_clock(void);
-/* Out of line: not now (counted, if it is a loss), or a new window. */
-uint8_t *record_begin_slow(struct rt_thread *t, size_t n);
+/* Not now (counted, if it is a loss), or a new window. */
+RECORD_SLOW uint8_t *record_begin_slow(struct rt_thread *t, size_t n);
+/* The CLOCK record in front of the next one, where there must be one. */
+RECORD_SLOW uint8_t *put_clock_slow(struct rt_thread *t, uint8_t *p, bool exact);
+RECORD_SLOW uint8_t *put_long_varint(uint8_t *p, uint64_t v);
 
 static inline uint64_t rt_tsc(void)
 {
@@ -41,16 +48,6 @@ static inline uint64_t rt_tsc(void)
 static inline uint64_t zigzag(int64_t v)
 {
 	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
-}
-
-static inline uint8_t *put_long_varint(uint8_t *p, uint64_t v)
-{
-	while (v >= 0x80) {
-		*p++ = (uint8_t)(v | 0x80);
-		v >>= 7;
-	}
-	*p++ = (uint8_t)v;
-	return p;
 }
 
 /* Up to 56 bits are spread over eight bytes without a loop: most values are pointers or small. */
@@ -78,35 +75,12 @@ static inline void put_tag(uint8_t *p, uint32_t kind)
 	*(volatile uint8_t *)p = (uint8_t)kind;
 }
 
-static inline uint8_t *put_clock_record(uint8_t *p, uint64_t delta)
-{
-	uint8_t *end = put_varint(p + 1, delta);
-
-	put_tag(p, PLAIT_EV_CLOCK);
-	return end;
-}
-
 /* exact: a synchronisation event; see rt_sync_clock. */
 static inline uint8_t *put_clock(struct rt_thread *t, uint8_t *p, bool exact)
 {
-	uint64_t now;
-
-	if (rt_stepping) {
-		uint64_t delta = rt_steps - t->last_clock;
-
-		t->last_clock = rt_steps;
-		return delta == 1 ? p : put_clock_record(p, delta);
-	}
-	if (!exact && likely(t->until_clock > 0)) {
-		t->until_clock--;
-		return p;
-	}
-	t->until_clock = RECORD_CLOCK_EVERY;
-	now = exact ? rt_sync_clock() : rt_tsc();
-	if (now <= t->last_clock)
-		return p;
-	p = put_clock_record(p, now - t->last_clock);
-	t->last_clock = now;
+	if (unlikely(exact || rt_stepping || t->until_clock == 0))
+		return put_clock_slow(t, p, exact);
+	t->until_clock--;
 	return p;
 }
 
@@ -149,8 +123,9 @@ static inline void record_end(struct rt_thread *t, uint8_t *start, uint8_t *end,
 	t->depth = 0;
 }
 
-static inline void record_access(struct rt_thread *t, uint32_t kind, uint32_t site, const void *a,
-				 uint32_t size, uint64_t value)
+__attribute__((always_inline)) static inline void record_access(struct rt_thread *t, uint32_t kind,
+								uint32_t site, const void *a,
+								uint32_t size, uint64_t value)
 {
 	uint8_t *p = record_begin(t, 0, false), *q;
 
