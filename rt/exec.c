@@ -6,7 +6,6 @@
 #include "rt/interpose.h"
 #include "rt/rt.h"
 
-#include <alloca.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -81,7 +80,7 @@ int hook_fexecve(int fd, char *const argv[], char *const envp[])
 	while (va_arg(ap, char *))                                                                 \
 		n++;                                                                               \
 	va_end(ap);                                                                                \
-	char **argv = alloca((n + 1) * sizeof(char *));                                            \
+	char *argv[n + 1];                                                                         \
 	va_start(ap, first);                                                                       \
 	argv[0] = (char *)first;                                                                   \
 	for (size_t i = 1; i <= n; i++)                                                            \

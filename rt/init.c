@@ -154,7 +154,7 @@ static void module_path(const struct dl_phdr_info *info, bool first, struct plai
 		m->path[n > 0 ? n : 0] = 0;
 		return;
 	}
-	for (n = 0; info->dlpi_name[n] && n < (long)sizeof(m->path) - 1; n++)
+	for (n = 0; n < (long)sizeof(m->path) - 1 && info->dlpi_name[n]; n++)
 		m->path[n] = info->dlpi_name[n];
 	m->path[n] = 0;
 }

@@ -47,7 +47,7 @@ static inline uint64_t rt_tsc(void)
 
 static inline uint64_t zigzag(int64_t v)
 {
-	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+	return ((uint64_t)v << 1) ^ -((uint64_t)v >> 63);
 }
 
 /* Up to 56 bits are spread over eight bytes without a loop: most values are pointers or small. */
