@@ -2,16 +2,24 @@
  *
  * Every run with the other outcome breaks at least one edge of the core, so flipping each in turn
  * finds one when there is any. For a flipped edge the rest of the failing order is kept as far as
- * possible: first all other edges that the flip does not touch, then only those that lie before it,
- * then none. The learner keeps what it learned from one question to the next. */
+ * possible: assume all its other edges, and as long as that is impossible, give up one of those the
+ * conflict names, the one nearest to the flipped pair. Where that takes too long: all edges after
+ * and before the pair, then only those before it, then none. The learner keeps what it learned from
+ * one question to the next. */
 #include "order/edges.h"
 
 #include "base/err.h"
+#include "order/projection.h"
+
+#define MOST_EDGES 4000 /* beyond, giving up edges one by one takes too long */
+
+#define SPARE 2 /* alternates looked for beyond those asked for, to choose from */
 
 struct flipper {
 	struct engine *e;
 	const uint32_t *order; /* our numbers */
 	uint32_t *position;
+	struct projected_event *failing;
 	struct pinned_edges all;
 	double deadline;
 };
@@ -40,10 +48,69 @@ static bool stays(const struct flipper *x, const struct pinned_edge *edge, uint3
 	return how == 0 && before > to;
 }
 
+static uint64_t apart(const struct flipper *x, lit l, uint32_t a, uint32_t b)
+{
+	uint64_t from = x->position[a], to = x->position[b];
+
+	for (size_t i = 0; i < x->all.len; i++) {
+		const struct pinned_edge *e = &x->all.data[i];
+		if (e->literal != l)
+			continue;
+		uint64_t p = x->position[e->before], q = x->position[e->after];
+		return (p > from ? p - from : from - p) + (q > to ? q - to : to - q);
+	}
+	return UINT64_MAX;
+}
+
+/* Take the edge nearest to the pair out of the assumptions, among those in the conflict. */
+static bool give_up_one(struct flipper *x, struct lits *assumptions, uint32_t a, uint32_t b)
+{
+	const struct lits *core = &x->e->learner->sat.core;
+	uint64_t least = UINT64_MAX;
+	size_t best = 0;
+
+	for (size_t i = 1; i < assumptions->len; i++)
+		for (size_t k = 0; k < core->len; k++)
+			if (core->data[k] == assumptions->data[i] &&
+			    apart(x, core->data[k], a, b) < least) {
+				least = apart(x, core->data[k], a, b);
+				best = i;
+			}
+	if (!best)
+		return false;
+	memmove(&assumptions->data[best], &assumptions->data[best + 1],
+		(assumptions->len - best - 1) * sizeof(lit));
+	assumptions->len--;
+	return true;
+}
+
+static enum order_status flip_near(struct flipper *x, lit literal, uint32_t a, uint32_t b)
+{
+	enum order_status r = ORDER_UNKNOWN;
+	struct lits assumptions = { 0 };
+	double now = order_now(),
+	       limit = MIN(x->deadline, now + MAX(0.05, (x->deadline - now) / 8));
+
+	vec_push(&assumptions, lit_not(literal));
+	for (size_t i = 0; i < x->all.len; i++)
+		if (x->all.data[i].literal >= 0 && x->all.data[i].literal != literal)
+			vec_push(&assumptions, x->all.data[i].literal);
+	do {
+		learner_set_witness(x->e->learner, x->order);
+		r = engine_assume(x->e, assumptions.data, assumptions.len, limit);
+	} while (r == ORDER_UNSAT && give_up_one(x, &assumptions, a, b));
+	vec_deinit(&assumptions);
+	return r;
+}
+
 static enum order_status flip(struct flipper *x, lit literal, uint32_t a, uint32_t b)
 {
 	enum order_status r = ORDER_UNKNOWN;
 
+	if (literal >= 0 && x->all.len < MOST_EDGES)
+		r = flip_near(x, literal, a, b);
+	if (r != ORDER_UNKNOWN)
+		return r;
 	for (int how = 0; how < 3 && r != ORDER_SAT; how++) {
 		struct lits assumptions = { 0 };
 		double limit = x->deadline, now = order_now();
@@ -62,14 +129,62 @@ static enum order_status flip(struct flipper *x, lit literal, uint32_t a, uint32
 	return r;
 }
 
+/* How much of the data flow of the failing order does this one change? */
+static size_t differences(const struct flipper *x, const uint32_t *order)
+{
+	struct projected_event *there = order_projected_events(x->e->m, order, x->e->p.ne);
+	struct order_projection p;
+
+	order_project(x->failing, x->e->p.ne, there, x->e->p.ne, &p);
+	size_t n = p.flows.len * x->e->p.ne + p.nshown[0];
+	order_projection_deinit(&p);
+	free(there);
+	return n;
+}
+
+static bool still_flipped(const struct flipper *x, const uint32_t *order, struct order_edge edge)
+{
+	for (size_t i = 0; i < x->e->p.ne; i++)
+		if (order[i] == edge.before || order[i] == edge.after)
+			return order[i] == edge.after;
+	return true; /* the search found it; no edge to speak of */
+}
+
+/* The solver does not care how threads alternate; an order with fewer switches is often nearer. */
 static void keep(struct flipper *x, struct order_edge edge, struct order_alternates *ret)
 {
-	uint64_t *values = xcalloc(x->e->m->symbols.len + 1, sizeof(*values));
+	const struct order_model *m = x->e->m;
+	uint64_t *values = xcalloc(m->symbols.len + 1, sizeof(*values));
+	uint32_t *order = engine_order(x->e, values), *calm;
+	size_t len = x->e->p.ne, tried;
 
-	vec_push(&ret->found, (struct order_alternate){ .flipped = edge,
-							.order = engine_order(x->e, values),
-							.len = x->e->p.ne });
+	calm = xmemdup(order, len * sizeof(*order));
+	struct err *err = order_reduce_switches(m, x->e->want, calm, len, 0.5, &tried);
+	if (!err && still_flipped(x, calm, edge) && differences(x, calm) < differences(x, order))
+		memcpy(order, calm, len * sizeof(*order));
+	err_free(err);
+	vec_push(&ret->found,
+		 (struct order_alternate){ .flipped = edge, .order = order, .len = len });
 	free(values);
+	free(calm);
+}
+
+/* The one that changes least first. */
+static void sort_by_differences(struct flipper *x, struct order_alternates *ret)
+{
+	size_t n = ret->found.len, *d = xcalloc(n + 1, sizeof(*d));
+
+	for (size_t i = 0; i < n; i++) {
+		struct order_alternate a = ret->found.data[i];
+		size_t mine = differences(x, a.order), k = i;
+		for (; k > 0 && d[k - 1] > mine; k--) {
+			d[k] = d[k - 1];
+			ret->found.data[k] = ret->found.data[k - 1];
+		}
+		d[k] = mine;
+		ret->found.data[k] = a;
+	}
+	free(d);
 }
 
 static void try_edges(struct flipper *x, const struct order_core *core, size_t max,
@@ -77,7 +192,7 @@ static void try_edges(struct flipper *x, const struct order_core *core, size_t m
 {
 	struct engine *e = x->e;
 
-	for (size_t i = 0; i < core->edges.len && (!max || ret->found.len < max); i++) {
+	for (size_t i = 0; i < core->edges.len && (!max || ret->found.len < max + SPARE); i++) {
 		struct order_edge edge = core->edges.data[i];
 		uint32_t a = e->p.of_model[edge.before], b = e->p.of_model[edge.after];
 		lit literal = edge_literal(x, a, b);
@@ -153,13 +268,18 @@ struct err *order_alternates(const struct order_model *m, enum order_want want,
 			x.position[mine[i]] = i;
 		}
 		x.order = mine;
+		x.failing = order_projected_events(m, order, len);
 		learner_set_witness(e.learner, mine);
 		edges_of_order(&e, mine, &x.all);
 		try_edges(&x, core, max, ret);
 		x.deadline = start + limit;
 		if (!ret->found.len && !ret->complete)
 			search_near(&x, core, ret);
+		sort_by_differences(&x, ret);
+		while (max && ret->found.len > max)
+			free(vec_pop(&ret->found).order);
 		vec_deinit(&x.all);
+		free(x.failing);
 		free(x.position);
 		free(mine);
 	}

@@ -202,7 +202,8 @@ void order_alternates_deinit(struct order_alternates *a);
 
 /* Orders near `order` with outcome `want`, each inverting one edge of the core, nearest to the
  * failure first; at most `max` of them (0: one for each edge that can be flipped). When no edge
- * of the core can be flipped there is no such order at all. */
+ * of the core can be flipped there is no such order at all. A few more are looked for than asked
+ * for; those that change the data flow least come first. */
 struct err *order_alternates(const struct order_model *m, enum order_want want,
 			     const uint32_t *order, size_t len, const struct order_core *core,
 			     size_t max, const struct order_budget *budget,
