@@ -12,6 +12,8 @@ static inline void allocated(uint32_t site, void *p, size_t size)
 {
 	if (rt_writing && p)
 		rt_record_sa_n(PLAIT_EV_ALLOC, site, p, size);
+	if (unlikely(rt_graph) && p)
+		rt_graph_fresh(p, size);
 }
 
 static inline void released(uint32_t site, void *p)

@@ -11,7 +11,7 @@ static void before(uint32_t kind, const void *p, size_t size, uint32_t site)
 {
 	if (rt_access == RT_ACCESS_CONTROL)
 		control_before_access(kind, p, size, site);
-	else if (rt_before_access)
+	if (rt_before_access)
 		rt_before_access(kind, p, size, site);
 }
 
@@ -35,6 +35,10 @@ static void after(uint32_t kind, const void *p, size_t size, uint32_t site, uint
                                                                                                    \
 		if (rt_access == RT_ACCESS_PLAIN)                                                  \
 			return *q;                                                                 \
+		if (rt_access == RT_ACCESS_GRAPH) {                                                \
+			rt_graph_access(false, p, n, site);                                        \
+			return *q;                                                                 \
+		}                                                                                  \
 		if (unlikely(rt_access != RT_ACCESS_RECORD)) {                                     \
 			before(PLAIT_EV_READ, p, n, site);                                         \
 			v = *q;                                                                    \
@@ -50,6 +54,11 @@ static void after(uint32_t kind, const void *p, size_t size, uint32_t site, uint
 		volatile any##n *q = p;                                                            \
                                                                                                    \
 		if (rt_access == RT_ACCESS_PLAIN) {                                                \
+			*q = v;                                                                    \
+			return;                                                                    \
+		}                                                                                  \
+		if (rt_access == RT_ACCESS_GRAPH) {                                                \
+			rt_graph_access(true, p, n, site);                                         \
 			*q = v;                                                                    \
 			return;                                                                    \
 		}                                                                                  \

@@ -356,7 +356,7 @@ static void note_clock_rate(void)
 
 static void switch_off(void)
 {
-	rt_recording = rt_writing = false;
+	rt_recording = rt_writing = rt_graph = false;
 	rt_access = RT_ACCESS_PLAIN;
 	rt_run = &dummy_run;
 	rt_dir[0] = 0;
@@ -383,6 +383,8 @@ static bool start_trace(const char *dir)
 	fill_run();
 	rt_pcs_open();
 	rt_note_modules();
+	if ((rt_mode == PLAIT_MODE_GRAPH || rt_option("graph")) && !rt_graph_start())
+		return rt_mode != PLAIT_MODE_GRAPH;
 	return true;
 }
 
@@ -492,6 +494,8 @@ static void init_once(void)
 		rt_access = RT_ACCESS_RECORD;
 	else if (rt_mode == PLAIT_MODE_CONTROL)
 		rt_access = RT_ACCESS_CONTROL;
+	else if (rt_mode == PLAIT_MODE_GRAPH)
+		rt_access = RT_ACCESS_GRAPH;
 }
 
 void rt_init(void)
@@ -519,7 +523,7 @@ __attribute__((constructor(101))) static void constructor(void)
 void rt_finish(int status)
 {
 	/* a vfork child shares our memory, not our pid */
-	if (!rt_writing || rt_run->ended || !rt_run->pid ||
+	if (!(rt_writing || rt_graph) || rt_run->ended || !rt_run->pid ||
 	    rt_run->pid != (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0))
 		return;
 	plait_flush_bits();

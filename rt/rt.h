@@ -10,6 +10,7 @@
  *	failure.c    fatal signals, assert()                 pcs.c   program counters as sites
  *	hooks.c      memory accesses of the full variant     path.c  branch bits of the path variant
  *	alloc.c      allocation                              tsan.c  the -fsanitize=thread interface
+ *	graph.c      mode graph (graph-store.c: its files; graph-hw.c: the model of caches)
  *	interpose.c  taking over libc's functions; sync-*.c, io.c, time.c: the taken-over functions
  *	control/     the control engine (control.h is its interface to the rest) */
 #ifndef RT_RT_H
@@ -141,10 +142,17 @@ enum rt_access {
 	RT_ACCESS_RECORD,  /* mode full */
 	RT_ACCESS_CONTROL, /* control_before_access(), then record if rt_recording */
 	RT_ACCESS_OTHER,   /* rt_before_access() */
+	RT_ACCESS_GRAPH,   /* rt_graph_access() */
 };
 extern uint8_t rt_access;
 /* Modes order, block, graph: called before the access. */
 extern void (*rt_before_access)(uint32_t kind, const void *p, size_t size, uint32_t site);
+
+/* graph.c: mode graph, or control with option `graph`. */
+extern bool rt_graph;
+bool rt_graph_start(void); /* with the run folder open; false: no graph */
+void rt_graph_access(bool write, const void *p, size_t n, uint32_t site);
+void rt_graph_fresh(const void *p, size_t n); /* a newly allocated block */
 
 /* Fill in rt_run->failure (first caller wins) and record a FAILURE event. Async-signal-safe. */
 void rt_failure(enum plait_outcome_kind kind, int signal, int code, const void *address,

@@ -1,0 +1,346 @@
+/* rt/graph.c - mode graph: who communicates with whom, in which context (003 section 4.1, 004
+ * section 5).
+ *
+ * For every word (or cache line) of memory that instrumented code touches, a shadow knows the last
+ * writer and who has read it since. When a thread reads or overwrites what another wrote, that is
+ * an edge from the node of the write to the node of the access; a node is a site executed in a
+ * context, the thread's last N communication events. Nodes carry the context from *before* the
+ * access's own event. Then contexts move on:
+ *
+ *	read of what another thread wrote        reader: local read    writer: remote read
+ *	write to what others wrote or read       writer: local write   last writer and readers
+ *since: remote write
+ *
+ * A write by the last writer itself counts as local write when somebody has read the word since
+ * (003 calls it an upgrade miss; 004 leaves it out and so never sees the second round between two
+ * threads). Reading what nobody has written gives an edge from nowhere, and no context event.
+ *
+ * The shadow is direct, not a lossy hash: per word of 4 bytes a cell of 4 (ten bits of the thread's
+ * index, 22 of the node) and a set of readers of 2: 1.5 times the memory touched. Threads from
+ * the sixteenth on share the last bit of the set: for them first-read does not apply and a
+ * remote write is told to all of them. The time of a source is that of the node's last execution.
+ *
+ * Optimisations (004 section 5.4), each with a switch: first-read and first-write skip what repeats
+ * until a remote access comes between; racy look-up asks "is there anything to do?" without
+ * taking the lock. Shadows of a block are cleared when it is allocated: a new block has no past. */
+#include "rt/graph.h"
+
+#include "rt/record.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+/* Memory is shadowed by regions of this many bytes; pages of a shadow cost when touched. */
+#define REGION_SHIFT 22
+#define REGIONS	     (1ull << (47 - REGION_SHIFT))
+#define CELLS	     (1ull << (REGION_SHIFT - 2))
+#define LOCKS	     4096
+#define NODE_BITS    22
+#define NODE_OF(c)   ((c) & ((1u << NODE_BITS) - 1))
+
+struct region {
+	uint32_t writer[CELLS];
+	uint16_t sharers[CELLS];
+};
+
+bool rt_graph; /* collecting */
+static struct region **regions;
+static uint8_t locks[LOCKS];
+static uint32_t shift;
+static bool first_read, first_write, racy, hardware;
+
+static struct region *region_new(uint64_t i)
+{
+	struct region *r = graph_memory(sizeof(*r)), *expected = NULL;
+
+	if (!r)
+		return NULL;
+	if (__atomic_compare_exchange_n(&regions[i], &expected, r, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return r;
+	rt_syscall(SYS_munmap, (long)r, sizeof(*r), 0, 0, 0, 0);
+	return expected;
+}
+
+static inline struct region *region_of(uint64_t address)
+{
+	uint64_t i = address >> REGION_SHIFT;
+	struct region *r;
+
+	if (unlikely(i >= REGIONS))
+		return NULL;
+	r = __atomic_load_n(&regions[i], __ATOMIC_ACQUIRE);
+	return likely(r != NULL) ? r : region_new(i);
+}
+
+static inline uint8_t *lock_of(uint64_t address)
+{
+	uint8_t *lock = &locks[(address >> 6) * 0x9e3779b97f4a7c15ull >> 52];
+
+	for (unsigned n = 0; __atomic_test_and_set(lock, __ATOMIC_ACQUIRE); n++)
+		if (n % 64 == 63)
+			rt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+		else
+			__builtin_ia32_pause();
+	return lock;
+}
+
+static inline uint64_t now(void)
+{
+	return rt_stepping ? rt_steps : rt_tsc();
+}
+
+static void touch(uint32_t node, uint64_t time)
+{
+	graph_nodes[node].time = time;
+	graph_nodes[node].count++;
+}
+
+/* An edge from what the cell says to this access. */
+static void communicate(struct graph_thread *g, uint32_t cell, uint32_t sink, uint64_t time)
+{
+	uint32_t src = NODE_OF(cell);
+
+	if (!src)
+		graph_add_edge(g, PLAIT_GRAPH_INITIAL, 0, sink, time);
+	else
+		graph_add_edge(g, src, graph_nodes[src].time, sink, time);
+}
+
+/* The cell is locked, or nobody minds. */
+static void analyse_read(struct graph_thread *g, uint32_t cell, uint16_t *sharers, uint32_t site)
+{
+	uint32_t node = graph_node_of(g, site, __atomic_load_n(&g->context, __ATOMIC_RELAXED));
+	struct graph_thread *writer;
+
+	if (!node) {
+		graph_header->lost++;
+		return;
+	}
+	touch(node, now());
+	communicate(g, cell, node, graph_nodes[node].time);
+	*sharers |= g->bit;
+	if (!NODE_OF(cell))
+		return;
+	graph_push(g, PLAIT_GRAPH_LOCAL_READ);
+	writer = graph_of(graph_nodes[NODE_OF(cell)].thread);
+	if (writer)
+		graph_push(writer, PLAIT_GRAPH_REMOTE_READ);
+}
+
+/* Threads whose bit is set, and the last writer: each hears of the write once. */
+static void tell_others(const struct graph_thread *g, uint32_t cell, uint16_t sharers)
+{
+	uint32_t writer = NODE_OF(cell) ? graph_nodes[NODE_OF(cell)].thread : g->index;
+	uint32_t nthreads = sharers & 0x8000 ? rt_run->nthreads : 15;
+
+	for (uint32_t i = 0; sharers && i < nthreads && i < PLAIT_MAX_THREADS; i++) {
+		struct graph_thread *t = graph_of(i);
+
+		if (t && (sharers & t->bit) && t != g && i != writer)
+			graph_push(t, PLAIT_GRAPH_REMOTE_WRITE);
+	}
+	if (writer != g->index && graph_of(writer))
+		graph_push(graph_of(writer), PLAIT_GRAPH_REMOTE_WRITE);
+}
+
+static void analyse_write(struct graph_thread *g, uint32_t *cell, uint16_t *sharers, uint32_t site)
+{
+	uint32_t old = *cell;
+	uint16_t others = *sharers & (uint16_t)~(g->exact_bit ? g->bit : 0);
+	uint32_t node = graph_node_of(g, site, __atomic_load_n(&g->context, __ATOMIC_RELAXED));
+	bool foreign = NODE_OF(old) && graph_nodes[NODE_OF(old)].thread != g->index;
+
+	if (!node) {
+		graph_header->lost++;
+		return;
+	}
+	touch(node, now());
+	if (foreign)
+		communicate(g, old, node, graph_nodes[node].time);
+	*cell = g->tag << NODE_BITS | node;
+	*sharers = 0;
+	if (!foreign && !others)
+		return;
+	tell_others(g, old, others);
+	graph_push(g, PLAIT_GRAPH_LOCAL_WRITE);
+}
+
+static inline bool is_mine(const struct graph_thread *g, uint32_t cell)
+{
+	return NODE_OF(cell) && cell >> NODE_BITS == g->tag;
+}
+
+/* Nothing new: own word, or read before. */
+static inline bool skip_read(const struct graph_thread *g, uint32_t cell, uint16_t sharers)
+{
+	return is_mine(g, cell) || (first_read && g->exact_bit && (sharers & g->bit));
+}
+
+static inline bool skip_write(const struct graph_thread *g, uint32_t cell, uint16_t sharers)
+{
+	return first_write && is_mine(g, cell) && !sharers;
+}
+
+static inline void access_word(struct graph_thread *g, bool write, uint64_t address, uint32_t site)
+{
+	struct region *r = region_of(address);
+	uint64_t i = (address & ((1ull << REGION_SHIFT) - 1)) >> shift;
+	uint32_t *cell;
+	uint16_t *sharers;
+	uint8_t *lock;
+
+	if (unlikely(!r))
+		return;
+	cell = &r->writer[i];
+	sharers = &r->sharers[i];
+	if (racy) {
+		uint32_t c = __atomic_load_n(cell, __ATOMIC_RELAXED);
+
+		if (write ? skip_write(g, c, __atomic_load_n(sharers, __ATOMIC_RELAXED))
+			  : skip_read(g, c, __atomic_load_n(sharers, __ATOMIC_RELAXED)))
+			return;
+	}
+	lock = lock_of(address);
+	if (!write && !skip_read(g, *cell, *sharers))
+		analyse_read(g, *cell, sharers, site);
+	else if (write && !skip_write(g, *cell, *sharers))
+		analyse_write(g, cell, sharers, site);
+	__atomic_clear(lock, __ATOMIC_RELEASE);
+}
+
+static struct graph_thread *attach(struct rt_thread *t)
+{
+	struct graph_thread *g;
+
+	if (t == &rt_nobody || t->detached_from_trace)
+		return NULL;
+	g = graph_thread_new(t->index);
+	__atomic_store_n((struct graph_thread **)&t->graph, g, __ATOMIC_RELEASE);
+	return g;
+}
+
+static void access_range(struct graph_thread *g, bool write, uint64_t from, size_t n, uint32_t site)
+{
+	uint64_t unit = 1ull << shift;
+
+	for (uint64_t a = from & ~(unit - 1); a < from + n; a += unit)
+		if (hardware)
+			graph_hw_access(g, write, a >> shift, site);
+		else
+			access_word(g, write, a, site);
+}
+
+void rt_graph_access(bool write, const void *p, size_t n, uint32_t site)
+{
+	struct rt_thread *t = rt_self();
+	struct graph_thread *g = t->graph;
+	uint64_t a = (uint64_t)p, last = a + n - 1;
+
+	if (unlikely(t->depth != 0)) {
+		/* a signal handler in the middle of an analysis: it may hold the very lock */
+		if (t != &rt_nobody && n)
+			__atomic_fetch_add(&graph_header->lost, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	if (unlikely(!g && !(g = attach(t))))
+		return;
+	t->depth = RT_BUSY;
+	__asm__ volatile("" ::: "memory");
+	if (likely(a >> shift == last >> shift && !hardware))
+		access_word(g, write, a, site);
+	else if (n)
+		access_range(g, write, a, n, site);
+	__asm__ volatile("" ::: "memory");
+	t->depth = 0;
+	t->last_site = site;
+}
+
+static void before_access(uint32_t kind, const void *p, size_t size, uint32_t site)
+{
+	if (kind == PLAIT_EV_READ || kind == PLAIT_EV_ATOMIC_READ || kind == PLAIT_EV_READ_RANGE)
+		rt_graph_access(false, p, size, site);
+	else if (kind != PLAIT_EV_FENCE)
+		rt_graph_access(true, p, size, site);
+}
+
+/* Fresh memory: whole pages of the shadow go back, the rest is zeroed where it is not zero yet. */
+static void clear_array(char *from, char *to)
+{
+	char *low = (char *)(((uint64_t)from + 4095) & ~4095ull);
+	char *high = (char *)((uint64_t)to & ~4095ull);
+
+	if (high > low) {
+		rt_syscall(SYS_madvise, (long)low, high - low, MADV_DONTNEED, 0, 0, 0);
+		clear_array(from, low);
+		clear_array(high, to);
+		return;
+	}
+	for (uint16_t *p = (uint16_t *)from; (char *)p < to; p++)
+		if (*p)
+			*p = 0;
+}
+
+void rt_graph_fresh(const void *p, size_t n)
+{
+	uint64_t unit = 1ull << shift, at = ((uint64_t)p + unit - 1) & ~(unit - 1);
+	uint64_t end = ((uint64_t)p + n) & ~(unit - 1);
+
+	while (at < end) {
+		uint64_t stop = ((at >> REGION_SHIFT) + 1) << REGION_SHIFT;
+		struct region *r =
+			at >> REGION_SHIFT < REGIONS ? regions[at >> REGION_SHIFT] : NULL;
+		uint64_t i = (at & ((1ull << REGION_SHIFT) - 1)) >> shift, count;
+
+		stop = stop < end ? stop : end;
+		count = (stop - at) >> shift;
+		if (r) {
+			clear_array((char *)&r->writer[i], (char *)&r->writer[i + count]);
+			clear_array((char *)&r->sharers[i], (char *)&r->sharers[i + count]);
+		}
+		at = stop;
+	}
+}
+
+static uint32_t number(const char *option, uint32_t otherwise)
+{
+	const char *v = rt_option_value(option);
+
+	return v && *v ? (uint32_t)strtoul(v, NULL, 10) : otherwise;
+}
+
+/* Options: context=N, granularity=word|line, no-first-read, no-first-write, no-racy,
+ * hw-bytes=N, hw-ways=N. */
+bool rt_graph_start(void)
+{
+	uint32_t context = number("context", 5), bytes = number("hw-bytes", 0);
+	const char *granularity = rt_option_value("granularity");
+
+	rt_graph = false;
+	shift = bytes || (granularity && granularity[0] == 'l') ? 6 : 2;
+	if (context > PLAIT_GRAPH_CONTEXT)
+		context = PLAIT_GRAPH_CONTEXT;
+	graph_mask = context == 16 ? UINT32_MAX : (1u << 2 * context) - 1;
+	first_read = !rt_option("no-first-read");
+	first_write = !rt_option("no-first-write");
+	racy = !rt_option("no-racy");
+	hardware = bytes != 0;
+	regions = graph_memory(REGIONS * sizeof(*regions));
+	if (!regions || !graph_open())
+		return false;
+	memset(locks, 0, sizeof(locks));
+	graph_header->version = PLAIT_GRAPH_VERSION;
+	graph_header->size = sizeof(*graph_header);
+	graph_header->context = context;
+	graph_header->shift = shift;
+	graph_header->flags = (first_read ? PLAIT_GRAPH_FIRST_READ : 0) |
+			      (first_write ? PLAIT_GRAPH_FIRST_WRITE : 0) |
+			      (racy ? PLAIT_GRAPH_RACY : 0) | (hardware ? PLAIT_GRAPH_HARDWARE : 0);
+	if (hardware)
+		graph_hw_init(bytes, number("hw-ways", 8));
+	memcpy(graph_header->magic, PLAIT_GRAPH_MAGIC, 8);
+	rt_before_access = before_access;
+	rt_graph = true;
+	return true;
+}
