@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "unplait/graph.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -334,6 +335,65 @@ static void put_pcs(struct writer *w, const char *dir)
 	file_map_close(&map);
 }
 
+/* Edges up to the first that is not complete. */
+static void add_edges(struct strbuf *out, const char *path)
+{
+	struct plait_graph_edge e;
+	struct file_map map;
+	struct err *err = file_map_open(path, &map);
+
+	if (err) { /* a thread without edges */
+		err_free(err);
+		return;
+	}
+	for (size_t at = 0; at + sizeof(e) <= map.len; at += sizeof(e)) {
+		memcpy(&e, map.data + at, sizeof(e));
+		if (!e.sink)
+			break;
+		strbuf_add(out, &e, sizeof(e));
+	}
+	file_map_close(&map);
+}
+
+/* unplait/graph.h: header, nodes, edges of all threads, in one section. */
+static void put_graph(struct writer *w, const char *dir, size_t nthreads)
+{
+	_cleanup_(xfreep) char *path = xasprintf("%s/graph", dir);
+	_cleanup_(strbuf_deinit) struct strbuf out = { 0 };
+	struct plait_graph_header h;
+	struct file_map map;
+	struct err *err;
+	size_t nodes;
+
+	if (!file_exists(path))
+		return;
+	err = file_map_open(path, &map);
+	if (err) {
+		err_free(err);
+		return;
+	}
+	memcpy(&h, map.data, MIN(sizeof(h), map.len));
+	if (map.len < PLAIT_GRAPH_NODES_AT || memcmp(h.magic, PLAIT_GRAPH_MAGIC, 8) != 0) {
+		file_map_close(&map);
+		return;
+	}
+	nodes = (map.len - PLAIT_GRAPH_NODES_AT) / sizeof(struct plait_graph_node);
+	h.nnodes = (uint32_t)MIN(h.nnodes, nodes);
+	strbuf_add(&out, &h, sizeof(h));
+	strbuf_add(&out, map.data + PLAIT_GRAPH_NODES_AT,
+		   h.nnodes * sizeof(struct plait_graph_node));
+	file_map_close(&map);
+	nodes = out.len;
+	for (size_t i = 0; i < nthreads; i++) {
+		_cleanup_(xfreep) char *edges = xasprintf("%s/g%05zu", dir, i);
+
+		add_edges(&out, edges);
+	}
+	h.edges = (out.len - nodes) / sizeof(struct plait_graph_edge);
+	memcpy(out.data, &h, sizeof(h));
+	writer_put(w, "graph", out.data, out.len);
+}
+
 static struct err *seal(const char *dir, const struct trace_seal_options *options, struct writer *w)
 {
 	static const struct trace_seal_options none;
@@ -377,6 +437,7 @@ static struct err *seal(const char *dir, const struct trace_seal_options *option
 	writer_begin(w);
 	put_all_events(w, dir, &m);
 	put_pcs(w, dir);
+	put_graph(w, dir, m.nthreads);
 	for (size_t i = 0; i < options->nextra; i++)
 		writer_put(w, options->extra[i].name, options->extra[i].data,
 			   options->extra[i].len);
