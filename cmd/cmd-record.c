@@ -3,6 +3,7 @@
 #include "run/record.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void print_text(const struct record_runs *runs)
@@ -78,9 +79,48 @@ static struct err *check(const struct cmd *cmd, int argc, const char *mode, uint
 	return NULL;
 }
 
+/* What --mode graph is to collect, as $UNPLAIT_OPTIONS. */
+struct graph_options {
+	uint64_t context;
+	const char *granularity, *model;
+	bool no_first_read, no_first_write, no_racy;
+};
+
+static struct err *graph_options(const struct graph_options *g, const char *mode, char **ret)
+{
+	unsigned kb = 32, ways = 8;
+	bool hw = g->model && strncmp(g->model, "hw", 2) == 0;
+	char end;
+
+	if (strcmp(mode, "graph") != 0)
+		return NULL;
+	if (g->context > 16)
+		return err_new(ERR_USAGE, "--context is a number from 0 to 16");
+	if (strcmp(g->granularity, "word") != 0 && strcmp(g->granularity, "line") != 0)
+		return err_new(ERR_USAGE, "--granularity is word or line, not '%s'",
+			       g->granularity);
+	if (g->model &&
+	    (!hw || (g->model[2] && sscanf(g->model, "hw:%u,%u%c", &kb, &ways, &end) != 2) ||
+	     kb < 1 || kb > 65536 || ways < 1 || ways > 64))
+		return err_new(ERR_USAGE, "--model is hw or hw:KB,WAYS (hw:32,8), not '%s'",
+			       g->model);
+	*ret = xasprintf("context=%u,granularity=%s%s%s%s", (unsigned)g->context, g->granularity,
+			 g->no_first_read ? ",no-first-read" : "",
+			 g->no_first_write ? ",no-first-write" : "", g->no_racy ? ",no-racy" : "");
+	if (hw) {
+		char *base = *ret;
+
+		*ret = xasprintf("%s,hw-bytes=%u,hw-ways=%u", base, kb << 10, ways);
+		free(base);
+	}
+	return NULL;
+}
+
 static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct record_options o = { .mode = "full" };
+	struct graph_options graph = { .context = 5, .granularity = "word" };
+	_cleanup_(xfreep) char *options = NULL;
 	uint64_t runs = 1, jobs = 1;
 	const char *fail_on = NULL;
 	struct cmd_common common = { 0 };
@@ -96,6 +136,17 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 			"shell command that judges $PLAIT_STDOUT, $PLAIT_STDERR"),
 		OPT_STR(0, "expect", "FILE", &o.judge.expect, "what the program must print"),
 		OPT_FLAG(0, "follow", &o.follow, "record child processes too"),
+		OPT_U64(0, "context", "N", &graph.context,
+			"graph: events per context, 0 to 16 (5)"),
+		OPT_STR(0, "granularity", "UNIT", &graph.granularity,
+			"graph: word (default) or line"),
+		OPT_STR(0, "model", "hw[:KB,WAYS]", &graph.model,
+			"graph: only what travels between simulated caches"),
+		OPT_FLAG(0, "no-first-read", &graph.no_first_read,
+			 "graph: look at repeated reads too"),
+		OPT_FLAG(0, "no-first-write", &graph.no_first_write,
+			 "graph: look at repeated writes too"),
+		OPT_FLAG(0, "no-racy", &graph.no_racy, "graph: lock before every look-up"),
 		OPT_END,
 	};
 	struct record_runs results;
@@ -104,8 +155,11 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 
 	if (!err)
 		err = check(cmd, argc, o.mode, runs, fail_on);
+	if (!err)
+		err = graph_options(&graph, o.mode, &options);
 	if (err)
 		return err;
+	o.options = options;
 	o.command = argv;
 	o.runs = (unsigned)runs;
 	o.jobs = (unsigned)MIN(jobs, 1024);
