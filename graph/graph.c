@@ -46,7 +46,7 @@ static uint32_t node_id(struct graph_set *s, struct graph_node n)
 }
 
 void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time,
-		   struct graph_node sink, uint64_t sink_time)
+		   struct graph_node sink, uint64_t sink_time, uint64_t count)
 {
 	uint32_t a = node_id(s, src), b = node_id(s, sink);
 	uint64_t *id = map_put(&s->edge_ids, (uint64_t)a << 32 | b, s->edges.len);
@@ -54,7 +54,7 @@ void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time
 	if (*id == s->edges.len)
 		vec_push(&s->edges, (struct graph_edge){ a, b });
 	vec_push(&vec_last(&s->graphs)->links,
-		 (struct graph_link){ (uint32_t)*id, src_time, sink_time });
+		 (struct graph_link){ (uint32_t)*id, src_time, sink_time, count });
 }
 
 static int by_edge(const void *a, const void *b)
@@ -73,8 +73,10 @@ void graph_set_end(struct graph_set *s)
 
 	vec_sort(&g->links, by_edge);
 	for (size_t i = 0; i < g->links.len; i++) {
-		if (kept && g->links.data[kept - 1].edge == g->links.data[i].edge)
+		if (kept && g->links.data[kept - 1].edge == g->links.data[i].edge) {
+			g->links.data[i].count += g->links.data[kept - 1].count;
 			kept--; /* the later occurrence wins */
+		}
 		g->links.data[kept++] = g->links.data[i];
 	}
 	g->links.len = kept;

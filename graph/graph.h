@@ -24,6 +24,7 @@ struct graph_node {
 struct graph_link {
 	uint32_t edge;		      /* id in the set */
 	uint64_t src_time, sink_time; /* of its last occurrence */
+	uint64_t count;		      /* of its occurrences */
 };
 
 struct graph {
@@ -47,10 +48,10 @@ struct graph_set {
 void graph_set_deinit(struct graph_set *s);
 /* Start the graph of another run; the edges added next belong to it. */
 void graph_set_begin(struct graph_set *s, bool failing);
-/* Add an edge to the current graph. The same edge again only moves its times on. Edges of one graph
- * may come in any order; call graph_set_end when done. */
+/* Add an edge to the current graph. The same edge again moves its times on and adds to its count.
+ * Edges of one graph may come in any order; call graph_set_end when done. */
 void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time,
-		   struct graph_node sink, uint64_t sink_time);
+		   struct graph_node sink, uint64_t sink_time, uint64_t count);
 void graph_set_end(struct graph_set *s);
 
 /* ---- reconstructions (004 sections 3.2 to 4) ---- */
@@ -66,6 +67,7 @@ struct graph_region VEC_FIELDS(struct graph_member);
 struct reconstruction {
 	uint32_t edge;
 	double b, c, r, score;
+	double other_score;		     /* by the function not chosen */
 	uint32_t runs_failing, runs_passing; /* with this edge */
 	struct graph_region prefix, body, suffix;
 };
@@ -95,6 +97,7 @@ struct ranked_point {
 	uint64_t point;
 	double score;  /* smaller = more suspicious (mean relative frequency of its contexts) */
 	double ochiai; /* larger = more suspicious; 0 without labels */
+	uint64_t runs; /* in which it took part */
 };
 
 struct ranked_points VEC_FIELDS(struct ranked_point);

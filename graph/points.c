@@ -1,11 +1,16 @@
 /* graph/points.c - suspicious code points (003 section 5).
  *
  * A code point is suspicious when the contexts it ran in are rare among all its executions. The
- * score of a point is the mean, over the contexts seen at it, of that context's relative frequency
- * (runs in which the point executed in the context / sum of that over all its contexts): small is
- * suspicious. With labels only what failing runs alone did is looked at: nodes on edges of failing
- * graphs that no passing graph has. Ochiai's coefficient over (point on a bug-only edge, failing)
- * is given as the published alternative. */
+ * score of a point is the mean, over the contexts X seen at it, of
+ *
+ *	runs in which the point executed in context x / executions of the point in all runs
+ *
+ * ascending: small is suspicious. (003 prints the formula damaged; this is what its words say.)
+ * With labels only what failing runs alone did is looked at: edges of failing graphs that no
+ * passing graph has. Ochiai's coefficient of (point on a bug-only edge, failing) is the published
+ * alternative, and breaks ties.
+ *
+ * Executions are those that took part in communication: others are not collected. */
 #include "graph/graph.h"
 
 #include <math.h>
@@ -16,11 +21,13 @@ struct tally {
 	const struct graph_set *set;
 	uint32_t *runs;	       /* [node]: runs in which it occurred on a considered edge */
 	uint32_t *last;	       /* [node]: last graph that counted it, + 1 */
+	uint64_t *executions;  /* [node]: on considered edges */
 	uint8_t *edge_passing; /* [edge]: some passing run has it */
 };
 
-static void note(struct tally *t, uint32_t node, size_t graph)
+static void note(struct tally *t, uint32_t node, size_t graph, uint64_t count)
 {
+	t->executions[node] += count;
 	if (t->last[node] == graph + 1)
 		return;
 	t->last[node] = (uint32_t)graph + 1;
@@ -38,11 +45,12 @@ static void count(struct tally *t, enum graph_labels labels)
 			continue;
 		for (size_t i = 0; i < graph->links.len; i++) {
 			uint32_t edge = graph->links.data[i].edge;
+			uint64_t n = graph->links.data[i].count;
 
 			if (labels == GRAPH_LABELLED && t->edge_passing[edge])
 				continue;
-			note(t, s->edges.data[edge].src, g);
-			note(t, s->edges.data[edge].sink, g);
+			note(t, s->edges.data[edge].src, g, n);
+			note(t, s->edges.data[edge].sink, g, n);
 		}
 	}
 }
@@ -57,10 +65,47 @@ static void mark_passing(struct tally *t)
 	}
 }
 
-/* Per point: number of contexts, total of runs over contexts, most runs in one context. */
+/* Per point, over its contexts. */
 struct sums {
-	uint64_t contexts, total, most;
+	uint64_t contexts, executions, runs; /* runs: the sum over contexts */
 };
+
+/* Runs in which each point occurs on a considered edge, failing and all: for Ochiai. */
+struct presence {
+	struct map failing, all, last;
+};
+
+static void note_presence(struct presence *p, uint64_t point, size_t graph, bool failing)
+{
+	uint64_t *last = map_put(&p->last, point, 0);
+
+	if (*last == graph + 1)
+		return;
+	*last = graph + 1;
+	++*map_put(&p->all, point, 0);
+	if (failing)
+		++*map_put(&p->failing, point, 0);
+}
+
+static void find_presence(const struct tally *t, enum graph_labels labels, struct presence *p)
+{
+	const struct graph_set *s = t->set;
+
+	for (size_t g = 0; g < s->graphs.len; g++) {
+		const struct graph *graph = &s->graphs.data[g];
+
+		for (size_t i = 0; i < graph->links.len; i++) {
+			uint32_t edge = graph->links.data[i].edge;
+
+			if (labels == GRAPH_LABELLED && t->edge_passing[edge])
+				continue;
+			note_presence(p, s->nodes.data[s->edges.data[edge].src].point, g,
+				      graph->failing);
+			note_presence(p, s->nodes.data[s->edges.data[edge].sink].point, g,
+				      graph->failing);
+		}
+	}
+}
 
 static int by_suspicion(const void *a, const void *b)
 {
@@ -73,10 +118,16 @@ static int by_suspicion(const void *a, const void *b)
 	return x->point < y->point ? -1 : x->point > y->point;
 }
 
-/* The mean over n contexts of f_x / total is 1 / n: rare contexts are many contexts. What tells
- * points with equally many contexts apart is how often they take part at all. */
-static void score_points(const struct tally *t, struct ranked_points *ret)
+/* The one place where a code point gets its score. */
+static double score(const struct sums *p)
 {
+	return (double)p->runs / (double)p->executions / (double)p->contexts;
+}
+
+static void score_points(const struct tally *t, const struct presence *presence,
+			 struct ranked_points *ret)
+{
+	double nfailing = (double)t->set->nfailing;
 	struct map index = { 0 };
 	VEC(struct sums) sums = { 0 };
 
@@ -92,20 +143,20 @@ static void score_points(const struct tally *t, struct ranked_points *ret)
 			vec_push(&sums, (struct sums){ 0 });
 		p = &sums.data[*at];
 		p->contexts++;
-		p->total += t->runs[n];
-		p->most = MAX(p->most, t->runs[n]);
+		p->runs += t->runs[n];
+		p->executions += t->executions[n];
 	}
 	for (size_t i = 0; i < index.len; i++) {
-		const struct sums *p = &sums.data[index.entries[i].value];
-		double nf = (double)(t->set->nfailing ? t->set->nfailing : t->set->graphs.len);
-		double hits = (double)MIN(p->most, (uint64_t)nf);
+		uint64_t point = index.entries[i].key;
+		double hits = (double)map_get_or(&presence->failing, point, 0);
+		uint64_t all = map_get_or(&presence->all, point, 1);
 
-		vec_push(ret,
-			 (struct ranked_point){
-				 .point = index.entries[i].key,
-				 .score = 1.0 / (double)p->contexts,
-				 .ochiai = t->set->nfailing ? hits / sqrt(nf * (double)p->total)
-							    : 0 });
+		vec_push(ret, (struct ranked_point){
+				      .point = point,
+				      .score = score(&sums.data[index.entries[i].value]),
+				      .runs = all,
+				      .ochiai = nfailing > 0 ? hits / sqrt(nfailing * (double)all)
+							     : 0 });
 	}
 	vec_sort(ret, by_suspicion);
 	map_deinit(&index);
@@ -115,16 +166,23 @@ static void score_points(const struct tally *t, struct ranked_points *ret)
 void graph_rank_points(const struct graph_set *s, enum graph_labels labels,
 		       struct ranked_points *ret)
 {
+	struct presence presence = { 0 };
 	struct tally t = { .set = s };
 
 	memset(ret, 0, sizeof(*ret));
 	t.runs = xcalloc(s->nodes.len, sizeof(*t.runs));
 	t.last = xcalloc(s->nodes.len, sizeof(*t.last));
+	t.executions = xcalloc(s->nodes.len, sizeof(*t.executions));
 	t.edge_passing = xcalloc(s->edges.len, 1);
 	mark_passing(&t);
 	count(&t, labels);
-	score_points(&t, ret);
+	find_presence(&t, labels, &presence);
+	score_points(&t, &presence, ret);
 	free(t.runs);
 	free(t.last);
+	free(t.executions);
 	free(t.edge_passing);
+	map_deinit(&presence.failing);
+	map_deinit(&presence.all);
+	map_deinit(&presence.last);
 }

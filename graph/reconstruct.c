@@ -243,10 +243,12 @@ static void score(const struct work *w, struct reconstruction *r)
 {
 	double b = r->b * (double)w->set->nfailing, runs = r->r * r->runs_failing;
 
-	if (w->opts->score == GRAPH_SCORE_NORM)
-		r->score = sqrt(b * b + r->c * r->c + runs * runs);
-	else
-		r->score = nonzero(r->b) * nonzero(r->c) * nonzero(r->r);
+	double norm = sqrt(b * b + r->c * r->c + runs * runs);
+	double product = nonzero(r->b) * nonzero(r->c) * nonzero(r->r);
+	bool by_norm = w->opts->score == GRAPH_SCORE_NORM;
+
+	r->score = by_norm ? norm : product;
+	r->other_score = by_norm ? product : norm;
 }
 
 static int by_b(const void *a, const void *b)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 struct explanation;
+struct ranking;
 struct strbuf;
 struct json;
 
@@ -17,6 +18,12 @@ void report_explain_html(const struct explanation *x, struct strbuf *out);
 void report_explain_dot(const struct explanation *x, struct strbuf *out);
 /* The object of spec'ed names, see doc/format/json.md. */
 void report_explain_json(const struct explanation *x, struct json *out);
+
+/* Ranked communication, in the same four forms. */
+void report_rank_term(const struct ranking *r, unsigned width, struct strbuf *out);
+void report_rank_html(const struct ranking *r, struct strbuf *out);
+void report_rank_dot(const struct ranking *r, struct strbuf *out);
+void report_rank_json(const struct ranking *r, struct json *out);
 
 /* Text with &, <, >, " escaped. */
 void report_html_escape(struct strbuf *out, const char *text);

@@ -22,11 +22,11 @@ Test(graph, an_edge_of_failing_runs_only_ranks_first)
 
 	for (int run = 0; run < 6; run++) {
 		graph_set_begin(&s, run < 3);
-		graph_set_add(&s, node(1, 0), 10, node(2, 0), 20);
+		graph_set_add(&s, node(1, 0), 10, node(2, 0), 20, 1);
 		if (run < 3)
-			graph_set_add(&s, node(7, 1), 12, node(8, 2), 30);
+			graph_set_add(&s, node(7, 1), 12, node(8, 2), 30, 1);
 		else
-			graph_set_add(&s, node(7, 0), 12, node(8, 0), 30);
+			graph_set_add(&s, node(7, 0), 12, node(8, 0), 30, 1);
 		graph_set_end(&s);
 	}
 	graph_reconstruct(&s, &opts, &r);
@@ -68,7 +68,7 @@ static void load_graph(struct graph_set *s, const char *path, bool failing)
 			graph_set_add(s, node(number(src, "I"), (uint32_t)number(src, "C")),
 				      number(src, "T"),
 				      node(number(sink, "I"), (uint32_t)number(sink, "C")),
-				      number(sink, "T"));
+				      number(sink, "T"), 1);
 		cJSON_Delete(o);
 	}
 	graph_set_end(s);

@@ -1,0 +1,122 @@
+/* report/rank-html.c - a ranking as one self-contained page, in the style of explain's. Complete
+ * without scripts: reconstructions fold with <details>. */
+#include "report/report.h"
+
+#include "base/strbuf.h"
+#include "graph/ranking.h"
+#include "report/assets.h"
+
+#include <string.h>
+
+static void add_span(struct strbuf *out, const char *class, const char *text)
+{
+	if (!text)
+		return;
+	strbuf_addf(out, "<span class=\"%s\">", class);
+	report_html_escape(out, text);
+	strbuf_adds(out, "</span>");
+}
+
+static void add_point(struct strbuf *out, const struct shown_point *p)
+{
+	if (p->initial) {
+		add_span(out, "op", "nobody has written it yet");
+		return;
+	}
+	add_span(out, "op", p->op ? p->op : "access");
+	add_span(out, "code", p->object);
+	strbuf_adds(out, "<span class=where>");
+	report_html_escape(out, p->file ? p->file : "?");
+	strbuf_addf(out, ":%u ", p->line);
+	report_html_escape(out, p->function);
+	strbuf_adds(out, "</span>");
+}
+
+static void add_member(struct strbuf *out, const struct shown_member *m, const char *tag, bool edge)
+{
+	strbuf_addf(out, "<div class=\"ev %s\"><div class=what><span class=\"tag%s\">",
+		    edge ? "t1 reordered" : "t0", edge ? " bad" : "");
+	report_html_escape(out, tag);
+	strbuf_adds(out, "</span>");
+	add_point(out, m->point);
+	if (!edge)
+		strbuf_addf(out, "<span class=tag>%.0f%%</span>", m->confidence * 100);
+	if (m->context && *m->context)
+		add_span(out, "dim", m->context);
+	strbuf_adds(out, "</div>");
+	if (edge && m->point->excerpt) {
+		strbuf_adds(out, "<pre class=code>");
+		report_html_escape(out, m->point->excerpt);
+		strbuf_adds(out, "</pre>");
+	} else {
+		add_span(out, "code src", m->point->source);
+	}
+	strbuf_adds(out, "</div>\n");
+}
+
+static void add_region(struct strbuf *out, const struct shown_region *r, const char *tag)
+{
+	for (size_t i = 0; i < r->len; i++)
+		add_member(out, &r->members[i], tag, false);
+}
+
+static void add_reconstruction(struct strbuf *out, const struct ranking *r,
+			       const struct shown_reconstruction *x)
+{
+	strbuf_addf(
+		out,
+		"<details class=pane%s><summary>#%zu &nbsp; score %.4g &nbsp; B %.3g, C %.2f, R "
+		"%.2f &nbsp; in %u of %zu %s runs, %u of %zu %s%s</summary>\n",
+		x->rank == 1 ? " open" : "", x->rank, x->score, x->b, x->c, x->r, x->failing,
+		r->failing, r->baseline ? "field" : "failing", x->passing, r->passing,
+		r->baseline ? "test" : "passing", x->p >= 0.05 ? " (may be chance)" : "");
+	add_region(out, &x->prefix, "before");
+	add_member(out, &x->source, "source", true);
+	add_region(out, &x->body, "between");
+	add_member(out, &x->sink, "sink", true);
+	add_region(out, &x->suffix, "after");
+	strbuf_adds(out, "</details>\n");
+}
+
+static void add_points(struct strbuf *out, const struct ranking *r)
+{
+	strbuf_adds(out, "<h2>Code points</h2>\n");
+	for (size_t i = 0; i < r->npoints; i++) {
+		const struct shown_code_point *p = &r->points[i];
+
+		strbuf_addf(out,
+			    "<div class=\"ev t0\"><div class=what><span class=tag>%zu</span>"
+			    "<span class=dim>%.5f</span>",
+			    p->rank, p->score);
+		add_point(out, p->point);
+		strbuf_adds(out, "</div>");
+		add_span(out, "code src", p->point->source);
+		strbuf_adds(out, "</div>\n");
+	}
+}
+
+void report_rank_html(const struct ranking *r, struct strbuf *out)
+{
+	strbuf_adds(out,
+		    "<!doctype html>\n<html lang=en><head><meta charset=utf-8>"
+		    "<meta name=viewport content=\"width=device-width\"><title>unplait rank: ");
+	report_html_escape(out, r->program);
+	strbuf_addf(out, "</title>\n<style>\n%s</style></head>\n<body>\n<h1>", asset_explain_css);
+	report_html_escape(out, r->program);
+	strbuf_adds(out, "</h1>\n<dl class=facts>\n");
+	strbuf_addf(out, "<dt>runs</dt><dd>%zu %s, %zu %s</dd>\n", r->failing,
+		    r->baseline ? "field" : "failing", r->passing,
+		    r->baseline ? "tests" : "passing");
+	strbuf_addf(out, "<dt>graphs</dt><dd>%zu nodes, %zu edges, contexts of %u events</dd>\n",
+		    r->nodes, r->edges, r->context);
+	if (!r->unlabelled && !r->baseline)
+		strbuf_addf(out, "<dt>noise</dt><dd class=\"%s\">%s</dd>\n",
+			    r->above_noise ? "good" : "bad",
+			    r->above_noise ? "the best edges are beyond chance"
+					   : "nothing stands above the noise");
+	strbuf_adds(out, "</dl>\n<main>\n");
+	for (size_t i = 0; i < r->nreconstructions; i++)
+		add_reconstruction(out, r, &r->reconstructions[i]);
+	add_points(out, r);
+	strbuf_adds(out, "</main>\n</body></html>\n");
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# rank: from a buggy program to its bug, as a user types it; and what bad input is told.
+# level: check
+. "$(dirname "$0")/lib.sh"
+
+cp "$CORPUS"/logandsweep/main.c .
+run 0 unplait cc -g -O2 -pthread -o prog main.c
+run 1 unplait rank --hunt 25 -o hunted --top 3 --html page.html --dot graph.dot -- ./prog
+cp out text
+has text "25 failing and 25 passing runs"
+has text "SINK"
+# every marked line is in the first reconstruction
+sed -n '/^#1 /,/^#2 /p' text >first
+for m in a b c; do has first "BUG:$m" "the first reconstruction shows mark $m"; done
+has page.html "<!doctype html>"
+has graph.dot "digraph"
+
+# two commands, native runs
+run 0 unplait record --mode graph -n 6 -o runs -- ./prog
+run 3 unplait rank runs
+has err "all 6 runs passed"
+has err "--hunt 25"
+run 1 unplait rank --unlabeled runs
+has out "ran in rare contexts"
+
+# JSON, and what was collected under other options
+run 1 unplait rank --json --context 2 --score norm hunted
+has out '"reconstructions"'
+has out '"context": 2'
+run 0 unplait record --mode graph --context 2 --granularity line -o c2.plait -- ./prog
+run 0 unplait record --mode graph --model hw:16,4 -o hw.plait -- ./prog
+run 1 unplait rank --unlabeled hw.plait
+run 3 unplait rank --unlabeled --context 5 c2.plait
+has err "record again with --context 5"
+run 2 unplait record --mode graph --model cache -- ./prog
+run 2 unplait record --mode graph --granularity page -- ./prog
+run 2 unplait rank
+run 2 unplait rank --score best runs
+
+# a crash keeps its graph
+cat >crash.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static int data, *volatile none;
+static void *child(void *arg) { data = 1; return arg; }
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, child, NULL);
+	pthread_join(t, NULL);
+	if (data == 1)
+		*none = 1;
+	return 0;
+}
+END
+run 0 unplait cc -g -O1 -pthread -o crash crash.c
+run 1 unplait record --mode graph -o crash.plait -- ./crash
+run 3 unplait rank crash.plait
+has err "all 1 runs failed"
+run 1 unplait rank --unlabeled crash.plait
+has out "data"
+
+# different builds, no sharing, other modes, damage
+run 3 unplait rank --unlabeled crash.plait runs
+has err "different builds"
+echo 'int main(void) { return 0; }' >alone.c
+run 0 unplait cc -o alone alone.c
+run 0 unplait record --mode graph -o alone.plait -- ./alone
+run 3 unplait rank --unlabeled alone.plait
+has err "in none of the 1 runs"
+run 0 unplait record --mode path -o path.plait -- ./prog
+run 3 unplait rank path.plait
+has err "record with --mode graph"
+mkdir empty
+run 3 unplait rank empty
+has err "holds no plaits"
+head -c 2000 crash.plait >cut.plait
+run 3 unplait rank cut.plait
+run 3 unplait rank no-such.plait
+
+# deployment: the tests' graphs against a run of the field
+run 1 unplait rank --baseline runs hunted
+has out "field and 6 test runs"
+run 0 unplait rank --baseline runs runs/0001-pass.plait
+finish
