@@ -40,9 +40,12 @@ void graph_hw_init(uint32_t bytes, uint32_t ways)
 
 static struct line *find(const struct graph_thread *g, uint64_t number)
 {
-	struct line *set = (struct line *)g->cache_model + number % nsets * nways;
+	struct line *set = g->cache_model;
 
-	for (uint32_t i = 0; g->cache_model && i < nways; i++)
+	if (!set)
+		return NULL;
+	set += number % nsets * nways;
+	for (uint32_t i = 0; i < nways; i++)
 		if (set[i].state != INVALID && set[i].number == number)
 			return &set[i];
 	return NULL;
