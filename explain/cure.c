@@ -1,33 +1,36 @@
-/* explain/cure.c - candidate remedies, and their trial by native runs.
+/* explain/cure.c - candidate remedies.
  *
- * The decisive pair is x (thread A) before y (thread B); with y first the run passes.
+ * Decisive orders are pairs (x of thread A, y of thread B), x before y in the failing run: the
+ *inverted pair itself, and one for each data flow that differs (the write whose value was read; or
+ *a stale read and the write it should have seen). Around each, blocks that may have been meant to
+ *be atomic:
  *
- * Atomicity. If the failing run also has a conflict from B back to A around the pair, the two
- *threads' code cannot be put one after the other: one of them was interrupted by the other. B
- *interrupted: z .. y in B with x in between (z conflicts with some step of A up to x) A
- *interrupted: x .. w in A with y in between (w conflicts with some step of B from y on) The nearest
- *such block, enforced as atomic, is a candidate; if z and y (or x and w) touch the same object it
- *is a single-variable violation, else a multi-variable one. Deadlock. The block from the outer to
- *the inner acquisition of each thread, enforced as atomic; a thread that waits for a signal: from
- *its last read before the wait to the wait. Order. y before x, for every thread; and, for tear-down
- *too early, x only when nobody else can run.
+ *	1. z .. y in B, x in between, all on one object            (single variable)
+ *	2. x .. w in A, y in between, all on one object
+ *	3. x .. w in A, where w touches another object that B uses near y   (several variables)
+ *	4. z .. y in B, where z touches another object that A changes near x
  *
- * What a candidate is called is decided by the trial: the first one under which no schedule fails.
- */
+ * In 2 and 3 w may be a step that the failing run did not live to see; the passing one shows it.
+ * Deadlock: the blocks from a lock held to the lock waited for, of every waiting thread, all at
+ * once; waiting for a signal: from the last read to the wait, or waking everybody.
+ * Order: y before x, for every thread; and, for tear-down too early, x only when nobody else can
+ *run.
+ *
+ * What a candidate is called is decided by trial (trial.c): the first under which no schedule
+ *fails. */
 #include "explain/cure.h"
 
-#include "base/err.h"
-#include "base/log.h"
 #include "unplait/abi.h"
 
 #include <string.h>
 
-enum { NEAR = 400 }; /* steps of a thread that can still belong to one block */
+enum { NEAR = 60, MAX_DECISIVE = 6, MAX_CURES = 32 };
 
-static bool same_object(const struct step *a, const struct step *b)
-{
-	return a->address == b->address;
-}
+struct finder {
+	const struct steps *f, *g; /* failing, passing */
+	const struct projection *p;
+	struct cures *out;
+};
 
 static struct plait_pattern by_site(const struct step *e)
 {
@@ -36,206 +39,268 @@ static struct plait_pattern by_site(const struct step *e)
 	};
 }
 
-static void add_atomic(struct cures *ret, const struct steps *s, uint32_t from, uint32_t to,
+static struct plait_constraint atomic_block(const struct step *from, const struct step *to)
+{
+	return (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_ATOMIC,
+					  .a = by_site(from),
+					  .b = by_site(to) };
+}
+
+static const struct step *cure_end(const struct finder *fd, const struct cure *c)
+{
+	return c->to_in_passing ? &fd->g->data[c->to] : &fd->f->data[c->to];
+}
+
+static void add_atomic(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
 		       uint32_t intruder, enum bug_kind kind)
 {
-	struct cure *c;
+	struct cure c = { .kind = kind,
+			  .from = from,
+			  .to = to,
+			  .to_in_passing = to_in_passing,
+			  .intruder = intruder,
+			  .nconstraints = 1 };
+	uint32_t first = fd->f->data[from].site, last = cure_end(fd, &c)->site;
 
-	for (size_t i = 0; i < ret->len; i++)
-		if (s->data[ret->data[i].from].site == s->data[from].site &&
-		    s->data[ret->data[i].to].site == s->data[to].site)
+	if (fd->out->len >= MAX_CURES || !first || !last)
+		return;
+	for (size_t i = 0; i < fd->out->len; i++)
+		if (fd->f->data[fd->out->data[i].from].site == first &&
+		    cure_end(fd, &fd->out->data[i])->site == last)
 			return;
-	c = vec_add(ret);
-	c->kind = kind;
-	c->from = from;
-	c->to = to;
-	c->intruder = intruder;
-	c->constraint = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_ATOMIC,
-						   .a = by_site(&s->data[from]),
-						   .b = by_site(&s->data[to]) };
+	c.constraints[0] = atomic_block(&fd->f->data[from], cure_end(fd, &c));
+	vec_push(fd->out, c);
 }
 
-static void add_order(struct cures *ret, const struct steps *s, uint32_t first, uint32_t then)
+static bool same_object(const struct step *a, const struct step *b)
 {
-	struct cure *c = vec_add(ret);
-
-	c->kind = BUG_ORDER;
-	c->from = first;
-	c->to = then;
-	c->intruder = STEP_NONE;
-	c->constraint = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_BEFORE,
-						   .a = by_site(&s->data[first]),
-						   .b = by_site(&s->data[then]) };
-	c->constraint.a.nth = 1;
+	return a->address == b->address;
 }
 
-static void add_late(struct cures *ret, const struct steps *s, uint32_t y, uint32_t x)
+/* Does `thread` use (or, if told to, change) the object of e within NEAR of its steps around `at`?
+ */
+static bool used_near(const struct steps *s, const struct step *e, uint32_t thread, uint32_t at,
+		      bool changes)
 {
-	struct cure *c = vec_add(ret);
+	uint32_t before = 0, after = 0;
 
-	c->kind = BUG_ORDER;
-	c->from = y;
-	c->to = x;
-	c->intruder = STEP_NONE;
-	c->constraint = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_LATE,
-						   .b = by_site(&s->data[x]) };
-}
-
-/* Does step i of its thread conflict, through memory, with a step of `thread` in [low, high]? */
-static bool conflicts_within(const struct steps *s, uint32_t i, uint32_t thread, uint32_t low,
-			     uint32_t high)
-{
-	for (uint32_t k = low; k <= high && k < s->len; k++)
-		if (s->data[k].thread == thread && step_is_memory(&s->data[k]) &&
-		    step_conflicts(&s->data[k], &s->data[i]))
+	for (uint32_t k = at; k-- > 0 && before < NEAR;)
+		if (s->data[k].thread == thread && ++before && same_object(&s->data[k], e) &&
+		    (!changes || step_writes(&s->data[k])))
+			return true;
+	for (uint32_t k = at; k < s->len && after < NEAR; k++)
+		if (s->data[k].thread == thread && ++after && same_object(&s->data[k], e) &&
+		    (!changes || step_writes(&s->data[k])))
 			return true;
 	return false;
 }
 
-/* B was interrupted: walk back from x over B's steps. same: only steps on y's object. */
-static void find_interrupted_second(const struct steps *s, uint32_t x, uint32_t y, bool same,
-				    struct cures *ret)
+/* Rules 1 and 4: walk back from x over B's steps. */
+static void block_in_second(struct finder *fd, uint32_t x, uint32_t y, bool same)
 {
-	const struct step *ey = &s->data[y];
+	const struct step *ey = &fd->f->data[y];
 
 	for (uint32_t k = x, seen = 0; k-- > 0 && seen < NEAR;) {
-		const struct step *e = &s->data[k];
+		const struct step *e = &fd->f->data[k];
 
 		if (e->thread != ey->thread)
 			continue;
 		seen++;
 		if (!step_is_memory(e) || same != same_object(e, ey))
 			continue;
-		if (same || conflicts_within(s, k, s->data[x].thread, k + 1, y)) {
-			add_atomic(ret, s, k, y, x, same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
+		if (same || used_near(fd->f, e, fd->f->data[x].thread, x, true)) {
+			add_atomic(fd, k, y, false, x, same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
 			return;
 		}
 	}
 }
 
-/* A was interrupted: walk on from y over A's steps. */
-static void find_interrupted_first(const struct steps *s, uint32_t x, uint32_t y, bool same,
-				   struct cures *ret)
+/* Rules 2 and 3, over the steps of A after `at` in one of the runs. */
+static bool block_after(struct finder *fd, const struct steps *s, uint32_t at, uint32_t x,
+			uint32_t y, bool same)
 {
-	const struct step *ex = &s->data[x];
+	const struct step *ex = &fd->f->data[x];
 
-	for (uint32_t k = y + 1, seen = 0; k < s->len && seen < NEAR; k++) {
+	for (uint32_t k = at, seen = 0; k < s->len && seen < NEAR; k++) {
 		const struct step *e = &s->data[k];
 
 		if (e->thread != ex->thread)
 			continue;
 		seen++;
-		if (!step_is_memory(e) || same != same_object(e, ex))
+		if (!step_is_memory(e) || same != same_object(e, ex) || e->site == ex->site)
 			continue;
-		if (same || conflicts_within(s, k, s->data[y].thread, x, k)) {
-			add_atomic(ret, s, x, k, y, same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
+		if (same || used_near(fd->f, e, fd->f->data[y].thread, y, false)) {
+			add_atomic(fd, x, k, s == fd->g, y,
+				   same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void block_in_first(struct finder *fd, uint32_t x, uint32_t y, bool same)
+{
+	uint32_t twin = fd->p->twin_of_failing[x];
+
+	if (!block_after(fd, fd->f, y + 1, x, y, same) && twin != STEP_NONE)
+		block_after(fd, fd->g, twin + 1, x, y, same);
+}
+
+/* ---- decisive pairs ---- */
+
+struct decisive {
+	uint32_t x[MAX_DECISIVE], y[MAX_DECISIVE];
+	size_t n;
+};
+
+static void add_decisive(struct decisive *d, const struct steps *f, uint32_t x, uint32_t y)
+{
+	if (d->n == MAX_DECISIVE || x == STEP_NONE || y == STEP_NONE || x >= y ||
+	    f->data[x].thread == f->data[y].thread || !step_is_memory(&f->data[x]) ||
+	    !step_is_memory(&f->data[y]))
+		return;
+	for (size_t i = 0; i < d->n; i++)
+		if (d->x[i] == x && d->y[i] == y)
 			return;
-		}
-	}
+	d->x[d->n] = x;
+	d->y[d->n++] = y;
 }
 
-/* For each thread that waits for a lock at the end: the block from the lock it already holds. */
-static void find_deadlock(const struct steps *s, struct cures *ret)
+/* From the data flows that differ, nearest to the failure first. */
+static void decisive_flows(const struct finder *fd, struct decisive *d)
 {
-	for (uint32_t t = 0; t < s->nthreads; t++) {
-		uint32_t held = STEP_NONE, last = STEP_NONE;
+	for (size_t i = fd->p->nflows; i-- > 0;) {
+		const struct projection_flow *flow = &fd->p->flows[i];
+		uint32_t reader, writer;
 
-		for (uint32_t i = 0; i < s->len; i++) {
-			if (s->data[i].thread != t)
-				continue;
-			if (step_is_acquire(&s->data[i]))
-				held = i;
-			last = i;
-		}
-		if (held != STEP_NONE && last != held)
-			add_atomic(ret, s, held, last, STEP_NONE, BUG_DEADLOCK);
-	}
-}
-
-/* A thread that went to wait although what it waits for had happened: from the read to the wait. */
-static void find_lost_wakeup(const struct steps *s, struct cures *ret)
-{
-	for (uint32_t i = (uint32_t)s->len; i-- > 0;) {
-		if (s->data[i].kind != PLAIT_EV_WAIT)
+		if (flow->failing) {
+			add_decisive(d, fd->f, flow->from, flow->to);
 			continue;
-		for (uint32_t k = i; k-- > 0;) {
-			if (s->data[k].thread != s->data[i].thread)
-				continue;
-			if (step_is_memory(&s->data[k]))
-				add_atomic(ret, s, k, i, STEP_NONE, BUG_LOST_WAKEUP);
-			break;
 		}
+		/* the passing run's reader saw this write; the failing one's read too early */
+		reader = fd->p->twin_of_passing[flow->to];
+		writer = flow->from == STEP_NONE ? STEP_NONE : fd->p->twin_of_passing[flow->from];
+		add_decisive(d, fd->f, reader, writer);
 	}
 }
 
-void cures_find(const struct steps *failing, const struct alternate *alternate, bool deadlocked,
-		struct cures *ret)
+/* ---- deadlocks ---- */
+
+/* The innermost lock that a waiting thread holds. */
+static uint32_t held_by(const struct steps *s, uint32_t waiting)
 {
-	uint32_t x = alternate->pair.first, y = alternate->pair.second,
-		 about = alternate->pair.about;
+	uint32_t released[16], n = 0;
+
+	for (uint32_t k = waiting; k-- > 0;) {
+		const struct step *e = &s->data[k];
+		bool gone = false;
+
+		if (e->thread != s->data[waiting].thread)
+			continue;
+		if (step_is_release(e) && n < 16)
+			released[n++] = k;
+		if (!step_is_acquire(e))
+			continue;
+		for (uint32_t i = 0; i < n && !gone; i++)
+			if (s->data[released[i]].address == e->address) {
+				released[i] = released[--n];
+				gone = true;
+			}
+		if (!gone)
+			return k;
+	}
+	return STEP_NONE;
+}
+
+static void find_deadlock(struct finder *fd)
+{
+	struct cure c = { .kind = BUG_DEADLOCK, .intruder = STEP_NONE };
+
+	for (uint32_t i = 0; i < fd->f->len && c.nconstraints < CURE_CONSTRAINTS; i++) {
+		uint32_t held;
+
+		if (!fd->f->data[i].pending || !step_is_acquire(&fd->f->data[i]))
+			continue;
+		held = held_by(fd->f, i);
+		if (held == STEP_NONE)
+			continue;
+		c.from = held;
+		c.to = i;
+		c.constraints[c.nconstraints++] = atomic_block(&fd->f->data[held], &fd->f->data[i]);
+	}
+	if (c.nconstraints)
+		vec_push(fd->out, c);
+}
+
+static bool waits_for_signal(const struct step *e)
+{
+	return e->kind == PLAIT_EV_WAIT || e->kind == PLAIT_EV_WOKEN;
+}
+
+/* A thread waits for a signal that came too early, or that woke somebody else. */
+static void find_lost_wakeup(struct finder *fd)
+{
+	for (uint32_t i = (uint32_t)fd->f->len; i-- > 0;) {
+		uint32_t k = i;
+
+		if (!fd->f->data[i].pending || !waits_for_signal(&fd->f->data[i]))
+			continue;
+		vec_push(fd->out, (struct cure){ .kind = BUG_LOST_WAKEUP,
+						 .wake_all = true,
+						 .from = i,
+						 .to = i,
+						 .intruder = STEP_NONE });
+		while (k-- > 0 && !(fd->f->data[k].thread == fd->f->data[i].thread &&
+				    step_is_memory(&fd->f->data[k])))
+			;
+		if (k != UINT32_MAX)
+			add_atomic(fd, k, i, false, STEP_NONE, BUG_LOST_WAKEUP);
+		return;
+	}
+}
+
+/* ---- orders ---- */
+
+static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t kind)
+{
+	struct cure c = { .kind = BUG_ORDER,
+			  .from = first,
+			  .to = then,
+			  .intruder = STEP_NONE,
+			  .nconstraints = 1 };
+
+	c.constraints[0] = (struct plait_constraint){ .kind = kind,
+						      .a = by_site(&fd->f->data[first]),
+						      .b = by_site(&fd->f->data[then]) };
+	c.constraints[0].a.nth = 1;
+	vec_push(fd->out, c);
+}
+
+void cures_find(const struct steps *failing, const struct alternate *alternate,
+		const struct projection *projection, bool deadlocked, struct cures *ret)
+{
+	struct finder fd = { failing, &alternate->passing, projection, ret };
+	uint32_t x = alternate->pair.first, y = alternate->pair.second;
+	struct decisive d = { .n = 0 };
 
 	memset(ret, 0, sizeof(*ret));
 	if (deadlocked) {
-		find_lost_wakeup(failing, ret);
-		find_deadlock(failing, ret);
+		find_lost_wakeup(&fd);
+		find_deadlock(&fd);
 	}
 	if (!alternate->found)
 		return;
-	if (step_is_memory(&failing->data[y])) {
-		find_interrupted_second(failing, x, y, true, ret);
-		find_interrupted_first(failing, x, y, true, ret);
-		find_interrupted_second(failing, x, y, false, ret);
-		find_interrupted_first(failing, x, y, false, ret);
-	} else if (about != y) {
-		find_interrupted_second(failing, x, about, true, ret);
-		find_interrupted_second(failing, x, about, false, ret);
+	add_decisive(&d, failing, x, y);
+	decisive_flows(&fd, &d);
+	for (int same = 1; same >= 0; same--)
+		for (size_t i = 0; i < d.n; i++) {
+			block_in_second(&fd, d.x[i], d.y[i], same);
+			block_in_first(&fd, d.x[i], d.y[i], same);
+		}
+	if (d.n && !step_is_memory(&failing->data[y])) {
+		x = d.x[0];
+		y = d.y[0];
 	}
-	add_order(ret, failing, y, x);
-	add_late(ret, failing, y, x);
-}
-
-static struct err *count_failures(const struct explain_runner *runner,
-				  const struct plait_constraint *constraint, uint64_t runs,
-				  uint64_t seed, double end, uint64_t *failed, uint64_t *done,
-				  bool *dropped)
-{
-	static const uint32_t strategies[] = { PLAIT_STRATEGY_POS, PLAIT_STRATEGY_RANDOM,
-					       PLAIT_STRATEGY_PCT };
-
-	for (uint64_t i = 0; i < runs && clock_seconds() < end; i++) {
-		struct explain_request request = {
-			.strategy = strategies[i % ARRAY_SIZE(strategies)],
-			.seed = seed + i,
-			.constraints = constraint,
-			.nconstraints = constraint ? 1 : 0,
-		};
-		struct explain_result r = { 0 };
-		struct err *err = runner->run(runner->context, &request, &r);
-
-		if (err)
-			return err;
-		++*done;
-		*failed += r.failed;
-		*dropped |= r.constraint_dropped;
-		progress("testing the advice: %llu of %llu schedules", (unsigned long long)*done,
-			 (unsigned long long)runs);
-	}
-	return NULL;
-}
-
-struct err *cure_try(const struct explain_runner *runner, const struct cure *cure, uint64_t runs,
-		     uint64_t seed, double seconds, struct cure_trial *ret)
-{
-	double now = clock_seconds();
-	bool ignored = false;
-	struct err *err;
-
-	memset(ret, 0, sizeof(*ret));
-	err = count_failures(runner, NULL, runs, seed, now + seconds / 2, &ret->failed_before,
-			     &ret->runs_before, &ignored);
-	if (!err)
-		err = count_failures(runner, &cure->constraint, runs, seed, now + seconds,
-				     &ret->failed_after, &ret->runs_after, &ret->dropped);
-	progress_done();
-	return err;
+	add_order(&fd, y, x, PLAIT_CONSTRAINT_BEFORE);
+	add_order(&fd, y, x, PLAIT_CONSTRAINT_LATE);
 }

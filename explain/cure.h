@@ -3,31 +3,45 @@
 #define EXPLAIN_CURE_H
 
 #include "explain/explanation.h"
+#include "explain/projection.h"
 #include "explain/search.h"
+
+enum { CURE_CONSTRAINTS = 24 };
 
 /* A remedy: constraints by site (any thread, every occurrence), and the steps of the failing run it
  * is about. */
 struct cure {
 	enum bug_kind kind;
-	struct plait_constraint constraint;
-	uint32_t from, to; /* atomic: the block; order: from must come before to */
+	struct plait_constraint constraints[CURE_CONSTRAINTS];
+	size_t nconstraints;
+	bool wake_all; /* instead: waiters may wake without a signal */
+	uint32_t from; /* atomic: the block; order: what must come first; may be of the passing run
+			*/
+	uint32_t to;
+	bool to_in_passing; /* `to` is a step of the passing run: the failing one ended before it */
 	uint32_t intruder; /* atomic: the step of another thread inside the block; else STEP_NONE */
 };
 
 struct cures VEC_FIELDS(struct cure);
 
-/* Candidates, the most specific first. `deadlocked`: the failing run ended in a deadlock. */
-void cures_find(const struct steps *failing, const struct alternate *alternate, bool deadlocked,
-		struct cures *ret);
+/* Candidates, the most specific first. */
+void cures_find(const struct steps *failing, const struct alternate *alternate,
+		const struct projection *projection, bool deadlocked, struct cures *ret);
+
+/* How often random schedules fail without any remedy: runs until `enough` failures, or the limits.
+ */
+struct cure_rate {
+	uint64_t failed, runs;
+};
+struct err *cure_rate(const struct explain_runner *runner, uint64_t enough, uint64_t max_runs,
+		      uint64_t seed, double seconds, struct cure_rate *ret);
 
 struct cure_trial {
-	uint64_t failed_before, runs_before;
-	uint64_t failed_after, runs_after;
+	uint64_t failed, runs;
 	bool dropped; /* in some run the constraint had to give way */
 };
-
-/* Run `runs` random schedules without and with the cure. */
+/* The same schedules with the cure enforced; stops at the first failure if told to. */
 struct err *cure_try(const struct explain_runner *runner, const struct cure *cure, uint64_t runs,
-		     uint64_t seed, double seconds, struct cure_trial *ret);
+		     uint64_t seed, double seconds, bool stop_at_failure, struct cure_trial *ret);
 
 #endif

@@ -7,6 +7,7 @@
  * 4. What differs (projection.c), with names and source lines (present.c).
  * 5. What would cure it: candidates (cure.c) in turn over many schedules; the first under which
  * nothing fails names the kind of bug. */
+#define LOG_DOMAIN "explain"
 #include "explain/explain.h"
 
 #include "base/err.h"
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400, QUICK_TRIAL = 60 };
+enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400, ENOUGH_FAILURES = 8 };
 
 struct job {
 	const struct explain_options *options;
@@ -76,6 +77,27 @@ static struct err *shrink(struct job *j)
 	return NULL;
 }
 
+/* What the waiting threads of a deadlock wait to do: steps that never happened, at the end. */
+static void add_pending(struct job *j)
+{
+	for (size_t i = 0; i < j->failing.blocked.len; i++) {
+		const struct plait_blocked *b = &j->failing.blocked.data[i];
+		struct step e = { .thread = b->thread,
+				  .kind = b->kind,
+				  .site = b->site,
+				  .address = b->object,
+				  .clock = j->failing.steps,
+				  .pending = true };
+
+		if (b->thread >= j->steps.nthreads)
+			continue;
+		for (size_t k = 0; k < j->steps.len; k++)
+			e.index += j->steps.data[k].thread == e.thread;
+		vec_push(&j->steps, e);
+	}
+	steps_link(&j->steps);
+}
+
 /* Record the failing run and keep it: later recordings reuse the folder. */
 static struct err *record_failing(struct job *j)
 {
@@ -96,6 +118,8 @@ static struct err *record_failing(struct job *j)
 		err = trace_open(j->trace_copy, &j->trace);
 	if (!err)
 		err = steps_load(j->trace, &j->steps);
+	if (!err)
+		add_pending(j);
 	return err;
 }
 
@@ -151,75 +175,107 @@ static void show_step(struct projection *p, uint32_t i, unsigned why)
 		p->show_passing[p->twin_of_failing[i]] |= why;
 }
 
-static struct err *compare(struct job *j, const struct cure *cure)
+static struct err *compare(struct job *j, const struct cure *cure, struct projection *p)
 {
-	struct projection p;
-	struct err *err;
-
-	projection_make(&j->steps, &j->alternate.passing, failed_thread(j), &p);
-	mark_blocked(j, &p);
+	mark_blocked(j, p);
 	if (j->alternate.found) {
-		show_step(&p, j->alternate.pair.first, PROJECT_REORDERED);
-		show_step(&p, j->alternate.pair.second, PROJECT_REORDERED);
+		show_step(p, j->alternate.pair.first, PROJECT_REORDERED);
+		show_step(p, j->alternate.pair.second, PROJECT_REORDERED);
 	}
 	if (cure) {
-		show_step(&p, cure->from, PROJECT_FLOW);
-		show_step(&p, cure->to, PROJECT_FLOW);
+		show_step(p, cure->from, PROJECT_FLOW);
+		if (!cure->to_in_passing)
+			show_step(p, cure->to, PROJECT_FLOW);
+		else
+			p->show_passing[cure->to] |= PROJECT_FLOW;
 		if (cure->intruder != STEP_NONE)
-			show_step(&p, cure->intruder, PROJECT_FLOW);
+			show_step(p, cure->intruder, PROJECT_FLOW);
 	}
-	err = present_schedules(j->x, j->trace, &j->steps, &j->alternate, &p);
-	projection_deinit(&p);
-	return err;
+	return present_schedules(j->x, j->trace, &j->steps, &j->alternate, p);
 }
 
-/* A short trial weeds out what does not help; the long one is for the winner. */
+/* A short trial weeds out what does not help; it is long enough for the failure to show without a
+ * cure. */
 static struct err *pick_cure(struct job *j, const struct cures *cures, const struct cure **ret)
 {
-	for (size_t i = 0; i < cures->len; i++) {
-		struct cure_trial trial;
-		struct err *err = cure_try(&j->runner, &cures->data[i], QUICK_TRIAL,
-					   j->options->seed, 6, &trial);
+	struct cure_rate rate;
+	struct err *err = cure_rate(&j->runner, ENOUGH_FAILURES, j->options->runs, j->options->seed,
+				    4, &rate);
 
-		if (err)
-			return err;
-		if (!trial.failed_after && !trial.dropped) {
-			*ret = &cures->data[i];
+	/* what never fails without a cure cannot tell a good one from a bad one */
+	for (size_t i = 0; i < cures->len && !err && rate.failed; i++) {
+		const struct cure *c = &cures->data[i];
+		struct cure_trial trial;
+
+		err = cure_try(&j->runner, c, MAX(rate.runs, 30), j->options->seed, 4, true,
+			       &trial);
+		log_debug(1, "cure %zu: kind %d, steps %u to %u: %llu of %llu fail%s", i, c->kind,
+			  c->from, c->to, (unsigned long long)trial.failed,
+			  (unsigned long long)trial.runs, trial.dropped ? ", dropped" : "");
+		if (!err && !trial.failed && !trial.dropped) {
+			*ret = c;
 			return NULL;
 		}
 	}
+	return err;
+}
+
+static struct err *test_advice(struct job *j, const struct cure *cure)
+{
+	struct shown_advice *a = &j->x->advice;
+	struct cure_rate rate;
+	struct cure_trial trial;
+	struct err *err = cure_rate(&j->runner, UINT64_MAX, j->options->runs, j->options->seed + 1,
+				    10, &rate);
+
+	if (!err)
+		err = cure_try(&j->runner, cure, j->options->runs, j->options->seed + 1, 10, false,
+			       &trial);
+	if (err)
+		return err;
+	a->failed_before = rate.failed;
+	a->runs_before = rate.runs;
+	a->failed_after = trial.failed;
+	a->runs_after = trial.runs;
 	return NULL;
+}
+
+/* Two threads that wait for locks: a cycle; else somebody waits for a signal. */
+static bool waits_for_locks(const struct job *j)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->steps.len; i++)
+		n += j->steps.data[i].pending && step_is_acquire(&j->steps.data[i]);
+	return n >= 2;
 }
 
 static struct err *advise(struct job *j)
 {
 	bool deadlocked = j->failing.outcome == PLAIT_OUTCOME_DEADLOCK;
 	const struct cure *best = NULL;
-	struct cure_trial trial = { 0 };
+	struct projection projection;
 	struct cures cures;
 	struct err *err = NULL;
 
-	cures_find(&j->steps, &j->alternate, deadlocked, &cures);
-	if (j->options->runs)
+	projection_make(&j->steps, &j->alternate.passing, failed_thread(j), &projection);
+	cures_find(&j->steps, &j->alternate, &projection, deadlocked, &cures);
+	for (size_t i = 0; i < cures.len && !err; i++)
+		err = present_widen(j->trace, &cures.data[i]);
+	if (!err && j->options->runs)
 		err = pick_cure(j, &cures, &best);
 	if (!err && best)
-		err = cure_try(&j->runner, best, j->options->runs, j->options->seed + 1, 20,
-			       &trial);
-	if (!err && best && trial.runs_after) {
-		j->x->advice.failed_before = trial.failed_before;
-		j->x->advice.runs_before = trial.runs_before;
-		j->x->advice.failed_after = trial.failed_after;
-		j->x->advice.runs_after = trial.runs_after;
-	}
+		err = test_advice(j, best);
 	if (!best && cures.len)
 		best = &cures.data[0];
 	if (!err && best)
-		err = present_cure(j->x, j->trace, &j->steps, best);
+		err = present_cure(j->x, j->trace, &j->steps, &j->alternate.passing, best);
 	if (!err)
-		err = compare(j, best);
-	if (deadlocked && j->x->kind != BUG_LOST_WAKEUP)
-		j->x->kind = BUG_DEADLOCK;
+		err = compare(j, best, &projection);
+	if (deadlocked)
+		j->x->kind = waits_for_locks(j) ? BUG_DEADLOCK : BUG_LOST_WAKEUP;
 	vec_deinit(&cures);
+	projection_deinit(&projection);
 	return err;
 }
 

@@ -305,7 +305,8 @@ static struct err *describe(struct presenter *p, const struct steps *s, uint32_t
 static void cure_sentences(struct explanation *x, const struct steps *s, const struct cure *c,
 			   const char *from, const char *to, const char *intruder)
 {
-	const char *a = x->threads[s->data[c->from].thread], *b = x->threads[s->data[c->to].thread];
+	const char *a = x->threads[s->data[c->from].thread];
+	const char *b = c->to_in_passing ? a : x->threads[s->data[c->to].thread];
 
 	switch (c->kind) {
 	case BUG_ATOMICITY:
@@ -326,6 +327,19 @@ static void cure_sentences(struct explanation *x, const struct steps *s, const s
 					      from, to);
 		break;
 	case BUG_LOST_WAKEUP:
+		if (c->wake_all) {
+			x->summary = arena_printf(&x->arena,
+						  "thread %s waits at %s for a signal that woke "
+						  "another thread, or came before",
+						  b, to);
+			x->advice.text =
+				arena_printf(&x->arena,
+					     "wake every thread that waits there "
+					     "(broadcast instead of signal), and let each check "
+					     "again: %s",
+					     to);
+			break;
+		}
 		x->summary = arena_printf(&x->arena,
 					  "thread %s goes to wait at %s after what it waits for "
 					  "has happened",
@@ -338,7 +352,7 @@ static void cure_sentences(struct explanation *x, const struct steps *s, const s
 	default:
 		x->summary = arena_printf(&x->arena, "%s of thread %s comes before %s of thread %s",
 					  to, b, from, a);
-		if (c->constraint.kind == PLAIT_CONSTRAINT_LATE)
+		if (c->constraints[0].kind == PLAIT_CONSTRAINT_LATE)
 			x->advice.text =
 				arena_printf(&x->arena,
 					     "%s must wait until the other threads are done "
@@ -351,7 +365,7 @@ static void cure_sentences(struct explanation *x, const struct steps *s, const s
 }
 
 struct err *present_cure(struct explanation *x, struct trace *trace, const struct steps *failing,
-			 const struct cure *cure)
+			 const struct steps *passing, const struct cure *cure)
 {
 	const char *from = NULL, *to = NULL, *intruder = NULL;
 	struct presenter p;
@@ -361,12 +375,76 @@ struct err *present_cure(struct explanation *x, struct trace *trace, const struc
 	if (!err)
 		err = describe(&p, failing, cure->from, &from);
 	if (!err)
-		err = describe(&p, failing, cure->to, &to);
+		err = describe(&p, cure->to_in_passing ? passing : failing, cure->to, &to);
 	if (!err && cure->intruder != STEP_NONE)
 		err = describe(&p, failing, cure->intruder, &intruder);
 	if (!err)
 		cure_sentences(x, failing, cure, from, to, intruder ? intruder : "?");
 	presenter_deinit(&p);
+	return err;
+}
+
+/* ---- copies of a line ---- */
+
+struct site_list VEC_FIELDS(uint32_t);
+
+static bool same_line(const struct plait_site *a, const struct plait_site *b)
+{
+	return a->kind == b->kind && a->line == b->line && a->column == b->column &&
+	       a->file == b->file;
+}
+
+static void find_copies(struct symbols *symbols, uint32_t site, struct site_list *ret)
+{
+	uint32_t local;
+	const struct sites *table = symbols_sites(symbols, site, &local);
+
+	if (!table || !local || local > table->header.nsites) {
+		vec_push(ret, site);
+		return;
+	}
+	for (uint32_t i = 1; i <= table->header.nsites; i++)
+		if (same_line(&table->sites[i - 1], &table->sites[local - 1]))
+			vec_push(ret, site - local + i);
+}
+
+/* Each copy of the block's first line with the nearest later copy of its last. */
+static void widen(struct symbols *symbols, const struct plait_constraint *c, struct cure *out)
+{
+	struct site_list from = { 0 }, to = { 0 };
+
+	if (c->kind != PLAIT_CONSTRAINT_LATE)
+		find_copies(symbols, c->a.site_low, &from);
+	else
+		vec_push(&from, c->a.site_low);
+	find_copies(symbols, c->b.site_low, &to);
+	for (size_t i = 0; i < MAX(from.len, to.len) && out->nconstraints < CURE_CONSTRAINTS; i++) {
+		struct plait_constraint copy = *c;
+		uint32_t f = from.data[MIN(i, from.len - 1)], best = to.data[MIN(i, to.len - 1)];
+
+		for (size_t k = 0; k < to.len && from.len > 1; k++)
+			if (to.data[k] >= f && (best < f || to.data[k] < best))
+				best = to.data[k];
+		copy.a.site_low = copy.a.site_high = f;
+		copy.b.site_low = copy.b.site_high = best;
+		out->constraints[out->nconstraints++] = copy;
+	}
+	vec_deinit(&from);
+	vec_deinit(&to);
+}
+
+struct err *present_widen(struct trace *trace, struct cure *cure)
+{
+	struct symbols *symbols = NULL;
+	struct cure wide = *cure;
+	struct err *err = symbols_open(trace, &symbols);
+
+	wide.nconstraints = 0;
+	for (size_t i = 0; i < cure->nconstraints && !err; i++)
+		widen(symbols, &cure->constraints[i], &wide);
+	symbols_close(symbols);
+	if (!err)
+		*cure = wide;
 	return err;
 }
 

@@ -17,7 +17,11 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 
 /* Sentences about a cure, with source lines; into x's arena. */
 struct err *present_cure(struct explanation *x, struct trace *trace, const struct steps *failing,
-			 const struct cure *cure);
+			 const struct steps *passing, const struct cure *cure);
+
+/* Inlining makes copies of a source line with sites of their own: let the cure speak of all of
+ * them. */
+struct err *present_widen(struct trace *trace, struct cure *cure);
 
 /* "main.c:12 in get()" for a program counter or a site; into x's arena. */
 const char *present_site(struct explanation *x, struct trace *trace, uint32_t site);

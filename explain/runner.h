@@ -19,7 +19,8 @@ struct explain_request {
 	uint64_t seed;
 	const struct plait_constraint *constraints;
 	size_t nconstraints;
-	bool record; /* fill in result.steps */
+	bool wake_all; /* condition variables may wake without a signal */
+	bool record;   /* fill in result.steps */
 };
 
 struct explain_result {

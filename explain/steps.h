@@ -19,6 +19,7 @@ struct step {
 	uint64_t address; /* object accessed, lock, condition variable ... */
 	uint64_t value;	  /* value read or written; result of a synchronisation call */
 	uint32_t size;	  /* bytes; 0 for synchronisation */
+	bool pending;	  /* at the end of the run the thread still waits to do this */
 	uint32_t source; /* step whose effect it observes (steps_link), STEP_NONE = initial state */
 };
 

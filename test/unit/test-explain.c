@@ -1,4 +1,6 @@
 #include "base/vec.h"
+#include "explain/cure.h"
+#include "explain/pairs.h"
 #include "explain/projection.h"
 #include "unplait/abi.h"
 
@@ -94,4 +96,73 @@ Test(projection, diff_survives_extra_steps)
 	projection_deinit(&out);
 	steps_deinit(&f);
 	steps_deinit(&p);
+}
+
+/* t1 reads 0, t2 reads 0, t1 writes 1, t2 writes 1: the update of t1 is lost. */
+static void lost_update(struct steps *f, struct steps *p)
+{
+	add(f, 1, R, 1, 64, 0), add(f, 2, R, 1, 64, 0), add(f, 1, W, 2, 64, 1),
+		add(f, 2, W, 2, 64, 1);
+	add(p, 1, R, 1, 64, 0), add(p, 1, W, 2, 64, 1), add(p, 2, R, 1, 64, 1),
+		add(p, 2, W, 2, 64, 2);
+	steps_link(f);
+	steps_link(p);
+}
+
+Test(pairs, nearest_to_the_failure_first)
+{
+	struct steps f = { 0 }, p = { 0 };
+	struct step_pairs pairs;
+
+	lost_update(&f, &p);
+	pairs_find(&f, &pairs);
+	cr_assert_geq(pairs.len, 2);
+	cr_assert_eq(pairs.data[0].second, 3);
+	cr_assert_eq(pairs.data[0].first, 2, "the two writes");
+	for (size_t i = 1; i < pairs.len; i++)
+		cr_assert_leq(pairs.data[i].about, pairs.data[i - 1].about);
+	vec_deinit(&pairs);
+	steps_deinit(&f);
+	steps_deinit(&p);
+}
+
+Test(pairs, sections_of_one_lock_are_turned_round_as_a_whole)
+{
+	struct steps f = { 0 };
+	struct step_pairs pairs;
+
+	add(&f, 1, PLAIT_EV_LOCK, 1, 8, 0), add(&f, 1, W, 2, 64, 1),
+		add(&f, 1, PLAIT_EV_UNLOCK, 3, 8, 0);
+	add(&f, 2, PLAIT_EV_LOCK, 1, 8, 0), add(&f, 2, R, 4, 64, 1),
+		add(&f, 2, PLAIT_EV_UNLOCK, 3, 8, 0);
+	steps_link(&f);
+	pairs_find(&f, &pairs);
+	for (size_t i = 0; i < pairs.len; i++) {
+		cr_assert_eq(pairs.data[i].first, 0);
+		cr_assert_eq(pairs.data[i].second, 3);
+	}
+	cr_assert_geq(pairs.len, 1);
+	vec_deinit(&pairs);
+	steps_deinit(&f);
+}
+
+Test(cure, lost_update_wants_one_atomic_block)
+{
+	struct alternate alternate = { .found = true, .pair = { 1, 2, 2 } };
+	struct steps f = { 0 };
+	struct projection projection;
+	struct cures cures;
+
+	lost_update(&f, &alternate.passing);
+	projection_make(&f, &alternate.passing, STEP_NONE, &projection);
+	cures_find(&f, &alternate, &projection, false, &cures);
+	cr_assert_geq(cures.len, 3);
+	cr_assert_eq(cures.data[0].kind, BUG_ATOMICITY);
+	cr_assert_eq(f.data[cures.data[0].from].site, 1);
+	cr_assert_eq(f.data[cures.data[0].to].site, 2);
+	cr_assert_eq(cures.data[cures.len - 1].kind, BUG_ORDER, "orders come last");
+	vec_deinit(&cures);
+	projection_deinit(&projection);
+	steps_deinit(&f);
+	steps_deinit(&alternate.passing);
 }
