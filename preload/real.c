@@ -1,26 +1,16 @@
 /* preload/real.c - find the functions we stand in front of.
  *
- * dlsym() does not allocate when it succeeds, so this is safe inside a program's own malloc. Two
- * condition-variable functions exist twice in glibc; the new ones carry version GLIBC_2.3.2. */
+ * dlsym() does not allocate when it succeeds, so this is safe inside a program's own malloc. It takes
+ * the next definition, which may be another preloaded library's, and the newest version of it. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>
-#include <string.h>
 
 struct real real;
 
-static void *find(const char *name)
-{
-	void *f = NULL;
-
-	if (strcmp(name, "pthread_cond_wait") == 0 || strcmp(name, "pthread_cond_timedwait") == 0)
-		f = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-	return f ? f : dlsym(RTLD_NEXT, name);
-}
-
 void real_resolve(void)
 {
-#define REAL(name, type, params) real.name = (type(*) params)find(#name);
+#define REAL(name, type, params) real.name = (type(*) params)dlsym(RTLD_NEXT, #name);
 #include "preload/real.def"
 #undef REAL
 }

@@ -36,7 +36,7 @@ static void unwind(struct watch_stack *s, const uint64_t *fp, uint64_t lo, uint6
 	s->needs_bp = 0;
 	s->truncated = 1;
 	s->pc[0] = pc;
-	if (sp < lo || sp >= hi)
+	if (sp < lo || sp > hi)
 		return; /* a stack we do not know: a coroutine's, a signal's */
 	while (s->n < max_depth) {
 		struct unwind_rule rule = unwind_rule_of(pc);
