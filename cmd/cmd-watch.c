@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "coredump/symbols.h"
 #include "deadlock/deadlock.h"
+#include "deadlock/foreign.h"
 #include "deadlock/launch.h"
 
 #include <stdio.h>
@@ -180,12 +181,49 @@ static struct err *conclude(struct printer *p, struct snapshot *s, struct deadlo
 	return err;
 }
 
+/* The nearest thing for a process that was started without the library. */
+static struct err *attach_without(struct printer *p, int *status)
+{
+	struct foreign f;
+	struct err *err = foreign_read((int)p->o->pid, &f);
+
+	if (!err && p->o->common.json) {
+		struct json j;
+
+		json_init(&j);
+		foreign_json(&f, &j);
+		err = cmd_write_json(&p->o->common, &j);
+		json_deinit(&j);
+	} else if (!err) {
+		struct strbuf text = { 0 };
+
+		foreign_text(&f, &text);
+		fputs(strbuf_str(&text), stdout);
+		strbuf_deinit(&text);
+	}
+	*status = f.ncycle ? 1 : 0;
+	foreign_deinit(&f);
+	return err;
+}
+
 static struct err *attach(struct printer *p, int *status)
 {
 	struct snapshot s;
 	struct deadlock d;
-	struct err *err;
+	struct err *err = NULL;
+	bool has;
 
+	if (p->o->pid > INT32_MAX)
+		return err_new(ERR_ENV, "there is no process %llu", (unsigned long long)p->o->pid);
+	err = snapshot_has_library((int)p->o->pid, &has);
+	if (err)
+		return err;
+	if (!has) {
+		log_warn("process %llu was started without the watch library (or has used no lock "
+			 "yet): nobody noted where its locks were taken. These are its stacks now.",
+			 (unsigned long long)p->o->pid);
+		return attach_without(p, status);
+	}
 	err = watch_sample((int)p->o->pid, 0.1, p->o->stuck_after, &s, &d);
 	return err ? err : conclude(p, &s, &d, status);
 }

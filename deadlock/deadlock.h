@@ -48,7 +48,8 @@ struct thread_uses {
 	uint32_t tid;
 	uint32_t state; /* enum watch_slot_state */
 	uint32_t lost;
-	uint64_t seq, pthread;
+	uint32_t seq;
+	uint64_t pthread;
 	uint32_t slot;
 	bool moving; /* it changed while it was read, or since the snapshot before */
 	struct lock_use *uses;
@@ -93,12 +94,12 @@ void snapshot_deinit(struct snapshot *s);
 /* The bytes of an area; they may be changing while we read. memory may be NULL. */
 struct err *snapshot_parse(const void *area, size_t len, const struct memory *memory,
 			   struct snapshot *ret);
-/* ERR_ENV with a message that says so when the process has no watch library: see has_library. */
+/* Without the library: ERR_ENV and a message that says so. */
 struct err *snapshot_from_pid(int pid, struct snapshot *ret);
 struct err *snapshot_from_file(const char *path, struct snapshot *ret);
 struct err *snapshot_from_core(const char *path, struct snapshot *ret);
-/* False: the process was started without the library. */
-bool snapshot_has_library(int pid);
+/* *ret is false when the process was started without the library. */
+struct err *snapshot_has_library(int pid, bool *ret);
 /* Take the program's path from the modules: it is the lowest one that is no shared library. */
 void snapshot_name_program(struct snapshot *s);
 /* Threads inside pthread_cond_wait may be past the condition and blocked on its mutex: the futex

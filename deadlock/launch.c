@@ -80,7 +80,7 @@ struct watched {
 	char *path;
 	uint64_t inode;
 	struct file_map map;
-	uint64_t *seq; /* per slot, of the poll before */
+	uint32_t *seq; /* per slot, of the poll before */
 	size_t nseq;
 	uint64_t looked_at; /* hash of the blocked threads we last analysed */
 	double quiet_since; /* 0 = somebody moved */
@@ -180,8 +180,7 @@ static struct look look_at(struct watched *w)
 	for (uint32_t i = 0; i < used; i++) {
 		const struct watch_slot *t =
 			(const void *)(w->map.data + h->slots_at + (uint64_t)i * h->slot_size);
-		uint32_t n = t->n;
-		uint64_t seq = t->seq, before = w->seq[i];
+		uint32_t n = t->n, seq = t->seq, before = w->seq[i];
 		const struct watch_use *top;
 
 		w->seq[i] = seq;

@@ -65,7 +65,7 @@ static void copy_uses(const struct watch_slot *slot, const struct watch_header *
 		    from->kind > WATCH_BARRIER)
 			continue;
 		to->object = from->object;
-		to->aux = from->aux;
+		to->aux = from->kind == WATCH_COND ? from->aux : 0;
 		to->kind = from->kind;
 		to->state = from->state;
 		to->flags = from->flags;
@@ -100,7 +100,7 @@ static void copy_history(const struct watch_slot *slot, const struct watch_heade
 	t->orders = xcalloc(h->history, sizeof(*t->orders));
 	t->releases = xcalloc(h->history, sizeof(*t->releases));
 	for (uint32_t i = 0; i < h->history; i++) {
-		const struct watch_release *r = &ring[(slot->history + i) % h->history];
+		const struct watch_release *r = &ring[(slot->releases + i) % h->history];
 
 		if (r->seq)
 			copy_release(slot, h, r, &t->releases[t->nreleases++]);
@@ -112,7 +112,7 @@ static void copy_history(const struct watch_slot *slot, const struct watch_heade
 static void copy_thread(const struct watch_slot *live, const struct watch_header *h,
 			struct thread_uses *t)
 {
-	uint64_t before = __atomic_load_n(&live->seq, __ATOMIC_ACQUIRE);
+	uint32_t before = __atomic_load_n(&live->seq, __ATOMIC_ACQUIRE);
 	struct watch_slot *slot = xmalloc(h->slot_size);
 	uint32_t n;
 

@@ -83,15 +83,14 @@ static struct err *process_open(struct process *p, int pid)
 	return find_area(p);
 }
 
-bool snapshot_has_library(int pid)
+struct err *snapshot_has_library(int pid, bool *ret)
 {
 	struct process p;
 	struct err *err = process_open(&p, pid);
-	bool has = !err && p.area;
 
-	err_free(err);
+	*ret = !err && p.area;
 	process_close(&p);
-	return has;
+	return err;
 }
 
 /* In a container the process counts its threads differently; /proc/.../status has both numbers. */
@@ -168,7 +167,8 @@ static void mark_moved(struct process *p, const struct watch_header *h, struct s
 {
 	for (size_t i = 0; i < s->nthreads; i++) {
 		struct thread_uses *t = &s->threads[i];
-		uint64_t at = p->area + h->slots_at + (uint64_t)t->slot * h->slot_size, seq;
+		uint64_t at = p->area + h->slots_at + (uint64_t)t->slot * h->slot_size;
+		uint32_t seq;
 
 		if (!read_memory(p, at + offsetof(struct watch_slot, seq), &seq, sizeof(seq)) ||
 		    seq != t->seq)

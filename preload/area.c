@@ -26,7 +26,6 @@
 
 __thread struct watch_slot *self;
 struct watch_header *area;
-uint32_t stack_mask = WATCH_STACKS / 4 - 1;
 pthread_key_t end_key;
 
 extern void *__libc_stack_end;
@@ -363,11 +362,13 @@ struct watch_slot *slot_claim(struct watch_slot *parent)
 	t->populated = 1;
 	STORE(t->n, 0);
 	STORE(t->seq, t->seq + 1);
-	t->lost = t->children = t->rounds = t->history = t->foreign = 0;
+	t->lost = t->children = t->rounds = t->releases = t->foreign = 0;
+	t->stack_mask = area->stacks / 4 - 1;
+	t->history = (uint16_t)area->history;
 	t->stack_lo = t->stack_hi = t->pthread = t->tid = 0;
 	memset(t->keys, 0, sizeof(t->keys));
 	for (uint32_t i = 0; i < area->stacks; i++)
-		t->stacks[i].pins = 0;
+		t->stacks[i].sp = 0;
 	if (area->history)
 		memset(&t->stacks[area->stacks], 0,
 		       2ul * area->history * sizeof(struct watch_release));
@@ -456,11 +457,8 @@ static bool start(void)
 					 __ATOMIC_ACQUIRE))
 		return state == 2;
 	area = area_make(NULL);
-	if (area) {
-		if (config.history)
-			stack_mask = WATCH_STACKS_MAX / 4 - 1;
+	if (area)
 		module_note((uint64_t)(uintptr_t)area_make);
-	}
 	STORE(ready, area ? 2 : 3);
 	return area != NULL;
 }

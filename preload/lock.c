@@ -46,7 +46,7 @@ static inline void unlock_begin(struct watch_slot *t, const void *object)
 		use->count--;
 		return;
 	}
-	if (unlikely(area->history))
+	if (unlikely(t->history))
 		history_note(t, (uint32_t)(use - t->uses));
 	use_remove(t, (uint32_t)(use - t->uses));
 }

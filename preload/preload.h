@@ -12,7 +12,9 @@
 #include <time.h>
 
 /* The frame of the function the program called: its return address, and bp before the call. */
-#define FRAME	    ((const uint64_t *)__builtin_frame_address(0))
+#define FRAME ((const uint64_t *)__builtin_frame_address(0))
+/* The fast path is worth its size: a call costs as much as what it calls. */
+#define FAST	    static inline __attribute__((always_inline))
 #define EXPORT	    __attribute__((visibility("default")))
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -30,7 +32,6 @@ void real_resolve(void);
 #define UNWATCHED ((struct watch_slot *)1)
 extern __thread struct watch_slot *self;
 extern struct watch_header *area;
-extern uint32_t stack_mask; /* sets of four stacks per slot, minus one */
 
 /* Find or make the slot of this thread; NULL when it cannot be watched. Keeps errno. */
 struct watch_slot *self_attach(void);
@@ -60,7 +61,9 @@ void unwind_forget(void); /* code was unmapped */
 
 /* The index of the caller's call stack in t's table, WATCH_NO_STACK when all are in use.
  * fp: __builtin_frame_address(0) of the function the program called. */
-uint16_t stack_capture_slow(struct watch_slot *t, const uint64_t *fp, uint64_t key, unsigned set);
+__attribute__((cold, noinline)) uint16_t stack_capture_slow(struct watch_slot *t,
+							    const uint64_t *fp, uint32_t key,
+							    unsigned set);
 void stack_init(unsigned depth);
 void history_note(struct watch_slot *t, uint32_t i);
 
@@ -74,82 +77,104 @@ static inline struct watch_slot *get_self(void)
 }
 
 /* Is stack s what we would find by unwinding from here? Every load is independent of the others,
- * which is why this is several times faster than unwinding. */
-static inline bool stack_is_same(const struct watch_stack *s, const uint64_t *fp)
+ * which is why this is several times faster than unwinding. The arrays are filled up to multiples
+ * of eight with what is true anyway, so that the number of frames costs no mispredicted branch. */
+FAST bool stack_is_same(const struct watch_stack *s, const uint64_t *fp)
 {
-	uint64_t sp = (uint64_t)(fp + 2), differ;
+	const uint64_t *base = fp + 1; /* the place of the innermost return address */
+	uint64_t differ = s->sp ^ (uint64_t)(fp + 2);
 
-	if (s->sp != sp || s->pc[0] != fp[1])
+	if (unlikely(s->needs_bp)) {
+		differ |= s->bp ^ fp[0];
+		for (unsigned i = 0; i < s->nbp; i += 4)
+			for (unsigned k = i; k < i + 4; k++)
+				differ |= base[s->bp_off[k]] ^ (uint64_t)(base + s->bp_value[k]);
+	}
+	if (unlikely(differ)) /* before looking at places that may not be there */
 		return false;
-	differ = s->needs_bp ? s->bp ^ fp[0] : 0;
-	for (unsigned i = 1; i < s->n; i++)
-		differ |= *(const uint64_t *)(sp + 8ull * s->off[i]) ^ s->pc[i];
-	for (unsigned i = 0; i < s->nbp; i++)
-		differ |= *(const uint64_t *)(sp + 8ull * s->bp_off[i]) ^
-			  (sp + 8ull * s->bp_value[i]);
-	return differ == 0;
+	for (unsigned i = 0; i < 8; i++)
+		differ |= base[s->off[i]] ^ s->pc[i];
+	if (unlikely(s->n > 8))
+		for (unsigned i = 8; i < WATCH_DEPTH; i++)
+			differ |= base[s->off[i]] ^ s->pc[i];
+	return likely(differ == 0);
 }
 
-static inline uint16_t stack_capture(struct watch_slot *t, const uint64_t *fp)
-{
-	uint64_t sp = (uint64_t)(fp + 2);
-	uint64_t key = fp[1] ^ (sp << 20 | sp >> 44);
-	unsigned set = (unsigned)(key * 0x9e3779b97f4a7c15ull >> 40 & stack_mask) * 4;
+typedef uint32_t four __attribute__((vector_size(16)));
+#define STACK_LEVELS 4
 
-	for (unsigned way = set; way < set + 4; way++)
-		if (t->keys[way] == key && likely(stack_is_same(&t->stacks[way], fp)))
+/* Four keys to a set; the mask of those that are equal to key. */
+FAST unsigned stack_match(const uint32_t *keys, uint32_t key)
+{
+	four same = *(const four *)keys == (four){ key, key, key, key };
+
+	return (unsigned)__builtin_ia32_movmskps((__attribute__((vector_size(16))) float)same);
+}
+
+/* Look for the stack by its innermost return address and sp. When the one found there differs
+ * further out, its first return address (which is in the same place for both) goes into the key,
+ * and so on: a call site that is always reached in one way never pays for the ones that are not. */
+FAST uint16_t stack_capture(struct watch_slot *t, const uint64_t *fp)
+{
+	const uint64_t golden = 0x9e3779b97f4a7c15ull;
+	uint64_t mixed = (fp[1] ^ (uint64_t)fp << 20) * golden;
+
+	for (unsigned level = 1;; level++) {
+		uint32_t key = (uint32_t)(mixed >> 20) | 1;
+		unsigned set = (unsigned)(mixed >> 57 & t->stack_mask) * 4, way, mask;
+		const struct watch_stack *s;
+
+		/* mostly the first of the set: then the keys need not be looked at */
+		if (likely(stack_is_same(&t->stacks[set], fp)))
+			return (uint16_t)set;
+		mask = stack_match(&t->keys[set], key);
+		if (unlikely(!mask))
+			return stack_capture_slow(t, fp, key, set);
+		way = set + (unsigned)__builtin_ctz(mask);
+		s = &t->stacks[way];
+		if (way != set && stack_is_same(s, fp))
 			return (uint16_t)way;
-	return stack_capture_slow(t, fp, key, set);
+		if (level == STACK_LEVELS || s->sp != (uint64_t)(fp + 2))
+			return stack_capture_slow(t, fp, key, set);
+		mixed = (mixed ^ fp[1 + s->off[level]]) * golden;
+	}
 }
 
 #define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELEASE)
 
 /* Push a use; NULL when the thread is nested too deeply. The place is reserved before it is filled,
- * so that a signal handler which takes locks itself pushes above it and leaves it alone. */
-static inline struct watch_use *use_push(struct watch_slot *t, enum watch_kind kind,
-					 enum watch_state state, uint8_t flags, const void *object,
-					 const uint64_t *fp)
+ * so that a signal handler which takes locks itself pushes above it and leaves it alone. Stores are
+ * few and near each other: the lock instruction that follows waits until all of them are done. */
+FAST struct watch_use *use_push(struct watch_slot *t, enum watch_kind kind, enum watch_state state,
+				uint8_t flags, const void *object, const uint64_t *fp)
 {
-	uint32_t n = t->n;
+	uint64_t progress = t->n_and_seq;
+	uint32_t n = (uint32_t)progress;
 	struct watch_use *use = &t->uses[n];
-	uint16_t stack;
+	uint64_t rest = (uint64_t)kind << 16 | (uint64_t)state << 24 | (uint64_t)flags << 32;
 
 	if (unlikely(n >= WATCH_USES)) {
 		t->lost++;
 		return NULL;
 	}
-	STORE(t->n, n + 1);
-	STORE(t->seq, t->seq + 1);
-	stack = stack_capture(t, fp);
-	if (likely(stack != WATCH_NO_STACK))
-		t->stacks[stack].pins++;
+	STORE(t->n_and_seq, progress + (1ull << 32 | 1));
 	use->object = (uint64_t)object;
-	use->aux = 0;
 	use->pc = fp[1];
-	use->stack = stack;
-	use->kind = (uint8_t)kind;
-	use->flags = flags;
-	use->count = 0;
-	STORE(use->state, (uint8_t)state);
+	STORE(use->whole, rest | stack_capture(t, fp));
 	return use;
 }
 
 /* Take use i away; the ones above move down. */
-static inline void use_remove(struct watch_slot *t, uint32_t i)
+FAST void use_remove(struct watch_slot *t, uint32_t i)
 {
 	uint32_t last = t->n - 1;
-	uint16_t stack = t->uses[i].stack;
 
 	STORE(t->uses[i].state, WATCH_VOID);
-	if (likely(stack != WATCH_NO_STACK))
-		t->stacks[stack].pins--;
 	if (unlikely(i != last)) {
 		STORE(t->seq, t->seq + 1);
 		for (; i < last; i++) {
-			struct watch_use moved = t->uses[i + 1];
-
 			/* for a moment both places say so: the same fact twice is still a fact */
-			t->uses[i] = moved;
+			t->uses[i] = t->uses[i + 1];
 			__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		}
 		STORE(t->uses[last].state, WATCH_VOID);

@@ -1,7 +1,8 @@
 /* preload/real.c - find the functions we stand in front of.
  *
- * dlsym() does not allocate when it succeeds, so this is safe inside a program's own malloc. It takes
- * the next definition, which may be another preloaded library's, and the newest version of it. */
+ * dlsym() does not allocate when it succeeds, so this is safe inside a program's own malloc. It
+ * takes the next definition, which may be another preloaded library's, and the newest version of
+ * it. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>

@@ -60,14 +60,19 @@ enum watch_flags {
 
 struct watch_use {
 	uint64_t object; /* address of the lock, condition, semaphore; the pthread_t of a join */
-	uint64_t aux;
-	uint64_t pc; /* return address of the call, for when there is no stack */
-	uint16_t stack;
-	uint8_t kind;  /* enum watch_kind */
-	uint8_t state; /* enum watch_state; written last */
-	uint8_t flags; /* enum watch_flags */
-	uint8_t pad;
-	uint16_t count; /* further acquisitions of a recursive lock */
+	uint64_t aux;	 /* of a condition: its mutex */
+	uint64_t pc;	 /* return address of the call, for when there is no stack */
+	union {
+		struct {
+			uint16_t stack;
+			uint8_t kind;  /* enum watch_kind */
+			uint8_t state; /* enum watch_state; written last */
+			uint8_t flags; /* enum watch_flags */
+			uint8_t pad;
+			uint16_t count; /* further acquisitions of a recursive lock */
+		};
+		uint64_t whole; /* all of these in one store */
+	};
 };
 
 /* One release, kept with history=N: what was held around it. */
@@ -82,20 +87,20 @@ struct watch_release {
 	uint16_t pad;
 };
 
-/* A call stack, and what it takes to see cheaply that it is the same again: see preload/stack.c. */
+/* A call stack, and what it takes to see cheaply that it is the same again: see preload/stack.c.
+ * What is needed for up to eight frames lies in the first two cache lines. */
 struct watch_stack {
 	uint64_t sp, bp;
-	uint16_t pins; /* uses that refer to it: they keep it from being replaced */
-	uint8_t n;     /* frames */
+	uint8_t n; /* frames */
 	uint8_t nbp;
 	uint8_t needs_bp;
 	uint8_t truncated; /* there are more frames, or they could not be unwound */
-	uint16_t pad;
-	uint64_t pc[WATCH_DEPTH]; /* return addresses, innermost first */
+	uint32_t pad;
 	uint16_t off[WATCH_DEPTH];
-	uint16_t bp_off[WATCH_DEPTH], bp_value[WATCH_DEPTH];
 	uint32_t generation; /* counts replacements */
 	uint32_t pad2;
+	uint64_t pc[WATCH_DEPTH]; /* return addresses, innermost first; then fillers */
+	uint16_t bp_off[WATCH_DEPTH], bp_value[WATCH_DEPTH];
 };
 
 enum watch_slot_state {
@@ -109,22 +114,32 @@ enum watch_slot_state {
 struct watch_slot {
 	uint32_t state; /* enum watch_slot_state */
 	uint32_t tid;
-	uint32_t n; /* uses[0..n) */
+	union {
+		struct {
+			uint32_t n; /* uses[0..n) */
+			uint32_t seq;
+		};
+		uint64_t n_and_seq; /* so that both change at once */
+	};
+	uint64_t pad0;
+	uint32_t stack_mask; /* sets of four stacks, minus one */
+	uint16_t history;    /* releases that are kept, as in the header */
+	uint16_t pad1;
+	struct watch_use uses[WATCH_USES]; /* the first one in the same cache line */
 	uint32_t lost;
-	uint64_t seq;
+	uint32_t pad2;
 	uint64_t pthread;
 	uint64_t stack_lo, stack_hi;
 	uint64_t start, arg;
 	uint32_t children;
-	uint32_t rounds;  /* of thread-specific destructors */
-	uint32_t history; /* releases so far */
-	uint32_t foreign; /* locks released here that this thread had not acquired */
+	uint32_t rounds;   /* of thread-specific destructors */
+	uint32_t releases; /* so far */
+	uint32_t foreign;  /* locks released here that this thread had not acquired */
 	uint64_t foreign_object[WATCH_FOREIGN];
 	char name[40];	    /* birth order: "0", "0.1", "0.1.2" */
 	uint32_t populated; /* memory is there: no fault, no SIGBUS on a full disk */
-	uint32_t pad[9];
-	struct watch_use uses[WATCH_USES];
-	uint64_t keys[WATCH_STACKS_MAX]; /* pc and sp of each stack, mixed; 0 = none */
+	uint32_t pad[133];
+	uint32_t keys[WATCH_STACKS_MAX]; /* pc and sp of each stack, mixed; 0 = none */
 	struct watch_stack stacks[];	 /* header.stacks of them; then releases: history of them,
 					    then order pairs: history of them */
 };

@@ -61,8 +61,11 @@ tasks=3
 ./account >/dev/null 2>&1 &
 pid=$! pids=$!
 settle "$pid"
-timeout 30 "$UNPLAIT" watch --pid "$pid" >out 2>err
-has err "without" "says that the library is not there"
+run 1 timeout 30 "$UNPLAIT" watch --pid "$pid"
+has err "without the watch library" "says that the library is not there"
+has out "deadlock: 2 threads wait for each other (by the owners in the mutexes" "the owners are in the mutexes all the same"
+is "$(grep -c 'transfer.*account.cpp:28' out)" 2 "where both threads are blocked"
+hasnt out "account.cpp:26" "where they took their first lock, nobody knows"
 end
 sleep 30 & pids=$!
 run 3 unplait watch --pid 999999999

@@ -1,0 +1,282 @@
+/* deadlock/foreign.c - see foreign.h.
+ *
+ * Without the library nobody noted where the held locks were taken; that is lost. What is left: the
+ * stack of every thread (elfutils, through ptrace), the futex each sleeps on (/proc), and, when the
+ * stack says that it sleeps inside pthread_mutex_lock, the owner that glibc stores in the mutex. A
+ * cycle of such owners is a deadlock all the same. */
+#include "deadlock/foreign.h"
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "coredump/symbols.h"
+
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *debuginfo_path;
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_linux_proc_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.debuginfo_path = &debuginfo_path,
+};
+
+struct frames VEC_FIELDS(struct foreign_frame);
+struct threads VEC_FIELDS(struct foreign_thread);
+
+struct reading {
+	int pid, mem;
+	struct threads threads;
+	struct frames frames; /* of the thread being read */
+	struct symbols *symbols;
+	Dwfl *dwfl;
+};
+
+/* ---- stacks ---- */
+
+static void name_frames(struct reading *r, uint64_t pc, bool is_call)
+{
+	Dwfl_Module *mod = dwfl_addrmodule(r->dwfl, pc);
+	struct symbol_frames found = { 0 };
+	const char *path = NULL;
+	Dwarf_Addr bias = 0;
+
+	if (mod && dwfl_module_getelf(mod, &bias))
+		dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, &path, NULL);
+	if (path)
+		err_free(symbols_lookup(r->symbols, path, NULL, pc - is_call - bias, &found));
+	if (!found.len)
+		vec_push(&r->frames, (struct foreign_frame){ .pc = pc });
+	for (size_t i = 0; i < found.len; i++) {
+		const struct symbol_frame *s = &found.data[i];
+
+		vec_push(&r->frames, (struct foreign_frame){
+					     .function = s->function ? xstrdup(s->function) : NULL,
+					     .file = s->file ? xstrdup(s->file) : NULL,
+					     .line = s->line,
+					     .pc = pc });
+	}
+	vec_deinit(&found);
+}
+
+static int on_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct reading *r = arg;
+	Dwarf_Addr pc;
+	bool activation;
+
+	if (!dwfl_frame_pc(frame, &pc, &activation) || r->frames.len > 40)
+		return DWARF_CB_ABORT;
+	name_frames(r, pc, !activation);
+	return DWARF_CB_OK;
+}
+
+static int on_thread(Dwfl_Thread *thread, void *arg)
+{
+	struct reading *r = arg;
+	struct foreign_thread *t = vec_add(&r->threads);
+
+	t->tid = dwfl_thread_tid(thread);
+	r->frames = (struct frames){ 0 };
+	dwfl_thread_getframes(thread, on_frame, r); /* an incomplete stack is still a stack */
+	t = vec_last(&r->threads);
+	t->frames = r->frames.data;
+	t->nframes = r->frames.len;
+	return DWARF_CB_OK;
+}
+
+static struct err *read_stacks(struct reading *r)
+{
+	struct err *err = NULL;
+
+	r->dwfl = dwfl_begin(&callbacks);
+	if (!r->dwfl || dwfl_linux_proc_report(r->dwfl, r->pid) != 0 ||
+	    dwfl_report_end(r->dwfl, NULL, NULL) != 0 ||
+	    dwfl_linux_proc_attach(r->dwfl, r->pid, false) != 0 ||
+	    dwfl_getthreads(r->dwfl, on_thread, r) < 0)
+		err = err_new(ERR_ENV, "cannot read the stacks of process %d: %s", r->pid,
+			      dwfl_errmsg(-1));
+	if (r->dwfl)
+		dwfl_end(r->dwfl);
+	return err;
+}
+
+/* ---- what they sleep on ---- */
+
+static uint64_t futex_of(int pid, int tid)
+{
+	char path[64];
+	unsigned long address = 0;
+	long number;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%ld %lx", &number, &address) != 2 || number != 202 /* futex */)
+		address = 0;
+	fclose(f);
+	return address;
+}
+
+static bool is_in_mutex_lock(const struct foreign_thread *t)
+{
+	for (size_t i = 0; i < t->nframes && i < 6; i++)
+		if (t->frames[i].function && (strstr(t->frames[i].function, "mutex_lock") ||
+					      strstr(t->frames[i].function, "mutex_cond_lock")))
+			return true;
+	return false;
+}
+
+static void find_owner(struct reading *r, struct foreign_thread *t)
+{
+	pthread_mutex_t m;
+
+	t->futex = futex_of(r->pid, t->tid);
+	if (t->futex && is_in_mutex_lock(t) &&
+	    pread(r->mem, &m, sizeof(m), (off_t)t->futex) == (ssize_t)sizeof(m) &&
+	    m.__data.__lock != 0)
+		t->owner = m.__data.__owner;
+}
+
+static size_t index_of(const struct foreign *f, int tid)
+{
+	size_t i = 0;
+
+	while (i < f->nthreads && f->threads[i].tid != tid)
+		i++;
+	return i;
+}
+
+/* Every thread waits for at most one other: follow that from each until a thread comes again. */
+static void find_cycle(struct foreign *f)
+{
+	for (size_t start = 0; start < f->nthreads && !f->ncycle; start++) {
+		VEC(size_t) path = { 0 };
+
+		for (size_t at = start; at < f->nthreads && path.len <= f->nthreads;
+		     at = f->threads[at].owner ? index_of(f, f->threads[at].owner) : f->nthreads) {
+			if (path.len && at == start) {
+				f->cycle = xmemdup(path.data, path.len * sizeof(size_t));
+				f->ncycle = path.len;
+				break;
+			}
+			vec_push(&path, at);
+		}
+		vec_deinit(&path);
+	}
+}
+
+struct err *foreign_read(int pid, struct foreign *ret)
+{
+	struct reading r = { .pid = pid, .symbols = symbols_new() };
+	char path[64];
+	struct err *err;
+
+	*ret = (struct foreign){ .pid = pid };
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	r.mem = open(path, O_RDONLY | O_CLOEXEC);
+	err = read_stacks(&r);
+	ret->threads = r.threads.data;
+	ret->nthreads = r.threads.len;
+	for (size_t i = 0; i < ret->nthreads && !err && r.mem >= 0; i++)
+		find_owner(&r, &ret->threads[i]);
+	if (!err)
+		find_cycle(ret);
+	if (r.mem >= 0)
+		close(r.mem);
+	symbols_free(r.symbols);
+	return err;
+}
+
+void foreign_deinit(struct foreign *f)
+{
+	for (size_t i = 0; i < f->nthreads; i++) {
+		for (size_t k = 0; k < f->threads[i].nframes; k++) {
+			free(f->threads[i].frames[k].function);
+			free(f->threads[i].frames[k].file);
+		}
+		free(f->threads[i].frames);
+	}
+	free(f->threads);
+	free(f->cycle);
+	*f = (struct foreign){ 0 };
+}
+
+/* ---- printing ---- */
+
+void foreign_text(const struct foreign *f, struct strbuf *out)
+{
+	if (f->ncycle) {
+		strbuf_addf(out,
+			    "deadlock: %zu thread%s (by the owners in the mutexes; where they were "
+			    "taken is not known)\n",
+			    f->ncycle,
+			    f->ncycle == 1 ? " waits for itself" : "s wait for each other");
+		for (size_t i = 0; i < f->ncycle; i++)
+			strbuf_addf(out, "  thread %d wants a mutex that thread %d holds\n",
+				    f->threads[f->cycle[i]].tid, f->threads[f->cycle[i]].owner);
+		strbuf_addc(out, '\n');
+	}
+	for (size_t i = 0; i < f->nthreads; i++) {
+		const struct foreign_thread *t = &f->threads[i];
+
+		strbuf_addf(out, "thread %d %s", t->tid,
+			    t->owner   ? "waits for a mutex"
+			    : t->futex ? "sleeps on a futex"
+				       : "is not in a futex");
+		if (t->owner)
+			strbuf_addf(out, " held by thread %d", t->owner);
+		strbuf_adds(out, ", at\n");
+		for (size_t k = 0; k < t->nframes; k++) {
+			const struct foreign_frame *fr = &t->frames[k];
+
+			strbuf_addf(out, "      %s", fr->function ? fr->function : "?");
+			if (fr->file)
+				strbuf_addf(out, "  %s:%u", fr->file, fr->line);
+			strbuf_addc(out, '\n');
+		}
+	}
+}
+
+void foreign_json(const struct foreign *f, struct json *j)
+{
+	json_begin_object(j, NULL);
+	json_int(j, "unplait", 1);
+	json_str(j, "command", "watch");
+	json_str(j, "kind", f->ncycle ? "deadlock" : "none");
+	json_bool(j, "library", false);
+	json_int(j, "pid", f->pid);
+	json_begin_array(j, "cycle");
+	for (size_t i = 0; i < f->ncycle; i++)
+		json_int(j, NULL, f->threads[f->cycle[i]].tid);
+	json_end(j);
+	json_begin_array(j, "threads");
+	for (size_t i = 0; i < f->nthreads; i++) {
+		const struct foreign_thread *t = &f->threads[i];
+
+		json_begin_object(j, NULL);
+		json_int(j, "tid", t->tid);
+		if (t->owner)
+			json_int(j, "waits_for", t->owner);
+		json_begin_array(j, "stack");
+		for (size_t k = 0; k < t->nframes; k++) {
+			json_begin_object(j, NULL);
+			json_str(j, "function", t->frames[k].function);
+			json_str(j, "file", t->frames[k].file);
+			json_int(j, "line", t->frames[k].line);
+			json_end(j);
+		}
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}

@@ -1,0 +1,41 @@
+/* deadlock/foreign.h - what can be said about a process that runs without the watch library. */
+#ifndef DEADLOCK_FOREIGN_H
+#define DEADLOCK_FOREIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct json;
+struct strbuf;
+
+struct foreign_frame {
+	char *function, *file; /* NULL = unknown */
+	unsigned line;
+	uint64_t pc;
+};
+
+struct foreign_thread {
+	int tid;
+	uint64_t futex; /* that it sleeps on, 0 = none */
+	int owner;	/* tid stored in the mutex it waits for, 0 = not a mutex, or unknown */
+	struct foreign_frame *frames;
+	size_t nframes;
+};
+
+struct foreign {
+	int pid;
+	struct foreign_thread *threads;
+	size_t nthreads;
+	size_t *cycle; /* threads whose mutexes name each other as owners */
+	size_t ncycle;
+};
+
+/* Stops the process for the moment it takes to read the stacks. */
+struct err *foreign_read(int pid, struct foreign *ret);
+void foreign_deinit(struct foreign *f);
+void foreign_text(const struct foreign *f, struct strbuf *out);
+void foreign_json(const struct foreign *f, struct json *j);
+
+#endif
