@@ -248,6 +248,7 @@ static struct err *examine(struct watcher *wr, struct watched *w, bool quiet_lon
 	}
 	deadlock_deinit(&d);
 	snapshot_deinit(&s);
+	/* cppcheck-suppress returnDanglingLifetime ; an error holds no part of a snapshot */
 	return err;
 }
 
@@ -312,6 +313,7 @@ static struct err *report_now(struct watcher *wr)
 		deadlock_deinit(&d);
 		snapshot_deinit(&s);
 	}
+	/* cppcheck-suppress returnDanglingLifetime ; an error holds no part of a snapshot */
 	return err;
 }
 
@@ -345,6 +347,7 @@ static struct err *look_at_dead(struct watcher *wr, struct watched *w)
 	err = report(wr, w, WATCH_WHY_DEATH, &s, &d);
 	deadlock_deinit(&d);
 	snapshot_deinit(&s);
+	/* cppcheck-suppress returnDanglingLifetime ; an error holds no part of a snapshot */
 	return err;
 }
 
