@@ -577,6 +577,33 @@ static enum stop allocate(struct machine *m, struct frame *f, const struct op *o
 	return put(m, f, o->d, (struct val){ at, 0 });
 }
 
+/* A symbolic entry may be any of the table's; which table it was is no longer known here, so every
+ * address of every table is a candidate. */
+static enum stop relative(struct machine *m, struct frame *f, const struct op *o)
+{
+	struct val v = get_reg(f, o->a);
+	struct exprs *e = &m->exprs;
+	size_t n = m->ir->relatives.len;
+	expr_id x;
+
+	if (v.x && n > 256)
+		v = (struct val){
+			machine_concretise(m, v, 32, "an index into a table of addresses"), 0
+		};
+	if (!v.x) {
+		if (!(v.c & RELATIVE_TAG) || (v.c & ~RELATIVE_TAG) >= n)
+			return machine_fault(m, SYM_UNSUPPORTED,
+					     "a relative table that was changed at run time");
+		return put(m, f, o->d,
+			   (struct val){ m->ir->relatives.data[v.c & ~RELATIVE_TAG], 0 });
+	}
+	x = expr_const(e, 64, 0);
+	for (size_t i = 0; i < n; i++)
+		x = expr_ite(e, expr_binary(e, EX_EQ, v.x, expr_const(e, 32, RELATIVE_TAG | i)),
+			     expr_const(e, 64, m->ir->relatives.data[i]), x);
+	return put(m, f, o->d, expr_val(m, x));
+}
+
 enum stop slow_op(struct machine *m, struct frame *f, const struct op *o)
 {
 	struct exprs *e = &m->exprs;
@@ -694,6 +721,8 @@ enum stop slow_op(struct machine *m, struct frame *f, const struct op *o)
 	case OP_RMW:
 	case OP_CMPXCHG:
 		return atomic(m, f, o);
+	case OP_RELATIVE:
+		return relative(m, f, o);
 	case OP_TLS:
 		return put(m, f, o->d,
 			   (struct val){

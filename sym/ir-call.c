@@ -274,6 +274,19 @@ static bool other_intrinsic(struct lower *l, LLVMValueRef i, const char *name)
 		o->b = BI_ABORT;
 	} else if (!strncmp(name, "returnaddress", 13) || !strncmp(name, "frameaddress", 12)) {
 		result_is(l, i, const_reg(l, 0));
+	} else if (!strncmp(name, "load.relative.", 14)) {
+		int32_t d = reg_of(l, i), t = new_regs(l, 1), a = reg_of(l, LLVMGetOperand(i, 0)),
+			b = reg_of(l, LLVMGetOperand(i, 1));
+
+		o = emit(l, OP_LOADX32);
+		o->d = t;
+		o->a = a;
+		o->b = b;
+		o->imm = 1; /* scale */
+		o->w = 32;
+		o = emit(l, OP_RELATIVE);
+		o->d = d;
+		o->a = t;
 	} else if (!strncmp(name, "vector.reduce.", 14)) {
 		return reduce(l, i, name + 14);
 	} else if (!strncmp(name, "lrint.", 6) || !strncmp(name, "llrint.", 7)) {

@@ -137,6 +137,15 @@ static bool const_gep(struct ir *ir, LLVMValueRef c, uint64_t *ret, const char *
 	return true;
 }
 
+/* The difference of two objects' addresses, as in an entry of a relative lookup table. */
+static bool is_difference(LLVMValueRef c)
+{
+	return LLVMGetValueKind(c) == LLVMConstantExprValueKind &&
+	       LLVMGetConstOpcode(c) == LLVMSub &&
+	       LLVMGetValueKind(LLVMGetOperand(c, 0)) == LLVMConstantExprValueKind &&
+	       LLVMGetConstOpcode(LLVMGetOperand(c, 0)) == LLVMPtrToInt;
+}
+
 static bool const_expr(struct ir *ir, LLVMValueRef c, uint64_t *ret, const char **why)
 {
 	uint64_t a = 0, b = 0;
@@ -150,6 +159,15 @@ static bool const_expr(struct ir *ir, LLVMValueRef c, uint64_t *ret, const char 
 	case LLVMAddrSpaceCast:
 		return const_u64(ir, LLVMGetOperand(c, 0), ret, why);
 	case LLVMTrunc:
+		if (is_difference(LLVMGetOperand(c, 0))) {
+			LLVMValueRef target = LLVMGetOperand(LLVMGetOperand(c, 0), 0);
+
+			if (!const_u64(ir, target, &a, why))
+				return false;
+			*ret = RELATIVE_TAG | ir->relatives.len;
+			vec_push(&ir->relatives, a);
+			return true;
+		}
 		if (!const_u64(ir, LLVMGetOperand(c, 0), &a, why))
 			return false;
 		*ret = a & (~0ull >> (64 - LLVMGetIntTypeWidth(LLVMTypeOf(c))));

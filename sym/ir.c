@@ -204,6 +204,7 @@ void ir_free(struct ir *ir)
 	vec_deinit(&ir->tables);
 	vec_deinit(&ir->args);
 	vec_deinit(&ir->messages);
+	vec_deinit(&ir->relatives);
 	vec_deinit(&ir->constructors);
 	names_deinit(&ir->files);
 	map_deinit(&ir->by_llvm);

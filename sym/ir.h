@@ -132,7 +132,10 @@ struct ir {
 	VEC(struct function *) functions;
 	VEC(struct global) globals;
 	VEC(struct switch_table) tables;
-	VEC(int32_t) args;	    /* argument lists of calls and lists of results */
+	VEC(int32_t) args; /* argument lists of calls and lists of results */
+	/* Tables of 32-bit differences of addresses (LLVM's relative lookup tables) cannot hold our
+	 * addresses; they hold RELATIVE_TAG | index into this list instead. */
+	VEC(uint64_t) relatives;
 	VEC(const char *) messages; /* of OP_UNSUPPORTED */
 	VEC(uint32_t) constructors; /* functions to run before main, in order */
 	struct names files;
@@ -144,9 +147,10 @@ struct ir {
 /* Where the machine puts things; the same for every run. An object lives at
  * ADDR_TAG | id << 32 | ADDR_BIAS, so that even a pointer 256 MiB off stays inside its own
  * object's range and is told from every other. Functions have addresses of their own. */
-#define ADDR_TAG  (1ull << 62)
-#define ADDR_BIAS 0x10000000u
-#define FUNC_TAG  (1ull << 61)
+#define ADDR_TAG     (1ull << 62)
+#define ADDR_BIAS    0x10000000u
+#define FUNC_TAG     (1ull << 61)
+#define RELATIVE_TAG 0x80000000u
 static inline uint64_t object_address(uint32_t id)
 {
 	return ADDR_TAG | (uint64_t)id << 32 | ADDR_BIAS;
