@@ -160,8 +160,8 @@ static void add_quoted(struct strbuf *sb, const char *s, size_t len)
 	bool plain = len > 0;
 
 	for (size_t i = 0; i < len; i++)
-		plain &= (s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
-			 (s[i] >= '0' && s[i] <= '9') || strchr("-_./=,:+%", s[i]);
+		plain &= s[i] && ((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
+				  (s[i] >= '0' && s[i] <= '9') || strchr("-_./=,:+%", s[i]));
 	if (plain) {
 		strbuf_add(sb, s, len);
 		return;
@@ -184,9 +184,16 @@ static void add_quoted(struct strbuf *sb, const char *s, size_t len)
 static void add_command(struct strbuf *sb, const struct sym_path *p)
 {
 	if (p->input_len) {
-		strbuf_adds(sb, "printf %s ");
-		add_quoted(sb, (const char *)p->input, p->input_len);
-		strbuf_adds(sb, " | ");
+		strbuf_adds(sb, "printf '");
+		for (size_t i = 0; i < p->input_len; i++) {
+			uint8_t c = p->input[i];
+
+			if (c > 32 && c < 127 && !strchr("'\\%", c))
+				strbuf_addc(sb, (char)c);
+			else
+				strbuf_addf(sb, "\\%03o", c);
+		}
+		strbuf_adds(sb, "' | ");
 	}
 	for (uint32_t i = 0; i < p->nenv; i++) {
 		add_quoted(sb, p->env[i], strlen(p->env[i]));
@@ -316,6 +323,7 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 			"explore: depth, breadth or cover (default)"),
 		OPT_U64(0, "max-states", "N", &o.c.max_states, "explore: waiting states at most"),
 		OPT_U64(0, "max-paths", "N", &o.c.max_paths, "explore: stop after N paths"),
+		OPT_U64(0, "max-errors", "N", &o.c.max_errors, "explore: stop after N errors"),
 		OPT_FLAG(0, "all-errors", &o.c.all_errors,
 			 "explore: every path to an error, not one per place"),
 		OPT_FLAG(0, "paths", &o.paths, "explore: print the input of every path"),

@@ -285,6 +285,9 @@ static enum stop dispatch(struct machine *m, struct frame *f, const struct op *o
 	case BI_CONCRETE:
 		*ret = (struct val){ machine_concretise(m, a[0], 64, "a value"), 0 };
 		return STOP_NONE;
+	case BI_PEEK:
+		*ret = (struct val){ a[0].x ? machine_value(m, m->s, a[0].x) : a[0].c, 0 };
+		return STOP_NONE;
 	case BI_NOTE:
 	case BI_REFUSE:
 		st = mem_string(m, machine_concretise(m, a[0], 64, "a text"), text, sizeof(text));

@@ -243,7 +243,7 @@ static struct err *open_elf(const char *path, const struct file_map *map, struct
 		struct stat st;
 
 		if (!stat(path, &st) && (st.st_mode & 0111))
-			(*ret)->native = xstrdup(path);
+			(*ret)->native = realpath(path, NULL);
 	}
 	return err;
 }

@@ -79,6 +79,7 @@ struct frame *frame_new(struct function *f)
 	fr->caller = NULL;
 	fr->allocas = 0;
 	fr->depth = 1;
+	fr->forks = 0;
 	fr->x = fr->x_memory = NULL;
 	fr->r = fr->memory + f->nconst;
 	memcpy(fr->memory, f->consts, f->nconst * sizeof(uint64_t));

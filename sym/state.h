@@ -19,6 +19,7 @@ struct frame {
 	uint8_t nret;	  /* how many it expects */
 	uint32_t allocas; /* newest stack object, 0 = none */
 	uint32_t depth;
+	uint32_t forks;	   /* symbolic branches met in this call, for the order of exploration */
 	expr_id *x;	   /* NULL while every register is concrete; else x[r], 0 = concrete */
 	expr_id *x_memory; /* x without the offset for constants */
 	uint64_t *r;	   /* registers; r[-nconst] is the first constant */

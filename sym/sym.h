@@ -118,7 +118,7 @@ struct sym_config {
 	uint32_t sym_stdin;		/* bytes of symbolic input */
 	const char *const *sym_env;	/* names, NULL-terminated */
 	uint32_t sym_env_len;
-	uint64_t max_states, max_paths;
+	uint64_t max_states, max_paths, max_errors; /* 0 = no limit */
 	uint32_t query_ms;
 	const char *order;     /* "depth", "breadth" or "cover" */
 	const char *query_log; /* file that receives every query in SMT-LIB, or NULL */

@@ -20,6 +20,8 @@ int sym_is_symbolic(uint64_t value);
 void sym_symbolic(void *at, size_t len, const char *name);
 void sym_assume(int condition);
 uint64_t sym_concrete(uint64_t value);
+/* A value it can have, without deciding for it: only for what nobody looks at again. */
+uint64_t sym_peek(uint64_t value);
 void sym_note(const char *text);
 _Noreturn void sym_refuse(const char *text);
 uint64_t sym_clock(void);

@@ -551,6 +551,12 @@ static unsigned long take_unsigned(const struct spec *s, va_list *ap)
 	return s->size == -1 ? (unsigned short)v : s->size <= -2 ? (unsigned char)v : v;
 }
 
+/* What leaves the program is not looked at again: one possible number will do. */
+static unsigned long shown(const struct out *o, unsigned long v)
+{
+	return o->file || o->fd >= 0 ? sym_peek(v) : v;
+}
+
 static void format(struct out *o, const char *p, va_list *ap)
 {
 	int saved = errno;
@@ -569,21 +575,21 @@ static void format(struct out *o, const char *p, va_list *ap)
 		switch (*p) {
 		case 'd':
 		case 'i':
-			v = take_signed(&s, ap);
+			v = (long)shown(o, (unsigned long)take_signed(&s, ap));
 			put_number(o, &s, v < 0 ? 0 - (unsigned long)v : (unsigned long)v, v < 0,
 				   10, 0, 1);
 			break;
 		case 'u':
-			put_number(o, &s, take_unsigned(&s, ap), 0, 10, 0, 0);
+			put_number(o, &s, shown(o, take_unsigned(&s, ap)), 0, 10, 0, 0);
 			break;
 		case 'x':
-			put_number(o, &s, take_unsigned(&s, ap), 0, 16, 0, 0);
+			put_number(o, &s, shown(o, take_unsigned(&s, ap)), 0, 16, 0, 0);
 			break;
 		case 'X':
-			put_number(o, &s, take_unsigned(&s, ap), 0, 16, 1, 0);
+			put_number(o, &s, shown(o, take_unsigned(&s, ap)), 0, 16, 1, 0);
 			break;
 		case 'o':
-			put_number(o, &s, take_unsigned(&s, ap), 0, 8, 0, 0);
+			put_number(o, &s, shown(o, take_unsigned(&s, ap)), 0, 8, 0, 0);
 			break;
 		case 'p': {
 			unsigned long at = (unsigned long)va_arg(*ap, void *);

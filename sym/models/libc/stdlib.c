@@ -165,7 +165,7 @@ static int digit(int c)
 static unsigned long parse(const char *s, char **end, int base, int is_signed)
 {
 	const char *start = s;
-	int negative = 0, any = 0, over = 0;
+	int negative = 0, any = 0, over = 0, digits = 0;
 	unsigned long v = 0, limit;
 
 	while (*s == ' ' || (*s >= 9 && *s <= 13))
@@ -184,9 +184,11 @@ static unsigned long parse(const char *s, char **end, int base, int is_signed)
 		unsigned long d = (unsigned long)digit((unsigned char)*s);
 
 		any = 1;
-		/* divide known numbers only: the solver is slow at division */
-		if (v > limit / (unsigned long)base ||
-		    (v == limit / (unsigned long)base && d > limit % (unsigned long)base))
+		/* fifteen digits fit in any base up to 16; beyond, divide known numbers only:
+		 * solvers are slow at multiplication and division */
+		if ((++digits > 15 || base > 16) &&
+		    (v > limit / (unsigned long)base ||
+		     (v == limit / (unsigned long)base && d > limit % (unsigned long)base)))
 			over = 1;
 		else
 			v = v * (unsigned long)base + d;
