@@ -79,6 +79,55 @@ static bool passed(const struct explain_result *r)
 	return !r->failed && !r->constraint_dropped;
 }
 
+/* The pair nearest to the failure that a passing run has the other way round. */
+static bool find_inverted(const struct steps *failing, const struct step_pairs *pairs,
+			  const struct steps *passing, struct step_pair *ret)
+{
+	for (size_t i = 0; i < pairs->len; i++)
+		if (inverted(failing, &pairs->data[i], passing)) {
+			*ret = pairs->data[i];
+			return true;
+		}
+	return false;
+}
+
+/* When no single inversion is enough (the program fails nearly always), share as much of the
+ * failing schedule as possible: leave it at one of its switches, the latest first, and go on
+ * without preemption. */
+static struct err *search_prefixes(const struct explain_runner *runner, const struct steps *failing,
+				   const struct step_pairs *pairs, double end,
+				   struct alternate *ret)
+{
+	static const uint32_t ways[] = { PLAIT_STRATEGY_STAY, PLAIT_STRATEGY_FAIR };
+	struct err *err = NULL;
+
+	for (size_t i = failing->len * ARRAY_SIZE(ways); i-- > 0 && !ret->found && !err;) {
+		size_t at = i / ARRAY_SIZE(ways);
+		struct explain_request request = { .prefix_steps = failing->data[at].clock,
+						   .strategy = ways[i % ARRAY_SIZE(ways)] };
+		struct explain_result r;
+
+		if (at && failing->data[at].thread == failing->data[at - 1].thread)
+			continue;
+		if (clock_seconds() > end)
+			break;
+		ret->pairs_tried++;
+		progress("looking for a passing schedule with a long common start");
+		err = runner->run(runner->context, &request, &r);
+		if (err || !passed(&r))
+			continue;
+		request.record = true;
+		err = runner->run(runner->context, &request, &r);
+		if (!err && passed(&r) && find_inverted(failing, pairs, &r.steps, &ret->pair)) {
+			ret->found = true;
+			ret->passing = r.steps;
+		} else {
+			steps_deinit(&r.steps);
+		}
+	}
+	return err;
+}
+
 struct err *search_alternate(const struct explain_runner *runner, const struct steps *failing,
 			     const struct search_budget *budget, struct alternate *ret)
 {
@@ -109,6 +158,8 @@ struct err *search_alternate(const struct explain_runner *runner, const struct s
 			steps_deinit(&r.steps);
 		}
 	}
+	if (!err && !ret->found)
+		err = search_prefixes(runner, failing, &pairs, end, ret);
 	progress_done();
 	vec_deinit(&pairs);
 	return err;
