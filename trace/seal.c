@@ -20,7 +20,9 @@
 #include "unplait/graph.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -28,16 +30,23 @@
 #include <zstd.h>
 
 struct writer {
-	struct strbuf out;
+	FILE *out;
+	uint64_t at; /* bytes written */
 	VEC(struct format_entry) directory;
 	struct strbuf scratch;
 };
 
 static void writer_deinit(struct writer *w)
 {
-	strbuf_deinit(&w->out);
 	strbuf_deinit(&w->scratch);
 	vec_deinit(&w->directory);
+}
+
+/* Errors show when the file is closed. */
+static void put(struct writer *w, const void *data, size_t len)
+{
+	fwrite(data, 1, len, w->out);
+	w->at += len;
 }
 
 static void writer_begin(struct writer *w)
@@ -45,7 +54,7 @@ static void writer_begin(struct writer *w)
 	struct format_header h = { .version = PLAIT_FORMAT_VERSION, .endian = PLAIT_ENDIAN };
 
 	memcpy(h.magic, PLAIT_MAGIC, 8);
-	strbuf_add(&w->out, &h, sizeof(h));
+	put(w, &h, sizeof(h));
 }
 
 /* Appends the bytes, compressed when that helps, and their entry. */
@@ -56,20 +65,19 @@ static struct format_entry *writer_put(struct writer *w, const char *name, const
 	struct format_entry *e = vec_add(&w->directory);
 
 	snprintf(e->name, sizeof(e->name), "%s", name);
-	e->offset = w->out.len;
+	e->offset = w->at;
 	e->raw = len;
 	strbuf_clear(&w->scratch);
 	strbuf_pad(&w->scratch, 0, bound);
 	n = ZSTD_compress(w->scratch.data, bound, data, len, 3);
 	if (!ZSTD_isError(n) && n < len) {
 		e->coding = 1;
-		e->stored = n;
-		strbuf_add(&w->out, w->scratch.data, n);
-	} else {
-		e->stored = len;
-		strbuf_add(&w->out, data, len);
+		data = w->scratch.data;
+		len = n;
 	}
-	e->hash = XXH64(w->out.data + e->offset, e->stored, 0);
+	e->stored = len;
+	e->hash = XXH64(data, len, 0);
+	put(w, data, len);
 	return e;
 }
 
@@ -78,13 +86,35 @@ static void writer_end(struct writer *w)
 	struct format_footer f = { .nentries = w->directory.len };
 	size_t len = w->directory.len * sizeof(struct format_entry);
 
-	strbuf_pad(&w->out, 0, (8 - w->out.len % 8) % 8);
-	f.directory = w->out.len;
+	put(w, "\0\0\0\0\0\0\0", (8 - w->at % 8) % 8);
+	f.directory = w->at;
 	f.hash = XXH64(w->directory.data, len, 0);
-	strbuf_add(&w->out, w->directory.data, len);
-	f.size = w->out.len + sizeof(f);
+	put(w, w->directory.data, len);
+	f.size = w->at + sizeof(f);
 	memcpy(f.magic, PLAIT_END_MAGIC, 8);
-	strbuf_add(&w->out, &f, sizeof(f));
+	put(w, &f, sizeof(f));
+}
+
+/* A reader sees the old file or the whole new one. */
+static struct err *writer_open(struct writer *w, const char *path, char **ret_temporary)
+{
+	*ret_temporary = xasprintf("%s.tmp", path);
+	w->out = fopen(*ret_temporary, "we");
+	return w->out ? NULL : err_errno(errno, "cannot write %s", path);
+}
+
+static struct err *writer_close(struct writer *w, struct err *err, const char *path,
+				const char *temporary)
+{
+	bool failed = ferror(w->out);
+
+	if ((fclose(w->out) != 0 || failed) && !err)
+		err = err_errno(errno, "cannot write %s", path);
+	if (!err && rename(temporary, path) != 0)
+		err = err_errno(errno, "cannot write %s", path);
+	if (err)
+		unlink(temporary);
+	return err;
 }
 
 /* ---- one thread's events ---- */
@@ -452,27 +482,40 @@ struct err *trace_seal_memory(const char *dir, const struct trace_seal_options *
 			      struct strbuf *ret)
 {
 	_cleanup_(writer_deinit) struct writer w = { 0 };
-	struct err *err = seal(dir, options, &w);
+	char *data = NULL;
+	size_t len = 0;
+	struct err *err;
 
+	w.out = open_memstream(&data, &len);
+	if (!w.out)
+		return err_errno(errno, "no memory");
+	err = seal(dir, options, &w);
+	fclose(w.out);
 	if (!err)
-		strbuf_add(ret, w.out.data, w.out.len);
+		strbuf_add(ret, data, len);
+	free(data);
 	return err;
 }
 
 struct err *trace_seal(const char *dir, const struct trace_seal_options *options, const char *path)
 {
 	_cleanup_(writer_deinit) struct writer w = { 0 };
-	struct err *err = seal(dir, options, &w);
+	_cleanup_(xfreep) char *temporary = NULL;
+	struct err *err = writer_open(&w, path, &temporary);
 
-	return err ? err : file_write(path, w.out.data, w.out.len);
+	return err ? err : writer_close(&w, seal(dir, options, &w), path, temporary);
 }
 
 struct err *trace_copy(struct trace *from, const struct trace_extra *extra, size_t nextra,
 		       const char *path)
 {
 	_cleanup_(writer_deinit) struct writer w = { 0 };
+	_cleanup_(xfreep) char *temporary = NULL;
 	const struct format_entry *e;
+	struct err *err = writer_open(&w, path, &temporary);
 
+	if (err)
+		return err;
 	writer_begin(&w);
 	for (size_t i = 0; (e = trace_entry(from, i)) != NULL; i++) {
 		struct format_entry *to;
@@ -484,11 +527,11 @@ struct err *trace_copy(struct trace *from, const struct trace_extra *extra, size
 			continue;
 		to = vec_add(&w.directory);
 		*to = *e;
-		to->offset = w.out.len;
-		strbuf_add(&w.out, trace_stored(from, e), e->stored);
+		to->offset = w.at;
+		put(&w, trace_stored(from, e), e->stored);
 	}
 	for (size_t k = 0; k < nextra; k++)
 		writer_put(&w, extra[k].name, extra[k].data, extra[k].len);
 	writer_end(&w);
-	return file_write(path, w.out.data, w.out.len);
+	return writer_close(&w, NULL, path, temporary);
 }
