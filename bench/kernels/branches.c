@@ -29,6 +29,7 @@ int main(void)
 
 	for (long i = 0; i < 2; i++)
 		pthread_create(&t[i], NULL, work, (void *)i);
+	seed = 12345; /* a write that the threads may see: their branches depend on it */
 	for (int i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
 	printf("%u %u\n", results[0], results[1]);
