@@ -290,30 +290,34 @@ static struct err *poll_all(struct watcher *wr)
 
 /* ---- requests, and what is left of the dead ---- */
 
+static struct err *report_one(struct watcher *wr, struct watched *w)
+{
+	struct snapshot s;
+	struct deadlock d;
+	struct err *err = watch_sample(w->pid, 0.05, 0, &s, &d);
+
+	if (err) {
+		err_free(err); /* it has just ended */
+		return NULL;
+	}
+	/* nobody moves between two samples; that says something only after a while */
+	d.stuck &= wr->o->stuck_after > 0 && w->quiet_since > 0 &&
+		   clock_seconds() - w->quiet_since >= wr->o->stuck_after;
+	err = report(wr, w, WATCH_WHY_REQUEST, &s, &d);
+	deadlock_deinit(&d);
+	snapshot_deinit(&s);
+	/* cppcheck-suppress returnDanglingLifetime ; an error holds no part of a snapshot */
+	return err;
+}
+
 static struct err *report_now(struct watcher *wr)
 {
 	struct err *err = NULL;
 
 	find_areas(wr);
-	for (size_t i = 0; i < wr->all.len && !err; i++) {
-		struct watched *w = &wr->all.data[i];
-		struct snapshot s;
-		struct deadlock d;
-
-		err = w->dead ? err_new(ERR_ENV, "dead") : watch_sample(w->pid, 0.05, 0, &s, &d);
-		if (err) {
-			err_free(err);
-			err = NULL;
-			continue;
-		}
-		/* nobody moves between two samples; that says something only after a while */
-		d.stuck &= wr->o->stuck_after > 0 && w->quiet_since > 0 &&
-			   clock_seconds() - w->quiet_since >= wr->o->stuck_after;
-		err = report(wr, w, WATCH_WHY_REQUEST, &s, &d);
-		deadlock_deinit(&d);
-		snapshot_deinit(&s);
-	}
-	/* cppcheck-suppress returnDanglingLifetime ; an error holds no part of a snapshot */
+	for (size_t i = 0; i < wr->all.len && !err; i++)
+		if (!wr->all.data[i].dead)
+			err = report_one(wr, &wr->all.data[i]);
 	return err;
 }
 
