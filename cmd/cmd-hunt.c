@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void print_text(const struct hunt_options *o, const struct hunt_result *r)
 {
@@ -32,7 +33,10 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 	}
 	if (!r->failures.len)
 		strbuf_addf(&sb, "no failure in %" PRIu64 " runs%s\n", r->runs,
-			    r->exhausted ? ": every schedule within the bound was explored" : "");
+			    !r->exhausted ? ""
+			    : strchr(o->strategy, ':')
+				    ? ": every schedule within the bound was explored"
+				    : ": every schedule was explored");
 	strbuf_addf(&sb,
 		    "%" PRIu64 " runs in %.1f s, %" PRIu64 " events, %" PRIu64
 		    " write-to-read pairs, %" PRIu64 " shared sites\n",
@@ -44,7 +48,6 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 	show_uncontrolled(r->uncontrolled, r->note, &sb);
 	fputs(strbuf_str(&sb), stdout);
 	strbuf_deinit(&sb);
-	(void)o;
 }
 
 static void json_failure(struct json *j, const struct hunt_failure *f)
@@ -111,17 +114,18 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 				  .points = PLAIT_ANY,
 				  .output = "fail.plait" };
 	const char *fail_on = NULL, *gate = NULL, *points = NULL;
-	uint64_t replays = 5;
+	uint64_t replays = 5, jobs = 1;
 	struct hunt_result r = { 0 };
 	const struct opt table[] = {
 		OPT_STR('s', "strategy", "S", &o.strategy,
-			"auto, random, pct[:d], pos, rf, fair, stay"),
+			"auto, random, pct[:d], pos, rf, dfs[:bound], fair, stay"),
 		OPT_U64('n', "runs", "N", &o.runs, "stop after N runs (default 10000)"),
 		OPT_REAL(0, "time", "SEC", &o.seconds, "stop after SEC seconds"),
 		OPT_FLAG(0, "all", &o.all, "go on after the first failure, keep one of each kind"),
 		OPT_STR('o', "output", "FILE", &o.output, "where to save (with --all: a folder)"),
 		OPT_U64(0, "replays", "N", &replays,
 			"confirm each failure by N replays (default 5)"),
+		OPT_U64('j', "jobs", "N", &jobs, "runs at a time (default 1)"),
 		OPT_U64(0, "seed", "N", &o.seed, "same seed, same hunt (default 1)"),
 		OPT_REAL(0, "timeout", "SEC", &o.target.timeout,
 			 "real seconds per run (default 10)"),
@@ -153,6 +157,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		o.runs = 10000;
 	o.target.argv = argv;
 	o.replays = (unsigned)replays;
+	o.jobs = jobs < 1 ? 1 : jobs > 64 ? 64 : (unsigned)jobs;
 	if (!*o.output)
 		o.output = NULL;
 	err = hunt_run(&o, &r);

@@ -106,12 +106,12 @@ bool guide_next(struct guide *g, const struct plait_pair *pairs)
 	return true;
 }
 
-void guide_learn(struct guide *g, uint32_t new_pairs)
+void guide_learn(struct guide *g, const struct wishes *wishes, uint32_t new_pairs)
 {
 	size_t i;
 
-	if (!new_pairs || !g->last.n)
+	if (!new_pairs || !wishes->n)
 		return;
 	i = g->nkept < GUIDE_KEPT ? g->nkept++ : draw(g, GUIDE_KEPT);
-	g->kept[i] = g->last;
+	g->kept[i] = *wishes;
 }

@@ -37,6 +37,6 @@ struct guide {
  */
 bool guide_next(struct guide *g, const struct plait_pair *pairs);
 /* How the run with these wishes went. */
-void guide_learn(struct guide *g, uint32_t new_pairs);
+void guide_learn(struct guide *g, const struct wishes *wishes, uint32_t new_pairs);
 
 #endif

@@ -11,6 +11,7 @@
 #define LOG_DOMAIN "hunt"
 #include "run/run.h"
 
+#include "run/dfs.h"
 #include "run/guide.h"
 
 #include "base/err.h"
@@ -20,6 +21,8 @@
 #include "sched/strategy.h"
 
 enum { LEARNING_RUNS = 2, EAGER_EVERY = 4, ALL_POINTS_EVERY = 4 };
+
+enum { HUNT_JOBS = 64 };
 
 /* One member of the portfolio. */
 struct arm {
@@ -32,13 +35,16 @@ struct arm {
 struct hunt {
 	const struct hunt_options *o;
 	struct hunt_result *result;
-	struct session *session;
+	struct session *session; /* the first: what it has learned is what counts */
+	struct session *others[HUNT_JOBS - 1];
+	unsigned njobs;
 	struct arm arms[8];
 	size_t narms;
 	uint64_t random;
 	uint64_t longest; /* points of the longest run so far */
 	struct map seen;  /* signature -> index into failures */
 	double start;
+	uint64_t shared; /* pairs that all sessions know of */
 	struct guide guide;
 };
 
@@ -74,11 +80,12 @@ static struct err *parse_strategy(struct hunt *h, const char *text)
 		 text);
 	strategy = sched_strategy_find(name);
 	if (strategy == PLAIT_STRATEGY_COUNT || strategy == PLAIT_STRATEGY_REPLAY ||
-	    strategy == PLAIT_STRATEGY_DFS || (colon && (depth == 0 || depth > SCHED_MAX_DEPTH)))
+	    (colon && depth > SCHED_MAX_DEPTH))
 		return err_new(ERR_USAGE,
-			       "no strategy `%s': auto, random, pct[:d], pos, rf, fair, stay",
+			       "no strategy `%s': auto, random, pct[:d], pos, rf, fair, stay, "
+			       "dfs[:bound]",
 			       text);
-	add_arm(h, strategy, depth ? depth : 3, strategy == PLAIT_STRATEGY_RF);
+	add_arm(h, strategy, colon ? depth : 3, strategy == PLAIT_STRATEGY_RF);
 	return NULL;
 }
 
@@ -177,9 +184,8 @@ static struct err *consider(struct hunt *h, struct run_result *r, const char *st
 
 /* ---- the loop ---- */
 
-static struct run_request next_request(struct hunt *h, struct arm *a, bool learning)
+static struct run_request next_request(struct hunt *h, struct arm *a, bool learning, uint64_t run)
 {
-	uint64_t run = h->result->runs;
 	struct run_request req = {
 		.strategy = learning ? PLAIT_STRATEGY_RANDOM : a->strategy,
 		.seed = h->o->seed * 1000003 + run,
@@ -212,38 +218,117 @@ static void show_progress(struct hunt *h)
 		 h->result->failures.len, h->o->runs ? "" : " (no limit)");
 }
 
+/* A run that is under way, or done. */
+struct slot {
+	struct session *session;
+	struct arm *arm;
+	struct run_request request;
+	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
+	struct wishes wishes;
+	bool learning;
+	struct run_result result;
+};
+
+static struct err *begin(struct hunt *h, struct slot *slot, uint64_t run)
+{
+	slot->learning = run < LEARNING_RUNS && h->o->points == PLAIT_ANY;
+	slot->arm = draw_arm(h);
+	slot->request = next_request(h, slot->arm, slot->learning, run);
+	slot->wishes = h->guide.last;
+	if (slot->request.nconstraints) {
+		memcpy(slot->constraints, h->guide.constraints,
+		       slot->request.nconstraints * sizeof(slot->constraints[0]));
+		slot->request.constraints = slot->constraints;
+	}
+	return session_start(slot->session, &slot->request);
+}
+
+/* Count it, learn from it, and look at it closely if it failed. */
+static struct err *take_in(struct hunt *h, struct slot *slot)
+{
+	struct run_result *r = &slot->result;
+
+	h->result->runs++;
+	h->result->steps += r->steps;
+	h->result->pairs += r->new_pairs;
+	h->result->uncontrolled |= r->uncontrolled;
+	if (r->points > h->longest)
+		h->longest = r->points;
+	if (!slot->learning)
+		reward(slot->arm, r);
+	if (slot->request.nconstraints)
+		guide_learn(&h->guide, &slot->wishes, r->new_pairs);
+	if (slot->session != h->session && (r->new_pairs || r->new_points))
+		session_learn_all(h->session, slot->session);
+	show_progress(h);
+	if (!run_failed(r) || (!h->o->all && h->result->failures.len))
+		return NULL;
+	return consider(h, r, sched_strategy_name(slot->request.strategy));
+}
+
+/* Runs are started in batches of one per job, and their results are taken in in order: the hunt
+ * depends on the number of jobs, not on which run happens to end first. */
 static struct err *search(struct hunt *h)
 {
-	bool adaptive = h->narms > 1;
+	struct slot *slots = xcalloc(h->njobs, sizeof(*slots));
+	struct err *first = NULL;
+	unsigned i, n;
+
+	for (i = 0; i < h->njobs; i++)
+		slots[i].session = i ? h->others[i - 1] : h->session;
+	while (!first && !out_of_time(h) && (h->o->all || !h->result->failures.len)) {
+		/* what one has learned, all know */
+		for (i = 1; i < h->njobs; i++)
+			if (h->result->pairs != h->shared)
+				session_learn_all(slots[i].session, h->session);
+		h->shared = h->result->pairs;
+		for (n = 0; n < h->njobs && !first; n++) {
+			if (h->o->runs && h->result->runs + n >= h->o->runs)
+				break;
+			first = begin(h, &slots[n], h->result->runs + n);
+		}
+		for (i = 0; i < n && !first; i++)
+			first = session_finish(slots[i].session, &slots[i].result);
+		for (i = 0; i < n && !first; i++)
+			first = take_in(h, &slots[i]);
+	}
+	for (i = 0; i < h->njobs; i++)
+		run_result_deinit(&slots[i].result);
+	free(slots);
+	progress_done();
+	return first;
+}
+
+/* Systematic search instead of sampling. */
+static struct err *search_all(struct hunt *h)
+{
+	bool bounded = strchr(h->o->strategy, ':') != NULL, more = true;
+	struct dfs d = { .bound = bounded ? h->arms[0].depth : PLAIT_ANY };
 	struct run_result r = { 0 };
 	struct err *err = NULL;
 
-	while (!err && !out_of_time(h)) {
-		bool learning =
-			h->result->runs < LEARNING_RUNS && (adaptive || h->o->points == PLAIT_ANY);
-		struct arm *a = draw_arm(h);
-		struct run_request req = next_request(h, a, learning);
+	while (!err && more && !out_of_time(h)) {
+		struct run_request req;
 
+		dfs_request(&d, &req);
 		err = session_run(h->session, &req, &r);
+		if (!err && r.diverged)
+			err = err_new(ERR_INCONCLUSIVE, "the target is not deterministic: %s",
+				      r.text);
 		if (err)
 			break;
 		h->result->runs++;
 		h->result->steps += r.steps;
-		h->result->pairs += r.new_pairs;
 		h->result->uncontrolled |= r.uncontrolled;
-		if (r.points > h->longest)
-			h->longest = r.points;
-		if (!learning)
-			reward(a, &r);
-		if (req.nconstraints)
-			guide_learn(&h->guide, r.new_pairs);
 		show_progress(h);
-		if (!run_failed(&r))
-			continue;
-		err = consider(h, &r, sched_strategy_name(req.strategy));
+		err = dfs_advance(&d, &r, &more);
+		if (!err && run_failed(&r))
+			err = consider(h, &r, "dfs");
 		if (!h->o->all && h->result->failures.len)
 			break;
 	}
+	h->result->exhausted = !err && !more;
+	dfs_deinit(&d);
 	run_result_deinit(&r);
 	progress_done();
 	return err;
@@ -264,14 +349,18 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 		err = file_make_dirs(o->output);
 	if (!err)
 		err = session_open(&o->target, &h.session);
+	for (h.njobs = 1; !err && h.njobs < o->jobs && h.njobs < HUNT_JOBS; h.njobs++)
+		err = session_open(&o->target, &h.others[h.njobs - 1]);
 	if (!err)
-		err = search(&h);
+		err = h.arms[0].strategy == PLAIT_STRATEGY_DFS ? search_all(&h) : search(&h);
 	if (!err && session_note(h.session))
 		ret->note = xstrdup(session_note(h.session));
 	if (!err)
 		ret->points = session_npoints(h.session);
 	ret->seconds = clock_seconds() - h.start;
 	session_close(h.session);
+	while (h.njobs > 1)
+		session_close(h.others[--h.njobs - 1]);
 	map_deinit(&h.seen);
 	return err;
 }

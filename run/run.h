@@ -117,6 +117,10 @@ struct err *session_open(const struct target *target, struct session **ret);
 void session_close(struct session *s); /* NULL is fine */
 /* ret must be zeroed or hold an earlier result, which is freed. */
 struct err *session_run(struct session *s, const struct run_request *req, struct run_result *ret);
+/* The same in two halves, to have several sessions run at once. What req points to must stay until
+ * session_finish. */
+struct err *session_start(struct session *s, const struct run_request *req);
+struct err *session_finish(struct session *s, struct run_result *ret);
 const char *session_stdout(const struct session *s); /* file with the last run's output */
 const char *session_stderr(const struct session *s);
 /* Facts about the target's process: modules (for symbols). Valid after the first run. */

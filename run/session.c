@@ -48,6 +48,7 @@ struct session {
 	char *note;
 	bool exec_each;
 	uint64_t run_number;
+	struct run_request request; /* of the run that is under way */
 };
 
 /* ---- opening ---- */
@@ -326,9 +327,8 @@ static struct err *write_request(struct session *s, const struct run_request *re
 }
 
 /* The fork server's way. */
-static struct err *run_forked(struct session *s, int *status, bool *late)
+static struct err *start_forked(struct session *s)
 {
-	struct reply reply;
 	struct err *err;
 
 	if (!s->server) {
@@ -338,6 +338,13 @@ static struct err *run_forked(struct session *s, int *status, bool *late)
 	}
 	if (write(s->socket, "g", 1) != 1)
 		return err_new(ERR_ENV, "the fork server is gone");
+	return NULL;
+}
+
+static struct err *finish_forked(struct session *s, int *status, bool *late)
+{
+	struct reply reply;
+
 	if (receive(s, timeout_of(s), &reply, late)) {
 		*status = (int)reply.status;
 		return NULL;
@@ -483,16 +490,25 @@ static struct err *judge_output(struct session *s, struct run_result *r)
 	return err;
 }
 
-struct err *session_run(struct session *s, const struct run_request *req, struct run_result *ret)
+struct err *session_start(struct session *s, const struct run_request *req)
 {
+	struct err *err = write_request(s, req);
+
+	if (err)
+		return err;
+	s->request = *req;
+	return s->exec_each ? NULL : start_forked(s);
+}
+
+struct err *session_finish(struct session *s, struct run_result *ret)
+{
+	const struct run_request *req = &s->request;
 	struct err *err;
 	int status = 0;
 
 	run_result_deinit(ret);
-	err = write_request(s, req);
-	if (!err)
-		err = s->exec_each ? run_execed(s, &status, &ret->timed_out)
-				   : run_forked(s, &status, &ret->timed_out);
+	err = s->exec_each ? run_execed(s, &status, &ret->timed_out)
+			   : finish_forked(s, &status, &ret->timed_out);
 	if (err)
 		return err;
 	read_result(s, req, ret);
@@ -502,6 +518,13 @@ struct err *session_run(struct session *s, const struct run_request *req, struct
 		  (unsigned long long)req->seed, ret->outcome, (unsigned long long)ret->steps,
 		  (unsigned long long)ret->switches);
 	return judge_output(s, ret);
+}
+
+struct err *session_run(struct session *s, const struct run_request *req, struct run_result *ret)
+{
+	struct err *err = session_start(s, req);
+
+	return err ? err : session_finish(s, ret);
 }
 
 /* ---- results ---- */
@@ -569,6 +592,32 @@ const struct plait_pair *session_pairs(const struct session *s)
 	return (const struct plait_pair *)((const char *)s->area + PLAIT_CONTROL_PAIRS_AT);
 }
 
+/* Pairs keep the larger count: the sessions saw different runs, but adding up would count the
+ * shared past twice. */
+static void merge_pairs(struct plait_pair *to, const struct plait_pair *from)
+{
+	size_t i, k;
+
+	for (i = 0; i < PLAIT_CONTROL_PAIRS_MAX; i++) {
+		const struct plait_pair *p = &from[i];
+		uint64_t h =
+			((uint64_t)p->write_site << 32 | p->read_site) * 0x9e3779b97f4a7c15ull >>
+			40;
+
+		for (k = 0; p->read_site && k < 32; k++) {
+			struct plait_pair *q = &to[(h + k) % PLAIT_CONTROL_PAIRS_MAX];
+
+			if (!q->read_site)
+				*q = *p;
+			if (q->write_site != p->write_site || q->read_site != p->read_site)
+				continue;
+			if (q->count < p->count)
+				q->count = p->count;
+			break;
+		}
+	}
+}
+
 void session_learn_all(struct session *s, const struct session *from)
 {
 	uint8_t *to = (uint8_t *)s->area + PLAIT_CONTROL_POINTS;
@@ -578,6 +627,8 @@ void session_learn_all(struct session *s, const struct session *from)
 	for (i = 0; i < PLAIT_CONTROL_POINTS_SIZE; i++)
 		if (bits[i])
 			to[i] |= bits[i];
+	merge_pairs((struct plait_pair *)((char *)s->area + PLAIT_CONTROL_PAIRS_AT),
+		    session_pairs(from));
 }
 
 void session_add_point(struct session *s, uint32_t site)

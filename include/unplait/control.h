@@ -174,8 +174,10 @@ struct plait_choice {
 	uint64_t step;
 	uint64_t object;
 	uint32_t thread, site;
-	uint32_t kind;	/* enum plait_event_kind of the pending operation */
-	uint32_t flags; /* 1 chosen, 2 was running (choosing another preempts it), 4 writes */
+	uint32_t kind; /* enum plait_event_kind of the pending operation */
+	/* 1 chosen, 2 was running (choosing another preempts it), 4 writes, 8 no thread but an
+	 * alternative (which waiter wakes), 16 executed without a choice */
+	uint32_t flags;
 };
 
 #endif

@@ -52,7 +52,8 @@ static bool is_point(uint32_t kind, uint32_t site)
 {
 	uint32_t bit = point_bit(site);
 
-	if (control.fixed && !control.hard_constraints)
+	if (control.fixed && !control.hard_constraints &&
+	    !(control.area->flags & PLAIT_CONTROL_LOG))
 		return control.next_step <= rt_steps;
 	if (control.nalive < 2)
 		return false;

@@ -251,7 +251,16 @@ static struct control_thread *pick(struct control_thread *me)
 	struct control_thread *t;
 
 	while (control.fixed) {
+		bool log = control.area->flags & PLAIT_CONTROL_LOG;
+
+		if (log) {
+			gather();
+			add_timed();
+			add_spinners();
+		}
 		t = follow(me);
+		if (log && t)
+			log_choice(me, t);
 		if (t)
 			return t;
 	}
@@ -280,7 +289,7 @@ static struct control_thread *pick(struct control_thread *me)
 	}
 }
 
-static void log_one(struct control_thread *me, struct control_thread *t, bool chosen)
+static void log_entry(const struct control_thread *t, uint32_t thread, uint32_t flags)
 {
 	struct plait_choice *c;
 
@@ -290,10 +299,15 @@ static void log_one(struct control_thread *me, struct control_thread *t, bool ch
 	c += control.area->choices_len++;
 	*c = (struct plait_choice){ .step = rt_steps,
 				    .object = (uint64_t)t->op.object,
-				    .thread = t->task.id,
+				    .thread = thread,
 				    .site = t->op.site,
 				    .kind = t->op.kind,
-				    .flags = chosen | (t == me) << 1 | t->op.writes << 2 };
+				    .flags = flags | (t->op.writes ? 4 : 0) };
+}
+
+static void log_one(struct control_thread *me, struct control_thread *t, bool chosen)
+{
+	log_entry(t, t->task.id, (chosen ? 1 : 0) | (t == me ? 2 : 0));
 }
 
 static void log_choice(struct control_thread *me, struct control_thread *chosen)
@@ -360,6 +374,14 @@ static void publish(struct control_thread *me, const struct control_op *op)
 	me->frame = __builtin_frame_address(0);
 }
 
+/* While decisions are followed, only where they say something (or everything is logged). */
+static bool must_choose(void)
+{
+	if (control.fixed && !(control.area->flags & PLAIT_CONTROL_LOG))
+		return control.next_step <= rt_steps;
+	return control.nalive > 1;
+}
+
 bool control_point(struct control_thread *me, const struct control_op *op)
 {
 	struct control_thread *to;
@@ -368,8 +390,7 @@ bool control_point(struct control_thread *me, const struct control_op *op)
 	me->rt->depth++;
 	if (rt_steps >= control.area->event_budget)
 		control_hang("the event budget is used up");
-	if (control.fixed ? control.next_step <= rt_steps || !control_thread_ready(me)
-			  : control.nalive > 1 || !control_thread_ready(me)) {
+	if (!control_thread_ready(me) || must_choose()) {
 		control.quiet = 0;
 		control.time += POINT_NS;
 		control.area->points_taken = ++control.points;
@@ -390,6 +411,8 @@ bool control_point(struct control_thread *me, const struct control_op *op)
 void control_step(struct control_thread *me, const struct control_op *op)
 {
 	publish(me, op);
+	if (control.area->flags & PLAIT_CONTROL_LOG)
+		log_entry(me, me->task.id, 16);
 	executed(me);
 }
 
@@ -400,9 +423,8 @@ void control_changed(void)
 
 uint32_t control_choose(struct control_thread *me, uint32_t n)
 {
-	uint32_t value;
+	uint32_t value, i;
 
-	(void)me;
 	if (n < 2)
 		return 0;
 	if (control.fixed) {
@@ -415,6 +437,12 @@ uint32_t control_choose(struct control_thread *me, uint32_t n)
 		value = sched_choose(&control.sched, n);
 	}
 	record(DECISION_CHOICE, value);
+	if (control.area->flags & PLAIT_CONTROL_LOG) {
+		log_entry(me, value, 8 | 1);
+		for (i = 0; i < n; i++)
+			if (i != value)
+				log_entry(me, i, 8);
+	}
 	return value;
 }
 
