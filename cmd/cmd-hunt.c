@@ -1,6 +1,8 @@
 /* cmd/cmd-hunt.c - search for a schedule that makes the program fail. */
+#include "cmd/ci-output.h"
 #include "cmd/cmd.h"
 #include "cmd/show-run.h"
+#include "cmd/show-steps.h"
 #include "run/run.h"
 
 #include <inttypes.h>
@@ -27,6 +29,8 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 		if (f->same < f->tried)
 			strbuf_adds(&sb,
 				    "  NOT CONFIRMED: something outside control changes the run\n");
+		if (f->plait)
+			err_free(show_blocked(&f->result, f->plait, &sb)); /* best effort */
 		if (f->plait)
 			strbuf_addf(&sb, "  saved; see it again with:  unplait replay %s\n",
 				    f->plait);
@@ -113,7 +117,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 				  .jobs = 1,
 				  .points = PLAIT_ANY,
 				  .output = "fail.plait" };
-	const char *fail_on = NULL, *gate = NULL, *points = NULL;
+	const char *fail_on = NULL, *gate = NULL, *points = NULL, *junit = NULL, *sarif = NULL;
 	uint64_t replays = 5, jobs = 1;
 	struct hunt_result r = { 0 };
 	const struct opt table[] = {
@@ -138,6 +142,8 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 			"run CMD after each run; status 0 is good"),
 		OPT_STR(0, "expect", "FILE", &o.target.expect, "standard output must equal FILE"),
 		OPT_STR(0, "points", "P", &points, "auto, sync, learned or all accesses"),
+		OPT_STR(0, "junit", "FILE", &junit, "also write JUnit XML"),
+		OPT_STR(0, "sarif", "FILE", &sarif, "also write SARIF"),
 		OPT_FLAG(0, "exec", &o.target.exec_each, "start the program anew for each run"),
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
 		OPT_END,
@@ -163,6 +169,14 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	err = hunt_run(&o, &r);
 	if (err)
 		return err;
+	if (junit)
+		err = write_junit(junit, &o, &r);
+	if (sarif && !err)
+		err = write_sarif(sarif, &o, &r);
+	if (err) {
+		hunt_result_deinit(&r);
+		return err;
+	}
 	if (common.json) {
 		json_init(&j);
 		write_json(&j, &r);

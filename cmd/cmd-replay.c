@@ -1,6 +1,8 @@
 /* cmd/cmd-replay.c - run a recorded schedule again, exactly. */
 #include "cmd/cmd.h"
 #include "cmd/show-run.h"
+#include "cmd/show-steps.h"
+#include "base/file.h"
 #include "run/run.h"
 #include "trace/trace.h"
 
@@ -12,6 +14,19 @@ static bool is_same(const struct run_result *r, const struct schedule *s)
 {
 	return !r->diverged && r->outcome == s->outcome && (!s->steps || r->steps == s->steps) &&
 	       (!s->hash || r->hash == s->hash);
+}
+
+static struct run_request request_of(const struct schedule *s)
+{
+	return (struct run_request){
+		.strategy = PLAIT_STRATEGY_REPLAY,
+		.seed = s->seed,
+		.flags = s->flags,
+		.decisions = s->decisions.data,
+		.ndecisions = s->decisions.len,
+		/* a hang is over where it was declared one */
+		.event_budget = s->outcome == PLAIT_OUTCOME_HANG ? s->steps : 0,
+	};
 }
 
 static void print_text(const struct schedule *s, const struct run_result *r, uint64_t n,
@@ -37,18 +52,48 @@ static void print_text(const struct schedule *s, const struct run_result *r, uin
 	strbuf_deinit(&sb);
 }
 
+/* Once more with all events recorded, shown in order. */
+static struct err *step(struct session *s, const struct run_result *r)
+{
+	struct strbuf sb = { 0 };
+	struct trace *t = NULL;
+	struct err *err;
+	char *dir = NULL, *path;
+
+	err = file_temp_dir(&dir);
+	if (err)
+		return err;
+	path = xasprintf("%s/steps.plait", dir);
+	err = save_plait(s, r, path);
+	if (!err)
+		err = trace_open(path, &t);
+	if (!err)
+		err = show_steps(t, &sb);
+	fputs(strbuf_str(&sb), stdout);
+	strbuf_deinit(&sb);
+	trace_close(t);
+	file_remove_tree(dir);
+	free(path);
+	free(dir);
+	return err;
+}
+
 static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct cmd_common common = { 0 };
 	struct target target = { 0 };
 	uint64_t times = 1, i, same = 0;
-	const char *gate = NULL, *fail_on = NULL;
+	const char *gate = NULL, *fail_on = NULL, *gdb_command = NULL;
+	bool gdb = false, steps = false;
 	const struct opt table[] = {
 		OPT_U64(0, "times", "N", &times, "replay N times (default 1)"),
 		OPT_REAL(0, "timeout", "SEC", &target.timeout, "real seconds per run (default 10)"),
 		OPT_STR(0, "input", "FILE", &target.input, "standard input of the program"),
 		OPT_STR(0, "fail-on", "exit", &fail_on,
 			"count a non-zero exit status as a failure"),
+		OPT_FLAG(0, "step", &steps, "print the interleaving, event by event"),
+		OPT_FLAG(0, "gdb", &gdb, "debug it: breakpoints, stepping, run again; help plait"),
+		OPT_STR(0, "gdb-command", "CMD", &gdb_command, "with --gdb: run CMD and leave"),
 		OPT_FLAG(0, "exec", &target.exec_each, "start the program anew for each run"),
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
 		OPT_END,
@@ -79,21 +124,23 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	if (schedule.outcome == PLAIT_OUTCOME_EXIT)
 		target.fail_on_exit = true;
 	err = session_open(&target, &session);
+	if (!err && gdb) {
+		char *extra[] = { "-batch", "-ex", (char *)gdb_command, NULL };
+		struct run_request req = request_of(&schedule);
+
+		err = session_debug(session, &req, gdb_command ? extra : NULL, status);
+		goto out;
+	}
 	for (i = 0; !err && i < times; i++) {
-		struct run_request req = {
-			.strategy = PLAIT_STRATEGY_REPLAY,
-			.seed = schedule.seed,
-			.flags = schedule.flags,
-			.decisions = schedule.decisions.data,
-			.ndecisions = schedule.decisions.len,
-			.event_budget = schedule.outcome == PLAIT_OUTCOME_HANG ? schedule.steps : 0,
-		};
+		struct run_request req = request_of(&schedule);
 
 		err = session_run(session, &req, &r);
 		same += !err && is_same(&r, &schedule);
 		progress("%" PRIu64 " of %" PRIu64 " replays", i + 1, times);
 	}
 	progress_done();
+	if (!err && steps)
+		err = step(session, &r);
 	if (err)
 		goto out;
 	*status = same < times ? 4 : schedule.outcome > PLAIT_OUTCOME_PASS ? 1 : 0;

@@ -133,6 +133,11 @@ uint64_t session_npoints(const struct session *s);
 const char *session_note(const struct session *s); /* why it is not a fork server; NULL */
 char *const *session_argv(const struct session *s);
 
+/* A gdb session in which every run of the target is this replay. extra: more arguments for gdb,
+ * NULL = none. *status: gdb's. */
+struct err *session_debug(struct session *s, const struct run_request *req, char *const *extra,
+			  int *status);
+
 /* What could not be controlled, in words, comma-separated. */
 void uncontrolled_describe(uint32_t uncontrolled, struct strbuf *out);
 

@@ -10,6 +10,8 @@
 #define LOG_DOMAIN "run"
 #include "run/run.h"
 
+#include "run/session.h"
+
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -46,6 +48,7 @@ struct session {
 	char *preload; /* libplait.so, when the binary does not carry the runtime */
 	char *program;
 	char *note;
+	char area_path[40]; /* of the control area, as other processes can open it */
 	bool exec_each;
 	uint64_t run_number;
 	struct run_request request; /* of the run that is under way */
@@ -64,6 +67,7 @@ static struct err *make_area(struct session *s)
 		s->area = NULL;
 		return err_errno(errno, "the control area");
 	}
+	snprintf(s->area_path, sizeof(s->area_path), "/proc/%d/fd/%d", (int)getpid(), s->area_fd);
 	memcpy(s->area->magic, PLAIT_CONTROL_MAGIC, 8);
 	s->area->version = PLAIT_CONTROL_VERSION;
 	s->area->size = sizeof(*s->area);
@@ -680,4 +684,47 @@ void uncontrolled_describe(uint32_t u, struct strbuf *out)
 char *const *session_argv(const struct session *s)
 {
 	return s->target->argv;
+}
+
+char *session_file(const struct session *s, const char *name)
+{
+	return xasprintf("%s/%s", s->dir, name);
+}
+
+/* gdb hands the environment on to the target; what it must not have itself goes by command. */
+void session_exec_gdb(struct session *s, const char *gdb, const char *script, char *const *extra)
+{
+	VEC(char *) argv = { 0 };
+	size_t i;
+
+	setenv(PLAIT_ENV_MODE, "control", 1);
+	setenv(PLAIT_ENV_CONTROL, s->area_path, 1);
+	unsetenv(PLAIT_ENV_DIR);
+	unsetenv(PLAIT_ENV_SERVER);
+	vec_push(&argv, (char *)gdb);
+	vec_push(&argv, "-q");
+	if (s->preload) {
+		vec_push(&argv, "-ex");
+		vec_push(&argv, xasprintf("set environment LD_PRELOAD %s", s->preload));
+	}
+	vec_push(&argv, "-ex");
+	vec_push(&argv, "set environment LD_BIND_NOW 1");
+	vec_push(&argv, "-x");
+	vec_push(&argv, (char *)script);
+	for (i = 0; extra && extra[i]; i++)
+		vec_push(&argv, extra[i]);
+	vec_push(&argv, "--args");
+	vec_push(&argv, s->program);
+	for (i = 1; s->target->argv[i]; i++)
+		vec_push(&argv, s->target->argv[i]);
+	vec_push(&argv, NULL);
+	execv(gdb, argv.data);
+}
+
+struct err *session_prepare(struct session *s, const struct run_request *req, uint32_t gate)
+{
+	struct err *err = write_request(s, req);
+
+	s->area->gate = gate;
+	return err;
 }

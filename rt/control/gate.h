@@ -39,6 +39,8 @@ void gate_leave(struct gate *from, struct gate *to);
 /* Nobody is left but the calling thread, which is about to end; `main` ended before. */
 void gate_last(struct gate *from, struct gate *main);
 
+void gate_arrived(void);
+
 /* gate-fiber.c */
 bool fiber_possible(void);
 void fiber_prepare(struct gate *g, void *stack_top);

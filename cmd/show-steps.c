@@ -1,0 +1,147 @@
+/* cmd/show-steps.c - see show-steps.h. */
+#include "cmd/show-steps.h"
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "run/run.h"
+#include "trace/names.h"
+#include "trace/trace.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool is_shown(const struct event *ev)
+{
+	return ev->kind != PLAIT_EV_BRANCH && ev->kind != PLAIT_EV_STACK &&
+	       ev->kind != PLAIT_EV_ALLOC && ev->kind != PLAIT_EV_FREE;
+}
+
+static void show_value(const struct event *ev, struct strbuf *out)
+{
+	switch (ev->kind) {
+	case PLAIT_EV_READ:
+	case PLAIT_EV_ATOMIC_READ:
+		strbuf_addf(out, " -> %" PRIu64, ev->value);
+		break;
+	case PLAIT_EV_WRITE:
+	case PLAIT_EV_ATOMIC_WRITE:
+		strbuf_addf(out, " = %" PRIu64, ev->value);
+		break;
+	case PLAIT_EV_ATOMIC_RMW:
+		strbuf_addf(out, " %" PRIu64 " -> %" PRIu64, ev->value, ev->value2);
+		break;
+	default:
+		break;
+	}
+	if (ev->result)
+		strbuf_addf(out, " (result %" PRId64 ")", ev->result);
+}
+
+static struct err *show_event(struct trace *t, struct symbols *s, const struct event *ev,
+			      struct strbuf *out)
+{
+	const struct trace_meta *m = trace_meta(t);
+	struct code_point p = { 0 };
+	struct err *err = NULL;
+	const char *fields = event_kind_fields(ev->kind);
+
+	strbuf_addf(out, "%6" PRIu64 "  %-8s ", ev->clock, m->threads[ev->thread].name);
+	if (symbols_site(s, ev->site, &p) && p.file && p.file[0])
+		strbuf_addf(out, "%s:%u", p.file, p.line);
+	if (p.function && p.function[0])
+		strbuf_addf(out, " %s", p.function);
+	strbuf_addf(out, "  %s ", event_kind_name(ev->kind));
+	if (strchr(fields, 'a'))
+		err = symbols_event_object(s, ev, out);
+	if (strchr(fields, 't') && ev->other < m->nthreads)
+		strbuf_adds(out, m->threads[ev->other].name);
+	if (ev->nbytes && (ev->kind == PLAIT_EV_ASSERT || ev->kind == PLAIT_EV_FAILURE))
+		strbuf_add(out, ev->bytes, ev->nbytes);
+	show_value(ev, out);
+	strbuf_addc(out, '\n');
+	return err;
+}
+
+struct err *show_steps(struct trace *t, struct strbuf *out)
+{
+	uint32_t last = UINT32_MAX;
+	const struct event *ev;
+	struct symbols *s = NULL;
+	struct cursor c;
+	struct err *err;
+
+	err = symbols_open(t, &s);
+	if (err)
+		return err;
+	cursor_init(&c, t, CURSOR_ALL, 0);
+	while (!(err = cursor_next(&c, &ev)) && ev) {
+		if (!is_shown(ev))
+			continue;
+		if (last != UINT32_MAX && ev->thread != last)
+			strbuf_addf(out, "%s        -- switch to %s%s\n", color(COLOR_DIM),
+				    trace_meta(t)->threads[ev->thread].name, color(COLOR_OFF));
+		last = ev->thread;
+		err = show_event(t, s, ev, out);
+		if (err)
+			break;
+	}
+	cursor_deinit(&c);
+	symbols_close(s);
+	return err;
+}
+
+static const char *name_of(const struct trace_meta *m, uint32_t thread)
+{
+	return thread < m->nthreads ? m->threads[thread].name : "?";
+}
+
+/* The runtime's own frames end with the taken-over function: show what called it. */
+static void show_stack(struct symbols *s, const struct plait_blocked *b, struct strbuf *out)
+{
+	struct code_point p;
+	uint32_t i, shown = 0;
+
+	for (i = 0; i < b->nframes && shown < 8; i++) {
+		if (!symbols_pc(s, b->frames[i] - 1, &p) || !p.function[0])
+			continue;
+		if (!strcmp(p.function, "fiber_thunk"))
+			break;
+		if (!strncmp(p.file, "rt/", 3) || strstr(p.file, "/rt/control/"))
+			continue;
+		strbuf_addf(out, "      %s", p.function);
+		if (p.file[0])
+			strbuf_addf(out, " at %s:%u", p.file, p.line);
+		strbuf_addc(out, '\n');
+		shown++;
+	}
+}
+
+struct err *show_blocked(const struct run_result *r, const char *path, struct strbuf *out)
+{
+	struct trace *t = NULL;
+	struct symbols *s = NULL;
+	struct err *err;
+	size_t i;
+
+	if (!r->blocked.len)
+		return NULL;
+	err = trace_open(path, &t);
+	if (!err)
+		err = symbols_open(t, &s);
+	for (i = 0; !err && i < r->blocked.len && i < 32; i++) {
+		const struct plait_blocked *b = &r->blocked.data[i];
+
+		strbuf_addf(out, "  thread %s waits %s", name_of(trace_meta(t), b->thread),
+			    b->what);
+		if (b->holder != PLAIT_ANY)
+			strbuf_addf(out, "%s%s",
+				    b->kind == PLAIT_EV_JOIN ? " " : " held by thread ",
+				    name_of(trace_meta(t), b->holder));
+		strbuf_addc(out, '\n');
+		show_stack(s, b, out);
+	}
+	symbols_close(s);
+	trace_close(t);
+	return err;
+}
