@@ -4,7 +4,8 @@
  * few learn: random walk with every access a scheduling point. They tell which sites touch shared
  * memory and how long a run is. After them `auto` draws each run's strategy by weight: what has
  * lately seen new write-to-read pairs gets more runs, none ever gets none, and a share of the runs
- * takes every access as a point.
+ * takes every access as a point. When sampling has found nothing for a while, one run in four goes
+ * on with a systematic search instead: a small program is then explored to its end.
  *
  * A failure is replayed before it is reported. A hang (budget used up) is believed only if
  * the program hangs under the fair strategy too. */
@@ -22,7 +23,7 @@
 
 enum { LEARNING_RUNS = 2, EAGER_EVERY = 4, ALL_POINTS_EVERY = 4 };
 
-enum { HUNT_JOBS = 64 };
+enum { HUNT_JOBS = 64, SYSTEMATIC_AFTER = 400, SYSTEMATIC_EVERY = 4 };
 
 /* One member of the portfolio. */
 struct arm {
@@ -46,6 +47,8 @@ struct hunt {
 	double start;
 	uint64_t shared; /* pairs that all sessions know of */
 	struct guide guide;
+	struct dfs dfs; /* auto: the systematic part */
+	bool dfs_ended;
 };
 
 static uint64_t draw(struct hunt *h, uint64_t n)
@@ -225,12 +228,23 @@ struct slot {
 	struct run_request request;
 	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
 	struct wishes wishes;
-	bool learning;
+	bool learning, systematic;
 	struct run_result result;
 };
 
+static bool is_systematic(const struct hunt *h, const struct slot *slot, uint64_t run)
+{
+	return h->narms > 1 && !h->dfs_ended && slot->session == h->session &&
+	       run >= SYSTEMATIC_AFTER && run / h->njobs % SYSTEMATIC_EVERY == 0;
+}
+
 static struct err *begin(struct hunt *h, struct slot *slot, uint64_t run)
 {
+	slot->systematic = is_systematic(h, slot, run);
+	if (slot->systematic) {
+		dfs_request(&h->dfs, &slot->request);
+		return session_start(slot->session, &slot->request);
+	}
 	slot->learning = run < LEARNING_RUNS && h->o->points == PLAIT_ANY;
 	slot->arm = draw_arm(h);
 	slot->request = next_request(h, slot->arm, slot->learning, run);
@@ -241,6 +255,18 @@ static struct err *begin(struct hunt *h, struct slot *slot, uint64_t run)
 		slot->request.constraints = slot->constraints;
 	}
 	return session_start(slot->session, &slot->request);
+}
+
+/* A run of the systematic part; it gives up for good when the target is not deterministic. */
+static void take_in_systematic(struct hunt *h, const struct run_result *r)
+{
+	struct err *err;
+	bool more = true;
+
+	err = r->diverged ? err_new(ERR_INCONCLUSIVE, "diverged") : dfs_advance(&h->dfs, r, &more);
+	h->dfs_ended = err || !more;
+	h->result->exhausted = !err && !more && !h->result->uncontrolled;
+	err_free(err);
 }
 
 /* Count it, learn from it, and look at it closely if it failed. */
@@ -254,7 +280,9 @@ static struct err *take_in(struct hunt *h, struct slot *slot)
 	h->result->uncontrolled |= r->uncontrolled;
 	if (r->points > h->longest)
 		h->longest = r->points;
-	if (!slot->learning)
+	if (slot->systematic)
+		take_in_systematic(h, r);
+	else if (!slot->learning)
 		reward(slot->arm, r);
 	if (slot->request.nconstraints)
 		guide_learn(&h->guide, &slot->wishes, r->new_pairs);
@@ -263,7 +291,8 @@ static struct err *take_in(struct hunt *h, struct slot *slot)
 	show_progress(h);
 	if (!run_failed(r) || (!h->o->all && h->result->failures.len))
 		return NULL;
-	return consider(h, r, sched_strategy_name(slot->request.strategy));
+	return consider(h, r,
+			slot->systematic ? "dfs" : sched_strategy_name(slot->request.strategy));
 }
 
 /* Runs are started in batches of one per job, and their results are taken in in order: the hunt
@@ -276,7 +305,8 @@ static struct err *search(struct hunt *h)
 
 	for (i = 0; i < h->njobs; i++)
 		slots[i].session = i ? h->others[i - 1] : h->session;
-	while (!first && !out_of_time(h) && (h->o->all || !h->result->failures.len)) {
+	while (!first && !out_of_time(h) && !h->result->exhausted &&
+	       (h->o->all || !h->result->failures.len)) {
 		/* what one has learned, all know */
 		for (i = 1; i < h->njobs; i++)
 			if (h->result->pairs != h->shared)
@@ -339,7 +369,8 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 	struct hunt h = { .o = o,
 			  .result = ret,
 			  .random = hash_u64(o->seed),
-			  .guide = { .random = hash_u64(o->seed + 1) } };
+			  .guide = { .random = hash_u64(o->seed + 1) },
+			  .dfs = { .bound = PLAIT_ANY } };
 	struct err *err;
 
 	memset(ret, 0, sizeof(*ret));
@@ -361,6 +392,7 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 	session_close(h.session);
 	while (h.njobs > 1)
 		session_close(h.others[--h.njobs - 1]);
+	dfs_deinit(&h.dfs);
 	map_deinit(&h.seen);
 	return err;
 }

@@ -43,6 +43,12 @@ void control_init(void)
 		munmap(area, PLAIT_CONTROL_SIZE);
 		return;
 	}
+	/* a program that a controlled one starts inherits the environment, but not the control */
+	if (area->started && area->pid != (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) &&
+	    rt_syscall(SYS_kill, area->pid, 0, 0, 0, 0, 0) == 0) {
+		munmap(area, PLAIT_CONTROL_SIZE);
+		return;
+	}
 	control.area = area;
 	if (server)
 		server_fd = atoi(server);
