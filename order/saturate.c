@@ -9,6 +9,9 @@
  * whole. Known values make writes constant, which narrows other reads; new edges move the clocks;
  * repeat.
  *
+ * Counters need an argument of their own, because no order of the additions is certain: a cell that
+ * is only added to, each time undisturbed, holds the sum of what was added.
+ *
  * Lists of sources are only kept when short (LIMIT): a read with more is decided by search. */
 #include "order/saturate.h"
 
@@ -167,6 +170,10 @@ static void pin(struct pass *s, uint32_t r, uint64_t value)
 			impossible(s);
 		return;
 	}
+	if (!unary_accepts(s->p, r, value)) {
+		impossible(s);
+		return;
+	}
 	f->pinned[r] = 1;
 	f->pin[r] = value;
 	eval_set(&s->known, s->p->ev[r].symbol, value);
@@ -293,19 +300,24 @@ static int by_value(const void *a, const void *b)
 	return x->write < y->write ? -1 : x->write > y->write;
 }
 
+static void fix_write(struct pass *s, uint32_t e)
+{
+	struct facts *f = s->f;
+
+	if (s->p->ev[e].value == TERM_NONE || f->fixed[e] ||
+	    !eval_get(&s->known, s->p->ev[e].value, &f->fixed_value[e]))
+		return;
+	f->fixed[e] = 1;
+	s->changed = true;
+}
+
 static void fix_writes(struct pass *s)
 {
 	struct problem *p = s->p;
 	struct facts *f = s->f;
 
-	for (uint32_t e = 0; e < p->ne; e++) {
-		if (p->ev[e].value == TERM_NONE || f->fixed[e])
-			continue;
-		if (eval_get(&s->known, p->ev[e].value, &f->fixed_value[e])) {
-			f->fixed[e] = 1;
-			s->changed = true;
-		}
-	}
+	for (uint32_t e = 0; e < p->ne; e++)
+		fix_write(s, e);
 	for (uint32_t c = 0; c < p->ncells; c++) {
 		uint32_t base = p->writes.first[c];
 		s->nfixed[c] = s->nloose[c] = 0;
@@ -340,6 +352,65 @@ static void pin_by_conditions(struct pass *s)
 		uint64_t mask = term_mask(p->terms.data[t->a].width);
 		pin(s, p->reader[c->symbol],
 		    (x.has_symbol ? y.offset - x.offset : x.offset - y.offset) & mask);
+	}
+}
+
+/* ---- counters ---- */
+
+/* Is w, together with the read it is computed from, an undisturbed "add a constant" to its cell?
+ * The lock that protects it is the same for all writes of the cell: *lock, NONE while unknown. */
+static bool is_addition(const struct problem *p, uint32_t w, uint32_t *lock)
+{
+	const struct ev *v = &p->ev[w];
+	struct term_linear t = term_linear(&p->terms, v->value);
+	uint32_t r = t.ok && t.has_symbol ? p->reader[t.symbol] : NONE;
+
+	if (r == w)
+		return true;
+	if (r == NONE || p->ev[r].cell != v->cell || p->ev[r].thread != v->thread || r > w ||
+	    (p->prev_write[w] != NONE && p->prev_write[w] >= r))
+		return false;
+	for (uint32_t i = p->held.first[w]; i < p->held.first[w + 1]; i++) {
+		const struct section *x = &p->sections.data[p->held.item[i]];
+		if (x->open > r || x->shared || (*lock != NONE && *lock != x->lock))
+			continue;
+		*lock = x->lock;
+		return true;
+	}
+	return false;
+}
+
+/* A cell that is only ever added to, undisturbed: its value is what was added before, in whatever
+ * order. Reads for which all additions are before or after are certain. */
+static void count_cell(struct pass *s, uint32_t cell)
+{
+	struct problem *p = s->p;
+	const uint32_t *first = p->writes.first, *write = p->writes.item;
+	uint32_t lock = NONE;
+	bool atomic = false, locked = false;
+
+	for (uint32_t i = first[cell]; i < first[cell + 1]; i++) {
+		if (!is_addition(p, write[i], &lock))
+			return;
+		struct term_linear t = term_linear(&p->terms, p->ev[write[i]].value);
+		atomic |= p->reader[t.symbol] == write[i];
+		locked |= p->reader[t.symbol] != write[i];
+	}
+	if (atomic && locked) /* an atomic step may fall into a critical section */
+		return;
+	for (uint32_t r = 0; r < p->ne && !s->f->impossible; r++) {
+		if (p->ev[r].cell != cell || p->ev[r].symbol == NONE || s->f->pinned[r])
+			continue;
+		uint64_t sum = p->initial[cell];
+		bool certain = true;
+		for (uint32_t i = first[cell]; i < first[cell + 1] && certain; i++) {
+			bool before = must_precede(p, write[i], r);
+			certain = before || write[i] == r || must_precede(p, r, write[i]);
+			if (before)
+				sum += term_linear(&p->terms, p->ev[write[i]].value).offset;
+		}
+		if (certain)
+			pin(s, r, sum & term_mask(p->cell_width[cell]));
 	}
 }
 
@@ -410,9 +481,11 @@ static void one_pass(struct pass *s)
 	f->passes++;
 	s->changed = false;
 	fix_writes(s);
-	for (uint32_t e = 0; e < p->ne && !f->impossible; e++)
+	for (uint32_t e = 0; e < p->ne && !f->impossible; e++) {
 		if (p->ev[e].symbol != NONE && f->source[e] == OPEN)
 			narrow(s, e);
+		fix_write(s, e); /* a chain of reads and writes in one pass */
+	}
 	for (uint32_t e = 0; e < p->ne && !f->impossible; e++) {
 		if (p->ev[e].symbol == NONE || f->source[e] == OPEN)
 			continue;
@@ -425,6 +498,11 @@ static void one_pass(struct pass *s)
 		order_sections(s, i);
 	if (!f->impossible && p->edges.len > edges && !problem_clocks(p))
 		impossible(s);
+	if (f->impossible || s->changed)
+		return;
+	for (uint32_t c = 0; c < p->ncells && !f->impossible; c++)
+		if (p->writes.first[c] < p->writes.first[c + 1])
+			count_cell(s, c);
 }
 
 void facts_init(struct facts *f, struct problem *p)
