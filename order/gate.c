@@ -286,6 +286,31 @@ static float damage(struct gate *g, uint32_t t, struct run_mark mark)
 	return sum;
 }
 
+/* A signal that comes too early is lost. Is it wanted now, or soon? */
+static float signal_cost(struct gate *g, uint32_t t, uint32_t cond)
+{
+	const struct problem *p = g->p;
+	float soon = 0;
+
+	for (uint32_t t2 = 0; t2 < p->nt; t2++) {
+		uint32_t from = run_next(&g->run, t2);
+		if (t2 == t || from == NONE)
+			continue;
+		if (p->ev[from].cond == cond && p->ev[from].cond_part == COND_WAKE) {
+			if (!run_signalled(&g->run, from))
+				return 0;
+			continue;
+		}
+		uint32_t to = MIN(from + LOOKAHEAD, p->first[t2 + 1]);
+		for (uint32_t x = from; x < to; x++)
+			if (p->ev[x].cond == cond && p->ev[x].cond_part == COND_WAKE) {
+				soon += g->weight[x] / (float)(1 + (x - from) / 8);
+				break;
+			}
+	}
+	return soon;
+}
+
 /* Has the block since `mark` left a cell in a state that nobody can go on from? */
 static bool doomed(struct gate *g, struct run_mark mark, uint32_t *cell)
 {
@@ -341,6 +366,8 @@ static void collect_choices(struct gate *g, struct step *s)
 		}
 		f = damage(g, t, mark);
 		run_undo(&g->run, mark);
+		if (p->ev[e].cond_part == COND_SIGNAL || p->ev[e].cond_part == COND_BROADCAST)
+			f += signal_cost(g, t, p->ev[e].cond);
 		if (t == g->current)
 			f -= 0.1f;
 		f += g->haste * g->estimate[e];
@@ -457,6 +484,8 @@ static void blame_all(struct gate *g, bool heavier)
 			blame_step(g, g->run.touched[touch_lock(&g->run, g->run.blamed)]);
 			break;
 		case RUN_UNSIGNALLED:
+			if (heavier)
+				g->weight[g->failed_event] += 1;
 			blame_step(g, g->run.touched[touch_cond(&g->run, g->run.blamed)]);
 			break;
 		case RUN_CONDITION: {

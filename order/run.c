@@ -133,11 +133,25 @@ static bool earlier_done(const struct run *r, uint32_t e)
 static int64_t *find_signal(struct run *r, uint32_t cond, uint32_t thread)
 {
 	struct signals *s = &r->signals[cond];
+	int64_t *found = NULL;
 
-	for (size_t i = 0; i < s->len; i++)
-		if (s->data[i] > r->waits_since[thread])
-			return &s->data[i];
-	return NULL;
+	/* newest last; used ones are -1, so go back while they are used or new enough */
+	for (size_t i = s->len; i-- > 0;) {
+		if (s->data[i] < 0)
+			continue;
+		if (s->data[i] <= r->waits_since[thread])
+			break;
+		found = &s->data[i];
+	}
+	return found;
+}
+
+bool run_signalled(struct run *r, uint32_t e)
+{
+	const struct ev *v = &r->p->ev[e];
+
+	return r->broadcast[v->cond] > r->waits_since[v->thread] ||
+	       find_signal(r, v->cond, v->thread);
 }
 
 static enum run_result check_locks(struct run *r, const struct ev *v)
@@ -149,8 +163,7 @@ static enum run_result check_locks(struct run *r, const struct ev *v)
 			return RUN_LOCKED;
 		}
 	}
-	if (v->cond_part == COND_WAKE && r->broadcast[v->cond] <= r->waits_since[v->thread] &&
-	    !find_signal(r, v->cond, v->thread)) {
+	if (v->cond_part == COND_WAKE && !run_signalled(r, (uint32_t)(v - r->p->ev))) {
 		r->blamed = v->cond;
 		return RUN_UNSIGNALLED;
 	}

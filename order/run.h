@@ -77,6 +77,9 @@ static inline uint32_t run_next(const struct run *r, uint32_t t)
 	return e < r->p->first[t + 1] ? e : NONE;
 }
 
+/* Has the wake e of a waiting thread its signal? */
+bool run_signalled(struct run *r, uint32_t e);
+
 /* Keys of run.touched. */
 static inline uint32_t touch_cond(const struct run *r, uint32_t cond)
 {
