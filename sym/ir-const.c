@@ -91,7 +91,7 @@ uint64_t block_address(uint32_t function, uint32_t block)
 	return FUNC_TAG | 1ull << 60 | (uint64_t)function << 24 | block;
 }
 
-static uint32_t block_number(LLVMBasicBlockRef bb)
+uint32_t block_number(LLVMBasicBlockRef bb)
 {
 	uint32_t n = 0;
 

@@ -27,6 +27,8 @@ bool const_bytes(struct ir *ir, LLVMValueRef c, uint8_t *out, const char **why);
 /* The constant as a 64-bit number; pointers become machine addresses. */
 bool const_u64(struct ir *ir, LLVMValueRef c, uint64_t *ret, const char **why);
 
+/* The number of a block within its function. */
+uint32_t block_number(LLVMBasicBlockRef bb);
 uint64_t block_address(uint32_t function, uint32_t block);
 struct function *ir_function_of(struct ir *ir, LLVMValueRef fn);
 

@@ -44,6 +44,15 @@ void lower_cast(struct lower *l, LLVMValueRef i);
 void lower_icmp(struct lower *l, LLVMValueRef i);
 void lower_fcmp(struct lower *l, LLVMValueRef i);
 void lower_call(struct lower *l, LLVMValueRef i);
+void lower_branch(struct lower *l, LLVMValueRef i);
+void lower_switch(struct lower *l, LLVMValueRef i);
+void lower_indirect(struct lower *l, LLVMValueRef i);
+void lower_ret(struct lower *l, LLVMValueRef i);
+/* The moves of an edge, then the jump. Returns the first operation, or UINT32_MAX when the edge
+ * needs no moves and the branch can go straight to the block (never when `always`). */
+uint32_t emit_edge(struct lower *l, LLVMBasicBlockRef from, LLVMBasicBlockRef to, bool always);
+/* A comparison that only the branch at the end of its own block uses: part of that branch. */
+bool fuses(LLVMValueRef cmp);
 
 static inline bool is_vector(LLVMValueRef v)
 {

@@ -75,7 +75,7 @@ static int take_number(struct in *in, char *buf, int width, int base, int real)
 
 static int in_set(const char *set, const char *end, int c)
 {
-	int invert = *set == '^', hit = 0;
+	int invert = set < end && *set == '^', hit = 0;
 
 	for (set += invert; set < end; set++) {
 		if (set[0] == '-' && set + 1 < end && c >= (unsigned char)set[-1] &&
@@ -217,7 +217,7 @@ static int scan(struct in *in, const char *p, va_list ap)
 			break;
 		case 's':
 		case 'c':
-			if (!take_text(in, *p, NULL, NULL, width ? width : 1 << 30,
+			if (!take_text(in, *p, p, p, width ? width : 1 << 30,
 				       discard ? NULL : va_arg(ap, char *)))
 				return done;
 			break;
