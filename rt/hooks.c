@@ -5,12 +5,15 @@
  * record); in the collecting modes their collector is told. Values are what was really read or
  * written. */
 #include "rt/control/control.h"
+#include "rt/order.h"
 #include "rt/record.h"
 
 static void before(uint32_t kind, const void *p, size_t size, uint32_t site)
 {
 	if (rt_access == RT_ACCESS_CONTROL)
 		control_before_access(kind, p, size, site);
+	else if (rt_access == RT_ACCESS_ORDER)
+		order_enter(site);
 	if (rt_before_access)
 		rt_before_access(kind, p, size, site);
 }
@@ -22,7 +25,17 @@ static void after(uint32_t kind, const void *p, size_t size, uint32_t site, uint
 		control_after_access(kind, p, size, site, value,
 				     kind == PLAIT_EV_WRITE || kind == PLAIT_EV_ATOMIC_WRITE ||
 					     (kind == PLAIT_EV_ATOMIC_RMW && value != value2));
+	else if (rt_access == RT_ACCESS_ORDER && rt_self_->held)
+		order_leave(rt_self_->held);
 	rt_record_access(kind, site, p, (uint32_t)size, value, value2);
+}
+
+/* The access of a range follows the hook: only its place in the order is held. */
+static void before_range(uint32_t kind, const void *p, size_t size, uint32_t site)
+{
+	before(kind, p, size, site);
+	if (rt_access == RT_ACCESS_ORDER && rt_self_->held)
+		order_leave(rt_self_->held);
 }
 
 /* clang-format off: tables read better than wrapped macros */
@@ -82,7 +95,7 @@ void plait_read_range(const void *p, size_t n, uint32_t site)
 	if (rt_access == RT_ACCESS_PLAIN)
 		return;
 	if (rt_access != RT_ACCESS_RECORD)
-		before(PLAIT_EV_READ_RANGE, p, n, site);
+		before_range(PLAIT_EV_READ_RANGE, p, n, site);
 	rt_record_range(PLAIT_EV_READ_RANGE, site, p, n);
 }
 
@@ -91,7 +104,7 @@ void plait_write_range(void *p, size_t n, uint32_t site)
 	if (rt_access == RT_ACCESS_PLAIN)
 		return;
 	if (rt_access != RT_ACCESS_RECORD)
-		before(PLAIT_EV_WRITE_RANGE, p, n, site);
+		before_range(PLAIT_EV_WRITE_RANGE, p, n, site);
 	rt_record_range(PLAIT_EV_WRITE_RANGE, site, p, n);
 }
 

@@ -10,6 +10,7 @@
  * folder of its own inside (option `follow`). */
 #include "rt/control/control.h"
 #include "rt/interpose.h"
+#include "rt/order.h"
 #include "rt/record.h"
 
 #include <dlfcn.h>
@@ -247,6 +248,7 @@ void plait_register_module(const struct plait_module *module)
 		__atomic_store_n(&nregistered, n + 1, __ATOMIC_RELEASE);
 	}
 	rt_note_modules();
+	order_module(module, first);
 }
 
 /* ---- the run folder ---- */
@@ -356,7 +358,7 @@ static void note_clock_rate(void)
 
 static void switch_off(void)
 {
-	rt_recording = rt_writing = rt_graph = false;
+	rt_recording = rt_writing = rt_graph = rt_ordering = false;
 	rt_access = RT_ACCESS_PLAIN;
 	rt_run = &dummy_run;
 	rt_dir[0] = 0;
@@ -496,6 +498,8 @@ static void init_once(void)
 		rt_access = RT_ACCESS_CONTROL;
 	else if (rt_mode == PLAIT_MODE_GRAPH)
 		rt_access = RT_ACCESS_GRAPH;
+	else if (rt_mode == PLAIT_MODE_ORDER || rt_mode == PLAIT_MODE_BLOCK)
+		order_init();
 }
 
 void rt_init(void)
@@ -523,7 +527,7 @@ __attribute__((constructor(101))) static void constructor(void)
 void rt_finish(int status)
 {
 	/* a vfork child shares our memory, not our pid */
-	if (!(rt_writing || rt_graph) || rt_run->ended || !rt_run->pid ||
+	if (!rt_dir[0] || rt_run->ended || !rt_run->pid ||
 	    rt_run->pid != (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0))
 		return;
 	plait_flush_bits();

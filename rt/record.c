@@ -1,8 +1,11 @@
 /* rt/record.c - events into buffers; the fast path is in record.h, the layouts in events.def. */
 #include "rt/record.h"
 
+#include "rt/order.h"
+
 bool rt_recording;
 bool rt_writing;
+bool rt_ordering;
 bool rt_stepping;
 uint64_t rt_steps;
 uint64_t rt_tsc0;
@@ -94,6 +97,8 @@ void rt_record_sa_r(uint32_t kind, uint32_t site, const void *object, int result
 	struct rt_thread *t = rt_self();
 	uint8_t *p, *q;
 
+	if (unlikely(rt_ordering))
+		order_sync(kind, site, object, NULL);
 	if (!rt_recording || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);
@@ -132,6 +137,8 @@ void rt_record_sa_n(uint32_t kind, uint32_t site, const void *object, uint64_t n
 {
 	bool memory = kind == PLAIT_EV_ALLOC || kind == PLAIT_EV_FREE;
 
+	if (unlikely(rt_ordering))
+		order_sync(kind, site, object, NULL);
 	if (!rt_recording && !(memory && rt_writing))
 		return;
 	switch (kind) {
@@ -153,6 +160,8 @@ void rt_record_wait(uint32_t kind, uint32_t site, const void *cond, const void *
 	struct rt_thread *t = rt_self();
 	uint8_t *p, *q;
 
+	if (unlikely(rt_ordering))
+		order_sync(kind, site, cond, mutex);
 	if (!rt_recording || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);

@@ -9,6 +9,7 @@
  *	record.c     events into buffers (record.h: the fast path)
  *	failure.c    fatal signals, assert()                 pcs.c   program counters as sites
  *	hooks.c      memory accesses of the full variant     path.c  branch bits of the path variant
+ *	order.c      access vectors of modes order and block
  *	alloc.c      allocation                              tsan.c  the -fsanitize=thread interface
  *	graph.c      mode graph (graph-store.c: its files; graph-hw.c: the model of caches)
  *	interpose.c  taking over libc's functions; sync-*.c, io.c, time.c: the taken-over functions
@@ -54,6 +55,7 @@ struct rt_thread {
 	bool detached_from_trace; /* after fork without `follow` */
 	void *control;		  /* the control engine's own per-thread state */
 	void *graph;		  /* the graph collector's own per-thread state */
+	void *held;		  /* mode order: the element whose lock it holds */
 	void *start_routine, *start_arg;
 	uint64_t handle; /* its pthread_t, once known */
 };
@@ -127,6 +129,8 @@ extern uint64_t rt_steps;
 /* Modes path and full, and control with the trace on: threads, allocation, texts and input are
  * written even where rt_recording is false. */
 extern bool rt_writing;
+/* Modes order and block: synchronisation goes to order_sync(). */
+extern bool rt_ordering;
 void rt_record_bytes(uint32_t kind, uint32_t site, const void *p, size_t n);
 void rt_record_stack(const void *low, size_t size);
 void rt_record_number(uint32_t kind, uint64_t n); /* SIGNAL_ENTER ... */
@@ -143,9 +147,10 @@ enum rt_access {
 	RT_ACCESS_CONTROL, /* control_before_access(), then record if rt_recording */
 	RT_ACCESS_OTHER,   /* rt_before_access() */
 	RT_ACCESS_GRAPH,   /* rt_graph_access() */
+	RT_ACCESS_ORDER,   /* modes order and block: order.h */
 };
 extern uint8_t rt_access;
-/* Modes order, block, graph: called before the access. */
+/* Mode graph: called before the access. */
 extern void (*rt_before_access)(uint32_t kind, const void *p, size_t size, uint32_t site);
 
 /* graph.c: mode graph, or control with option `graph`. */

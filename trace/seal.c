@@ -18,6 +18,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "unplait/graph.h"
+#include "unplait/vectors.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -424,6 +425,23 @@ static void put_graph(struct writer *w, const char *dir, size_t nthreads)
 	writer_put(w, "graph", out.data, out.len);
 }
 
+/* The access vectors of modes order and block, as they are. */
+static void put_vectors(struct writer *w, const char *dir)
+{
+	_cleanup_(xfreep) char *path = xasprintf("%s/vectors", dir);
+	struct file_map map;
+	struct err *err = file_exists(path) ? file_map_open(path, &map) : NULL;
+
+	if (err || !file_exists(path)) {
+		err_free(err);
+		return;
+	}
+	if (map.len >= sizeof(struct plait_vectors_header))
+		writer_put(w, "vectors", map.data,
+			   MIN(map.len, ((const struct plait_vectors_header *)map.data)->used));
+	file_map_close(&map);
+}
+
 static struct err *seal(const char *dir, const struct trace_seal_options *options, struct writer *w)
 {
 	static const struct trace_seal_options none;
@@ -468,6 +486,7 @@ static struct err *seal(const char *dir, const struct trace_seal_options *option
 	put_all_events(w, dir, &m);
 	put_pcs(w, dir);
 	put_graph(w, dir, m.nthreads);
+	put_vectors(w, dir);
 	for (size_t i = 0; i < options->nextra; i++)
 		writer_put(w, options->extra[i].name, options->extra[i].data,
 			   options->extra[i].len);
