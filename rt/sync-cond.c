@@ -42,9 +42,11 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 
 	if (sync_mutex_is_dead(mutex))
 		control_misuse(me, "wait with a mutex that was destroyed or freed", m);
-	control_point(me,
-		      &(struct control_op){
-			      .kind = PLAIT_EV_WAIT, .site = site, .object = c, .writes = true });
+	control_point(me, &(struct control_op){ .kind = PLAIT_EV_WAIT,
+						.site = site,
+						.object = c,
+						.object2 = m,
+						.writes = true });
 	if ((mutex->kind & SYNC_MUTEX_TYPE) == SYNC_MUTEX_ERRORCHECK &&
 	    mutex->owner != (int32_t)me->task.id + 1)
 		return EPERM;

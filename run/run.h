@@ -79,7 +79,10 @@ struct run_request {
 	size_t ndecisions;
 	const struct plait_constraint *constraints;
 	size_t nconstraints;
-	uint64_t event_budget;	/* 0 = the target's */
+	uint64_t event_budget; /* 0 = the target's */
+	/* access vectors to obey: struct plait_vectors_request and its arrays; NULL = none */
+	const void *vectors;
+	size_t vectors_len;
 	const char *record_dir; /* record all events into this run folder; NULL = no */
 };
 
@@ -94,7 +97,7 @@ struct run_result {
 	uint64_t diverged_step;
 	uint64_t steps, points, switches, preemptions, hash;
 	uint32_t nthreads, max_alive, uncontrolled;
-	uint32_t new_pairs, new_points, reads_met, gate;
+	uint32_t new_pairs, new_points, reads_met, vectors_dropped, gate;
 	struct plait_failure failure;
 	char *text; /* in words: the assertion, who waits for what, why it diverged; owned */
 	struct schedule schedule;	    /* what was decided */

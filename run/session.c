@@ -327,6 +327,11 @@ static struct err *write_request(struct session *s, const struct run_request *re
 	       offsetof(struct plait_control, text) - offsetof(struct plait_control, pid));
 	a->text[0] = 0;
 	a->hash = 0xcbf29ce484222325ull;
+	if (req->vectors_len > PLAIT_CONTROL_VECTORS_SIZE)
+		return err_new(ERR_ENV, "the access vectors are too long to replay");
+	a->vectors_len = req->vectors_len;
+	if (req->vectors_len)
+		memcpy((char *)a + PLAIT_CONTROL_VECTORS, req->vectors, req->vectors_len);
 	return write_decisions(s, req);
 }
 
@@ -416,6 +421,7 @@ static void read_result(struct session *s, const struct run_request *req, struct
 	r->new_pairs = a->new_pairs;
 	r->new_points = a->new_points;
 	r->reads_met = a->reads_met;
+	r->vectors_dropped = a->vectors_dropped;
 	r->gate = a->gate_used;
 	for (i = 0; i < a->nblocked && i < PLAIT_CONTROL_BLOCKED_MAX; i++)
 		vec_push(&r->blocked, b[i]);
@@ -447,7 +453,8 @@ static void judge(struct session *s, const struct run_request *req, int status,
 		r->outcome = PLAIT_OUTCOME_DEADLOCK;
 	else if (r->end == PLAIT_END_BUDGET || r->timed_out)
 		r->outcome = PLAIT_OUTCOME_HANG;
-	else if (r->end == PLAIT_END_DIVERGED || r->end == PLAIT_END_FULL || !s->area->started)
+	else if (r->end == PLAIT_END_DIVERGED || r->end == PLAIT_END_FULL ||
+		 r->end == PLAIT_END_INFEASIBLE || !s->area->started)
 		r->outcome = PLAIT_OUTCOME_UNKNOWN;
 	else if (r->signal)
 		r->outcome = r->signal == SIGABRT ? PLAIT_OUTCOME_ASSERT : PLAIT_OUTCOME_SIGNAL;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define PLAIT_CONTROL_MAGIC   "PLAITCTL"
-#define PLAIT_CONTROL_VERSION 1
+#define PLAIT_CONTROL_VERSION 2
 
 enum plait_strategy {
 #define STRATEGY(id, name, summary) PLAIT_STRATEGY_##id,
@@ -49,10 +49,11 @@ enum plait_control_end {
 	PLAIT_END_RUNNING, /* nothing was noted: look at the exit status */
 	PLAIT_END_EXIT,
 	PLAIT_END_DEADLOCK,
-	PLAIT_END_BUDGET,   /* step budget used up */
-	PLAIT_END_DIVERGED, /* the decisions do not fit this run */
-	PLAIT_END_FULL,	    /* a region is full, or too many threads */
-	PLAIT_END_MISUSE,   /* a destroyed or freed object was used */
+	PLAIT_END_BUDGET,     /* step budget used up */
+	PLAIT_END_DIVERGED,   /* the decisions do not fit this run */
+	PLAIT_END_FULL,	      /* a region is full, or too many threads */
+	PLAIT_END_MISUSE,     /* a destroyed or freed object was used */
+	PLAIT_END_INFEASIBLE, /* the access vectors cannot be obeyed */
 };
 
 /* What could not be controlled in this run. */
@@ -106,6 +107,7 @@ struct plait_control {
 	uint64_t point_budget; /* scheduling points until "hang" */
 	uint64_t event_budget; /* events until "hang" */
 	uint64_t replay_len;   /* bytes in the replay region */
+	uint64_t vectors_len;  /* bytes in the vectors region; 0: none to obey */
 	uint64_t run_number;   /* counts up, for plait_pair.last_run */
 	uint32_t nconstraints;
 	uint32_t gate; /* 0 best available, 1 futex, 2 fiber */
@@ -123,9 +125,10 @@ struct plait_control {
 	uint64_t decisions_len; /* bytes in the decisions region */
 	uint64_t choices_len;	/* entries in the choices region */
 	uint64_t diverged_step;
-	uint32_t new_pairs;  /* write-to-read pairs never seen before this run */
-	uint32_t new_points; /* sites learned in this run */
-	uint32_t reads_met;  /* PLAIT_CONSTRAINT_READS constraints that came true */
+	uint32_t new_pairs;	  /* write-to-read pairs never seen before this run */
+	uint32_t new_points;	  /* sites learned in this run */
+	uint32_t reads_met;	  /* PLAIT_CONSTRAINT_READS constraints that came true */
+	uint32_t vectors_dropped; /* soft access vectors that gave way */
 	uint32_t gate_used;
 	uint32_t current;  /* thread that runs */
 	uint32_t nblocked; /* entries in the blocked region */
@@ -147,7 +150,10 @@ struct plait_control {
 #define PLAIT_CONTROL_DECISIONS_SIZE (1ull << 30)
 #define PLAIT_CONTROL_CHOICES	     (4ull << 30) /* struct plait_choice */
 #define PLAIT_CONTROL_CHOICES_MAX    (1ull << 25)
-#define PLAIT_CONTROL_SIZE	     (6ull << 30)
+/* struct plait_vectors_request (vectors.h) */
+#define PLAIT_CONTROL_VECTORS	   (5632ull << 20)
+#define PLAIT_CONTROL_VECTORS_SIZE (512ull << 20)
+#define PLAIT_CONTROL_SIZE	   (6ull << 30)
 
 /* A write site whose value a read site has seen, or could see: both have touched the same address.
  * Survives from run to run. read_site 0: empty. Locks count as both: what they see is the last

@@ -11,6 +11,7 @@
  * Spinning: the same read (site, address, value) three times while nobody has written anything
  * is a loop that waits for somebody else. Such a thread is passed over until a write happens. */
 #include "rt/control/control.h"
+#include "rt/control/vectors.h"
 
 #include <string.h>
 
@@ -76,7 +77,7 @@ void control_before_access(uint32_t kind, const void *p, size_t size, uint32_t s
 
 	if (!me)
 		return;
-	if (is_point(kind, site)) {
+	if ((control.vectors && !vectors_allow(me, &op)) || is_point(kind, site)) {
 		control_point(me, &op);
 		return;
 	}
@@ -88,6 +89,8 @@ void control_before_access(uint32_t kind, const void *p, size_t size, uint32_t s
 	a->hash = (a->hash ^ me->task.id ^ (uint64_t)kind << 16 ^ (uint64_t)site << 24) *
 		  0x100000001b3ull;
 	me->events++;
+	if (control.vectors)
+		vectors_executed(me, &op);
 	if (a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS))
 		access_note(me, p, size, site, !op.writes || kind == PLAIT_EV_ATOMIC_RMW,
 			    op.writes);

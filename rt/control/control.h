@@ -9,6 +9,7 @@
  *	engine.c       the choice: candidates, strategy, decisions, replay, budgets
  *	access.c       memory accesses: points, spinning, learning, write-to-read pairs
  *	constraints.c  "a before b", "a to b atomic"
+ *	vectors.c      access vectors: who is next at which element
  *	report.c       how a run ends: deadlock, hang, divergence, in words
  *	gate-*.c       handing the processor from thread to thread
  *	server.c       around main: the fork server */
@@ -60,6 +61,7 @@ struct control_thread {
 	bool sleeping;	/* the pending wait is a sleep: expiry is success */
 	bool cancelled, uncancellable;
 	uint32_t wait_order;
+	uint32_t name;		 /* access vectors: its number among the names */
 	uint64_t events;	 /* executed so far */
 	uint64_t spinning_since; /* control.writes when it was found to spin; 0: not spinning */
 	struct {
@@ -137,6 +139,7 @@ _Noreturn void control_hang(const char *why);
 _Noreturn void control_misuse(struct control_thread *me, const char *what, const void *object);
 _Noreturn void control_diverged(const char *why);
 _Noreturn void control_full(const char *what);
+_Noreturn void control_infeasible(void);
 
 /* ---- shared by the files of control/ ---- */
 struct control {
@@ -155,6 +158,7 @@ struct control {
 	bool hard_constraints;	/* some that must be kept: every access is a point */
 	uint32_t atomic_holder; /* index + 1 of the thread inside an atomic block */
 	const uint8_t *point_bits;
+	bool vectors; /* access vectors are obeyed */
 };
 extern struct control control;
 bool control_thread_ready(const struct control_thread *t);

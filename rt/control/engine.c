@@ -11,6 +11,7 @@
 #include "rt/control/control.h"
 
 #include "rt/control/constraints.h"
+#include "rt/control/vectors.h"
 #include "rt/interpose.h"
 #include "sched/decisions.h"
 
@@ -54,6 +55,7 @@ struct control_thread *control_thread_new(struct control_thread *parent, struct 
 		control.area->max_alive = control.nalive;
 	control.area->nthreads = control.nthreads;
 	sched_task_new(&control.sched, &t->task);
+	vectors_thread_new(t, parent);
 	return t;
 }
 
@@ -228,6 +230,20 @@ static void add_spinners(void)
 		nready = nspinners;
 }
 
+/* Access vectors judge everybody who could run at all: spinning, or after a timeout. */
+static void obey_vectors(void)
+{
+	size_t i, late;
+
+	for (i = 0; i < nspinners; i++)
+		ready[nready++] = &spinners[i]->task;
+	late = nready;
+	for (i = 0; i < ntimed; i++)
+		ready[nready++] = &timed[i]->task;
+	if (nready)
+		nready = vectors_filter(ready, late, nready);
+}
+
 static struct control_thread *ask(struct control_thread *me)
 {
 	struct sched_view v = { .tasks = ready,
@@ -266,8 +282,12 @@ static struct control_thread *pick(struct control_thread *me)
 	}
 	for (;;) {
 		gather();
-		add_timed();
-		add_spinners();
+		if (control.vectors) {
+			obey_vectors();
+		} else {
+			add_timed();
+			add_spinners();
+		}
 		if (!nready && !io_wait())
 			control_deadlock();
 		if (!nready)
@@ -354,6 +374,8 @@ static void executed(struct control_thread *me)
 		   (uint64_t)me->op.site << 24) *
 		  0x100000001b3ull;
 	me->events++;
+	if (control.vectors)
+		vectors_executed(me, &me->op);
 	if (a->nconstraints)
 		constraints_executed(me);
 	if ((a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS)) && me->op.object)
@@ -434,7 +456,9 @@ uint32_t control_choose(struct control_thread *me, uint32_t n)
 		value = next.value;
 		advance();
 	} else {
-		value = sched_choose(&control.sched, n);
+		value = control.vectors ? vectors_choose(me, n) : n;
+		if (value >= n)
+			value = sched_choose(&control.sched, n);
 	}
 	record(DECISION_CHOICE, value);
 	if (control.area->flags & PLAIT_CONTROL_LOG) {
@@ -540,6 +564,7 @@ void control_begin(void)
 	control.fixed = a->strategy == PLAIT_STRATEGY_REPLAY || a->replay_len;
 	if (control.fixed)
 		advance();
+	vectors_begin();
 	me = control_thread_new(NULL, self);
 	me->handle = pthread_self();
 	control.current = me;

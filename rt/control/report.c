@@ -141,3 +141,11 @@ void control_full(const char *what)
 	snprintf(control.area->text, sizeof(control.area->text), "%s", what);
 	leave(PLAIT_END_FULL);
 }
+
+void control_infeasible(void)
+{
+	control.area->text[0] = 0;
+	note_all(false);
+	control.area->diverged_step = rt_steps;
+	leave(PLAIT_END_INFEASIBLE);
+}
