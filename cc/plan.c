@@ -24,6 +24,7 @@ struct walk {
 	struct taint *taint;
 	uint32_t fn, instruction;
 	LLVMValueRef f;
+	bool block_begun; /* this basic block has an access already */
 };
 
 static struct plait_site *add_site(struct walk *w, LLVMValueRef at, enum plait_site_kind kind,
@@ -95,7 +96,10 @@ static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMT
 		return;
 	s = add_site(w, at, kind, size ? scalar : wide);
 	s->size = bytes < 256 ? (uint8_t)bytes : 0;
-	s->flags |= hot ? PLAIT_SITE_POINT : 0;
+	if (hot) {
+		s->flags |= PLAIT_SITE_POINT | (w->block_begun ? 0 : PLAIT_SITE_BLOCK);
+		w->block_begun = true;
+	}
 	s->object = names_object(p, ptr);
 	vec_last(&p->plans)->operand = (uint8_t)operand;
 	if (hot)
@@ -255,6 +259,7 @@ void plan_program(struct program *p)
 		p->counts.functions++;
 		for_each_block(b, fn->f)
 		{
+			w.block_begun = false;
 			for_each_instruction(i, b)
 			{
 				plan_instruction(&w, i);

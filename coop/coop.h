@@ -104,7 +104,7 @@ static inline const struct coop_entry *coop_entries(const struct coop *c, uint32
 /* The vector of an element in a log; COOP_NONE when it was not recorded. */
 uint32_t coop_find(const struct coop *c, uint32_t log, uint32_t element);
 
-/* From now on the failing logs with this signature count. */
+/* From now on the failing logs with this signature count (COOP_NONE: the passing ones). */
 void coop_choose(struct coop *c, uint32_t signature);
 /* The signature with the most logs; COOP_NONE when no log failed. */
 uint32_t coop_main_signature(const struct coop *c);
@@ -197,7 +197,7 @@ struct coop_merge_options {
 	enum coop_metric metric;
 	uint32_t limit; /* attempts; 0 = 500 */
 	uint64_t seed;
-	/* Candidates to pass over: those that were tried before; NULL = none. Keys are hashes. */
+	/* Candidates to pass over, by hash; those that fail here are added. NULL = none. */
 	struct map *tried;
 	double seconds; /* stop after that long; 0 = never */
 };

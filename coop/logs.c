@@ -165,7 +165,7 @@ void coop_choose(struct coop *c, uint32_t signature)
 		for (uint32_t k = 0;
 		     c->logs.data[i].signature == COOP_NONE && k < c->logs.data[i].n; k++)
 			++*map_put(&c->passed, pair_key(e[k].element, e[k].vector), 0);
-		if (signature == COOP_NONE || c->logs.data[i].signature != signature)
+		if (c->logs.data[i].signature != signature)
 			continue;
 		vec_push(&c->chosen, (uint32_t)i);
 		for (uint32_t k = 0; k < c->logs.data[i].n; k++) {

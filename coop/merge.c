@@ -91,6 +91,8 @@ static void attempt(struct merge *m, uint32_t base, bool brute)
 	}
 	if (verdict == COOP_REPRODUCED)
 		succeed(m, &c);
+	else if (m->o->tried)
+		map_put(m->o->tried, c.hash, 1);
 	m->ret->infeasible += verdict == COOP_INFEASIBLE;
 	m->ret->other += verdict == COOP_OTHER_END;
 }

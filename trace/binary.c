@@ -77,6 +77,32 @@ struct err *binary_section(const char *path, const char *name, struct strbuf *re
 	return NULL;
 }
 
+char *binary_symbol_at(const char *path, uint64_t address)
+{
+	_cleanup_(binary_close) struct binary b;
+	struct err *err = binary_open(path, &b);
+	Elf_Scn *scn = err ? NULL : find_section(b.elf, ".symtab");
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	GElf_Shdr h;
+	GElf_Sym sym;
+
+	err_free(err);
+	if (!data || !gelf_getshdr(scn, &h))
+		return NULL;
+	for (int i = 0; gelf_getsym(data, i, &sym); i++) {
+		const char *name = elf_strptr(b.elf, h.sh_link, sym.st_name);
+
+		if (GELF_ST_TYPE(sym.st_info) != STT_OBJECT || !name || address < sym.st_value ||
+		    address >= sym.st_value + sym.st_size)
+			continue;
+		return address == sym.st_value
+			       ? xstrdup(name)
+			       : xasprintf("%s+%llu", name,
+					   (unsigned long long)(address - sym.st_value));
+	}
+	return NULL;
+}
+
 /* All notes of a PT_NOTE segment or of all of them: the build-id is one. */
 struct err *binary_build_id(const char *path, char ret[41])
 {

@@ -1,0 +1,307 @@
+/* coop/load.c - logs from plaits.
+ *
+ * A plait of mode order or block has its vectors in a section. One that was recorded under control
+ * has all its events in their true order, from which the vectors follow: who accessed what, in the
+ * terms of unplait/vectors.h. Threads are known by name, elements by number; both mean the same in
+ * every run of one build. */
+#include "coop/program.h"
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "run/run.h"
+#include "trace/names.h"
+#include "trace/trace.h"
+#include "unplait/vectors.h"
+
+#include <stdio.h>
+#include <string.h>
+
+char *coop_signature(const struct trace_outcome *o)
+{
+	switch (o->kind) {
+	case PLAIT_OUTCOME_PASS:
+		return NULL;
+	case PLAIT_OUTCOME_DEADLOCK:
+	case PLAIT_OUTCOME_HANG: /* a free run that deadlocks is found to hang */
+		return xstrdup("stuck");
+	case PLAIT_OUTCOME_ASSERT:
+		return xasprintf("assert: %s", o->message ? o->message : "abort");
+	case PLAIT_OUTCOME_SIGNAL:
+		return xasprintf("signal %d at site %u", o->signal, o->site);
+	case PLAIT_OUTCOME_EXIT:
+		return xasprintf("exit status %d", o->exit_code);
+	default:
+		return xstrdup(outcome_name(o->kind));
+	}
+}
+
+char *coop_run_signature(const struct run_result *r)
+{
+	struct trace_outcome o = { .kind = r->outcome,
+				   .signal = r->signal,
+				   .exit_code = r->exit_code,
+				   .site = r->failure.site };
+
+	if (r->failure.text[0])
+		o.message = (char *)r->failure.text;
+	return coop_signature(&o);
+}
+
+/* ---- a section of vectors ---- */
+
+struct builder {
+	uint32_t element, sequence;
+	struct coop_run *runs;
+	size_t len, cap;
+};
+struct builders VEC_FIELDS(struct builder);
+
+static void push_run(struct builder *b, uint32_t thread, uint32_t count)
+{
+	if (b->len && b->runs[b->len - 1].thread == thread &&
+	    b->runs[b->len - 1].count <= UINT32_MAX - count) {
+		b->runs[b->len - 1].count += count;
+		return;
+	}
+	if (b->len == b->cap) {
+		b->cap = b->cap ? 2 * b->cap : 16;
+		b->runs = xreallocarray(b->runs, b->cap, sizeof(*b->runs));
+	}
+	b->runs[b->len++] = (struct coop_run){ thread, count };
+}
+
+static struct builder *builder_of(struct builders *all, struct map *index, uint32_t element)
+{
+	uint64_t *slot = map_put(index, element, all->len);
+
+	if (*slot == all->len)
+		vec_add(all)->element = element;
+	return &all->data[*slot];
+}
+
+static void builders_deinit(struct builders *all)
+{
+	for (size_t i = 0; i < all->len; i++)
+		free(all->data[i].runs);
+	vec_deinit(all);
+}
+
+/* NULL, or what is wrong. Chunks of one element stand in order: each is taken when the one before
+ * is full. */
+static const char *parse_section(const uint8_t *data, size_t len, uint32_t nthreads,
+				 struct builders *ret, struct map *index)
+{
+	size_t at = sizeof(struct plait_vectors_header);
+
+	while (at + sizeof(struct plait_vectors_chunk) <= len) {
+		const struct plait_vectors_chunk *c = (const void *)(data + at);
+		struct builder *b;
+
+		if (c->nwords == 0 || c->nwords > (len - at - sizeof(*c)) / 4)
+			return "a chunk of its vectors is cut off";
+		at += sizeof(*c) + c->nwords * 4ull;
+		if (!c->reserved)
+			continue;
+		b = builder_of(ret, index, c->element);
+		if (c->sequence != b->sequence++)
+			return "parts of a vector are missing";
+		for (uint32_t i = 0; i < c->nwords && c->words[i]; i++) {
+			uint32_t thread = c->words[i] & ((1u << PLAIT_VECTORS_THREAD_BITS) - 1);
+
+			if (thread >= nthreads)
+				return "a vector names a thread that never was";
+			push_run(b, thread, c->words[i] >> PLAIT_VECTORS_THREAD_BITS);
+		}
+	}
+	return NULL;
+}
+
+/* ---- from events ---- */
+
+static bool touches(const struct event *ev, const struct trace_meta *m,
+		    const struct coop_program *p, uint32_t *id, uint32_t *id2)
+{
+	const struct trace_module *exe = &m->modules[0];
+
+	*id = *id2 = COOP_NONE;
+	if (event_is_access(ev->kind)) {
+		if (ev->site < p->nsites && p->of_site[ev->site] != COOP_NONE)
+			*id = p->elements.data[p->of_site[ev->site]].id;
+		return *id != COOP_NONE;
+	}
+	if (!plait_vectors_sync(ev->kind) || p->mode != PLAIT_MODE_ORDER)
+		return false;
+	if (ev->site < p->nsites && p->of_site[ev->site] != COOP_NONE)
+		*id = p->elements.data[p->of_site[ev->site]].id;
+	else
+		*id = plait_vectors_sync_element(ev->address, exe->load_address, exe->low,
+						 exe->high);
+	if (ev->kind == PLAIT_EV_WAIT || ev->kind == PLAIT_EV_WOKEN)
+		*id2 = plait_vectors_sync_element(ev->address2, exe->load_address, exe->low,
+						  exe->high);
+	return true;
+}
+
+static struct err *from_events(struct trace *t, struct coop_program *p, struct builders *ret,
+			       struct map *index)
+{
+	const struct trace_meta *m = trace_meta(t);
+	const struct event *ev;
+	bool threads = false;
+	struct cursor c;
+	struct err *err;
+	uint32_t id, id2;
+
+	cursor_init(&c, t, CURSOR_ALL, 0);
+	while (!(err = cursor_next(&c, &ev)) && ev) {
+		threads |= ev->kind == PLAIT_EV_FORK;
+		if (!threads || !touches(ev, m, p, &id, &id2))
+			continue;
+		push_run(builder_of(ret, index, id), ev->thread, 1);
+		if (id2 != COOP_NONE)
+			push_run(builder_of(ret, index, id2), ev->thread, 1);
+	}
+	cursor_deinit(&c);
+	/* what was not accessed has an empty vector */
+	for (size_t i = 0; i < p->elements.len; i++)
+		builder_of(ret, index, p->elements.data[i].id);
+	return err;
+}
+
+struct err *coop_derive(struct trace *t, struct coop_program *p, const bool *chosen,
+			struct strbuf *ret)
+{
+	struct plait_vectors_header h = { .version = PLAIT_VECTORS_VERSION, .mode = p->mode };
+	struct builders all = { 0 };
+	struct map index = { 0 };
+	struct err *err = from_events(t, p, &all, &index);
+
+	memcpy(h.magic, PLAIT_VECTORS_MAGIC, 8);
+	strbuf_add(ret, &h, sizeof(h));
+	for (size_t i = 0; i < all.len && !err; i++) {
+		struct plait_vectors_chunk c = { all.data[i].element, 0,
+						 (uint32_t)all.data[i].len + 1, 1 };
+		uint32_t k = program_find(p, c.element), word = 0;
+
+		if (chosen && (k == COOP_NONE || !chosen[k]))
+			continue;
+		for (size_t r = 0; r < all.data[i].len; r++)
+			c.nwords += (all.data[i].runs[r].count - 1) / PLAIT_VECTORS_COUNT_MAX;
+		strbuf_add(ret, &c, sizeof(c));
+		for (size_t r = 0; r < all.data[i].len; r++) {
+			uint32_t left = all.data[i].runs[r].count;
+
+			while (left) {
+				uint32_t n = MIN(left, PLAIT_VECTORS_COUNT_MAX);
+
+				word = all.data[i].runs[r].thread | n << PLAIT_VECTORS_THREAD_BITS;
+				strbuf_add(ret, &word, 4);
+				left -= n;
+			}
+		}
+		word = 0;
+		strbuf_add(ret, &word, 4);
+	}
+	((struct plait_vectors_header *)ret->data)->used = ret->len;
+	map_deinit(&index);
+	builders_deinit(&all);
+	return err;
+}
+
+/* ---- logs ---- */
+
+static void add_log(struct coop *c, struct trace *t, struct coop_program *p, const bool *chosen,
+		    const struct trace_outcome *outcome, struct builders *all)
+{
+	const struct trace_meta *m = trace_meta(t);
+	_cleanup_(xfreep) char *signature = coop_signature(outcome);
+
+	coop_begin_log(c, trace_path(t), signature);
+	for (size_t i = 0; i < all->len; i++) {
+		struct builder *b = &all->data[i];
+		uint32_t k = p && b->element & PLAIT_SYNC_ELEMENT ? program_add_sync(p, b->element)
+			     : p				  ? program_find(p, b->element)
+								  : COOP_NONE;
+
+		if (chosen && (k == COOP_NONE || !chosen[k]))
+			continue;
+		for (size_t r = 0; r < b->len; r++)
+			b->runs[r].thread =
+				names_intern(&c->threads, m->threads[b->runs[r].thread].name);
+		coop_add(
+			c,
+			coop_element(c, b->element, k != COOP_NONE ? p->elements.data[k].name : ""),
+			b->runs, b->len);
+	}
+	coop_end_log(c);
+}
+
+static char *unusable(struct coop *c, const struct trace_outcome *outcome, uint32_t mode,
+		      const char *build)
+{
+	if (outcome->kind == PLAIT_OUTCOME_UNKNOWN)
+		return xstrdup("nobody knows how its run ended");
+	if (!*build)
+		return xstrdup("its program was not built with unplait, or has no build-id");
+	if (c->build[0] && strcmp(c->build, build) != 0)
+		return xasprintf("it is of another build of the program (%.12s, the others are of "
+				 "%.12s)",
+				 build, c->build);
+	if (c->mode && c->mode != mode)
+		return xasprintf("it was recorded in mode %s, the others in mode %s",
+				 mode_name(mode), mode_name(c->mode));
+	return NULL;
+}
+
+struct err *coop_load_trace(struct coop *c, struct trace *t, struct coop_program *p,
+			    const bool *chosen, const struct trace_outcome *outcome, char **why)
+{
+	const struct trace_meta *m = trace_meta(t);
+	const char *build = m->nmodules ? m->modules[0].build_id : "", *wrong = NULL;
+	struct builders all = { 0 };
+	struct map index = { 0 };
+	const void *data = NULL;
+	uint32_t mode = p ? p->mode : PLAIT_MODE_ORDER;
+	size_t len = 0;
+	struct err *err = trace_section(t, "vectors", &data, &len);
+
+	*why = NULL;
+	if (!outcome)
+		outcome = &m->outcome;
+	if (!err && data && len >= sizeof(struct plait_vectors_header)) {
+		mode = ((const struct plait_vectors_header *)data)->mode;
+		wrong = parse_section(data, len, (uint32_t)m->nthreads, &all, &index);
+	} else if (!err && p && m->clock == PLAIT_CLOCK_STEPS && m->nevents && m->nmodules) {
+		err = from_events(t, p, &all, &index);
+	} else if (!err) {
+		wrong = "it has no access vectors: record with --mode order or block";
+	}
+	if (!err && wrong)
+		*why = xstrdup(wrong);
+	if (!err && !*why)
+		*why = unusable(c, outcome, mode, build);
+	if (!err && !*why) {
+		snprintf(c->build, sizeof(c->build), "%s", build);
+		c->mode = mode;
+		add_log(c, t, p, chosen, outcome, &all);
+	}
+	map_deinit(&index);
+	builders_deinit(&all);
+	return err;
+}
+
+struct err *coop_load(struct coop *c, const char *path, struct coop_program *p, char **why)
+{
+	struct trace *t = NULL;
+	struct err *err = trace_open(path, &t);
+
+	*why = NULL;
+	if (err) { /* one damaged log does not spoil the others */
+		*why = xstrdup(err_message(err));
+		err_free(err);
+		return NULL;
+	}
+	err = coop_load_trace(c, t, p, NULL, NULL, why);
+	trace_close(t);
+	return err;
+}
