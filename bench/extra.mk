@@ -5,3 +5,10 @@ $(BUILD)/bench-order: $(BENCH_ORDER_OBJ) $(BUILD)/liborder.a $(BUILD)/libbase.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BENCH_ORDER_OBJ) $(BUILD)/liborder.a $(BUILD)/libbase.a -lz3 -lm -lpthread
 endif
+
+
+# Cooperative replay: the published tables, from the library.
+BENCH_COOP_OBJ := $(BUILD)/obj/bench/06-coop.o
+$(BUILD)/bench-coop: $(BENCH_COOP_OBJ) $(LIBRARIES)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BENCH_COOP_OBJ) -Wl,--start-group $(LIBRARIES) -Wl,--end-group $(DEPS_LIBS)

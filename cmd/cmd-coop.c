@@ -345,8 +345,11 @@ static struct coop_program *program_of(int n, char **paths)
 			continue;
 		known = trace_meta(t)->nmodules > 0;
 		if (known)
-			err_free(
-				program_open(trace_meta(t)->modules[0].path, PLAIT_MODE_ORDER, &p));
+			err_free(program_open(trace_meta(t)->modules[0].path,
+					      trace_meta(t)->mode == PLAIT_MODE_BLOCK
+						      ? PLAIT_MODE_BLOCK
+						      : PLAIT_MODE_ORDER,
+					      &p));
 		trace_close(t);
 	}
 	return p;

@@ -1,5 +1,9 @@
 /* cmd/cmd-record.c - run a program in a recording mode. */
 #include "cmd/cmd.h"
+
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "coop/program.h"
 #include "run/record.h"
 
 #include <stdio.h>
@@ -116,13 +120,44 @@ static struct err *graph_options(const struct graph_options *g, const char *mode
 	return NULL;
 }
 
+/* Modes order and block: the profile in words that the runtime understands. Without one, a profile
+ * of everything is written into *dir. */
+static struct err *find_profile(const char *program, const char *mode, const char *given,
+				char **dir, char **ret)
+{
+	enum plait_mode m = strcmp(mode, "block") == 0 ? PLAIT_MODE_BLOCK : PLAIT_MODE_ORDER;
+	_cleanup_(xfreep) char *path = NULL, *full = NULL;
+	struct coop_program *p = NULL;
+	struct strbuf text = { 0 };
+	bool *chosen = NULL;
+	struct err *err = program_open(program, m, &p);
+
+	if (!err && given)
+		err = profile_read(given, p, &chosen);
+	if (!err && !given) {
+		profile_write(p, NULL, &text);
+		err = file_temp_dir(dir);
+		if (!err) {
+			path = xasprintf("%s/profile", *dir);
+			err = file_write(path, text.data, text.len);
+		}
+	}
+	full = err ? NULL : realpath(given ? given : path, NULL);
+	if (full)
+		*ret = xasprintf("profile=%s", full);
+	free(chosen);
+	strbuf_deinit(&text);
+	program_close(p);
+	return err;
+}
+
 static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct record_options o = { .mode = "full" };
 	struct graph_options graph = { .context = 5, .granularity = "word" };
-	_cleanup_(xfreep) char *options = NULL;
 	uint64_t runs = 1, jobs = 1;
-	const char *fail_on = NULL;
+	const char *fail_on = NULL, *profile = NULL;
+	_cleanup_(xfreep) char *options = NULL, *dir = NULL;
 	struct cmd_common common = { 0 };
 	const struct opt table[] = {
 		OPT_STR('m', "mode", "MODE", &o.mode,
@@ -147,6 +182,8 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 		OPT_FLAG(0, "no-first-write", &graph.no_first_write,
 			 "graph: look at repeated writes too"),
 		OPT_FLAG(0, "no-racy", &graph.no_racy, "graph: lock before every look-up"),
+		OPT_STR(0, "profile", "FILE", &profile,
+			"modes order and block: record only these elements"),
 		OPT_END,
 	};
 	struct record_runs results;
@@ -165,7 +202,16 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	o.jobs = (unsigned)MIN(jobs, 1024);
 	o.judge.fail_on_exit = fail_on != NULL;
 	o.output_to_stderr = common.json && !*common.json;
+	if (strcmp(o.mode, "order") == 0 || strcmp(o.mode, "block") == 0)
+		err = find_profile(argv[0], o.mode, profile, &dir, &options);
+	else if (profile)
+		err = err_new(ERR_USAGE, "--profile belongs to --mode order or block");
+	if (err)
+		return err;
+	o.options = options;
 	err = record_run_all(&o, &results);
+	if (dir)
+		file_remove_tree(dir);
 	if (!err) {
 		for (size_t i = 0; i < results.len; i++)
 			failed += results.data[i].outcome != PLAIT_OUTCOME_PASS;

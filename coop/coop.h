@@ -179,6 +179,7 @@ struct coop_candidate {
 	const struct coop_choice *choices; /* one per element that anybody recorded */
 	size_t n;
 	bool brute; /* made by the brute-force fallback */
+	bool open;  /* the base log alone: what it lacks is left to the scheduler */
 	uint64_t hash;
 };
 

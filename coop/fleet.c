@@ -8,22 +8,18 @@
 #include "run/run.h"
 #include "trace/trace.h"
 
-static struct err *run_into(struct session *s, const char *dir, uint32_t strategy, uint64_t seed,
+/* Run with all events recorded, and make a log of what is chosen. */
+static struct err *run_into(struct session *s, const char *dir, struct run_request *req,
 			    struct coop_program *p, const bool *chosen, struct coop *ret)
 {
-	struct run_request req = { .strategy = strategy,
-				   .seed = seed,
-				   .depth = 3,
-				   .length = 1000,
-				   .points = PLAIT_POINTS_LEARNED,
-				   .flags = PLAIT_CONTROL_LEARN,
-				   .record_dir = dir };
 	struct run_result r = { 0 };
 	struct trace_outcome outcome;
 	struct trace *t = NULL;
 	char *why = NULL;
-	struct err *err = session_run(s, &req, &r);
+	struct err *err;
 
+	req->record_dir = dir;
+	err = session_run(s, req, &r);
 	if (!err)
 		err = trace_open(dir, &t);
 	if (!err) {
@@ -34,24 +30,70 @@ static struct err *run_into(struct session *s, const char *dir, uint32_t strateg
 		err = coop_load_trace(ret, t, p, chosen, &outcome, &why);
 	}
 	if (!err && why)
-		log_debug(1, "seed %llu: %s", (unsigned long long)seed, why);
+		log_debug(1, "seed %llu: %s", (unsigned long long)req->seed, why);
 	free(why);
 	trace_close(t);
 	run_result_deinit(&r);
 	return err;
 }
 
-struct err *fleet_run(struct session *s, struct coop_program *p, uint32_t strategy, uint64_t seed,
-		      const bool *chosen, struct coop *ret)
+static struct err *run_recorded(struct session *s, struct run_request *req, struct coop_program *p,
+				const bool *chosen, struct coop *ret)
 {
 	char *dir = NULL;
 	struct err *err = file_temp_dir(&dir);
 
 	if (err)
 		return err;
-	err = run_into(s, dir, strategy, seed, p, chosen, ret);
+	err = run_into(s, dir, req, p, chosen, ret);
 	file_remove_tree(dir);
 	free(dir);
+	return err;
+}
+
+static struct run_request request(uint32_t strategy, uint64_t seed)
+{
+	return (struct run_request){ .strategy = strategy,
+				     .seed = seed,
+				     .depth = 3,
+				     .length = 1000,
+				     .points = PLAIT_POINTS_LEARNED,
+				     .flags = PLAIT_CONTROL_LEARN };
+}
+
+struct err *fleet_run(struct session *s, struct coop_program *p, uint32_t strategy, uint64_t seed,
+		      const bool *chosen, struct coop *ret)
+{
+	struct run_request req = request(strategy, seed);
+
+	return run_recorded(s, &req, p, chosen, ret);
+}
+
+struct err *fleet_collect(struct session *s, struct coop_program *p, uint32_t failing,
+			  uint32_t passing, double seconds, uint64_t seed, struct coop *ret)
+{
+	static const uint32_t strategies[] = { PLAIT_STRATEGY_PCT, PLAIT_STRATEGY_RANDOM,
+					       PLAIT_STRATEGY_POS };
+	double end = clock_seconds() + seconds;
+	struct run_result r = { 0 };
+	struct err *err = NULL;
+
+	for (uint64_t i = 0; !err && failing && clock_seconds() < end; i++) {
+		struct run_request req = request(strategies[i % 3], seed + i);
+		uint32_t *left;
+
+		err = session_run(s, &req, &r);
+		left = r.outcome == PLAIT_OUTCOME_PASS ? &passing : &failing;
+		if (err || r.outcome == PLAIT_OUTCOME_UNKNOWN || !*left)
+			continue;
+		--*left;
+		req = (struct run_request){ .strategy = PLAIT_STRATEGY_REPLAY,
+					    .flags = r.schedule.flags,
+					    .decisions = r.schedule.decisions.data,
+					    .ndecisions = r.schedule.decisions.len };
+		err = run_recorded(s, &req, p, NULL, ret);
+	}
+	run_result_deinit(&r);
 	return err;
 }
 

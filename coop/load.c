@@ -8,7 +8,6 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "run/run.h"
 #include "trace/names.h"
 #include "trace/trace.h"
 #include "unplait/vectors.h"
@@ -16,8 +15,26 @@
 #include <stdio.h>
 #include <string.h>
 
-char *coop_signature(const struct trace_outcome *o)
+/* The innermost instrumented function; the frames above it may be the runtime's own. */
+static char *where(const struct trace_outcome *o, const char *binary, uint64_t load)
 {
+	for (uint32_t i = 0; i < o->nframes; i++) {
+		char *name = binary_symbol_at(binary, o->frames[i] - load - (i > 0));
+		char *suffix = name ? strstr(name, ".plait") : NULL;
+
+		if (suffix) {
+			*suffix = 0;
+			return name;
+		}
+		free(name);
+	}
+	return xstrdup("?");
+}
+
+char *coop_signature(const struct trace_outcome *o, const char *binary, uint64_t load)
+{
+	_cleanup_(xfreep) char *function = NULL;
+
 	switch (o->kind) {
 	case PLAIT_OUTCOME_PASS:
 		return NULL;
@@ -27,24 +44,13 @@ char *coop_signature(const struct trace_outcome *o)
 	case PLAIT_OUTCOME_ASSERT:
 		return xasprintf("assert: %s", o->message ? o->message : "abort");
 	case PLAIT_OUTCOME_SIGNAL:
-		return xasprintf("signal %d at site %u", o->signal, o->site);
+		function = where(o, binary, load);
+		return xasprintf("signal %d in %s", o->signal, function);
 	case PLAIT_OUTCOME_EXIT:
 		return xasprintf("exit status %d", o->exit_code);
 	default:
 		return xstrdup(outcome_name(o->kind));
 	}
-}
-
-char *coop_run_signature(const struct run_result *r)
-{
-	struct trace_outcome o = { .kind = r->outcome,
-				   .signal = r->signal,
-				   .exit_code = r->exit_code,
-				   .site = r->failure.site };
-
-	if (r->failure.text[0])
-		o.message = (char *)r->failure.text;
-	return coop_signature(&o);
 }
 
 /* ---- a section of vectors ---- */
@@ -214,7 +220,8 @@ static void add_log(struct coop *c, struct trace *t, struct coop_program *p, con
 		    const struct trace_outcome *outcome, struct builders *all)
 {
 	const struct trace_meta *m = trace_meta(t);
-	_cleanup_(xfreep) char *signature = coop_signature(outcome);
+	_cleanup_(xfreep) char *signature =
+		coop_signature(outcome, m->modules[0].path, m->modules[0].load_address);
 
 	coop_begin_log(c, trace_path(t), signature);
 	for (size_t i = 0; i < all->len; i++) {

@@ -6,6 +6,8 @@
  * vectors of the missing elements, the usual ones first, by how far the combination as a whole
  * strays from the usual.
  *
+ * Last, each base log alone, with other schedules each time for what it leaves open.
+ *
  * Beyond the thesis: the vectors of the base log were seen together in one run and must be obeyed;
  * those taken from other logs give way, the least similar first, where no thread could go on
  * otherwise. A candidate that is consistent runs as it would have; one that is not still puts the
@@ -30,9 +32,9 @@ struct merge {
 	struct err *err;
 };
 
-static uint64_t candidate_hash(uint32_t base, const struct coop_choice *choices, size_t n)
+static uint64_t candidate_hash(uint32_t round, const struct coop_choice *choices, size_t n)
 {
-	uint64_t h = hash_u64(base);
+	uint64_t h = hash_u64(round);
 
 	for (size_t i = 0; i < n; i++) {
 		h = hash_u64(h ^ ((uint64_t)choices[i].element << 32 | choices[i].vector));
@@ -65,14 +67,14 @@ static void succeed(struct merge *m, const struct coop_candidate *c)
 }
 
 /* Put the choices to the oracle, unless that was done before. */
-static void attempt(struct merge *m, uint32_t base, bool brute)
+static void attempt(struct merge *m, uint32_t base, bool brute, uint32_t round)
 {
 	uint32_t limit = m->o->limit ? m->o->limit : LIMIT;
-	struct coop_candidate c = { base, m->choices.data, m->choices.len, brute, 0 };
-	uint64_t *known = map_put(&m->tried, candidate_hash(0, c.choices, c.n), 0);
+	struct coop_candidate c = { base, m->choices.data, m->choices.len, brute, round > 0, 0 };
+	uint64_t *known = map_put(&m->tried, candidate_hash(round, c.choices, c.n), 0);
 	enum coop_verdict verdict;
 
-	c.hash = stable_hash(m);
+	c.hash = hash_u64(stable_hash(m) ^ round);
 	if ((*known)++ || (m->o->tried && map_find(m->o->tried, c.hash))) {
 		m->ret->skipped++;
 		return;
@@ -134,7 +136,7 @@ static void by_relevance(struct merge *m, struct coop_ranking *ranking)
 			vec_push(&m->choices, (struct coop_choice){ f->element, f->vector, f->from,
 								    strength_of(f->similarity) });
 		}
-		attempt(m, r->log, false);
+		attempt(m, r->log, false, 0);
 	}
 	coop_search_free(s);
 }
@@ -208,7 +210,7 @@ static void combine(struct merge *m, const struct options *o, uint32_t element, 
 		element++;
 	if (element == m->c->elements.len) {
 		if (sum == 0)
-			attempt(m, base, base != COOP_NONE);
+			attempt(m, base, base != COOP_NONE, 0);
 		return;
 	}
 	for (size_t i = o->first[element]; i < o->first[element + 1] && !m->over; i++) {
@@ -249,6 +251,18 @@ static void by_force(struct merge *m, const struct coop_ranking *ranking)
 	options_deinit(&o);
 }
 
+/* The combinations are used up: each base log alone, again and again with other schedules for what
+ * it leaves open. */
+static void by_search(struct merge *m, const struct coop_ranking *ranking)
+{
+	for (uint32_t round = 1; !m->over && ranking->logs.len; round++) {
+		for (size_t i = 0; i < ranking->logs.len && !m->over; i++) {
+			choose_base(m, ranking->logs.data[i].log);
+			attempt(m, ranking->logs.data[i].log, false, round);
+		}
+	}
+}
+
 static bool one_element_each(const struct coop *c)
 {
 	for (size_t i = 0; i < c->chosen.len; i++)
@@ -272,6 +286,8 @@ struct err *coop_merge(const struct coop *c, const struct coop_merge_options *o,
 		by_relevance(&m, &ranking);
 		if (!m.over)
 			by_force(&m, &ranking);
+		if (!m.over)
+			by_search(&m, &ranking);
 		coop_ranking_deinit(&ranking);
 	}
 	progress_done();

@@ -1,12 +1,14 @@
 /* coop/oracle.c - put a candidate to the test: a controlled run that obeys its vectors.
  *
  * Where the vectors leave a choice (elements nobody recorded, vectors that gave way), the
- * running thread goes on in odd attempts and a random one in even ones. */
+ * running thread goes on in odd attempts and a random one in even ones; a base log alone gets the
+ * strategies that search. */
 #include "coop/program.h"
 
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "run/run.h"
+#include "trace/trace.h"
 #include "unplait/vectors.h"
 
 #include <stdio.h>
@@ -90,17 +92,39 @@ static void write_request(const struct coop *c, const struct coop_program *p,
 	vec_deinit(&runs);
 }
 
+static char *signature_of(const struct coop_replay *r)
+{
+	const struct plait_failure *f = &r->result->failure;
+	struct trace_outcome o = { .kind = r->result->outcome,
+				   .signal = r->result->signal,
+				   .exit_code = r->result->exit_code,
+				   .message = f->text[0] ? (char *)f->text : NULL,
+				   .nframes = MIN(f->nframes, PLAIT_MAX_FRAMES) };
+
+	memcpy(o.frames, f->frames, sizeof(o.frames));
+	return coop_signature(&o, r->program->path,
+			      session_process(r->session)->modules[0].load_address);
+}
+
 struct err *coop_replay_oracle(void *context, const struct coop_candidate *c, uint64_t seed,
 			       enum coop_verdict *ret)
 {
 	struct coop_replay *r = context;
 	_cleanup_(xfreep) char *signature = NULL;
 	struct strbuf vectors = { 0 };
-	struct run_request req = { .strategy =
-					   seed % 2 ? PLAIT_STRATEGY_STAY : PLAIT_STRATEGY_RANDOM,
-				   .points = PLAIT_POINTS_SYNC,
-				   .seed = seed };
+	struct run_request req = {
+		.strategy = seed % 2 ? PLAIT_STRATEGY_STAY : PLAIT_STRATEGY_RANDOM,
+		.points = PLAIT_POINTS_SYNC,
+		.seed = seed,
+	};
 	struct err *err;
+
+	if (c->open) {
+		req.strategy = seed % 2 ? PLAIT_STRATEGY_PCT : PLAIT_STRATEGY_POS;
+		req.points = PLAIT_POINTS_ALL;
+		req.depth = 3;
+		req.length = r->result->points ? r->result->points : 1000;
+	}
 
 	write_request(r->coop, r->program, c, &vectors);
 	req.vectors = vectors.data;
@@ -110,7 +134,7 @@ struct err *coop_replay_oracle(void *context, const struct coop_candidate *c, ui
 	if (err)
 		return err;
 	r->dropped = r->result->vectors_dropped;
-	signature = coop_run_signature(r->result);
+	signature = signature_of(r);
 	if (run_failed(r->result) && signature &&
 	    strcmp(signature, r->coop->signatures.text[r->coop->signature]) == 0)
 		*ret = COOP_REPRODUCED;

@@ -70,15 +70,19 @@ struct err *coop_load_trace(struct coop *c, struct trace *t, struct coop_program
 /* The vectors of a run that was recorded with all its events, as a section of mode order. */
 struct err *coop_derive(struct trace *t, struct coop_program *p, const bool *chosen,
 			struct strbuf *ret);
-/* "assert ...", "signal 11 at main.c:40", "stuck"; NULL when the run passed. Owned. */
-char *coop_signature(const struct trace_outcome *o);
-char *coop_run_signature(const struct run_result *r);
+/* "assert: ...", "signal 11 in worker", "stuck"; NULL when the run passed. load: where the binary
+ * was loaded. Owned. */
+char *coop_signature(const struct trace_outcome *o, const char *binary, uint64_t load);
 
 /* ---- the fleet ---- */
 
 /* One controlled run under `strategy`, as an instance that records `chosen` (NULL = everything). */
 struct err *fleet_run(struct session *s, struct coop_program *p, uint32_t strategy, uint64_t seed,
 		      const bool *chosen, struct coop *ret);
+/* Controlled runs, three strategies in turn, until there are that many failing and passing logs
+ * or the time is over. Only runs that are wanted are recorded, by replaying them. */
+struct err *fleet_collect(struct session *s, struct coop_program *p, uint32_t failing,
+			  uint32_t passing, double seconds, uint64_t seed, struct coop *ret);
 /* A few controlled runs that tell which elements are used, how much and how alike. */
 struct err *fleet_pilot(struct session *s, struct coop_program *p, uint32_t runs, uint64_t seed);
 

@@ -170,7 +170,7 @@ static bool map_window(uint64_t size)
 		p = rt_syscall(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
 			       MAP_SHARED | MAP_POPULATE, fd, (long)window_offset);
 	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-	if (p < 0 && p > -4096)
+	if (p <= 0 && p > -4096)
 		return false;
 	window = (uint8_t *)p;
 	window_end = window + size;
@@ -209,7 +209,7 @@ static bool grow(struct order_slot *s)
 		window += size;
 		header->used = window_offset - (uint64_t)(window_end - window);
 		s->nwords = nwords;
-		s->word = c->words - 1;
+		s->word = c->words;
 		s->end = c->words + nwords;
 	} else {
 		s->word = s->end = NULL;
@@ -342,17 +342,17 @@ static void append(struct order_slot *s, uint32_t thread)
 		lost();
 		return;
 	}
-	last = likely(word >= s->end - s->nwords) ? *word : 0; /* 0: the chunk is new */
+	last = likely(word > s->end - s->nwords) ? word[-1] : 0; /* 0: the chunk is new */
 	if (last && (last & ((1u << PLAIT_VECTORS_THREAD_BITS) - 1)) == thread &&
 	    last >> PLAIT_VECTORS_THREAD_BITS < PLAIT_VECTORS_COUNT_MAX) {
-		*word = last + (1u << PLAIT_VECTORS_THREAD_BITS);
+		word[-1] = last + (1u << PLAIT_VECTORS_THREAD_BITS);
 		return;
 	}
-	if (word + 1 >= s->end && !grow(s)) {
+	if (word >= s->end && !grow(s)) {
 		lost();
 		return;
 	}
-	*++s->word = thread | 1u << PLAIT_VECTORS_THREAD_BITS;
+	*(volatile uint32_t *)s->word++ = thread | 1u << PLAIT_VECTORS_THREAD_BITS;
 }
 
 struct order_slot *order_enter_slot(struct order_slot *s)

@@ -92,8 +92,9 @@ char *binary_symbol_at(const char *path, uint64_t address)
 	for (int i = 0; gelf_getsym(data, i, &sym); i++) {
 		const char *name = elf_strptr(b.elf, h.sh_link, sym.st_name);
 
-		if (GELF_ST_TYPE(sym.st_info) != STT_OBJECT || !name || address < sym.st_value ||
-		    address >= sym.st_value + sym.st_size)
+		if ((GELF_ST_TYPE(sym.st_info) != STT_OBJECT &&
+		     GELF_ST_TYPE(sym.st_info) != STT_FUNC) ||
+		    !name || address < sym.st_value || address >= sym.st_value + sym.st_size)
 			continue;
 		return address == sym.st_value
 			       ? xstrdup(name)

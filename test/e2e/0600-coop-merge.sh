@@ -41,6 +41,19 @@ has out "4 logs added, 0 known already"
 run 0 unplait coop add free.db free/*.plait
 has out "0 logs added, 4 known already" "adding twice adds once"
 
+# the same by record, with a profile and without
+run 0 unplait record --mode order -o whole.plait -- ./fixed
+run 0 unplait coop plan --share 50% -n 1 -o one -- ./fixed
+run 0 unplait record --mode order --profile one/0001.profile -o part.plait -- ./fixed
+run 0 unplait coop stats whole.plait part.plait
+has out "2 logs: 2 passed"
+run 0 unplait record --mode block -o block.plait -- ./fixed
+run 0 unplait coop stats block.plait
+has out "main.c:" "blocks are named by their place"
+run 3 unplait record --mode order --profile profiles/0001.profile -o x.plait -- ./fixed
+has err "another build"
+run 2 unplait record --mode full --profile one/0001.profile -o x.plait -- ./fixed
+
 # bad input
 run 4 unplait coop merge free.db -- ./fixed
 has err "there is no failure to replay"
