@@ -234,6 +234,19 @@ static void by_correlation(struct merge *m)
 		vec_clear(&m->choices);
 		combine(m, &o, 0, sum, COOP_NONE);
 	}
+	/* used up: the best vector of each element, with other schedules where they disagree */
+	for (uint32_t round = 1; !m->over && o.all.len; round++) {
+		vec_clear(&m->choices);
+		for (uint32_t e = 0; e < m->c->elements.len; e++) {
+			const struct option *x = &o.all.data[o.first[e]];
+
+			if (o.first[e] < o.first[e + 1])
+				vec_push(&m->choices,
+					 (struct coop_choice){ e, x->vector, COOP_NONE,
+							       strength_of(MIN(x->worth, 1)) });
+		}
+		attempt(m, COOP_NONE, false, round);
+	}
 	options_deinit(&o);
 }
 

@@ -52,6 +52,14 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 			rt_graph_access(false, p, n, site);                                        \
 			return *q;                                                                 \
 		}                                                                                  \
+		if (rt_access == RT_ACCESS_ORDER) {                                                \
+			struct order_slot *slot = order_enter(site);                               \
+                                                                                                   \
+			v = *q;                                                                    \
+			if (slot)                                                                  \
+				order_leave(slot);                                                 \
+			return v;                                                                  \
+		}                                                                                  \
 		if (unlikely(rt_access != RT_ACCESS_RECORD)) {                                     \
 			before(PLAIT_EV_READ, p, n, site);                                         \
 			v = *q;                                                                    \
@@ -73,6 +81,14 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		if (rt_access == RT_ACCESS_GRAPH) {                                                \
 			rt_graph_access(true, p, n, site);                                         \
 			*q = v;                                                                    \
+			return;                                                                    \
+		}                                                                                  \
+		if (rt_access == RT_ACCESS_ORDER) {                                                \
+			struct order_slot *slot = order_enter(site);                               \
+                                                                                                   \
+			*q = v;                                                                    \
+			if (slot)                                                                  \
+				order_leave(slot);                                                 \
 			return;                                                                    \
 		}                                                                                  \
 		if (unlikely(rt_access != RT_ACCESS_RECORD)) {                                     \

@@ -361,7 +361,7 @@ struct order_slot *order_enter_slot(struct order_slot *s)
 
 	if (rt_run->nthreads < 2 || unlikely(t->depth || t->held || t->detached_from_trace))
 		return NULL;
-	if (unlikely(!lock(&s->lock))) {
+	if (__atomic_exchange_n(&s->lock, 1, __ATOMIC_ACQUIRE) && unlikely(!lock(&s->lock))) {
 		lost();
 		return NULL;
 	}
