@@ -3,6 +3,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* keeps the compiler from turning a branch into a conditional move */
+#define BRANCH(n) __asm__ volatile("" : "+r"(n))
+
 static volatile uint32_t seed = 12345;
 static uint32_t results[2];
 
@@ -10,14 +13,18 @@ static void *work(void *arg)
 {
 	uint32_t x = seed + (uint32_t)(long)arg, n = 0;
 
-	for (int i = 0; i < 100000000; i++) {
+	for (int i = 0; i < 60000000; i++) {
 		x = x * 1664525 + 1013904223;
-		if (x & 0x10000)
+		if (x & 0x10000) {
 			n += x;
-		else
+			BRANCH(n);
+		} else {
 			n ^= x;
-		if (x & 0x200000)
+		}
+		if (x & 0x200000) {
 			n = (n << 3) | (n >> 29);
+			BRANCH(n);
+		}
 	}
 	results[(long)arg] = n;
 	return NULL;
