@@ -202,6 +202,10 @@ static struct run_request next_request(struct hunt *h, struct arm *a, bool learn
 	else
 		req.points = learning || run % ALL_POINTS_EVERY == 0 ? PLAIT_POINTS_ALL
 								     : PLAIT_POINTS_LEARNED;
+	/* a random walk loses its way among many points: half of them see synchronisation only */
+	if (h->o->points == PLAIT_ANY && !learning && a->strategy == PLAIT_STRATEGY_RANDOM &&
+	    run % 2)
+		req.points = PLAIT_POINTS_SYNC;
 	if (run % EAGER_EVERY == 1)
 		req.flags |= PLAIT_CONTROL_EAGER;
 	if (a->guided && !learning && guide_next(&h->guide, session_pairs(h->session))) {
