@@ -25,7 +25,7 @@ static __attribute__((noinline)) int may_sell(void)
 
 static __attribute__((noinline)) void sell_seat(void)
 {
-	seats_sold++; /* BUG:c */
+	seats_sold++;
 	if (seats_sold >= seats)
 		sales_stopped = 1; /* BUG:b */
 }
