@@ -6,6 +6,7 @@
 
 #include "base/strbuf.h"
 #include "cc/program.h"
+#include "cc/types.h"
 
 #include <string.h>
 
@@ -94,46 +95,30 @@ void names_locate(struct program *p, LLVMValueRef f, LLVMValueRef at, struct pla
 
 uint32_t names_object(struct program *p, LLVMValueRef ptr)
 {
-	const char *name, *dot;
+	struct strbuf sb = { 0 };
+	uint32_t id = 0;
 
-	while (LLVMIsAGetElementPtrInst(ptr) ||
-	       (LLVMIsAConstantExpr(ptr) && LLVMGetConstOpcode(ptr) == LLVMGetElementPtr))
-		ptr = LLVMGetOperand(ptr, 0);
-	if (!LLVMIsAGlobalVariable(ptr))
-		return 0;
-	name = value_name(ptr);
-	dot = strstr(name, ".plait");
-	return intern_n(p, name, dot ? (size_t)(dot - name) : strlen(name));
+	if (types_describe(p, ptr, &sb))
+		id = names_intern(&p->strings, strbuf_str(&sb));
+	strbuf_deinit(&sb);
+	return id;
 }
 
-/* Do all uses of a pointer only access it directly? */
-static bool only_accessed(LLVMValueRef v, int depth)
+uint32_t names_birth(struct program *p, LLVMValueRef home)
 {
-	if (depth > 6)
-		return false;
-	for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
-		LLVMValueRef user = LLVMGetUser(u);
-		LLVMValueRef callee;
+	struct strbuf sb = { 0 };
+	LLVMMetadataRef loc = LLVMIsAInstruction(home) ? LLVMInstructionGetDebugLoc(home) : NULL;
+	LLVMValueRef f = is_call(home) ? direct_callee(home) : NULL;
+	uint32_t id = 0, file;
 
-		if (LLVMIsALoadInst(user))
-			continue;
-		if (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) != v)
-			continue;
-		if (LLVMIsAGetElementPtrInst(user) && only_accessed(user, depth + 1))
-			continue;
-		callee = LLVMIsACallInst(user) ? direct_callee(user) : NULL;
-		if (callee && (strncmp(value_name(callee), "llvm.lifetime.", 14) == 0 ||
-			       strncmp(value_name(callee), "llvm.dbg.", 9) == 0 ||
-			       strncmp(value_name(callee), "llvm.mem", 8) == 0))
-			continue;
-		return false;
+	if (LLVMIsAGlobalVariable(home))
+		return names_object(p, home);
+	if (loc) {
+		file = file_of(p, LLVMDILocationGetScope(loc));
+		strbuf_addf(&sb, "%s@%s:%u", f ? value_name(f) : "stack", p->strings.text[file],
+			    LLVMDILocationGetLine(loc));
+		id = names_intern(&p->strings, strbuf_str(&sb));
 	}
-	return true;
-}
-
-bool names_is_private(LLVMValueRef ptr)
-{
-	while (LLVMIsAGetElementPtrInst(ptr))
-		ptr = LLVMGetOperand(ptr, 0);
-	return LLVMIsAAllocaInst(ptr) && only_accessed(ptr, 0);
+	strbuf_deinit(&sb);
+	return id;
 }

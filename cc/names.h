@@ -11,7 +11,7 @@ struct program;
 void names_locate(struct program *p, LLVMValueRef f, LLVMValueRef at, struct plait_site *site);
 /* What the source calls the memory at `ptr` ("queue.filled"); a string id, 0 = no idea. */
 uint32_t names_object(struct program *p, LLVMValueRef ptr);
-/* Is `ptr` a local variable whose address goes nowhere? */
-bool names_is_private(LLVMValueRef ptr);
+/* Where an object comes from ("malloc@parse.c:41"); 0 = no idea. */
+uint32_t names_birth(struct program *p, LLVMValueRef home);
 
 #endif

@@ -204,6 +204,20 @@ static void plan_instruction(struct walk *w, LLVMValueRef i)
 	}
 }
 
+/* "struct fifo::mut" rather than "queue.mut" */
+static bool is_typed(struct program *p, uint32_t name)
+{
+	return strstr(p->strings.text[name], "::") != NULL;
+}
+
+static uint32_t names_birth_of(struct walk *w, LLVMValueRef ptr)
+{
+	struct cell c = pointsto_find(w->sharing->pt, pointsto_cell(w->sharing->pt, ptr));
+	LLVMValueRef home = pointsto_node(w->sharing->pt, c.node)->home;
+
+	return home ? names_birth(w->p, home) : 0;
+}
+
 /* Give each shared access its element; an element is called what most of its accesses are. */
 static void plan_elements(struct walk *w)
 {
@@ -222,8 +236,10 @@ static void plan_elements(struct walk *w)
 		s->element = elements_find(w->elements, LLVMGetOperand(plan->at, plan->operand));
 		e = &p->elements.data[s->element];
 		e->nsites++;
+		if (!e->name || (is_typed(p, e->name) && s->object && !is_typed(p, s->object)))
+			e->name = s->object; /* a variable's name says more than a type's */
 		if (!e->name)
-			e->name = s->object;
+			e->name = names_birth_of(w, LLVMGetOperand(plan->at, plan->operand));
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		char name[32];
@@ -231,6 +247,12 @@ static void plan_elements(struct walk *w)
 		snprintf(name, sizeof(name), "memory#%u", i + 1);
 		if (!p->elements.data[i].name)
 			p->elements.data[i].name = names_intern(&p->strings, name);
+	}
+	for (size_t i = 0; i < p->sites.len; i++) {
+		struct plait_site *s = &p->sites.data[i];
+
+		if (!s->object && s->element != UINT32_MAX)
+			s->object = p->elements.data[s->element].name;
 	}
 }
 
