@@ -17,7 +17,7 @@ const struct cmd cmd_sym = {
 	.summary = "run a program's bitcode in the symbolic machine",
 	.help = "run      execute PROGRAM concretely, like the native program\n"
 		"explore  follow every path of symbolic arguments, input or environment\n"
-		"trace    the symbolic trace of a path recording\n"
+		"trace    run PROGRAM, then follow its path with the arguments and input unknown\n"
 		"\n"
 		"PROGRAM is a C or C++ file, LLVM 19 bitcode, or a binary built with `unplait "
 		"cc`.\n"
@@ -305,6 +305,96 @@ static struct err *do_explore(struct options *o, const struct cmd_common *common
 	return err;
 }
 
+/* --- trace --- */
+
+struct bits {
+	struct sym_recording recording;
+	VEC(uint8_t) data[64]; /* per thread */
+	size_t at[64];
+	struct json *json; /* or NULL: text */
+};
+
+static void keep_bit(void *arg, uint32_t thread, bool bit)
+{
+	struct bits *b = arg;
+
+	if (thread < ARRAY_SIZE(b->data))
+		vec_push(&b->data[thread], bit);
+}
+
+static bool next_bit(void *arg, uint32_t thread, bool *ret)
+{
+	struct bits *b = arg;
+
+	if (thread >= ARRAY_SIZE(b->data) || b->at[thread] >= b->data[thread].len)
+		return false;
+	*ret = b->data[thread].data[b->at[thread]++];
+	return true;
+}
+
+static void print_step(void *arg, const struct sym_step *s)
+{
+	struct bits *b = arg;
+
+	if (!b->json) {
+		printf("%u %s: %s\n", s->thread, s->where, s->text);
+		return;
+	}
+	json_begin_object(b->json, NULL);
+	json_uint(b->json, "thread", s->thread);
+	json_str(b->json, "where", s->where);
+	json_str(b->json, "condition", s->text);
+	json_end(b->json);
+}
+
+static struct err *do_trace(struct options *o, const struct cmd_common *common,
+			    struct sym_program *p, int *status)
+{
+	struct bits b = { .recording = { .next_branch_bit = next_bit, .arg = &b } };
+	struct sym_result first = { 0 }, r = { 0 };
+	struct err *err = sym_record(p, &o->c, keep_bit, &b, &first);
+	struct json j;
+
+	json_init(&j);
+	json_begin_object(&j, NULL);
+	json_begin_array(&j, "steps");
+	b.json = common->json ? &j : NULL;
+	o->c.sym_given = true;
+	if (!err)
+		err = sym_follow(p, &o->c, &b.recording, print_step, &b, &r);
+	json_end(&j);
+	if (!err && !o->no_confirm)
+		err = sym_confirm(p, &o->c, &r);
+	if (!err && common->json) {
+		json_begin_array(&j, "paths");
+		json_path(&j, &r.paths.data[0]);
+		json_end(&j);
+		json_notes(&j, &r.notes);
+		json_stats(&j, &r.stats);
+		json_end(&j);
+		err = cmd_write_json(common, &j);
+	} else if (!err) {
+		struct strbuf sb = { 0 };
+
+		add_command(&sb, &r.paths.data[0]);
+		printf("%s: %s\n  an input that takes this path: %s\n  native run: %s\n",
+		       sym_kind_name(r.outcome.kind), r.outcome.message, strbuf_str(&sb),
+		       confirmed_text(r.paths.data[0].confirmed));
+		strbuf_deinit(&sb);
+		for (size_t i = 0; i < r.notes.len; i++)
+			printf("note: %s\n", r.notes.text[i]);
+		if (o->stats)
+			print_stats(&r.stats, stdout);
+	}
+	*status = r.outcome.kind != first.outcome.kind ? 4 : sym_kind_is_error(r.outcome.kind);
+	json_deinit(&j);
+	for (size_t i = 0; i < ARRAY_SIZE(b.data); i++)
+		vec_deinit(&b.data[i]);
+	sym_result_deinit(&first);
+	sym_result_deinit(&r);
+	return err;
+}
+
 static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct options o = { .sym_arg_len = 4, .sym_env_len = 8, .query_ms = 5000 };
@@ -359,12 +449,12 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 		return err;
 	if (!what)
 		return cmd_usage(cmd, "what to do: run, explore or trace");
-	if (!strcmp(what, "trace"))
-		return err_new(
-			ERR_ENV,
-			"sym trace follows a path recording (record --mode path), and this version "
-			"cannot make or read those yet; sym run and sym explore work");
-	if (strcmp(what, "run") && strcmp(what, "explore"))
+	if (!strcmp(what, "trace") && argc && strlen(argv[0]) > 6 &&
+	    !strcmp(argv[0] + strlen(argv[0]) - 6, ".plait"))
+		return err_new(ERR_ENV,
+			       "this version cannot follow recordings yet, only its own runs: "
+			       "unplait sym trace PROGRAM [ARG...]");
+	if (strcmp(what, "run") && strcmp(what, "explore") && strcmp(what, "trace"))
 		return cmd_usage(cmd, "what to do: run, explore or trace");
 	if (argc < 1)
 		return cmd_usage(cmd, "which program?");
@@ -389,12 +479,16 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 	o.c.sym_env_len = (uint32_t)o.sym_env_len;
 	o.c.query_ms = (uint32_t)o.query_ms;
 	o.c.keep_paths = o.paths;
-	o.c.host_files = o.files || !strcmp(what, "run");
+	o.c.host_files = o.files || strcmp(what, "explore");
 	if (!strcmp(what, "run")) {
 		o.c.sym_env = NULL;
 		o.c.env = (const char *const *)environ;
 		o.c.sym_args = o.c.sym_stdin = 0;
 		err = do_run(&o, &common, p, status);
+	} else if (!strcmp(what, "trace")) {
+		o.c.sym_env = NULL;
+		o.c.sym_args = o.c.sym_stdin = 0;
+		err = do_trace(&o, &common, p, status);
 	} else {
 		err = do_explore(&o, &common, p, status);
 	}

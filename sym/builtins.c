@@ -198,7 +198,7 @@ static enum stop string_length(struct machine *m, struct val p, struct val *ret)
 	if (p.x)
 		return STOP_NONE; /* "do it yourself" */
 	st = mem_resolve(m, p.c, 1, false, &o, &off);
-	if (st || o->sym || m->guide->read)
+	if (st || o->sym || m->guide->follows)
 		return st;
 	end = memchr(o->bytes + off, 0, o->size - off);
 	if (end)

@@ -153,7 +153,7 @@ static uint64_t value_of(const struct model *model, uint32_t symbol)
 }
 
 /* The program's arguments, input and environment under the model. */
-static void solve_inputs(struct machine *m, const struct model *model, struct sym_path *p)
+void machine_inputs(struct machine *m, const struct model *model, struct sym_path *p)
 {
 	const struct sym_config *c = m->config;
 	uint32_t nenv = 0;
@@ -210,7 +210,7 @@ static void add_path(struct machine *m, struct state *s, const struct sym_outcom
 	p->parent = s->parent;
 	p->ops = s->ops;
 	p->constraints = s->path ? s->path->count : 0;
-	solve_inputs(m, model, p);
+	machine_inputs(m, model, p);
 }
 
 static void explore_error(struct machine *m, struct state *s, const struct sym_outcome *o,

@@ -28,6 +28,11 @@ static enum stop LOOP_NAME(struct machine *m)
 	if (limit > SLICE)
 		limit = m->s->nthreads > 1 ? SLICE / 16 : SLICE;
 
+#if FOLLOW /* every decision is looked at */
+#define DECIDE goto slow
+#else
+#define DECIDE (void)0
+#endif
 #if SYMBOLIC
 #define SYM1(r1)                                                                                   \
 	if (__builtin_expect(x[r1], 0))                                                            \
@@ -60,7 +65,8 @@ static enum stop LOOP_NAME(struct machine *m)
 	PUT(value);                                                                                \
 	NEXT
 #define BRANCH(name, cond)                                                                         \
-	L_##name : SYM2(o->a, o->b);                                                               \
+	L_##name : DECIDE;                                                                         \
+	SYM2(o->a, o->b);                                                                          \
 	COUNT(o->d);                                                                               \
 	a = r[o->a];                                                                               \
 	b = r[o->b];                                                                               \
@@ -237,6 +243,7 @@ L_JMP:
 	COUNT(o->d);
 	GOTO(o->imm);
 L_BR:
+	DECIDE;
 	SYM1(o->a);
 	COUNT(o->d);
 	if (r[o->a])
@@ -253,6 +260,7 @@ L_BR:
 	BRANCH(BRSLTN, sext_of(a, o->w) < sext_of(b, o->w));
 	BRANCH(BRSLEN, sext_of(a, o->w) <= sext_of(b, o->w));
 L_SWITCH:
+	DECIDE;
 	SYM1(o->a);
 	COUNT(o->d);
 	table = &m->ir->tables.data[o->imm];
@@ -373,6 +381,7 @@ out:
 	m->stats.ops += n;
 	return st;
 }
+#undef DECIDE
 #undef SYM1
 #undef SYM2
 #undef PUT

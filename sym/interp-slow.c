@@ -125,11 +125,11 @@ static enum stop branch(struct machine *m, struct frame *f, const struct op *o)
 	}
 	m->s->ops += (uint64_t)o->d;
 	m->stats.ops += (uint64_t)o->d;
-	if (expr_is_const(&m->exprs, cond))
+	if (expr_is_const(&m->exprs, cond) && !m->guide->follows)
 		f->pc = expr_get(&m->exprs, cond)->imm ? yes : no;
 	else
 		f->pc = machine_branch(m, cond, yes, no) ? yes : no;
-	return STOP_NONE;
+	return m->halted ? STOP_END : STOP_NONE;
 }
 
 /* One two-way decision per different target: first the arms, then what is left. */
@@ -156,8 +156,13 @@ static enum stop switch_on(struct machine *m, struct frame *f, const struct op *
 					 expr_const(&m->exprs, o->w, t->values[j]));
 			hit = hit ? expr_binary(&m->exprs, EX_OR, hit, eq) : eq;
 		}
-		if (expr_is_const(&m->exprs, hit) ? expr_get(&m->exprs, hit)->imm != 0
-						  : machine_branch(m, hit, t->targets[i], f->pc)) {
+		bool taken = expr_is_const(&m->exprs, hit) && !m->guide->follows
+				     ? expr_get(&m->exprs, hit)->imm != 0
+				     : machine_branch(m, hit, t->targets[i], f->pc);
+
+		if (m->halted)
+			return STOP_END;
+		if (taken) {
 			f->pc = t->targets[i];
 			return STOP_NONE;
 		}

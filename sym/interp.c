@@ -2,7 +2,8 @@
  *
  * The loop exists twice (interp-loop.h): while a frame's registers are all concrete nothing checks
  * for expressions at all, which is where the speed comes from; the first symbolic value that enters
- * a frame moves it to the other loop until the function returns. */
+ * a frame moves it to the other loop until the function returns. A third copy of the loop hands
+ * every decision to the guide, for following recorded paths. */
 #include "sym/machine.h"
 
 #include <string.h>
@@ -34,11 +35,17 @@ static uint32_t switch_target(const struct switch_table *t, uint64_t v)
 
 #define LOOP_NAME loop_concrete
 #define SYMBOLIC  0
+#define FOLLOW	  0
 #include "sym/interp-loop.h"
 #undef LOOP_NAME
 #undef SYMBOLIC
 #define LOOP_NAME loop_symbolic
 #define SYMBOLIC  1
+#include "sym/interp-loop.h"
+#undef LOOP_NAME
+#undef FOLLOW
+#define LOOP_NAME loop_follow
+#define FOLLOW	  1
 #include "sym/interp-loop.h"
 
 enum stop interp(struct machine *m)
@@ -46,8 +53,14 @@ enum stop interp(struct machine *m)
 	enum stop st;
 
 	frame_own(&current_thread(m)->top);
-	do
-		st = current_thread(m)->top->x ? loop_symbolic(m) : loop_concrete(m);
-	while (st == STOP_SWITCH);
+	do {
+		struct frame *f = current_thread(m)->top;
+
+		if (m->guide->follows)
+			frame_make_symbolic(f);
+		st = m->guide->follows ? loop_follow(m)
+		     : f->x	       ? loop_symbolic(m)
+				       : loop_concrete(m);
+	} while (st == STOP_SWITCH);
 	return st;
 }

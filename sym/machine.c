@@ -26,6 +26,8 @@ static const char *const kind_names[SYM_KINDS] = {
 	[SYM_UNREACHABLE] = "unreachable",
 	[SYM_UNSUPPORTED] = "unsupported",
 	[SYM_BUDGET] = "budget",
+	[SYM_DIVERGED] = "diverged",
+	[SYM_RECORDING_END] = "end-of-recording",
 };
 
 const char *sym_kind_name(enum sym_kind kind)
@@ -35,7 +37,7 @@ const char *sym_kind_name(enum sym_kind kind)
 
 bool sym_kind_is_error(enum sym_kind kind)
 {
-	return kind != SYM_EXIT && kind != SYM_UNSUPPORTED && kind != SYM_BUDGET;
+	return kind != SYM_EXIT && kind < SYM_UNSUPPORTED;
 }
 
 void machine_init(struct machine *m, struct ir *ir, const struct sym_config *config)
@@ -193,8 +195,16 @@ static void make_argv(struct machine *m, struct val args[3])
 	VEC(uint64_t) v = { 0 };
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < c->nargs; i++)
-		vec_push(&v, new_text(m, c->args[i], strlen(c->args[i]), "an argument"));
+	for (uint32_t i = 0; i < c->nargs; i++) {
+		size_t len = strlen(c->args[i]);
+
+		if (c->sym_given && i)
+			vec_push(&v, new_symbolic_text(m, "", (uint32_t)len,
+						       arena_printf(&m->ir->arena, "arg%u", i),
+						       SYM_FROM_ARG, i));
+		else
+			vec_push(&v, new_text(m, c->args[i], len, "an argument"));
+	}
 	for (uint32_t i = 0; i < c->sym_args; i++) {
 		char *name = arena_printf(&m->ir->arena, "arg%u", c->nargs + i);
 
@@ -242,16 +252,15 @@ struct err *machine_start(struct machine *m, struct state **ret)
 	make_argv(m, args);
 	store_global(m, "environ", args[2].c);
 	store_global(m, "__environ", args[2].c);
-	if (m->config->sym_stdin)
-		store_global(
-			m, "sym_stdin_data",
-			new_symbolic_text(m, "", m->config->sym_stdin, "stdin", SYM_FROM_STDIN, 0));
-	else
-		store_global(m, "sym_stdin_data",
-			     new_text(m, m->config->input ? m->config->input : "",
-				      m->config->input_len, "stdin"));
-	store_global(m, "sym_stdin_len",
-		     m->config->sym_stdin ? m->config->sym_stdin : m->config->input_len);
+	{
+		const struct sym_config *c = m->config;
+		uint32_t n = c->sym_given ? (uint32_t)c->input_len : c->sym_stdin;
+		uint64_t at = n ? new_symbolic_text(m, "", n, "stdin", SYM_FROM_STDIN, 0)
+				: new_text(m, c->input ? c->input : "", c->input_len, "stdin");
+
+		store_global(m, "sym_stdin_data", at);
+		store_global(m, "sym_stdin_len", n ? n : c->input_len);
+	}
 	s->threads = xcalloc(1, sizeof(*s->threads));
 	s->nthreads = 1;
 	thread_make_tls(m, &s->threads[0]);
@@ -271,6 +280,7 @@ struct err *machine_start(struct machine *m, struct state **ret)
 	}
 	for (size_t i = m->ir->constructors.len; i-- > 0;)
 		push_call(m, m->ir->functions.data[m->ir->constructors.data[i]], args, 3, 0, 0);
+	cache_clear(m); /* objects became symbolic behind its back */
 	*ret = s;
 	return NULL;
 }

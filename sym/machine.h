@@ -34,6 +34,7 @@ struct cache_line {
 
 /* Decides at symbolic branches and collects what happens. */
 struct guide {
+	bool follows; /* wants every decision, also those on known values */
 	/* The condition may be either; return 1 = true, 0 = false side only. Called with the
 	 * decision still open; a guide that explores forks here. */
 	bool (*branch)(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc);
@@ -61,6 +62,7 @@ struct machine {
 	const struct sym_config *config;
 	struct state *s; /* running */
 	struct sym_outcome outcome;
+	bool halted; /* the guide ended the state; the outcome says how */
 	struct sym_stats stats;
 	struct cache_line cache[CACHE_SIZE];
 	uint64_t op_limit; /* of the current state; UINT64_MAX = none */
@@ -126,6 +128,9 @@ static inline struct val expr_val(struct machine *m, expr_id x)
 		return (struct val){ expr_get(&m->exprs, x)->imm, 0 };
 	return (struct val){ 0, x };
 }
+
+/* The program's arguments, input and environment under a model (guide-explore.c). */
+void machine_inputs(struct machine *m, const struct model *model, struct sym_path *p);
 
 /* --- branches and constraints (branch.c) --- */
 /* Which way a condition goes here; forks through the guide when it may go both ways. */

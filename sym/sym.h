@@ -38,7 +38,9 @@ enum sym_kind {
 	SYM_DEADLOCK,
 	SYM_UNREACHABLE, /* code that the compiler was promised never runs */
 	SYM_UNSUPPORTED,
-	SYM_BUDGET, /* operations, depth or time used up */
+	SYM_BUDGET,   /* operations, depth or time used up */
+	SYM_DIVERGED, /* a recording that this program cannot have made */
+	SYM_RECORDING_END,
 	SYM_KINDS
 };
 const char *sym_kind_name(enum sym_kind kind);
@@ -113,6 +115,8 @@ struct sym_config {
 	double max_seconds; /* in all; 0 = no limit */
 	uint64_t seed;	    /* of the schedule; 0 = switch only where a thread must wait */
 	bool host_files;    /* may read files of this machine */
+	bool sym_given;	    /* the given arguments (but the first) and input are symbolic, of their
+			       length */
 	/* exploration */
 	uint32_t sym_args, sym_arg_len; /* that many more arguments of up to that many bytes */
 	uint32_t sym_stdin;		/* bytes of symbolic input */
@@ -160,12 +164,19 @@ struct err *sym_confirm(struct sym_program *p, const struct sym_config *config,
  * returns false when the recording has no more for this thread. Threads are numbered by birth. */
 struct sym_recording {
 	bool (*next_branch_bit)(void *arg, uint32_t thread, bool *ret);
-	bool (*next_input)(void *arg, uint32_t thread, void *buf, size_t len, size_t *ret);
+	/* The value of a shared read that fed an address; NULL = none were recorded. */
 	bool (*next_address_value)(void *arg, uint32_t thread, uint64_t *ret);
-	/* is the branch at this site (function, instruction number) recorded? NULL = every one */
-	bool (*is_recorded)(void *arg, const char *function, uint32_t ir);
+	/* What the site (function, instruction number) is in the recording. NULL: every branch is
+	 * recorded, no read is shared. */
+	enum sym_site (*site)(void *arg, const char *function, uint32_t ir);
 	void *arg;
 };
+enum sym_site { SYM_SITE_NONE, SYM_SITE_BRANCH, SYM_SITE_SHARED, SYM_SITE_SHARED_ADDRESS };
+
+/* Run concretely and hand every decision to `bit`: a recording for sym_follow. */
+typedef void sym_bit_fn(void *arg, uint32_t thread, bool bit);
+struct err *sym_record(struct sym_program *p, const struct sym_config *config, sym_bit_fn *bit,
+		       void *arg, struct sym_result *ret);
 
 /* One step of a thread's symbolic trace. */
 struct sym_step {
@@ -174,7 +185,7 @@ struct sym_step {
 		SYM_STEP_BRANCH,
 		SYM_STEP_READ,
 		SYM_STEP_WRITE,
-		SYM_STEP_SYNC,
+
 		SYM_STEP_END
 	} kind;
 	const char *where;
@@ -183,6 +194,8 @@ struct sym_step {
 	const char *text; /* the expression; valid during the call */
 };
 typedef void sym_step_fn(void *arg, const struct sym_step *step);
+/* Follow the recording with the configuration's symbolic arguments, input and environment. The
+ * constraints along the path are solved: ret->paths.data[0] holds an input that takes it. */
 struct err *sym_follow(struct sym_program *p, const struct sym_config *config,
 		       const struct sym_recording *recording, sym_step_fn *step, void *arg,
 		       struct sym_result *ret);
