@@ -254,7 +254,8 @@ void rt_graph_access(bool write, const void *p, size_t n, uint32_t site)
 		access_range(g, write, a, n, site);
 	__asm__ volatile("" ::: "memory");
 	t->depth = 0;
-	t->last_site = site;
+	if (!rt_writing) /* records say sites as differences to this one */
+		t->last_site = site;
 }
 
 static void before_access(uint32_t kind, const void *p, size_t size, uint32_t site)
