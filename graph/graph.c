@@ -27,7 +27,7 @@ void graph_set_begin(struct graph_set *s, bool failing)
 }
 
 /* Linear probing over hash values: distinct nodes never share an id. */
-static uint32_t node_id(struct graph_set *s, struct graph_node n)
+uint32_t graph_set_node(struct graph_set *s, struct graph_node n)
 {
 	uint64_t key = hash_u64(n.point * 0x9e3779b97f4a7c15ull ^ n.context);
 
@@ -45,39 +45,63 @@ static uint32_t node_id(struct graph_set *s, struct graph_node n)
 	}
 }
 
-void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time,
-		   struct graph_node sink, uint64_t sink_time, uint64_t count)
+void graph_set_link(struct graph_set *s, uint32_t src, uint64_t src_time, uint32_t sink,
+		    uint64_t sink_time, uint64_t count)
 {
-	uint32_t a = node_id(s, src), b = node_id(s, sink);
-	uint64_t *id = map_put(&s->edge_ids, (uint64_t)a << 32 | b, s->edges.len);
+	uint64_t *id = map_put(&s->edge_ids, (uint64_t)src << 32 | sink, s->edges.len);
 
 	if (*id == s->edges.len)
-		vec_push(&s->edges, (struct graph_edge){ a, b });
+		vec_push(&s->edges, (struct graph_edge){ src, sink });
 	vec_push(&vec_last(&s->graphs)->links,
 		 (struct graph_link){ (uint32_t)*id, src_time, sink_time, count });
 }
 
-static int by_edge(const void *a, const void *b)
+void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time,
+		   struct graph_node sink, uint64_t sink_time, uint64_t count)
 {
-	const struct graph_link *x = a, *y = b;
+	uint32_t a = graph_set_node(s, src), b = graph_set_node(s, sink);
 
-	if (x->edge != y->edge)
-		return x->edge < y->edge ? -1 : 1;
-	return x->sink_time < y->sink_time ? -1 : x->sink_time > y->sink_time;
+	graph_set_link(s, a, src_time, b, sink_time, count);
 }
 
+/* The later occurrence wins; counts add up. */
+static void merge_link(struct graph_link *to, const struct graph_link *from)
+{
+	uint64_t count = to->count + from->count;
+
+	if (from->sink_time >= to->sink_time)
+		*to = *from;
+	to->count = count;
+}
+
+/* Sorted by edge with a table of places, not by comparison: there are many links, and edge ids are
+ * dense. */
 void graph_set_end(struct graph_set *s)
 {
 	struct graph *g = vec_last(&s->graphs);
-	size_t kept = 0;
+	struct graph_link *sorted;
+	uint32_t *place; /* [edge]: link + 1 */
+	size_t kept = 0, n = 0;
 
-	vec_sort(&g->links, by_edge);
+	if (!g->links.len)
+		return;
+	place = xcalloc(s->edges.len, sizeof(*place));
 	for (size_t i = 0; i < g->links.len; i++) {
-		if (kept && g->links.data[kept - 1].edge == g->links.data[i].edge) {
-			g->links.data[i].count += g->links.data[kept - 1].count;
-			kept--; /* the later occurrence wins */
+		uint32_t *at = &place[g->links.data[i].edge];
+
+		if (*at) {
+			merge_link(&g->links.data[*at - 1], &g->links.data[i]);
+			continue;
 		}
-		g->links.data[kept++] = g->links.data[i];
+		g->links.data[kept] = g->links.data[i];
+		*at = (uint32_t)++kept;
 	}
-	g->links.len = kept;
+	sorted = xreallocarray(NULL, kept, sizeof(*sorted));
+	for (size_t e = 0; e < s->edges.len; e++)
+		if (place[e])
+			sorted[n++] = g->links.data[place[e] - 1];
+	free(place);
+	free(g->links.data);
+	g->links.data = sorted;
+	g->links.len = g->links.cap = kept;
 }

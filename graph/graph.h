@@ -52,6 +52,10 @@ void graph_set_begin(struct graph_set *s, bool failing);
  * Edges of one graph may come in any order; call graph_set_end when done. */
 void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time,
 		   struct graph_node sink, uint64_t sink_time, uint64_t count);
+/* The same in two steps, for who adds many edges of few nodes. */
+uint32_t graph_set_node(struct graph_set *s, struct graph_node n);
+void graph_set_link(struct graph_set *s, uint32_t src, uint64_t src_time, uint32_t sink,
+		    uint64_t sink_time, uint64_t count);
 void graph_set_end(struct graph_set *s);
 
 /* ---- reconstructions (004 sections 3.2 to 4) ---- */

@@ -116,12 +116,28 @@ static struct err *check_context(struct graph_loader *l, const struct trace *t, 
 		       trace_path(t), has, l->context, has, l->context);
 }
 
+/* The id of a section's node in the set, looked up once per node. */
+static uint32_t section_node(struct graph_loader *l, const struct trace *t,
+			     const struct plait_graph_node *nodes, uint32_t i, uint32_t *ids,
+			     uint32_t nnodes)
+{
+	bool initial = i == PLAIT_GRAPH_INITIAL;
+	uint32_t *id = &ids[initial ? nnodes : i];
+
+	if (!*id)
+		*id = 1 + graph_set_node(&l->set,
+					 initial ? (struct graph_node){ GRAPH_INITIAL, 0 }
+						 : node_of(l, t, nodes[i].site, nodes[i].context));
+	return *id - 1;
+}
+
 static struct err *add_section(struct graph_loader *l, struct trace *t, const uint8_t *data,
 			       size_t len)
 {
 	const struct plait_graph_header *h = (const void *)data;
 	const struct plait_graph_node *nodes = (const void *)(data + sizeof(*h));
 	const struct plait_graph_edge *edges;
+	_cleanup_(xfreep) uint32_t *ids = NULL; /* [node]: its id in the set, + 1 */
 	struct err *err;
 
 	if (len < sizeof(*h) || memcmp(h->magic, PLAIT_GRAPH_MAGIC, 8) != 0)
@@ -135,16 +151,15 @@ static struct err *add_section(struct graph_loader *l, struct trace *t, const ui
 		return damaged(t);
 	edges = (const void *)(nodes + h->nnodes);
 	err = check_context(l, t, h->context);
+	ids = xcalloc(h->nnodes + 1, sizeof(*ids));
 	for (uint64_t i = 0; !err && i < h->edges; i++) {
 		const struct plait_graph_edge *e = &edges[i];
-		struct graph_node src = { GRAPH_INITIAL, 0 }, sink;
 
 		if (e->sink >= h->nnodes || (e->src >= h->nnodes && e->src != PLAIT_GRAPH_INITIAL))
 			return damaged(t);
-		if (e->src != PLAIT_GRAPH_INITIAL)
-			src = node_of(l, t, nodes[e->src].site, nodes[e->src].context);
-		sink = node_of(l, t, nodes[e->sink].site, nodes[e->sink].context);
-		graph_set_add(&l->set, src, e->src_time, sink, e->sink_time, e->count);
+		graph_set_link(&l->set, section_node(l, t, nodes, e->src, ids, h->nnodes),
+			       e->src_time, section_node(l, t, nodes, e->sink, ids, h->nnodes),
+			       e->sink_time, e->count);
 	}
 	l->lost += h->lost > 0;
 	return err;

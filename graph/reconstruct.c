@@ -76,17 +76,27 @@ static size_t lower_bound(const struct timeline *t, uint64_t time)
 	return low;
 }
 
-/* How often each node was met in a region; `counts` maps node -> runs. */
+/* How often each node was met in a region: dense counts, and which of them are not zero. */
+struct counts {
+	uint32_t *runs; /* [node] */
+	VEC(uint32_t) met;
+};
+
 static void count_range(const struct timeline *t, size_t from, size_t to,
-			const struct graph_edge *e, struct map *counts)
+			const struct graph_edge *e, struct counts *c)
 {
-	for (size_t i = from; i < to && i < t->len; i++)
-		if (t->data[i].node != e->src && t->data[i].node != e->sink)
-			++*map_put(counts, t->data[i].node, 0);
+	for (size_t i = from; i < to && i < t->len; i++) {
+		uint32_t node = t->data[i].node;
+
+		if (node == e->src || node == e->sink)
+			continue;
+		if (!c->runs[node]++)
+			vec_push(&c->met, node);
+	}
 }
 
 struct regions {
-	struct map prefix, body, suffix;
+	struct counts prefix, body, suffix;
 };
 
 static void count_regions(const struct timeline *t, const struct graph_edge *e,
@@ -114,17 +124,21 @@ static int by_confidence(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static void keep_confident(const struct map *counts, double runs, struct graph_region *ret)
+/* The members worth keeping; leaves the counts zero for the next edge. */
+static void keep_confident(struct counts *c, double runs, struct graph_region *ret)
 {
-	uint64_t most = 0;
+	uint32_t most = 0;
 
-	for (size_t i = 0; i < counts->len; i++)
-		most = MAX(most, counts->entries[i].value);
-	for (size_t i = 0; i < counts->len; i++)
-		if (counts->entries[i].value * 2 >= most)
-			vec_push(ret,
-				 (struct graph_member){ (uint32_t)counts->entries[i].key,
-							(double)counts->entries[i].value / runs });
+	for (size_t i = 0; i < c->met.len; i++)
+		most = MAX(most, c->runs[c->met.data[i]]);
+	for (size_t i = 0; i < c->met.len; i++) {
+		uint32_t node = c->met.data[i];
+
+		if (c->runs[node] * 2 >= most)
+			vec_push(ret, (struct graph_member){ node, c->runs[node] / runs });
+		c->runs[node] = 0;
+	}
+	vec_clear(&c->met);
 	vec_sort(ret, by_confidence);
 }
 
@@ -142,6 +156,7 @@ struct work {
 	struct timeline *timelines;  /* [graph], failing ones only */
 	struct map contexts_failing,
 		contexts_passing; /* code point pair -> number of context pairs */
+	struct regions counts;	  /* scratch */
 };
 
 static uint64_t pair_key(const struct graph_set *s, const struct graph_edge *e)
@@ -210,9 +225,8 @@ static const struct graph_link *find_link(const struct graph *g, uint32_t edge)
 	return NULL;
 }
 
-static void build(const struct work *w, struct reconstruction *r, uint32_t window)
+static void build(struct work *w, struct reconstruction *r, uint32_t window)
 {
-	struct regions counts = { 0 };
 	const struct graph_edge *e = &w->set->edges.data[r->edge];
 	double sum = 0;
 	size_t n = 0;
@@ -225,14 +239,11 @@ static void build(const struct work *w, struct reconstruction *r, uint32_t windo
 			continue;
 		l = find_link(graph, r->edge);
 		if (l)
-			count_regions(&w->timelines[g], e, l, window, &counts);
+			count_regions(&w->timelines[g], e, l, window, &w->counts);
 	}
-	keep_confident(&counts.prefix, r->runs_failing, &r->prefix);
-	keep_confident(&counts.body, r->runs_failing, &r->body);
-	keep_confident(&counts.suffix, r->runs_failing, &r->suffix);
-	map_deinit(&counts.prefix);
-	map_deinit(&counts.body);
-	map_deinit(&counts.suffix);
+	keep_confident(&w->counts.prefix, r->runs_failing, &r->prefix);
+	keep_confident(&w->counts.body, r->runs_failing, &r->body);
+	keep_confident(&w->counts.suffix, r->runs_failing, &r->suffix);
 	add_confidence(&r->prefix, &sum, &n);
 	add_confidence(&r->body, &sum, &n);
 	add_confidence(&r->suffix, &sum, &n);
@@ -282,11 +293,23 @@ static void work_init(struct work *w, const struct graph_set *s,
 		if (s->graphs.data[g].failing)
 			make_timeline(s, &s->graphs.data[g], latest, &w->timelines[g]);
 	free(latest);
+	w->counts.prefix.runs = xcalloc(s->nodes.len, sizeof(uint32_t));
+	w->counts.body.runs = xcalloc(s->nodes.len, sizeof(uint32_t));
+	w->counts.suffix.runs = xcalloc(s->nodes.len, sizeof(uint32_t));
 	count_runs(w);
+}
+
+static void counts_deinit(struct counts *c)
+{
+	free(c->runs);
+	vec_deinit(&c->met);
 }
 
 static void work_deinit(struct work *w)
 {
+	counts_deinit(&w->counts.prefix);
+	counts_deinit(&w->counts.body);
+	counts_deinit(&w->counts.suffix);
 	for (size_t g = 0; g < w->set->graphs.len; g++)
 		vec_deinit(&w->timelines[g]);
 	free(w->timelines);

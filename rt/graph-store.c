@@ -100,7 +100,7 @@ struct graph_thread *graph_thread_new(uint32_t index)
 	for (uint32_t i = 5, n = index; i > 0; i--, n /= 10)
 		name[i] = (char)('0' + n % 10);
 	g->index = index;
-	g->tag = index % 1024;
+	g->tag = TAG_OF(index);
 	g->exact_bit = index < 15;
 	g->bit = (uint16_t)(1u << (index < 15 ? index : 15));
 	g->node_mask = g->edge_mask = 1023;

@@ -31,18 +31,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-/* Memory is shadowed by regions of this many bytes; pages of a shadow cost when touched. */
-#define REGION_SHIFT 22
-#define REGIONS	     (1ull << (47 - REGION_SHIFT))
-#define CELLS	     (1ull << (REGION_SHIFT - 2))
-#define LOCKS	     4096
-#define NODE_BITS    22
-#define NODE_OF(c)   ((c) & ((1u << NODE_BITS) - 1))
-
-struct region {
-	uint32_t writer[CELLS];
-	uint16_t sharers[CELLS];
-};
+#define LOCKS 4096
 
 bool rt_graph; /* collecting */
 static struct region **regions;
@@ -169,7 +158,7 @@ static void analyse_write(struct graph_thread *g, uint32_t *cell, uint16_t *shar
 
 static inline bool is_mine(const struct graph_thread *g, uint32_t cell)
 {
-	return NODE_OF(cell) && cell >> NODE_BITS == g->tag;
+	return cell >> NODE_BITS == g->tag;
 }
 
 /* Nothing new: own word, or read before. */
@@ -217,6 +206,14 @@ static struct graph_thread *attach(struct rt_thread *t)
 	if (t == &rt_nobody || t->detached_from_trace)
 		return NULL;
 	g = graph_thread_new(t->index);
+	if (!g)
+		return NULL;
+	g->regions = regions;
+	g->read_tags = TWO_TAGS(racy && shift == 2 ? g->tag : TAG_OF_NONE);
+	g->write_tags = TWO_TAGS(racy && first_write && shift == 2 ? g->tag : TAG_OF_NONE);
+	g->read_want = 0x00010001;
+	if (racy && first_read && shift == 2 && g->exact_bit)
+		g->read_bits = g->read_want = g->bit * 0x00010001u;
 	__atomic_store_n((struct graph_thread **)&t->graph, g, __ATOMIC_RELEASE);
 	return g;
 }

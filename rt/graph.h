@@ -5,11 +5,38 @@
 #include "rt/rt.h"
 #include "unplait/graph.h"
 
+/* Memory is shadowed by regions of this many bytes; pages of a shadow cost when touched. */
+#define REGION_SHIFT 22
+#define REGIONS	     (1ull << (47 - REGION_SHIFT))
+#define CELLS	     (1ull << (REGION_SHIFT - 2))
+
+/* A cell: who wrote last (a tag of 10 bits, 0 = nobody) and the node of that write. */
+#define NODE_BITS   22
+#define NODE_OF(c)  ((c) & ((1u << NODE_BITS) - 1))
+#define TAGS_OF_TWO 0xffc00000ffc00000ull
+#define TAG_OF(i)   ((i) % 1022 + 1)
+#define TAG_OF_NONE 1023u
+#define TWO_TAGS(t) ((uint64_t)(t) << NODE_BITS | (uint64_t)(t) << (NODE_BITS + 32))
+
+struct region {
+	uint32_t writer[CELLS];
+	uint16_t sharers[CELLS];
+};
+
+/* Two neighbours in one load. */
+typedef uint64_t __attribute__((may_alias)) two_cells;
+typedef uint32_t __attribute__((may_alias)) two_sharers;
+
 /* A direct-mapped front of the node table: most writes repeat. */
 #define NODE_CACHE 256
 
 /* Per thread, in memory of its own; the edges are a mapped file. */
 struct graph_thread {
+	/* What the fast path compares, for two words at once; values that never match switch off
+	 * an optimisation. */
+	struct region **regions;
+	uint64_t read_tags, write_tags;
+	uint32_t read_bits, read_want;
 	uint32_t index;
 	uint32_t context; /* atomic: other threads push into it */
 	uint32_t tag;	  /* in the upper bits of a cell */
@@ -53,6 +80,37 @@ static inline void graph_push(struct graph_thread *g, uint32_t event)
 static inline struct graph_thread *graph_of(uint32_t thread)
 {
 	return __atomic_load_n((struct graph_thread **)&rt_threads[thread].graph, __ATOMIC_ACQUIRE);
+}
+
+/* The fast path: true when an aligned access of 1, 2, 4 or 8 bytes is nothing new. Looks without a
+ * lock; a stale answer only loses an edge (004 section 5.4.2). */
+__attribute__((always_inline)) static inline bool graph_skips(bool write, uint64_t a, unsigned n)
+{
+	const struct rt_thread *t = rt_self_;
+	const struct graph_thread *g = likely(t != NULL) ? t->graph : NULL;
+	const struct region *r;
+	uint64_t i = (a & ((1ull << REGION_SHIFT) - 1)) >> 2, cells;
+	uint32_t sharers;
+
+	if (unlikely(!g || a >> 47 || (a & (n - 1))))
+		return false;
+	r = __atomic_load_n(&g->regions[a >> REGION_SHIFT], __ATOMIC_RELAXED);
+	if (unlikely(!r))
+		return false;
+	if (n == 8) {
+		cells = *(const volatile two_cells *)&r->writer[i];
+		if (!write && !((cells ^ g->read_tags) & TAGS_OF_TWO))
+			return true;
+		sharers = *(const volatile two_sharers *)&r->sharers[i];
+		return write ? !((cells ^ g->write_tags) & TAGS_OF_TWO) && !sharers
+			     : (sharers & g->read_bits) == g->read_want;
+	}
+	cells = __atomic_load_n(&r->writer[i], __ATOMIC_RELAXED);
+	if (!write && (cells ^ (uint32_t)g->read_tags) >> NODE_BITS == 0)
+		return true;
+	sharers = __atomic_load_n(&r->sharers[i], __ATOMIC_RELAXED);
+	return write ? (cells ^ (uint32_t)g->write_tags) >> NODE_BITS == 0 && !sharers
+		     : (sharers & (uint16_t)g->read_bits) == (uint16_t)g->read_want;
 }
 
 /* graph-hw.c */

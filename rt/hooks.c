@@ -5,6 +5,7 @@
  * record); in the collecting modes their collector is told. Values are what was really read or
  * written. */
 #include "rt/control/control.h"
+#include "rt/graph.h"
 #include "rt/order.h"
 #include "rt/record.h"
 
@@ -49,7 +50,8 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		if (rt_access == RT_ACCESS_PLAIN)                                                  \
 			return *q;                                                                 \
 		if (rt_access == RT_ACCESS_GRAPH) {                                                \
-			rt_graph_access(false, p, n, site);                                        \
+			if (!graph_skips(false, (uint64_t)p, n))                                   \
+				rt_graph_access(false, p, n, site);                                \
 			return *q;                                                                 \
 		}                                                                                  \
 		if (rt_access == RT_ACCESS_ORDER) {                                                \
@@ -79,7 +81,8 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 			return;                                                                    \
 		}                                                                                  \
 		if (rt_access == RT_ACCESS_GRAPH) {                                                \
-			rt_graph_access(true, p, n, site);                                         \
+			if (!graph_skips(true, (uint64_t)p, n))                                    \
+				rt_graph_access(true, p, n, site);                                 \
 			*q = v;                                                                    \
 			return;                                                                    \
 		}                                                                                  \
@@ -220,6 +223,6 @@ void plait_fence(uint32_t order, uint32_t site)
 
 void plait_branch(uint32_t successor, uint32_t site)
 {
-	if (rt_access != RT_ACCESS_PLAIN)
+	if (rt_recording)
 		rt_record_branch(site, successor);
 }
