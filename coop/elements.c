@@ -173,7 +173,7 @@ void profile_write(const struct coop_program *p, const bool *chosen, struct strb
 			if (p->of_site[s] == i)
 				strbuf_addf(out, "site %u %u\n", s, e->id);
 	}
-	if (!chosen && p->mode == PLAIT_MODE_ORDER)
+	if (!chosen)
 		strbuf_adds(out, "sync all\n");
 }
 

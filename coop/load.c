@@ -135,7 +135,7 @@ static bool touches(const struct event *ev, const struct trace_meta *m,
 			*id = p->elements.data[p->of_site[ev->site]].id;
 		return *id != COOP_NONE;
 	}
-	if (!plait_vectors_sync(ev->kind) || p->mode != PLAIT_MODE_ORDER)
+	if (!plait_vectors_sync(ev->kind))
 		return false;
 	if (ev->site < p->nsites && p->of_site[ev->site] != COOP_NONE)
 		*id = p->elements.data[p->of_site[ev->site]].id;

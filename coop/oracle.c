@@ -2,7 +2,8 @@
  *
  * Where the vectors leave a choice (elements nobody recorded, vectors that gave way), the
  * running thread goes on in odd attempts and a random one in even ones; a base log alone gets the
- * strategies that search. */
+ * strategies that search. So does every second attempt in mode block: who enters a block first
+ * does not say whose accesses come first. */
 #include "coop/program.h"
 
 #include "base/err.h"
@@ -119,8 +120,8 @@ struct err *coop_replay_oracle(void *context, const struct coop_candidate *c, ui
 	};
 	struct err *err;
 
-	if (c->open) {
-		req.strategy = seed % 2 ? PLAIT_STRATEGY_PCT : PLAIT_STRATEGY_POS;
+	if (c->open || (r->program->mode == PLAIT_MODE_BLOCK && seed % 2 == 0)) {
+		req.strategy = seed / 2 % 2 ? PLAIT_STRATEGY_PCT : PLAIT_STRATEGY_POS;
 		req.points = PLAIT_POINTS_ALL;
 		req.depth = 3;
 		req.length = r->result->points ? r->result->points : 1000;

@@ -308,7 +308,7 @@ void order_init(void)
 	memcpy(header->magic, PLAIT_VECTORS_MAGIC, 8);
 	have_profile = profile && read_profile(profile);
 	if (!profile)
-		all_sync = rt_mode == PLAIT_MODE_ORDER;
+		all_sync = true;
 	rt_access = RT_ACCESS_ORDER;
 	rt_ordering = true;
 }
