@@ -4,8 +4,8 @@
  *
  * Noise: an edge that occurs in f of F failing and p of P passing runs is expected now and then
  * even if nothing is wrong. `p` of a reconstruction is Fisher's exact probability of so uneven a
- * split, times the number of edges looked at. When no edge gets below 5 %, the ranking says
- * that nothing stands out. */
+ * split, times the number of edges looked at. When no edge, and no pair of code points in whatever
+ * contexts, gets below 5 %, the ranking says that nothing stands out. */
 #include "graph/ranking.h"
 
 #include "base/err.h"
@@ -203,6 +203,13 @@ static double chance(uint32_t f, uint32_t p, size_t failing, size_t passing)
 	return fmin(sum, 1);
 }
 
+/* Corrected for how many edges had their chance. */
+static double by_chance(const struct presenter *p, const struct reconstruction *x, size_t nedges)
+{
+	return fmin(1, (double)nedges * chance(x->runs_failing, x->runs_passing, p->set->nfailing,
+					       p->set->npassing));
+}
+
 static void show_reconstruction(struct presenter *p, const struct reconstruction *from, size_t rank,
 				size_t nedges, struct shown_reconstruction *to)
 {
@@ -220,11 +227,51 @@ static void show_reconstruction(struct presenter *p, const struct reconstruction
 		.source = member(p, e->src, 1),
 		.sink = member(p, e->sink, 1),
 	};
-	to->p = fmin(1, (double)nedges * chance(from->runs_failing, from->runs_passing,
-						p->set->nfailing, p->set->npassing));
+	to->p = by_chance(p, from, nedges);
 	show_region(p, &from->prefix, &to->prefix);
 	show_region(p, &from->body, &to->body);
 	show_region(p, &from->suffix, &to->suffix);
+}
+
+/* The same question without contexts: a failure that shows in many contexts is rare in each. Runs
+ * with each pair of code points are counted; edges point to their pair. */
+static bool pairs_above_noise(const struct graph_set *s, size_t nedges)
+{
+	uint32_t *pair_of = xcalloc(s->edges.len, sizeof(*pair_of));
+	uint32_t *counts[2], *last;
+	struct map ids = { 0 };
+	bool found = false;
+
+	for (size_t e = 0; e < s->edges.len; e++) {
+		const uint64_t ends[] = { s->nodes.data[s->edges.data[e].src].point,
+					  s->nodes.data[s->edges.data[e].sink].point };
+
+		pair_of[e] = (uint32_t)*map_put(&ids, hash_bytes(ends, sizeof(ends), 0), ids.len);
+	}
+	counts[0] = xcalloc(ids.len, sizeof(uint32_t));
+	counts[1] = xcalloc(ids.len, sizeof(uint32_t));
+	last = xcalloc(ids.len, sizeof(*last));
+	for (uint32_t g = 0; g < s->graphs.len; g++) {
+		const struct graph *graph = &s->graphs.data[g];
+
+		for (size_t i = 0; i < graph->links.len; i++) {
+			uint32_t pair = pair_of[graph->links.data[i].edge];
+
+			if (last[pair] != g + 1)
+				counts[graph->failing][pair]++;
+			last[pair] = g + 1;
+		}
+	}
+	for (size_t i = 0; i < ids.len && !found; i++)
+		found = (double)(nedges + ids.len) *
+				chance(counts[1][i], counts[0][i], s->nfailing, s->npassing) <
+			SIGNIFICANT;
+	free(pair_of);
+	free(counts[0]);
+	free(counts[1]);
+	free(last);
+	map_deinit(&ids);
+	return found;
 }
 
 static void show_reconstructions(struct presenter *p, const struct ranking_options *o, size_t top)
@@ -238,10 +285,11 @@ static void show_reconstructions(struct presenter *p, const struct ranking_optio
 	r->nreconstructions = MIN(all.len, top);
 	r->reconstructions =
 		arena_array(&r->arena, struct shown_reconstruction, r->nreconstructions + 1);
-	for (size_t i = 0; i < r->nreconstructions; i++) {
+	for (size_t i = 0; i < r->nreconstructions; i++)
 		show_reconstruction(p, &all.data[i], i + 1, all.len, &r->reconstructions[i]);
-		r->above_noise |= r->reconstructions[i].p < SIGNIFICANT;
-	}
+	for (size_t i = 0; i < all.len && !r->above_noise; i++) /* shown or not */
+		r->above_noise = by_chance(p, &all.data[i], all.len) < SIGNIFICANT;
+	r->above_noise = r->above_noise || pairs_above_noise(p->set, all.len);
 	reconstructions_deinit(&all);
 }
 

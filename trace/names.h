@@ -35,7 +35,8 @@ const char *sites_string(const struct sites *s, uint32_t offset);
 struct err *binary_section(const char *binary, const char *name, struct strbuf *ret, bool *found);
 /* The merged bitcode of .plait.bc, decompressed. */
 struct err *binary_bitcode(const char *binary, struct strbuf *ret);
-/* "lock" or "queue+24": the variable or function at an address in the file; NULL when unknown. Owned. */
+/* "lock" or "queue+24": the variable or function at an address in the file; NULL when unknown.
+ * Owned. */
 char *binary_symbol_at(const char *binary, uint64_t address);
 /* Hexadecimal; "" when it has none. */
 struct err *binary_build_id(const char *binary, char ret[41]);
