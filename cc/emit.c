@@ -80,7 +80,8 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 	/* full is calls of hooks with little between them: tidying up is all it needs */
 	if (v == PLAIT_VARIANT_FULL)
 		pipeline = xstrdup("globaldce,always-inline,globaldce,"
-				   "function(sroa,early-cse,instcombine,simplifycfg)");
+				   "function(sroa,early-cse,"
+				   "instcombine<no-verify-fixpoint>,simplifycfg)");
 	else
 		pipeline = xasprintf("globaldce,always-inline,lto<O%c>", opt ? opt : '2');
 	bad = LLVMRunPasses(p->module, pipeline, machine, options);
