@@ -73,6 +73,19 @@ static uint32_t function_of(struct program *p, LLVMMetadataRef scope, LLVMValueR
 	}
 }
 
+/* The innermost place outside the system's headers: std::mutex::lock() inlined into main.cpp is a
+ * line of main.cpp to its author. The very innermost when there is no other. */
+static LLVMMetadataRef users_own(struct program *p, LLVMMetadataRef loc)
+{
+	for (LLVMMetadataRef l = loc; l; l = LLVMDILocationGetInlinedAt(l)) {
+		uint32_t file = file_of(p, LLVMDILocationGetScope(l));
+
+		if (strncmp(p->strings.text[file], "/usr/", 5) != 0)
+			return l;
+	}
+	return loc;
+}
+
 void names_locate(struct program *p, LLVMValueRef f, LLVMValueRef at, struct plait_site *site)
 {
 	LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(at), scope, outer;
@@ -81,6 +94,7 @@ void names_locate(struct program *p, LLVMValueRef f, LLVMValueRef at, struct pla
 		site->function = function_of(p, NULL, f);
 		return;
 	}
+	loc = users_own(p, loc);
 	scope = LLVMDILocationGetScope(loc);
 	site->line = LLVMDILocationGetLine(loc);
 	site->column = LLVMDILocationGetColumn(loc);

@@ -10,6 +10,8 @@
  *	3. x .. w in A, where w touches another object that B uses near y   (several variables)
  *	4. z .. y in B, where z touches another object that A changes near x
  *
+ * If x and y are acquisitions of one lock, so are z and w: critical sections that should be one.
+ *
  * In 2 and 3 w may be a step that the failing run did not live to see; the passing one shows it.
  * Deadlock: the blocks from a lock held to the lock waited for, of every waiting thread, all at
  * once; waiting for a signal: from the last read to the wait, or waking everybody.
@@ -77,6 +79,13 @@ static bool same_object(const struct step *a, const struct step *b)
 	return a->address == b->address;
 }
 
+/* Steps that a block can begin or end with: like for like, accesses around accesses, and
+ * acquisitions around acquisitions (two critical sections that should have been one). */
+static bool of_a_kind(const struct step *e, const struct step *reference)
+{
+	return step_is_memory(reference) ? step_is_memory(e) : step_is_acquire(e);
+}
+
 /* Does `thread` use (or, if told to, change) the object of e within NEAR of its steps around `at`?
  */
 static bool used_near(const struct steps *s, const struct step *e, uint32_t thread, uint32_t at,
@@ -106,7 +115,7 @@ static void block_in_second(struct finder *fd, uint32_t x, uint32_t y, bool same
 		if (e->thread != ey->thread)
 			continue;
 		seen++;
-		if (!step_is_memory(e) || same != same_object(e, ey))
+		if (!of_a_kind(e, ey) || same != same_object(e, ey))
 			continue;
 		if (same || used_near(fd->f, e, fd->f->data[x].thread, x, true)) {
 			add_atomic(fd, k, y, false, x, same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
@@ -127,7 +136,7 @@ static bool block_after(struct finder *fd, const struct steps *s, uint32_t at, u
 		if (e->thread != ex->thread)
 			continue;
 		seen++;
-		if (!step_is_memory(e) || same != same_object(e, ex) || e->site == ex->site)
+		if (!of_a_kind(e, ex) || same != same_object(e, ex) || e->site == ex->site)
 			continue;
 		if (same || used_near(fd->f, e, fd->f->data[y].thread, y, false)) {
 			add_atomic(fd, x, k, s == fd->g, y,
@@ -153,11 +162,16 @@ struct decisive {
 	size_t n;
 };
 
+static bool can_decide(const struct step *x, const struct step *y)
+{
+	return (step_is_memory(x) && step_is_memory(y)) ||
+	       (step_is_acquire(x) && step_is_acquire(y) && same_object(x, y));
+}
+
 static void add_decisive(struct decisive *d, const struct steps *f, uint32_t x, uint32_t y)
 {
 	if (d->n == MAX_DECISIVE || x == STEP_NONE || y == STEP_NONE || x >= y ||
-	    f->data[x].thread == f->data[y].thread || !step_is_memory(&f->data[x]) ||
-	    !step_is_memory(&f->data[y]))
+	    f->data[x].thread == f->data[y].thread || !can_decide(&f->data[x], &f->data[y]))
 		return;
 	for (size_t i = 0; i < d->n; i++)
 		if (d->x[i] == x && d->y[i] == y)
@@ -290,8 +304,10 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 	}
 	if (!alternate->found)
 		return;
-	add_decisive(&d, failing, x, y);
+	if (step_is_memory(&failing->data[y]))
+		add_decisive(&d, failing, x, y);
 	decisive_flows(&fd, &d);
+	add_decisive(&d, failing, x, y);
 	for (int same = 1; same >= 0; same--)
 		for (size_t i = 0; i < d.n; i++) {
 			block_in_second(&fd, d.x[i], d.y[i], same);

@@ -399,12 +399,12 @@ static void find_copies(struct symbols *symbols, uint32_t site, struct site_list
 	uint32_t local;
 	const struct sites *table = symbols_sites(symbols, site, &local);
 
-	if (!table || !local || local > table->header.nsites) {
+	if (!table) {
 		vec_push(ret, site);
 		return;
 	}
-	for (uint32_t i = 1; i <= table->header.nsites; i++)
-		if (same_line(&table->sites[i - 1], &table->sites[local - 1]))
+	for (uint32_t i = 0; i < table->header.nsites; i++)
+		if (same_line(&table->sites[i], &table->sites[local]))
 			vec_push(ret, site - local + i);
 }
 
