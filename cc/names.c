@@ -128,6 +128,7 @@ uint32_t names_birth(struct program *p, LLVMValueRef home)
 	if (LLVMIsAGlobalVariable(home))
 		return names_object(p, home);
 	if (loc) {
+		loc = users_own(p, loc);
 		file = file_of(p, LLVMDILocationGetScope(loc));
 		strbuf_addf(&sb, "%s@%s:%u", f ? value_name(f) : "stack", p->strings.text[file],
 			    LLVMDILocationGetLine(loc));

@@ -271,6 +271,8 @@ void symbols_place_name(struct symbols *s, const struct place *p, uint64_t addre
 		break;
 	case PLACE_HEAP:
 		symbols_site(s, p->site, &at);
+		if (strncmp(at.object, "_Zn", 3) == 0)
+			at.object = "new"; /* operator new and new[], mangled */
 		strbuf_addf(out, "%s@%s:%u/%s#%u", at.object[0] ? at.object : "heap",
 			    at.file[0] ? at.file : "?", at.line, m->threads[p->thread].name,
 			    p->sequence);
