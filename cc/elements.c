@@ -5,6 +5,7 @@
 
 static struct cell find(struct elements *e, struct cell c)
 {
+	assert(c.node < e->up.len);
 	while (e->up.data[c.node].node != c.node) {
 		struct cell u = e->up.data[c.node];
 
@@ -63,10 +64,21 @@ void elements_deinit(struct elements *e)
 	vec_deinit(&e->parts);
 }
 
+/* Asking for the cell of a value that nobody has used as an address before makes a new node; it is
+ * in a class of its own. */
+static void catch_up(struct elements *e)
+{
+	while (e->up.len < e->pt->nodes.len) {
+		vec_push(&e->up, (struct cell){ (uint32_t)e->up.len, 0 });
+		vec_push(&e->collapsed, (uint8_t)0);
+	}
+}
+
 struct cell elements_class(struct elements *e, struct cell c)
 {
 	uint32_t stride;
 
+	catch_up(e);
 	c = find(e, pointsto_find(e->pt, c));
 	stride = e->pt->nodes.data[c.node].stride;
 	if (stride && !e->collapsed.data[c.node])

@@ -139,4 +139,7 @@ echo 'int main(void){return 0}' >conftest.c
 run 1 unplait cc conftest.c -o conftest
 echo 'char strcasestr(); int main(void){ return strcasestr(); }' >conftest.c
 run 0 unplait cc -w conftest.c -o conftest
+# pointers first met when the analysis asks where input flows (it crashed on them)
+run 0 unplait cc -O2 -g -o uncalled "$top/test/programs/uncalled.c"
+run 0 ./uncalled
 finish
