@@ -14,7 +14,7 @@
  *
  * In 2 and 3 w may be a step that the failing run did not live to see; the passing one shows it.
  * Deadlock: the blocks from a lock held to the lock waited for, of every waiting thread, all at
- * once; waiting for a signal: from the last read to the wait, or waking everybody.
+ * once; waiting for a signal: from the last read to the wait.
  * Order: y before x, for every thread; and, for tear-down too early, x only when nobody else can
  *run.
  *
@@ -259,11 +259,6 @@ static void find_lost_wakeup(struct finder *fd)
 
 		if (!fd->f->data[i].pending || !waits_for_signal(&fd->f->data[i]))
 			continue;
-		vec_push(fd->out, (struct cure){ .kind = BUG_LOST_WAKEUP,
-						 .wake_all = true,
-						 .from = i,
-						 .to = i,
-						 .intruder = STEP_NONE });
 		while (k-- > 0 && !(fd->f->data[k].thread == fd->f->data[i].thread &&
 				    step_is_memory(&fd->f->data[k])))
 			;

@@ -14,7 +14,6 @@ struct cure {
 	enum bug_kind kind;
 	struct plait_constraint constraints[CURE_CONSTRAINTS];
 	size_t nconstraints;
-	bool wake_all; /* instead: waiters may wake without a signal */
 	uint32_t from; /* atomic: the block; order: what must come first; may be of the passing run
 			*/
 	uint32_t to;

@@ -327,19 +327,6 @@ static void cure_sentences(struct explanation *x, const struct steps *s, const s
 					      from, to);
 		break;
 	case BUG_LOST_WAKEUP:
-		if (c->wake_all) {
-			x->summary = arena_printf(&x->arena,
-						  "thread %s waits at %s for a signal that woke "
-						  "another thread, or came before",
-						  b, to);
-			x->advice.text =
-				arena_printf(&x->arena,
-					     "wake every thread that waits there "
-					     "(broadcast instead of signal), and let each check "
-					     "again: %s",
-					     to);
-			break;
-		}
 		x->summary = arena_printf(&x->arena,
 					  "thread %s goes to wait at %s after what it waits for "
 					  "has happened",

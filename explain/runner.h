@@ -19,8 +19,7 @@ struct explain_request {
 	uint64_t seed;
 	const struct plait_constraint *constraints;
 	size_t nconstraints;
-	bool wake_all; /* condition variables may wake without a signal */
-	bool record;   /* fill in result.steps */
+	bool record; /* fill in result.steps */
 };
 
 struct explain_result {

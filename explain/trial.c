@@ -16,7 +16,6 @@ static struct err *one_run(const struct explain_runner *runner, const struct cur
 		.seed = seed + i,
 		.constraints = cure ? cure->constraints : NULL,
 		.nconstraints = cure ? cure->nconstraints : 0,
-		.wake_all = cure && cure->wake_all,
 	};
 
 	memset(ret, 0, sizeof(*ret));

@@ -37,7 +37,6 @@ enum plait_control_flags {
 	PLAIT_CONTROL_LEARN = 1,      /* add sites that touch truly shared memory to the points */
 	PLAIT_CONTROL_PREFIX = 2,     /* when the decisions end, the strategy takes over */
 	PLAIT_CONTROL_EAGER = 4,      /* sleeps and timeouts may end at any time */
-	PLAIT_CONTROL_SPURIOUS = 8,   /* condition variables may wake without a signal */
 	PLAIT_CONTROL_LOG = 16,	      /* fill the choices region (for systematic search) */
 	PLAIT_CONTROL_PAIRS = 32,     /* fill the pairs region */
 	PLAIT_CONTROL_NO_POISON = 64, /* leave freed memory as it is */
