@@ -482,7 +482,9 @@ static void init_once(void)
 	if (!traced && rt_mode != PLAIT_MODE_CONTROL)
 		rt_mode = PLAIT_MODE_OFF;
 	set_variant();
-	interpose_init(rt_mode != PLAIT_MODE_OFF);
+	interpose_init(rt_mode == PLAIT_MODE_OFF    ? INTERPOSE_NONE
+		       : rt_mode == PLAIT_MODE_PATH ? INTERPOSE_LIFE_ONLY
+						    : INTERPOSE_ALL);
 	if (rt_mode == PLAIT_MODE_OFF)
 		return;
 	rt_thread_init();

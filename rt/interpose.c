@@ -33,14 +33,17 @@ static void *resolve(const char *name)
 	return p ? p : dlsym(RTLD_NEXT, name);
 }
 
-void interpose_init(bool hooks)
+void interpose_init(enum interpose_wish wish)
 {
-#define INTERPOSE(ret, name, params)                                                               \
+#define TAKE(ret, name, params, hooks)                                                             \
 	real.name = (ret(*) params)resolve(#name);                                                 \
-	if (!hooks && real.name)                                                                   \
+	if (!(hooks) && real.name)                                                                 \
 		interpose_##name = real.name;
+#define INTERPOSE(ret, name, params)	  TAKE(ret, name, params, wish == INTERPOSE_ALL)
+#define INTERPOSE_LIFE(ret, name, params) TAKE(ret, name, params, wish != INTERPOSE_NONE)
 #include "rt/interpose.def"
 #undef INTERPOSE
+#undef TAKE
 }
 
 /* Somebody calls a taken-over function before any constructor of ours has run. */
@@ -48,5 +51,5 @@ void interpose_early(void)
 {
 	rt_init();
 	if (!real.pthread_create)
-		interpose_init(true);
+		interpose_init(INTERPOSE_ALL);
 }

@@ -1,8 +1,9 @@
 /* rt/interpose.h - taking over libc's functions.
  *
  * For each line of interpose.def, libplait exports the function's own name as one instruction,
- * `jmp *fn`, where fn is `hook_NAME` at first. When the mode needs no hooks (off), rt_init points
- * fn at libc's function itself, so that mode off pays one predictable jump and nothing else.
+ * `jmp *fn`, where fn is `hook_NAME` at first. Where the mode needs no hook (off: none; path: none but
+ * threads and ways out) rt_init points fn at libc's function itself, which costs one
+ * predictable jump and nothing else.
  * `real.NAME` is libc's function (dlsym/dlvsym(RTLD_NEXT), default symbol version), resolved by
  * interpose_init before anything can be called through it. */
 #ifndef RT_INTERPOSE_H
@@ -35,8 +36,13 @@ struct interpose_real {
 
 extern struct interpose_real real;
 
-/* Resolve `real`; hooks: true = keep our hooks in front, false = get out of the way (mode off). */
-void interpose_init(bool hooks);
+/* Resolve `real`, and get out of the way where our hooks are not wanted. */
+enum interpose_wish {
+	INTERPOSE_NONE,	     /* mode off */
+	INTERPOSE_LIFE_ONLY, /* mode path: what INTERPOSE_LIFE lists */
+	INTERPOSE_ALL,
+};
+void interpose_init(enum interpose_wish wish);
 
 /* First line of every hook: libc's functions are known. */
 void interpose_early(void);
