@@ -299,10 +299,8 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 	}
 	if (!alternate->found)
 		return;
-	if (step_is_memory(&failing->data[y]))
-		add_decisive(&d, failing, x, y);
-	decisive_flows(&fd, &d);
 	add_decisive(&d, failing, x, y);
+	decisive_flows(&fd, &d);
 	for (int same = 1; same >= 0; same--)
 		for (size_t i = 0; i < d.n; i++) {
 			block_in_second(&fd, d.x[i], d.y[i], same);

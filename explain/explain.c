@@ -317,7 +317,7 @@ static struct err *investigate(struct job *j)
 		return err;
 	t1 = clock_seconds();
 	describe_outcome(j);
-	err = search_alternate(&j->runner, &j->steps, &budget, &j->alternate);
+	err = search_alternate(&j->runner, &j->steps, failed_thread(j), &budget, &j->alternate);
 	t2 = clock_seconds();
 	if (!err)
 		err = advise(j);

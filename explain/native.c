@@ -13,12 +13,15 @@ struct err *native_init(struct native *n, struct session *session, const struct 
 	memset(n, 0, sizeof(*n));
 	n->session = session;
 	n->failing = failing;
+	schedule_turns(&failing->schedule, &n->turns);
+	turns_link(&n->turns);
 	return file_temp_dir(&n->dir);
 }
 
 void native_deinit(struct native *n)
 {
 	run_result_deinit(&n->last);
+	vec_deinit(&n->turns);
 	if (n->dir)
 		file_remove_tree(n->dir);
 	free(n->dir);
@@ -87,6 +90,11 @@ static struct err *run(void *context, const struct explain_request *request,
 	struct err *err;
 
 	memset(ret, 0, sizeof(*ret));
+	if (request->strategy == PLAIT_STRATEGY_FOLLOW) {
+		req.turns = n->turns.data;
+		req.nturns = n->turns.len;
+		req.flags |= PLAIT_CONTROL_EAGER; /* a sleeper is due when its turn comes */
+	}
 	if (request->record)
 		err = record_steps(n, &req, &ret->steps);
 	else

@@ -8,6 +8,7 @@
 struct native {
 	struct session *session;	  /* borrowed */
 	const struct run_result *failing; /* the failure being explained; borrowed */
+	struct turns turns;		  /* of `failing`, for FOLLOW */
 	struct run_result last;		  /* of the latest run */
 	char *dir;			  /* for recordings; owned */
 };

@@ -15,7 +15,7 @@ struct explain_request {
 	/* Follow the failing schedule while fewer than prefix_steps events have run (0: from the
 	 * start freely; UINT64_MAX: to its end), then the strategy. */
 	uint64_t prefix_steps;
-	uint32_t strategy; /* enum plait_strategy */
+	uint32_t strategy; /* enum plait_strategy; FOLLOW: the rest of the failing schedule */
 	uint64_t seed;
 	const struct plait_constraint *constraints;
 	size_t nconstraints;

@@ -1,15 +1,26 @@
 /* explain/search.c - native runs until one passes.
  *
  * For each candidate pair (pairs.c), nearest to the failure first: follow the failing schedule up
- * to the pair's first step, forbid that step until the second has run, go on without further
- * preemption. A run that passes with the constraint honoured is the alternate; it is run again with
- * recording on, and must pass again. */
+ * to the pair's first step, forbid that step until the second has run, and keep to the failing
+ * order of turns otherwise. A run that passes with the constraint honoured is an alternate; it is
+ * run again with recording on, and must pass again.
+ *
+ * The first alternate is not always the telling one: an inversion that merely gives the work to
+ * another thread passes too, and everything differs then. So the search goes on for a while, and
+ * the alternate with the smallest difference (projection.c) wins; the earlier found, when equal.
+ *
+ * If none passes, again without keeping to the order of turns: the running thread stays. */
+#define LOG_DOMAIN "explain"
 #include "explain/search.h"
 
 #include "base/err.h"
 #include "base/log.h"
+#include "explain/projection.h"
 
 #include <string.h>
+
+enum { MAX_COMPARED = 60 };
+#define MIN_COMPARING 2.0 /* seconds */
 
 struct plait_pattern search_pattern(const struct steps *s, uint32_t i)
 {
@@ -36,11 +47,12 @@ static struct plait_constraint inversion(const struct steps *s, const struct ste
 }
 
 static struct err *try_pair(const struct explain_runner *runner, const struct steps *s,
-			    const struct step_pair *p, bool record, struct explain_result *ret)
+			    const struct step_pair *p, uint32_t strategy, bool record,
+			    struct explain_result *ret)
 {
 	struct plait_constraint c = inversion(s, p);
 	struct explain_request request = { .prefix_steps = s->data[p->first].clock,
-					   .strategy = PLAIT_STRATEGY_STAY,
+					   .strategy = strategy,
 					   .constraints = &c,
 					   .nconstraints = 1,
 					   .record = record };
@@ -128,39 +140,112 @@ static struct err *search_prefixes(const struct explain_runner *runner, const st
 	return err;
 }
 
-struct err *search_alternate(const struct explain_runner *runner, const struct steps *failing,
-			     const struct search_budget *budget, struct alternate *ret)
-{
-	double end = clock_seconds() + (budget->seconds > 0 ? budget->seconds : 30);
-	uint64_t max = budget->max_pairs ? budget->max_pairs : 500;
+struct search {
+	const struct explain_runner *runner;
+	const struct steps *failing;
+	uint32_t failed;
 	struct step_pairs pairs;
-	struct err *err = NULL;
+	uint64_t max_pairs;
+	double begin, end; /* seconds */
+	size_t least;	   /* difference of the best alternate */
+	size_t compared;
+	struct alternate *best;
+};
+
+/* How much differs: what the report would have to show. */
+static size_t difference(const struct search *s, const struct steps *passing)
+{
+	struct projection p;
+	size_t n;
+
+	projection_make(s->failing, passing, s->failed, &p);
+	n = p.nflows;
+	for (size_t i = 0; i < s->failing->len; i++)
+		n += p.show_failing[i] != 0;
+	for (size_t i = 0; i < passing->len; i++)
+		n += p.show_passing[i] != 0;
+	projection_deinit(&p);
+	return n;
+}
+
+static void keep_best(struct search *s, const struct step_pair *pair, struct steps *passing)
+{
+	size_t n = difference(s, passing);
+
+	log_debug(1, "steps %u and %u the other way round: passes, difference %zu", pair->first,
+		  pair->second, n);
+	s->compared++;
+	if (s->best->found && n >= s->least) {
+		steps_deinit(passing);
+		return;
+	}
+	steps_deinit(&s->best->passing);
+	s->least = n;
+	s->best->found = true;
+	s->best->pair = *pair;
+	s->best->passing = *passing;
+}
+
+/* Looking for a better alternate takes no longer than a few times what the first one took. */
+static bool enough(const struct search *s, size_t tried, double first_found)
+{
+	double now = clock_seconds();
+
+	if (tried >= s->max_pairs || now > s->end)
+		return true;
+	return s->best->found && (s->compared >= MAX_COMPARED ||
+				  now > first_found + MAX(MIN_COMPARING, first_found - s->begin));
+}
+
+static struct err *search_pairs(struct search *s, uint32_t strategy)
+{
+	double first_found = 0;
+
+	for (size_t i = 0; i < s->pairs.len && !enough(s, i, first_found); i++) {
+		const struct step_pair *pair = &s->pairs.data[i];
+		struct explain_result r;
+		struct err *err;
+
+		if (!s->best->found)
+			s->best->pairs_tried++;
+		progress("looking for the nearest passing schedule: pair %zu of %zu", i + 1,
+			 s->pairs.len);
+		err = try_pair(s->runner, s->failing, pair, strategy, false, &r);
+		if (!err && !passed(&r))
+			continue;
+		if (!err)
+			err = try_pair(s->runner, s->failing, pair, strategy, true, &r);
+		if (err)
+			return err;
+		if (!passed(&r) || !inverted(s->failing, pair, &r.steps)) {
+			steps_deinit(&r.steps);
+			continue;
+		}
+		if (!s->best->found)
+			first_found = clock_seconds();
+		keep_best(s, pair, &r.steps);
+	}
+	return NULL;
+}
+
+struct err *search_alternate(const struct explain_runner *runner, const struct steps *failing,
+			     uint32_t failed, const struct search_budget *budget,
+			     struct alternate *ret)
+{
+	struct search s = { .runner = runner, .failing = failing, .failed = failed, .best = ret };
+	struct err *err;
 
 	memset(ret, 0, sizeof(*ret));
-	pairs_find(failing, &pairs);
-	for (size_t i = 0; i < pairs.len && !ret->found && !err; i++) {
-		struct explain_result r;
-
-		if (ret->pairs_tried >= max || clock_seconds() > end)
-			break;
-		ret->pairs_tried++;
-		progress("looking for the nearest passing schedule: pair %zu of %zu", i + 1,
-			 pairs.len);
-		err = try_pair(runner, failing, &pairs.data[i], false, &r);
-		if (err || !passed(&r))
-			continue;
-		err = try_pair(runner, failing, &pairs.data[i], true, &r);
-		if (!err && passed(&r) && inverted(failing, &pairs.data[i], &r.steps)) {
-			ret->found = true;
-			ret->pair = pairs.data[i];
-			ret->passing = r.steps;
-		} else {
-			steps_deinit(&r.steps);
-		}
-	}
+	s.begin = clock_seconds();
+	s.end = s.begin + (budget->seconds > 0 ? budget->seconds : 30);
+	s.max_pairs = budget->max_pairs ? budget->max_pairs : 500;
+	pairs_find(failing, &s.pairs);
+	err = search_pairs(&s, PLAIT_STRATEGY_FOLLOW);
 	if (!err && !ret->found)
-		err = search_prefixes(runner, failing, &pairs, end, ret);
+		err = search_pairs(&s, PLAIT_STRATEGY_STAY);
+	if (!err && !ret->found)
+		err = search_prefixes(runner, failing, &s.pairs, s.end, ret);
 	progress_done();
-	vec_deinit(&pairs);
+	vec_deinit(&s.pairs);
 	return err;
 }

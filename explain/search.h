@@ -9,7 +9,7 @@ struct alternate {
 	bool found;
 	struct step_pair pair; /* of the failing run; second came first in the passing one */
 	struct steps passing;  /* linked */
-	uint64_t pairs_tried;
+	uint64_t pairs_tried;  /* until the first alternate */
 };
 
 struct search_budget {
@@ -21,7 +21,9 @@ struct search_budget {
  * thread, site and object, and the how-manieth such event it is. */
 struct plait_pattern search_pattern(const struct steps *s, uint32_t i);
 
+/* failed: the thread that failed, or STEP_NONE. */
 struct err *search_alternate(const struct explain_runner *runner, const struct steps *failing,
-			     const struct search_budget *budget, struct alternate *ret);
+			     uint32_t failed, const struct search_budget *budget,
+			     struct alternate *ret);
 
 #endif

@@ -1,17 +1,16 @@
 /* run/minimize.c - fewer context switches, same failure, by native runs (the goal of 000
  * section 4.1.7).
  *
- * A schedule is seen as segments: a thread and how many events it executes before another goes on.
- *
  * 1. Shorten. Keep the first k decisions and let the running thread go on wherever it can after
  * them. If that still fails the same way, the rest of the schedule did not matter: the run's own
  * decisions, few as they are, replace it. The smallest such k is searched by halving, then from
  * below.
- * 2. Merge. Take two segments of one thread and bring them together, the later one forward or the
- *    earlier one back, last pairs first. A run that diverges or does not fail the same way is
- *    discarded; one that does with fewer switches becomes the new schedule.
+ * 2. Thin out. Seen as turns (turns.c), a schedule can lose some: what a thread would have done in
+ * them it does in its next one. Half of the turns at a time, then a quarter, down to single ones.
+ * 3. Pull forward. A turn of a thread is done together with the one before it.
  *
- * Until nothing helps any more, or the runs are used up. */
+ * A run that fails the same way with fewer switches becomes the new schedule; until nothing helps
+ * any more, or the runs are used up. */
 #include "run/run.h"
 
 #include "base/err.h"
@@ -19,87 +18,17 @@
 
 #include <string.h>
 
-/* One thread's turn, with the decisions that are not switches, at their offsets into it. */
-struct segment {
-	uint32_t thread;
-	uint64_t length;
-	size_t first, count; /* into segments.others; their step is the offset in the turn */
-};
-
-struct segments {
-	VEC(struct segment) turns;
-	struct decisions others;
-};
-
-static void segments_deinit(struct segments *s)
-{
-	vec_deinit(&s->turns);
-	vec_deinit(&s->others);
-}
-
-static void split(const struct schedule *schedule, struct segments *ret)
-{
-	uint64_t start = 0;
-
-	vec_push(&ret->turns, (struct segment){ 0 });
-	for (size_t i = 0; i < schedule->decisions.len; i++) {
-		struct decision d = schedule->decisions.data[i];
-		struct segment *turn = vec_last(&ret->turns);
-
-		if (d.kind == DECISION_SWITCH) {
-			turn->length = d.step - start;
-			start = d.step;
-			vec_push(&ret->turns,
-				 (struct segment){ .thread = d.value, .first = ret->others.len });
-			continue;
-		}
-		d.step -= start;
-		vec_push(&ret->others, d);
-		turn->count++;
-	}
-	vec_last(&ret->turns)->length = schedule->steps > start ? schedule->steps - start : 0;
-}
-
-/* Back to decisions, turns in the given order; adjacent turns of one thread need no switch. */
-static void join(const struct segments *s, const size_t *order, size_t n, struct decisions *ret)
-{
-	uint64_t step = 0;
-
-	vec_clear(ret);
-	for (size_t i = 0; i < n; i++) {
-		const struct segment *turn = &s->turns.data[order[i]];
-
-		if (i && turn->thread != s->turns.data[order[i - 1]].thread)
-			vec_push(ret, (struct decision){ step, DECISION_SWITCH, turn->thread });
-		for (size_t k = 0; k < turn->count; k++) {
-			struct decision d = s->others.data[turn->first + k];
-
-			d.step += step;
-			vec_push(ret, d);
-		}
-		step += turn->length;
-	}
-}
-
 struct search {
 	struct session *session;
 	uint64_t signature, runs, max_runs;
 	struct run_result best;
 };
 
-/* Run with these decisions; keep it if it fails the same way with fewer switches. */
-static struct err *attempt(struct search *s, const struct decision *decisions, size_t n,
-			   bool *better)
+/* Run it; keep it if it fails the same way with fewer switches. */
+static struct err *attempt(struct search *s, const struct run_request *request, bool *better)
 {
-	struct run_request req = {
-		.strategy = PLAIT_STRATEGY_STAY,
-		.points = PLAIT_POINTS_ALL,
-		.flags = s->best.schedule.flags | PLAIT_CONTROL_PREFIX,
-		.decisions = decisions,
-		.ndecisions = n,
-	};
 	struct run_result r = { 0 };
-	struct err *err = session_run(s->session, &req, &r);
+	struct err *err = session_run(s->session, request, &r);
 
 	*better = false;
 	s->runs++;
@@ -115,6 +44,30 @@ static struct err *attempt(struct search *s, const struct decision *decisions, s
 	}
 	run_result_deinit(&r);
 	return err;
+}
+
+static struct err *attempt_prefix(struct search *s, const struct decision *decisions, size_t n,
+				  bool *better)
+{
+	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY,
+				   .points = PLAIT_POINTS_ALL,
+				   .flags = s->best.schedule.flags | PLAIT_CONTROL_PREFIX,
+				   .decisions = decisions,
+				   .ndecisions = n };
+
+	return attempt(s, &req, better);
+}
+
+static struct err *attempt_turns(struct search *s, struct turns *turns, bool *better)
+{
+	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW,
+				   .points = PLAIT_POINTS_ALL,
+				   .flags = s->best.schedule.flags | PLAIT_CONTROL_EAGER };
+
+	turns_link(turns);
+	req.turns = turns->data;
+	req.nturns = turns->len;
+	return attempt(s, &req, better);
 }
 
 static bool used_up(const struct search *s)
@@ -136,14 +89,14 @@ static struct err *shorten(struct search *s)
 	while (low < high && !err && !used_up(s)) {
 		size_t mid = (low + high) / 2;
 
-		err = attempt(s, original.data, mid, &better);
+		err = attempt_prefix(s, original.data, mid, &better);
 		if (better)
 			high = mid;
 		else
 			low = mid + 1;
 	}
 	for (size_t k = 0; k < high && k < 8 && !err && !used_up(s); k++) {
-		err = attempt(s, original.data, k, &better);
+		err = attempt_prefix(s, original.data, k, &better);
 		if (better)
 			break;
 	}
@@ -151,53 +104,79 @@ static struct err *shorten(struct search *s)
 	return err;
 }
 
-/* The order of turns with turn `from` moved directly before or after turn `to`. */
-static void move_turn(size_t *order, size_t n, size_t from, size_t to)
+/* Choices among waiters are entries of a list of turns that stay where they are. */
+static bool is_choice(const struct plait_turn *t)
 {
-	size_t k = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (from > to && i == to + 1)
-			order[k++] = from;
-		if (from < to && i == to)
-			order[k++] = from;
-		if (i != from)
-			order[k++] = i;
-	}
+	return t->thread == PLAIT_ANY;
 }
 
-/* One pass over pairs of neighbouring turns of the same thread; stops at the first success. */
-static struct err *merge_once(struct search *s, bool *merged)
+/* All turns but n from the `from`-th on. */
+static void without(const struct turns *all, size_t from, size_t n, struct turns *ret)
 {
-	struct segments segments = { 0 };
-	struct decisions candidate = { 0 };
-	size_t *order, n;
+	vec_clear(ret);
+	for (size_t i = 0; i < all->len; i++)
+		if (i < from || i >= from + n || is_choice(&all->data[i]))
+			vec_push(ret, all->data[i]);
+}
+
+/* All turns, the thread's next one done together with the `at`-th; false: there is none. */
+static bool pulled(const struct turns *all, size_t at, struct turns *ret)
+{
+	size_t next = at + 1;
+
+	while (next < all->len && all->data[next].thread != all->data[at].thread)
+		next++;
+	if (is_choice(&all->data[at]) || next >= all->len)
+		return false;
+	without(all, next, 1, ret);
+	ret->data[at].upto = all->data[next].upto;
+	return true;
+}
+
+static void turns_of_best(const struct search *s, struct turns *ret)
+{
+	vec_deinit(ret);
+	schedule_turns(&s->best.schedule, ret);
+}
+
+static struct err *thin_out(struct search *s)
+{
+	struct turns all = { 0 }, candidate = { 0 };
 	struct err *err = NULL;
+	bool better;
 
-	*merged = false;
-	split(&s->best.schedule, &segments);
-	n = segments.turns.len;
-	order = xmalloc(n * sizeof(*order));
-	for (size_t late = n; late-- > 1 && !*merged && !err && !used_up(s);) {
-		size_t early = late;
+	turns_of_best(s, &all);
+	for (size_t size = MAX(all.len / 2, 1); size && !err; size /= 2)
+		for (size_t end = all.len; end && !err && !used_up(s);) {
+			size_t from = end > size ? end - size : 0;
 
-		while (early-- > 0 &&
-		       segments.turns.data[early].thread != segments.turns.data[late].thread)
-			;
-		if (early == SIZE_MAX)
-			continue;
-		move_turn(order, n, late, early);
-		join(&segments, order, n, &candidate);
-		err = attempt(s, candidate.data, candidate.len, merged);
-		if (err || *merged || used_up(s))
-			break;
-		move_turn(order, n, early, late);
-		join(&segments, order, n, &candidate);
-		err = attempt(s, candidate.data, candidate.len, merged);
-	}
-	free(order);
+			without(&all, from, end - from, &candidate);
+			err = attempt_turns(s, &candidate, &better);
+			if (!err && better)
+				turns_of_best(s, &all);
+			end = MIN(from, all.len);
+		}
+	vec_deinit(&all);
 	vec_deinit(&candidate);
-	segments_deinit(&segments);
+	return err;
+}
+
+static struct err *pull_forward(struct search *s)
+{
+	struct turns all = { 0 }, candidate = { 0 };
+	struct err *err = NULL;
+	bool better;
+
+	turns_of_best(s, &all);
+	for (size_t at = all.len; at-- > 0 && !err && !used_up(s);) {
+		if (at >= all.len || !pulled(&all, at, &candidate))
+			continue;
+		err = attempt_turns(s, &candidate, &better);
+		if (!err && better)
+			turns_of_best(s, &all);
+	}
+	vec_deinit(&all);
+	vec_deinit(&candidate);
 	return err;
 }
 
@@ -213,15 +192,19 @@ struct err *minimize_run(struct session *session, const struct run_result *faili
 				    .decisions = failing->schedule.decisions.data,
 				    .ndecisions = failing->schedule.decisions.len };
 	struct err *err = session_run(session, &same, &s.best);
-	bool merged = true;
+	size_t before = SIZE_MAX;
 
 	if (!err && (s.best.diverged || !run_failed(&s.best)))
 		err = err_new(ERR_INCONCLUSIVE, "the schedule does not fail when it is replayed");
 	s.best.schedule.flags = failing->schedule.flags;
 	if (!err)
 		err = shorten(&s);
-	while (!err && merged && !used_up(&s))
-		err = merge_once(&s, &merged);
+	while (!err && schedule_switches(&s.best.schedule) < before && !used_up(&s)) {
+		before = schedule_switches(&s.best.schedule);
+		err = thin_out(&s);
+		if (!err)
+			err = pull_forward(&s);
+	}
 	progress_done();
 	if (err) {
 		run_result_deinit(&s.best);

@@ -65,6 +65,14 @@ struct err *schedule_parse(const void *data, size_t len, struct schedule *ret);
 struct err *schedule_load(const char *path, struct schedule *ret);
 size_t schedule_switches(const struct schedule *s);
 
+/* A schedule as turns, for PLAIT_STRATEGY_FOLLOW: who executes how many events, in which order. */
+struct turns VEC_FIELDS(struct plait_turn);
+void schedule_turns(const struct schedule *s, struct turns *ret);
+/* Adjacent turns of one thread become one, `next` is filled in; afterwards FOLLOW can follow them.
+ * Until then `upto` may be out of order: a turn that is not above the thread's earlier ones is
+ * dropped. */
+void turns_link(struct turns *t);
+
 /* ---- one run ---- */
 
 struct run_request {
@@ -77,6 +85,8 @@ struct run_request {
 	/* REPLAY: the whole run; with PLAIT_CONTROL_PREFIX: until they end */
 	const struct decision *decisions;
 	size_t ndecisions;
+	const struct plait_turn *turns; /* FOLLOW: linked; they begin with the run */
+	size_t nturns;
 	const struct plait_constraint *constraints;
 	size_t nconstraints;
 	uint64_t event_budget; /* 0 = the target's */

@@ -327,6 +327,12 @@ static struct err *write_request(struct session *s, const struct run_request *re
 	       offsetof(struct plait_control, text) - offsetof(struct plait_control, pid));
 	a->text[0] = 0;
 	a->hash = 0xcbf29ce484222325ull;
+	if (req->nturns > PLAIT_CONTROL_TURNS_MAX)
+		return err_new(ERR_ENV, "the schedule is too long");
+	a->turns_len = req->nturns;
+	if (req->nturns)
+		memcpy((char *)a + PLAIT_CONTROL_TURNS, req->turns,
+		       req->nturns * sizeof(req->turns[0]));
 	if (req->vectors_len > PLAIT_CONTROL_VECTORS_SIZE)
 		return err_new(ERR_ENV, "the access vectors are too long to replay");
 	a->vectors_len = req->vectors_len;

@@ -1,4 +1,4 @@
-/* sched/random.c - three strategies without memory: random walk, stay, and fair turns. */
+/* sched/random.c - four strategies without memory: random walk, stay, follow, and fair turns. */
 #include "sched/strategy.h"
 
 static struct sched_task *random_pick(struct sched *s, const struct sched_view *v)
@@ -16,6 +16,20 @@ static struct sched_task *stay_pick(struct sched *s, const struct sched_view *v)
 }
 
 const struct strategy strategy_stay = { .pick = stay_pick };
+
+/* Whoever is due first in the given order; nobody left in it: as stay. */
+static struct sched_task *follow_pick(struct sched *s, const struct sched_view *v)
+{
+	struct sched_task *first = stay_pick(s, v);
+	size_t i;
+
+	for (i = 0; i < v->ntasks; i++)
+		if (v->tasks[i]->rank < first->rank)
+			first = v->tasks[i];
+	return first;
+}
+
+const struct strategy strategy_follow = { .pick = follow_pick };
 
 /* Turns of a few points, then whoever has waited longest. Used to tell a hang from starvation: what
  * hangs under this strategy too really hangs. */

@@ -21,6 +21,7 @@ static const struct strategy *const table[PLAIT_STRATEGY_COUNT] = {
 	[PLAIT_STRATEGY_RF] = &strategy_pos,
 	/* the tool drives DFS with decision prefixes; the tail stays with the running thread */
 	[PLAIT_STRATEGY_DFS] = &strategy_stay,
+	[PLAIT_STRATEGY_FOLLOW] = &strategy_follow,
 };
 
 /* xorshift64*, seeded through splitmix64 so that neighbouring seeds are unrelated. */

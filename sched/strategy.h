@@ -29,6 +29,7 @@ struct sched_task {
 	uint32_t turn; /* FAIR: when it ran last */
 	struct sched_op op;
 	uint64_t priority; /* 0: not drawn yet */
+	uint32_t rank;	   /* FOLLOW: in which turn its next event belongs */
 };
 
 struct sched_view {
@@ -80,7 +81,7 @@ struct strategy {
 	void (*yielded)(struct sched *s, struct sched_task *task);
 };
 extern const struct strategy strategy_random, strategy_pct, strategy_pos, strategy_fair,
-	strategy_stay;
+	strategy_stay, strategy_follow;
 
 uint64_t sched_random(struct sched *s);
 uint64_t sched_below(struct sched *s, uint64_t n);

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define PLAIT_CONTROL_MAGIC   "PLAITCTL"
-#define PLAIT_CONTROL_VERSION 2
+#define PLAIT_CONTROL_VERSION 3
 
 enum plait_strategy {
 #define STRATEGY(id, name, summary) PLAIT_STRATEGY_##id,
@@ -107,6 +107,7 @@ struct plait_control {
 	uint64_t event_budget; /* events until "hang" */
 	uint64_t replay_len;   /* bytes in the replay region */
 	uint64_t vectors_len;  /* bytes in the vectors region; 0: none to obey */
+	uint64_t turns_len;    /* entries in the turns region, for FOLLOW */
 	uint64_t run_number;   /* counts up, for plait_pair.last_run */
 	uint32_t nconstraints;
 	uint32_t gate; /* 0 best available, 1 futex, 2 fiber */
@@ -152,7 +153,18 @@ struct plait_control {
 /* struct plait_vectors_request (vectors.h) */
 #define PLAIT_CONTROL_VECTORS	   (5632ull << 20)
 #define PLAIT_CONTROL_VECTORS_SIZE (512ull << 20)
-#define PLAIT_CONTROL_SIZE	   (6ull << 30)
+#define PLAIT_CONTROL_TURNS	   (6ull << 30) /* struct plait_turn */
+#define PLAIT_CONTROL_TURNS_MAX	   (1ull << 24)
+#define PLAIT_CONTROL_SIZE	   (7ull << 30)
+
+/* One turn of the order that FOLLOW keeps to: the thread executes events until it has executed
+ * `upto` in all. A turn stands for events, not for places in the run: whoever has an event of the
+ * earliest turn pending goes on, so the order survives a schedule that differs here and there. */
+struct plait_turn {
+	uint32_t thread; /* PLAIT_ANY: no turn, but the next alternative to choose is `upto` */
+	uint32_t next;	 /* the next entry of this thread (or the next choice); PLAIT_ANY: none */
+	uint64_t upto;
+};
 
 /* A write site whose value a read site has seen, or could see: both have touched the same address.
  * Survives from run to run. read_site 0: empty. Locks count as both: what they see is the last

@@ -9,6 +9,7 @@
  *	engine.c       the choice: candidates, strategy, decisions, replay, budgets
  *	access.c       memory accesses: points, spinning, learning, write-to-read pairs
  *	constraints.c  "a before b", "a to b atomic"
+ *	turns.c        the order of turns that FOLLOW keeps to
  *	vectors.c      access vectors: who is next at which element
  *	report.c       how a run ends: deadlock, hang, divergence, in words
  *	gate-*.c       handing the processor from thread to thread
@@ -63,6 +64,7 @@ struct control_thread {
 	uint32_t wait_order;
 	uint32_t name;		 /* access vectors: its number among the names */
 	uint64_t events;	 /* executed so far */
+	uint32_t turn;		 /* FOLLOW: where its next event belongs */
 	uint64_t spinning_since; /* control.writes when it was found to spin; 0: not spinning */
 	struct {
 		uint64_t key, writes;

@@ -11,6 +11,7 @@
 #include "rt/control/control.h"
 
 #include "rt/control/constraints.h"
+#include "rt/control/turns.h"
 #include "rt/control/vectors.h"
 #include "rt/interpose.h"
 #include "sched/decisions.h"
@@ -56,6 +57,7 @@ struct control_thread *control_thread_new(struct control_thread *parent, struct 
 	control.area->nthreads = control.nthreads;
 	sched_task_new(&control.sched, &t->task);
 	vectors_thread_new(t, parent);
+	turns_thread_new(t);
 	return t;
 }
 
@@ -256,6 +258,8 @@ static struct control_thread *ask(struct control_thread *me)
 
 	for (i = 0; me && i < nready; i++)
 		v.current_ready |= ready[i] == &me->task;
+	if (control.area->turns_len)
+		turns_rank(ready, nready);
 	return (struct control_thread *)sched_pick(&control.sched, &v);
 }
 
@@ -454,9 +458,10 @@ uint32_t control_choose(struct control_thread *me, uint32_t n)
 		    next.value >= n)
 			control_diverged("no decision says which of several waiters wakes");
 		value = next.value;
+		turns_choose(n); /* it keeps step with the decisions */
 		advance();
 	} else {
-		value = control.vectors ? vectors_choose(me, n) : n;
+		value = control.vectors ? vectors_choose(me, n) : turns_choose(n);
 		if (value >= n)
 			value = sched_choose(&control.sched, n);
 	}
@@ -565,6 +570,7 @@ void control_begin(void)
 	if (control.fixed)
 		advance();
 	vectors_begin();
+	turns_begin();
 	me = control_thread_new(NULL, self);
 	me->handle = pthread_self();
 	control.current = me;
