@@ -78,7 +78,8 @@ struct reconstruction {
 
 enum graph_score {
 	GRAPH_SCORE_PRODUCT, /* of the non-zero features: what the paper says */
-	GRAPH_SCORE_NORM,    /* sqrt(B^2 + C^2 + R^2) over counts: what the original tool did */
+	GRAPH_SCORE_NORM,    /* sqrt(B^2 + C^2 + R^2) over counts, and regions as the original tool
+				made them: original.c says how they differ */
 };
 
 struct reconstruct_opts {

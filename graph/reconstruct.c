@@ -10,23 +10,15 @@
  * Deviation: a body longer than MAX_BODY nodes keeps the MAX_BODY / 2 nodes nearest to either end.
  * The confidence threshold removes nearly all of a long body anyway, and this keeps the cost
  * linear. */
-#include "graph/graph.h"
+#include "graph/regions.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BODY = 1024 };
+enum { MAX_BODY = 1024, ORIGINAL_SHOWN = 10 };
 
-/* A node of one run at the time it was last seen. */
-struct timed_node {
-	uint64_t time;
-	uint32_t node;
-};
-
-struct timeline VEC_FIELDS(struct timed_node);
-
-static int by_time(const void *a, const void *b)
+int timeline_order(const void *a, const void *b)
 {
 	const struct timed_node *x = a, *y = b;
 
@@ -57,7 +49,7 @@ static void make_timeline(const struct graph_set *s, const struct graph *g, uint
 			latest[ends[k]] = 0;
 		}
 	}
-	vec_sort(ret, by_time);
+	vec_sort(ret, timeline_order);
 }
 
 /* First position whose time is not below t. */
@@ -76,28 +68,16 @@ static size_t lower_bound(const struct timeline *t, uint64_t time)
 	return low;
 }
 
-/* How often each node was met in a region: dense counts, and which of them are not zero. */
-struct counts {
-	uint32_t *runs; /* [node] */
-	VEC(uint32_t) met;
-};
-
 static void count_range(const struct timeline *t, size_t from, size_t to,
 			const struct graph_edge *e, struct counts *c)
 {
 	for (size_t i = from; i < to && i < t->len; i++) {
 		uint32_t node = t->data[i].node;
 
-		if (node == e->src || node == e->sink)
-			continue;
-		if (!c->runs[node]++)
-			vec_push(&c->met, node);
+		if (node != e->src && node != e->sink)
+			counts_add(c, node);
 	}
 }
-
-struct regions {
-	struct counts prefix, body, suffix;
-};
 
 static void count_regions(const struct timeline *t, const struct graph_edge *e,
 			  const struct graph_link *l, uint32_t window, struct regions *r)
@@ -124,8 +104,9 @@ static int by_confidence(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* The members worth keeping; leaves the counts zero for the next edge. */
-static void keep_confident(struct counts *c, double runs, struct graph_region *ret)
+/* The members worth keeping: those with at least half of the best, or all. Leaves the counts zero
+ * for the next edge. */
+static void keep_confident(struct counts *c, double runs, bool all, struct graph_region *ret)
 {
 	uint32_t most = 0;
 
@@ -134,7 +115,7 @@ static void keep_confident(struct counts *c, double runs, struct graph_region *r
 	for (size_t i = 0; i < c->met.len; i++) {
 		uint32_t node = c->met.data[i];
 
-		if (c->runs[node] * 2 >= most)
+		if (all || c->runs[node] * 2 >= most)
 			vec_push(ret, (struct graph_member){ node, c->runs[node] / runs });
 		c->runs[node] = 0;
 	}
@@ -185,7 +166,6 @@ static void count_runs(struct work *w)
 	}
 }
 
-/* Features in the paper's fractions, or in the original tool's counts. */
 static void score_edge(const struct work *w, uint32_t edge, struct reconstruction *r)
 {
 	uint64_t key = pair_key(w->set, &w->set->edges.data[edge]);
@@ -228,7 +208,8 @@ static const struct graph_link *find_link(const struct graph *g, uint32_t edge)
 static void build(struct work *w, struct reconstruction *r, uint32_t window)
 {
 	const struct graph_edge *e = &w->set->edges.data[r->edge];
-	double sum = 0;
+	bool original = w->opts->score == GRAPH_SCORE_NORM;
+	double sum = 0, runs = original ? (double)w->set->nfailing : r->runs_failing;
 	size_t n = 0;
 
 	for (size_t g = 0; g < w->set->graphs.len; g++) {
@@ -238,25 +219,34 @@ static void build(struct work *w, struct reconstruction *r, uint32_t window)
 		if (!graph->failing)
 			continue;
 		l = find_link(graph, r->edge);
-		if (l)
+		if (l && original)
+			original_count(&w->timelines[g], w->set, l, &w->counts);
+		else if (l)
 			count_regions(&w->timelines[g], e, l, window, &w->counts);
 	}
-	keep_confident(&w->counts.prefix, r->runs_failing, &r->prefix);
-	keep_confident(&w->counts.body, r->runs_failing, &r->body);
-	keep_confident(&w->counts.suffix, r->runs_failing, &r->suffix);
+	keep_confident(&w->counts.prefix, runs, original, &r->prefix);
+	keep_confident(&w->counts.body, runs, original, &r->body);
+	keep_confident(&w->counts.suffix, runs, original, &r->suffix);
 	add_confidence(&r->prefix, &sum, &n);
 	add_confidence(&r->body, &sum, &n);
 	add_confidence(&r->suffix, &sum, &n);
 	r->r = n ? sum / (double)n : 0;
+	if (original) {
+		r->prefix.len = MIN(r->prefix.len, ORIGINAL_SHOWN);
+		r->body.len = MIN(r->body.len, ORIGINAL_SHOWN);
+		r->suffix.len = MIN(r->suffix.len, ORIGINAL_SHOWN);
+	}
 }
 
+/* The norm takes counts of runs where the product takes fractions. */
 static void score(const struct work *w, struct reconstruction *r)
 {
-	double b = r->b * (double)w->set->nfailing, runs = r->r * r->runs_failing;
-
+	bool by_norm = w->opts->score == GRAPH_SCORE_NORM;
+	double b = r->runs_failing /
+		   (r->runs_passing ? r->runs_passing : 1 / ((double)w->set->npassing + 1));
+	double runs = r->r * (by_norm ? (double)w->set->nfailing : r->runs_failing);
 	double norm = sqrt(b * b + r->c * r->c + runs * runs);
 	double product = nonzero(r->b) * nonzero(r->c) * nonzero(r->r);
-	bool by_norm = w->opts->score == GRAPH_SCORE_NORM;
 
 	r->score = by_norm ? norm : product;
 	r->other_score = by_norm ? product : norm;
@@ -290,7 +280,9 @@ static void work_init(struct work *w, const struct graph_set *s,
 	w->passing = xcalloc(s->edges.len, sizeof(*w->passing));
 	w->timelines = xcalloc(s->graphs.len, sizeof(*w->timelines));
 	for (size_t g = 0; g < s->graphs.len; g++)
-		if (s->graphs.data[g].failing)
+		if (s->graphs.data[g].failing && opts->score == GRAPH_SCORE_NORM)
+			original_timeline(s, &s->graphs.data[g], &w->timelines[g]);
+		else if (s->graphs.data[g].failing)
 			make_timeline(s, &s->graphs.data[g], latest, &w->timelines[g]);
 	free(latest);
 	w->counts.prefix.runs = xcalloc(s->nodes.len, sizeof(uint32_t));
