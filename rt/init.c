@@ -7,7 +7,11 @@
  *
  * A run folder belongs to the process that creates the file `run` in it. A process that finds the
  * file already there is a descendant that inherited the environment: it stays off, or makes a
- * folder of its own inside (option `follow`). */
+ * folder of its own inside (option `follow`).
+ *
+ * One process may hold two copies of libplait: an executable has libplait.a inside, and a library
+ * it loads brings libplait.so. The copy whose names everybody sees does the work; the other stays
+ * off. */
 #include "rt/control/control.h"
 #include "rt/interpose.h"
 #include "rt/order.h"
@@ -223,24 +227,36 @@ void rt_note_modules(void)
 	dl_iterate_phdr(note_module, &walk);
 }
 
+/* A library that was unloaded and comes back to the same place keeps its numbers. */
+static uint32_t known_first_site(const struct plait_module *module, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (registered[i].anchor == module->anchor &&
+		    registered[i].nsites == module->nsites)
+			return registered[i].first_site;
+	return 0;
+}
+
 void plait_register_module(const struct plait_module *module)
 {
-	uint32_t first, n;
+	uint32_t first, known, n;
 
 	rt_init();
 	if (module->version != PLAIT_MODULE_VERSION)
 		return;
+	n = __atomic_load_n(&nregistered, __ATOMIC_RELAXED);
+	known = known_first_site(module, n);
 	/* the executable's numbers are constants in its code: it comes first, from 1 */
-	first = module->is_library
+	first = known ? known
+		: module->is_library
 			? __atomic_fetch_add(&next_site, module->nsites, __ATOMIC_RELAXED)
 			: 1;
 	if (!module->is_library)
 		__atomic_store_n(&next_site, module->nsites + 1, __ATOMIC_RELAXED);
 	if (module->module_base)
 		*module->module_base = first - 1;
-	if (rt_mode == PLAIT_MODE_OFF)
+	if (rt_mode == PLAIT_MODE_OFF || known)
 		return;
-	n = __atomic_load_n(&nregistered, __ATOMIC_RELAXED);
 	if (n < PLAIT_MAX_MODULES) {
 		registered[n].anchor = module->anchor;
 		registered[n].first_site = first;
@@ -469,10 +485,27 @@ static void at_exit(int status, void *arg)
 	rt_finish(status);
 }
 
+/* The same function under a name that nobody can take away. */
+extern __typeof__(plait_register_module) register_here
+	__attribute__((alias("plait_register_module"), visibility("hidden")));
+
+/* Does our exported name mean another copy's function? */
+static bool is_second_copy(void)
+{
+	void (*volatile seen)(const struct plait_module *) = plait_register_module;
+
+	return seen != register_here;
+}
+
 static void init_once(void)
 {
 	const char *o = rt_getenv(PLAIT_ENV_OPTIONS);
 	bool traced;
+
+	if (is_second_copy()) {
+		interpose_init(INTERPOSE_NONE);
+		return;
+	}
 
 	for (size_t i = 0; o && o[i] && i < sizeof(options) - 1; i++)
 		options[i] = o[i];
