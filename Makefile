@@ -54,7 +54,7 @@ ifneq ($(and $(HAVE_LLVM),$(CC_OBJ)),)
 PROGRAMS += $(BUILD)/unplait-cc $(BUILD)/unplait-c++
 endif
 ifneq ($(wildcard rt/*.c),)
-PROGRAMS += $(BUILD)/libplait.a $(BUILD)/libplait.so
+PROGRAMS += $(BUILD)/libplait.a $(BUILD)/libplait-sanitizer.a $(BUILD)/libplait.so
 endif
 ifneq ($(wildcard preload/*.c),)
 PROGRAMS += $(BUILD)/libplait-watch.so
@@ -117,6 +117,15 @@ $(BUILD)/libplait.a: $(RT_OBJ)
 	@echo "  AR    $@"
 	$(Q)ld -r -o $(BUILD)/libplait.o $(RT_OBJ) && objcopy --localize-hidden $(BUILD)/libplait.o
 	$(Q)rm -f $@ && ar rcs $@ $(BUILD)/libplait.o
+# the same with strong names, to stand before a sanitizer's weak ones; the heap is the sanitizer's
+STRONG_OBJ := $(BUILD)/rtobj/rt/interpose-strong.o
+$(STRONG_OBJ): rt/interpose.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(RT_CFLAGS) -DINTERPOSE_STRONG -MF $(@:.o=.d) -c -o $@ $<
+$(BUILD)/libplait-sanitizer.a: $(RT_OBJ) $(STRONG_OBJ)
+	@echo "  AR    $@"
+	$(Q)ld -r -o $(@:.a=.o) $(filter-out $(BUILD)/rtobj/rt/interpose.o,$^) && objcopy --localize-hidden --weaken-symbol=free $(@:.a=.o)
+	$(Q)rm -f $@ && ar rcs $@ $(@:.a=.o)
 $(BUILD)/libplait.so: $(RT_OBJ)
 	@echo "  LINK  $@"
 	$(Q)$(CC) -shared -Wl,-soname,libplait.so -o $@ $(RT_OBJ) -ldl -lpthread

@@ -206,6 +206,17 @@ static void note_linker_word(struct args *a, const char *w)
 	}
 }
 
+static void note_sanitizer(struct args *a, const char *list)
+{
+	for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',') {
+		size_t n = strcspn(p, ",");
+
+		if (n == 6 && (starts(p, "thread") || starts(p, "memory")))
+			a->bad_sanitizer = p[0] == 't' ? "thread" : "memory";
+		a->sanitizer = true;
+	}
+}
+
 static void note_option(struct args *a, const char *w)
 {
 	if (strcmp(w, "-shared") == 0 || strcmp(w, "--shared") == 0)
@@ -232,6 +243,8 @@ static void note_option(struct args *a, const char *w)
 		a->dep_file = true;
 	else if (starts(w, "-MT") || starts(w, "-MQ"))
 		a->dep_target = true;
+	else if (starts(w, "-fsanitize="))
+		note_sanitizer(a, w + 11);
 }
 
 /* -flto and friends are ours to decide; true when the word is to be dropped. */
@@ -335,6 +348,12 @@ struct err *args_parse(struct args *a, int argc, char **argv)
 		}
 	}
 	vec_deinit(&words);
+	/* TSan takes over the same accesses; MSan cannot see those that our hooks perform */
+	if (!err && a->bad_sanitizer && !pass && inputs)
+		err = err_new(ERR_USAGE,
+			      "-fsanitize=%s does not go together with our own instrumentation: "
+			      "leave it out (man unplait-cc, SANITIZERS)",
+			      a->bad_sanitizer);
 	a->mode = pass || header || !inputs || a->other_target ? ARGS_PASS
 		  : compile				       ? ARGS_COMPILE
 							       : ARGS_LINK;

@@ -42,6 +42,8 @@ struct args {
 	bool shared, is_static, relocatable, no_runtime; /* -nostdlib and relatives */
 	bool no_lto, has_g, gc_sections, other_target;
 	bool deps, dep_file, dep_target; /* -MD/-MMD, -MF, -MT/-MQ */
+	bool sanitizer;			 /* -fsanitize=... */
+	const char *bad_sanitizer;	 /* one that cannot be combined with us */
 	bool plain_too;			 /* --unplait-plain */
 	char opt_level;			 /* of the last -O: '0'..'3', 's'; 0 = none given */
 	VEC(char *) owned;		 /* words from response files */

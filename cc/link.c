@@ -116,7 +116,9 @@ static struct err *push_archive(struct link *l, struct command *c, const char *p
 
 static struct err *push_runtime(struct link *l, struct command *c)
 {
-	const char *name = l->args->shared ? "libplait.so" : "libplait.a";
+	const char *name = l->args->shared	? "libplait.so"
+			   : l->args->sanitizer ? "libplait-sanitizer.a"
+						: "libplait.a";
 	const char *other = getenv("UNPLAIT_RUNTIME"); /* for tests */
 	_cleanup_(xfreep) char *lib =
 		other && !l->args->shared ? xstrdup(other) : file_find_part(name);
@@ -125,6 +127,10 @@ static struct err *push_runtime(struct link *l, struct command *c)
 	if (!lib)
 		return err_new(ERR_ENV, "%s is missing from this installation of unplait", name);
 	command_takef(c, "%s", lib);
+	/* that one has strong names, to come before the sanitizer's; the program's own come first
+	 */
+	if (l->args->sanitizer && !l->args->shared)
+		command_push(c, "-Wl,-z,muldefs");
 	if (l->args->shared) {
 		slash = strrchr(lib, '/');
 		command_takef(c, "-Wl,-rpath,%.*s", (int)(slash - lib), lib);

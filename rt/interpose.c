@@ -3,12 +3,18 @@
  * The exported names are one jump each, so that mode off costs nothing to speak of, and so that
  * a hook's return address is its caller's: that is how callers without site numbers are known. They
  * are weak: where a library is linked statically and brings its own, two definitions are no error.
- */
+ * In libplait-sanitizer.a they are strong (see sanitizer.c). */
 #include "rt/interpose.h"
 
 #include "rt/rt.h"
 
 #include <dlfcn.h>
+
+#ifdef INTERPOSE_STRONG
+#define BINDING ".globl "
+#else
+#define BINDING ".weak "
+#endif
 
 struct interpose_real real;
 
@@ -16,19 +22,34 @@ struct interpose_real real;
 #define INTERPOSE(ret, name, params)                                                               \
 	extern ret(*interpose_##name) params;                                                      \
 	ret(*interpose_##name) params = hook_##name;                                               \
-	__asm__(".pushsection .text\n\t.weak " #name "\n\t.type " #name ", @function\n" #name      \
+	__asm__(".pushsection .text\n\t" BINDING #name "\n\t.type " #name ", @function\n" #name    \
 		":\n\tjmp *interpose_" #name "(%rip)\n\t.size " #name ", .-" #name                 \
 		"\n\t.popsection");
 #include "rt/interpose.def"
 #undef INTERPOSE
 
+/* What a sanitizer in this program has in front of libc, if there is one. */
+static void *resolve_sanitizer(const char *name)
+{
+	static int present; /* 1 yes, -1 no */
+	char full[64] = "__interceptor_";
+	size_t n = 14;
+
+	if (!present)
+		present = dlsym(RTLD_DEFAULT, "__interceptor_pthread_create") ? 1 : -1;
+	while (present > 0 && *name && n < sizeof(full) - 1)
+		full[n++] = *name++;
+	full[n] = 0;
+	return present > 0 ? dlsym(RTLD_DEFAULT, full) : NULL;
+}
+
 /* Old glibc versions of a few functions have the same name and another ABI; the default version
  * is what RTLD_NEXT finds, except that it may find the oldest one for condition variables. */
 static void *resolve(const char *name)
 {
-	void *p = NULL;
+	void *p = resolve_sanitizer(name);
 
-	if (__builtin_strncmp(name, "pthread_cond_", 13) == 0)
+	if (!p && __builtin_strncmp(name, "pthread_cond_", 13) == 0)
 		p = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
 	return p ? p : dlsym(RTLD_NEXT, name);
 }
