@@ -1,119 +1,194 @@
 /* A stand-in for libplait that checks the pruning of `unplait cc`: link with UNPLAIT_TRACE_ALL=1 and
  * UNPLAIT_RUNTIME=this. It watches every access after the first pthread_create and complains when two
  * threads touch the same byte, one of them writing, and one of the two accesses had been judged private
- * (a site without element). Slow, simple, one lock. */
+ * (a site without element). Freed memory is forgotten, whoever freed it. Slow, simple, one lock.
+ *
+ * At the end: exit status 66 when something was wrong. CHECK_REPORT=FILE: the verdict goes to FILE.PID
+ * instead, and the exit status stays (for servers and test scripts that look at it). */
 #define _GNU_SOURCE
 #include "unplait/hooks.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 int plait_variant = PLAIT_VARIANT_FULL;
 __thread uint32_t plait_call_site;
 __thread uint64_t plait_bits = 1;
 
-static const struct plait_module *module;
+#define ENOUGH 40000000 /* accesses */
+
+static const struct plait_module *modules[64]; /* executable and libraries, by first site */
+static uint32_t bases[64];
+static int nmodules;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int watching, nthreads = 1;
 static __thread unsigned self;
 static unsigned long nbad, nseen;
 
-struct entry { /* one byte of memory */
-	uintptr_t addr;
-	uint64_t readers, writers;	 /* by thread */
-	uint32_t private_site[2];	 /* a private read, a private write */
-	unsigned private_thread[2];
+struct byte {
+	uint64_t readers, writers; /* by thread */
+	uint32_t private_site[2];  /* a private read, a private write */
+	uint16_t private_thread[2];
 };
-static struct entry *table;
-static size_t nslots = 1 << 22;
-static unsigned char *reported;
+#define CHUNK 256
+struct chunk {
+	uintptr_t number; /* address / CHUNK; 0 = free slot */
+	struct byte *bytes;
+};
+static struct chunk *table;
+static const size_t nslots = 1 << 24;
+static size_t nchunks;
+static uint32_t complained[1000];
 
-static struct entry *find(uintptr_t addr)
+static struct chunk *slot(uintptr_t number)
 {
-	size_t i = (addr * 0x9e3779b97f4a7c15ull) >> 42;
+	size_t i = (number * 0x9e3779b97f4a7c15ull) >> 40;
 
-	for (;; i++) {
-		struct entry *e = &table[i & (nslots - 1)];
+	while (table[i & (nslots - 1)].number && table[i & (nslots - 1)].number != number)
+		i++;
+	return &table[i & (nslots - 1)];
+}
 
-		if (e->addr == addr || e->addr == 0) {
-			e->addr = addr;
-			return e;
+static void *fresh(size_t n)
+{
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static struct byte *find(uintptr_t addr)
+{
+	static char *spare, *end;
+	struct chunk *c = slot(addr / CHUNK);
+
+	if (!c->number) {
+		if (spare == end) {
+			spare = fresh(64 << 20);
+			end = spare ? spare + (64 << 20) : NULL;
 		}
+		if (!spare || nchunks > nslots / 2)
+			return NULL;
+		nchunks++;
+		c->number = addr / CHUNK;
+		c->bytes = (struct byte *)spare;
+		spare += CHUNK * sizeof(struct byte);
 	}
+	return &c->bytes[addr % CHUNK];
 }
 
 static void complain(uint32_t site, uint32_t other, const void *p)
 {
-	if (!reported[site]) {
-		reported[site] = 1;
-		nbad++;
-		fprintf(stderr, "PRUNED site %u conflicts (other site %u) at %p\n", site, other, p);
+	for (unsigned long i = 0; i < nbad; i++)
+		if (complained[i] == site)
+			return;
+	if (nbad < 1000)
+		complained[nbad++] = site;
+	fprintf(stderr, "PRUNED site %u conflicts (other site %u) at %p, thread %u\n", site, other, p, self);
+}
+
+/* A library's sites follow those of the modules before it. */
+static int is_private(uint32_t site)
+{
+	for (int i = 0; i < nmodules; i++)
+		if (site > bases[i] && site - bases[i] <= modules[i]->nsites)
+			return modules[i]->element_of_site[site - bases[i] - 1] == UINT32_MAX;
+	return 0;
+}
+
+static void watch_byte(struct byte *b, const void *p, int write, uint32_t site, int private)
+{
+	uint64_t me = 1ull << (self % 64), others = (write ? b->readers | b->writers : b->writers) & ~me;
+
+	if (others && private)
+		complain(site, 0, p);
+	for (int k = 0; k < 2; k++) /* an earlier private access by somebody else */
+		if (b->private_site[k] && b->private_thread[k] != (uint16_t)self && (write || k == 1))
+			complain(b->private_site[k], site, p);
+	if (private) {
+		b->private_site[write] = site;
+		b->private_thread[write] = (uint16_t)self;
 	}
+	if (write)
+		b->writers |= me;
+	else
+		b->readers |= me;
 }
 
 static void watch(const void *p, size_t n, int write, uint32_t site)
 {
-	int private = site && module->element_of_site[site - 1] == UINT32_MAX;
-	uint64_t me = 1ull << (self % 64);
+	int private = is_private(site);
 
-	if (!__atomic_load_n(&watching, __ATOMIC_RELAXED) || nseen > 20000000)
+	if (!__atomic_load_n(&watching, __ATOMIC_RELAXED) || nseen > ENOUGH)
 		return;
 	pthread_mutex_lock(&lock);
 	nseen++;
 	for (size_t i = 0; i < n && i < 4096; i++) {
-		struct entry *e = find((uintptr_t)p + i);
-		uint64_t others = (write ? e->readers | e->writers : e->writers) & ~me;
+		struct byte *b = find((uintptr_t)p + i);
 
-		if (others && private)
-			complain(site, 0, p);
-		for (int k = 0; k < 2; k++) /* an earlier private access by somebody else */
-			if (e->private_site[k] && e->private_thread[k] != self && (write || k == 1))
-				complain(e->private_site[k], site, p);
-		if (private) {
-			e->private_site[write] = site;
-			e->private_thread[write] = self;
-		}
-		if (write)
-			e->writers |= me;
-		else
-			e->readers |= me;
+		if (b)
+			watch_byte(b, p, write, site, private);
 	}
 	pthread_mutex_unlock(&lock);
 }
 
 static void forget(const void *p, size_t n)
 {
-	if (!p || !watching)
+	uintptr_t at = (uintptr_t)p, end = at + n, next;
+
+	if (!p || !__atomic_load_n(&watching, __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&lock);
-	for (size_t i = 0; i < n; i++) {
-		struct entry *e = find((uintptr_t)p + i);
+	for (; at < end; at = next) {
+		struct chunk *c = slot(at / CHUNK);
 
-		*e = (struct entry){ .addr = e->addr };
+		next = (at / CHUNK + 1) * CHUNK;
+		if (next > end)
+			next = end;
+		if (c->number)
+			memset(&c->bytes[at % CHUNK], 0, (next - at) * sizeof(struct byte));
 	}
 	pthread_mutex_unlock(&lock);
 }
 
 static void report(void)
 {
-	if (getenv("CHECK_VERBOSE") || nbad)
-		fprintf(stderr, "checked %lu accesses, %lu wrongly pruned sites\n", nseen, nbad);
-	if (nbad)
+	const char *file = getenv("CHECK_REPORT");
+	char path[4096];
+	FILE *f = stderr;
+
+	if (file) {
+		snprintf(path, sizeof(path), "%s.%d", file, (int)getpid());
+		f = fopen(path, "w");
+	}
+	if (f && (file || nbad))
+		fprintf(f, "checked %lu accesses, %lu wrongly pruned sites\n", nseen, nbad);
+	for (unsigned long i = 0; file && f && i < nbad; i++)
+		fprintf(f, "site %u\n", complained[i]);
+	if (f)
+		fflush(f);
+	if (nbad && !file)
 		_exit(66);
 }
 
 void plait_register_module(const struct plait_module *m)
 {
-	if (m->is_library)
+	if (nmodules == 64)
 		return;
-	module = m;
-	table = calloc(nslots, sizeof(*table));
-	reported = calloc(m->nsites + 1, 1);
-	atexit(report);
+	if (!table) {
+		table = fresh(nslots * sizeof(*table));
+		atexit(report);
+	}
+	bases[nmodules] = nmodules ? bases[nmodules - 1] + modules[nmodules - 1]->nsites : 0;
+	modules[nmodules] = m;
+	if (m->module_base)
+		*m->module_base = bases[nmodules];
+	nmodules++;
 }
 
 struct start {
@@ -145,7 +220,7 @@ int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*fn)(void *), v
 	return real(t, a, started, s);
 }
 
-#define HOOKS(n, T)                                                                                    \
+#define HOOKS(n, T, S)                                                                                 \
 	T plait_read##n(const void *p, uint32_t site)                                                  \
 	{                                                                                              \
 		watch(p, n, 0, site);                                                                  \
@@ -188,6 +263,8 @@ int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*fn)(void *), v
 			case PLAIT_RMW_NAND: new = (T)~(old & v); break;                               \
 			case PLAIT_RMW_OR: new = old | v; break;                                       \
 			case PLAIT_RMW_XOR: new = old ^ v; break;                                      \
+			case PLAIT_RMW_MAX: new = (S)old > (S)v ? old : v; break;                      \
+			case PLAIT_RMW_MIN: new = (S)old < (S)v ? old : v; break;                      \
 			case PLAIT_RMW_UMAX: new = old > v ? old : v; break;                           \
 			case PLAIT_RMW_UMIN: new = old < v ? old : v; break;                           \
 			default: new = v;                                                              \
@@ -195,10 +272,10 @@ int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*fn)(void *), v
 		} while (!__atomic_compare_exchange_n((T *)p, &old, new, 0, 5, 5));                    \
 		return old;                                                                            \
 	}
-HOOKS(1, uint8_t)
-HOOKS(2, uint16_t)
-HOOKS(4, uint32_t)
-HOOKS(8, uint64_t)
+HOOKS(1, uint8_t, int8_t)
+HOOKS(2, uint16_t, int16_t)
+HOOKS(4, uint32_t, int32_t)
+HOOKS(8, uint64_t, int64_t)
 
 void plait_read_range(const void *p, size_t n, uint32_t site) { watch(p, n, 0, site); }
 void plait_write_range(void *p, size_t n, uint32_t site) { watch(p, n, 1, site); }
@@ -242,6 +319,13 @@ int plait_posix_memalign(void **r, size_t a, size_t n)
 		forget(*r, n);
 	return e;
 }
+void __libc_free(void *p);
+void free(void *p) /* libc's and libstdc++'s calls come here, too */
+{
+	if (p && __atomic_load_n(&watching, __ATOMIC_RELAXED))
+		forget(p, malloc_usable_size(p));
+	__libc_free(p);
+}
 void plait_free(void *p) { free(p); }
 void plait_note_alloc(void *p, size_t n) { forget(p, n); }
-void plait_note_free(void *p) { (void)p; }
+void plait_note_free(void *p) { (void)p; } /* free() will follow */

@@ -1,0 +1,5 @@
+# a compressor in C and C++ that threads by hand; libtool
+needs="autoconf automake libtool liblzo2-dev liblz4-dev libbz2-dev zlib1g-dev libgcrypt20-dev"
+configure() { { [ -x configure ] || ./autogen.sh; } && ./configure --disable-asm CFLAGS="$FLAGS" CXXFLAGS="$FLAGS" LDFLAGS="$FLAGS"; }
+build() { make -j2; }
+smoke() { data && rm -f data.lrz back && "$prog" -q -p 3 data -o data.lrz && "$prog" -q -d data.lrz -o back && cmp back data; }

@@ -1,0 +1,16 @@
+# a cache server: worker threads, each with an event loop, and shared tables under striped locks
+needs="libevent-dev autoconf automake"
+configure() { { [ -x configure ] || ./autogen.sh; } && ./configure --disable-docs CFLAGS="$FLAGS -pthread" LDFLAGS="$FLAGS"; }
+build() { make -j2 memcached; }
+serve() { exec "$prog" -u nobody -p "$1" -U 0 -t 4; }
+answers() { talk $port 'set k 0 0 5\r\nhello\r\nget k\r\nquit\r\n' | grep -q hello; }
+smoke() { port=$((20000 + $$ % 20000)) && with_server $port answers; }
+drive() { # four clients that set and get
+	local port=$1 i
+	for i in 1 2 3 4; do
+		{ for k in $(seq 1 "${2:-3000}"); do printf 'set key%d 0 0 5\r\nhello\r\nget key%d\r\n' $k $((k / 2)); done; printf 'quit\r\n'; } >requests
+		{ exec 3<>"/dev/tcp/127.0.0.1/$port" && { cat requests >&3 & cat <&3 >answers.$i; }; } &
+	done
+	wait
+	[ "$(grep -c STORED answers.1)" -eq "${2:-3000}" ]
+}
