@@ -292,10 +292,10 @@ static void full_range(struct hooks *h, const struct plan *plan)
 
 /* ---- branches ---- */
 
-static LLVMValueRef local_function(struct hooks *h, const char *name, LLVMTypeRef ret,
-				   LLVMTypeRef arg)
+static LLVMValueRef local_function(struct hooks *h, const char *name, LLVMTypeRef ret, unsigned n,
+				   LLVMTypeRef *params)
 {
-	LLVMValueRef f = LLVMAddFunction(h->m, name, LLVMFunctionType(ret, &arg, 1, 0));
+	LLVMValueRef f = LLVMAddFunction(h->m, name, LLVMFunctionType(ret, params, n, 0));
 
 	LLVMSetLinkage(f, LLVMInternalLinkage);
 	add_attribute(h, f, "alwaysinline");
@@ -303,19 +303,23 @@ static LLVMValueRef local_function(struct hooks *h, const char *name, LLVMTypeRe
 	return f;
 }
 
-/* plait_bits = plait_bits * 2 + taken; if it is full, flush. */
+/* plait_bits = plait_bits * 2 + taken; if it is full, flush. The second argument, a site, is for the
+ * full variant. */
 static void make_bit_function(struct hooks *h)
 {
-	LLVMTypeRef flush_type = LLVMFunctionType(h->none, NULL, 0, 0);
-	LLVMValueRef f = local_function(h, "plait.bit", h->none, h->i1), bits, old, new, flush;
+	bool full = h->variant == PLAIT_VARIANT_FULL;
+	LLVMTypeRef params[2] = { h->i1, h->i32 };
+	LLVMTypeRef flush_type = LLVMFunctionType(h->none, params + 1, full, 0);
+	LLVMValueRef f = local_function(h, "plait.bit", h->none, 2, params), bits, old, new, flush;
 	LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(h->c, f, "");
-	LLVMBasicBlockRef full = LLVMAppendBasicBlockInContext(h->c, f, "full");
+	LLVMBasicBlockRef full_up = LLVMAppendBasicBlockInContext(h->c, f, "full");
 	LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(h->c, f, "done");
 	LLVMBuilderRef b = LLVMCreateBuilderInContext(h->c);
+	LLVMValueRef site = LLVMGetParam(f, 1);
 
 	bits = LLVMAddGlobal(h->m, h->i64, "plait_bits");
 	LLVMSetThreadLocalMode(bits, LLVMInitialExecTLSModel);
-	flush = LLVMAddFunction(h->m, "plait_flush_bits", flush_type);
+	flush = LLVMAddFunction(h->m, full ? "plait_flush_branch" : "plait_flush_bits", flush_type);
 	add_attribute(h, flush, "nounwind");
 	add_attribute(h, flush, "cold");
 	LLVMPositionBuilderAtEnd(b, entry);
@@ -323,10 +327,10 @@ static void make_bit_function(struct hooks *h)
 	new = LLVMBuildOr(b, LLVMBuildAdd(b, old, old, ""),
 			  LLVMBuildZExt(b, LLVMGetParam(f, 0), h->i64, ""), "");
 	LLVMBuildStore(b, new, bits);
-	LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, new, LLVMConstNull(h->i64), ""), full,
+	LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, new, LLVMConstNull(h->i64), ""), full_up,
 			done);
-	LLVMPositionBuilderAtEnd(b, full);
-	LLVMBuildCall2(b, flush_type, flush, NULL, 0, "");
+	LLVMPositionBuilderAtEnd(b, full_up);
+	LLVMBuildCall2(b, flush_type, flush, &site, full, "");
 	LLVMBuildBr(b, done);
 	LLVMPositionBuilderAtEnd(b, done);
 	LLVMBuildRetVoid(b);
@@ -345,7 +349,7 @@ static LLVMValueRef switch_index(struct hooks *h, LLVMValueRef sw)
 	char name[40];
 
 	snprintf(name, sizeof(name), "plait.switch.%u", h->nswitches++);
-	f = local_function(h, name, h->i32, type);
+	f = local_function(h, name, h->i32, 1, &type);
 	entry = LLVMAppendBasicBlockInContext(h->c, f, "");
 	other = LLVMAppendBasicBlockInContext(h->c, f, "default");
 	LLVMPositionBuilderAtEnd(b, other);
@@ -366,24 +370,20 @@ static LLVMValueRef switch_index(struct hooks *h, LLVMValueRef sw)
 
 static void branch(struct hooks *h, const struct plan *plan)
 {
+	bool full = h->variant == PLAIT_VARIANT_FULL;
 	LLVMValueRef t = plan->at, args[2];
-	bool is_switch = plan->action == ACT_SWITCH;
 
-	if (h->variant == PLAIT_VARIANT_FULL) {
-		args[0] = is_switch ? switch_index(h, t)
-				    : LLVMBuildZExt(h->b, LLVMGetCondition(t), h->i32, "");
-		args[1] = site_value(h, plan->site);
-		call_hook(h, "plait_branch", h->none, 2, args);
-	} else if (is_switch) {
+	if (plan->action == ACT_SWITCH) {
 		args[0] = switch_index(h, t);
-		args[1] = constant(h, LLVMGetNumSuccessors(t));
-		call_hook(h, "plait_path_switch", h->none, 2, args);
-	} else {
-		if (!h->bit)
-			make_bit_function(h);
-		args[0] = LLVMGetCondition(t);
-		LLVMBuildCall2(h->b, LLVMGlobalGetValueType(h->bit), h->bit, args, 1, "");
+		args[1] = full ? site_value(h, plan->site) : constant(h, LLVMGetNumSuccessors(t));
+		call_hook(h, full ? "plait_branch" : "plait_path_switch", h->none, 2, args);
+		return;
 	}
+	if (!h->bit)
+		make_bit_function(h);
+	args[0] = LLVMGetCondition(t);
+	args[1] = full ? site_value(h, plan->site) : constant(h, 0);
+	LLVMBuildCall2(h->b, LLVMGlobalGetValueType(h->bit), h->bit, args, 2, "");
 }
 
 /* ---- calls ---- */

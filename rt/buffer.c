@@ -122,7 +122,7 @@ uint8_t *rt_buffer_room(struct rt_thread *t, size_t n)
 	b->window = window;
 	b->offset = offset;
 	b->end = window + size;
-	b->next = window + (at - offset);
+	b->next = b->clock_at = window + (at - offset);
 	return b->next;
 }
 

@@ -49,7 +49,7 @@ uint32_t rt_backtrace(uint64_t *frames, uint32_t max)
 	return walk_frames(0, (uint64_t)__builtin_frame_address(0), frames, max);
 }
 
-/* Path mode: the bits that other threads still hold in their registers of bits. */
+/* Modes path and full: the bits that other threads still hold in their registers of bits. */
 static void save_bits(void)
 {
 	uint32_t n = rt_run->nthreads;
@@ -77,7 +77,7 @@ static void fail(enum plait_outcome_kind kind, int signal, int code, const void 
 	f->nframes = walk_frames(pc, fp, f->frames, PLAIT_MAX_FRAMES);
 	for (size_t i = 0; text && text[i] && i < sizeof(f->text) - 1; i++)
 		f->text[i] = text[i];
-	if (rt_mode == PLAIT_MODE_PATH)
+	if (rt_mode == PLAIT_MODE_PATH || rt_mode == PLAIT_MODE_FULL)
 		save_bits();
 	plait_flush_bits();
 	rt_record_failure(kind, t->last_site, text);

@@ -42,7 +42,7 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 /* clang-format off: tables read better than wrapped macros */
 #define PLAIN(T, n)                                                                                \
 	typedef T __attribute__((aligned(1), may_alias)) any##n;                                   \
-	T plait_read##n(const void *p, uint32_t site)                                              \
+	__attribute__((noinline)) static T read_otherwise##n(const void *p, uint32_t site)         \
 	{                                                                                          \
 		const volatile any##n *q = p;                                                      \
 		T v;                                                                               \
@@ -62,17 +62,13 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 				order_leave(slot);                                                 \
 			return v;                                                                  \
 		}                                                                                  \
-		if (unlikely(rt_access != RT_ACCESS_RECORD)) {                                     \
+		if (rt_access != RT_ACCESS_RECORD)                                                 \
 			before(PLAIT_EV_READ, p, n, site);                                         \
-			v = *q;                                                                    \
-			after(PLAIT_EV_READ, p, n, site, v, 0);                                    \
-			return v;                                                                  \
-		}                                                                                  \
 		v = *q;                                                                            \
-		record_access(rt_self(), PLAIT_EV_READ, site, p, n, v);                            \
+		after(PLAIT_EV_READ, p, n, site, v, 0);                                            \
 		return v;                                                                          \
 	}                                                                                          \
-	void plait_write##n(void *p, T v, uint32_t site)                                           \
+	__attribute__((noinline)) static void write_otherwise##n(void *p, T v, uint32_t site)      \
 	{                                                                                          \
 		volatile any##n *q = p;                                                            \
                                                                                                    \
@@ -94,14 +90,32 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 				order_leave(slot);                                                 \
 			return;                                                                    \
 		}                                                                                  \
-		if (unlikely(rt_access != RT_ACCESS_RECORD)) {                                     \
+		if (rt_access != RT_ACCESS_RECORD)                                                 \
 			before(PLAIT_EV_WRITE, p, n, site);                                        \
-			*q = v;                                                                    \
-			after(PLAIT_EV_WRITE, p, n, site, v, 0);                                   \
+		*q = v;                                                                            \
+		after(PLAIT_EV_WRITE, p, n, site, v, 0);                                           \
+	}                                                                                          \
+	T plait_read##n(const void *p, uint32_t site)                                              \
+	{                                                                                          \
+		struct rt_thread *t = rt_self_;                                                    \
+		T v;                                                                               \
+                                                                                                   \
+		if (unlikely(rt_access != RT_ACCESS_RECORD || !record_is_easy(t)))                 \
+			return read_otherwise##n(p, site);                                         \
+		v = *(const volatile any##n *)p;                                                   \
+		record_easy_access(t, PLAIT_EV_READ, site, p, n, v);                               \
+		return v;                                                                          \
+	}                                                                                          \
+	void plait_write##n(void *p, T v, uint32_t site)                                           \
+	{                                                                                          \
+		struct rt_thread *t = rt_self_;                                                    \
+                                                                                                   \
+		if (unlikely(rt_access != RT_ACCESS_RECORD || !record_is_easy(t))) {               \
+			write_otherwise##n(p, v, site);                                            \
 			return;                                                                    \
 		}                                                                                  \
-		*q = v;                                                                            \
-		record_access(rt_self(), PLAIT_EV_WRITE, site, p, n, v);                           \
+		*(volatile any##n *)p = v;                                                         \
+		record_easy_access(t, PLAIT_EV_WRITE, site, p, n, v);                              \
 	}
 PLAIN(uint8_t, 1)
 PLAIN(uint16_t, 2)
@@ -221,8 +235,30 @@ void plait_fence(uint32_t order, uint32_t site)
 		rt_record_sv(PLAIT_EV_FENCE, site, order);
 }
 
+/* In mode control the steps count: a branch is one event, with its site. */
+static bool branches_are_events(void)
+{
+	return rt_stepping;
+}
+
 void plait_branch(uint32_t successor, uint32_t site)
 {
-	if (rt_recording)
+	struct rt_thread *t = rt_self_;
+
+	if (branches_are_events())
 		rt_record_branch(site, successor);
+	else if (rt_access == RT_ACCESS_RECORD && record_is_easy(t))
+		record_easy_number(t, PLAIT_EV_PATH_SWITCH, successor);
+	else if (rt_recording)
+		rt_record_number(PLAIT_EV_PATH_SWITCH, successor);
+}
+
+void plait_flush_branch(uint32_t site)
+{
+	if (branches_are_events()) {
+		rt_record_branch(site, plait_bits & 1);
+		plait_bits = 1ULL << 62; /* one more fills it */
+	} else {
+		plait_flush_bits();
+	}
 }

@@ -1,9 +1,10 @@
-/* rt/path.c - the path variant: branch bits, address-feeding values, inputs.
+/* rt/path.c - the path variant: branch bits, address-feeding values, inputs. The full variant has
+ * the bits too (hooks.c).
  *
  * Bits and values are two queues that re-execution empties at its own pace (a bit at each recorded
  * branch, a value at each address-feeding load), so a value need not wait for the bits before it.
  */
-#include "rt/rt.h"
+#include "rt/record.h"
 
 __thread uint64_t plait_bits = 1;
 
@@ -12,25 +13,35 @@ void plait_flush_bits(void)
 	uint64_t bits = plait_bits;
 	uint32_t count;
 
-	if (bits <= 1)
+	if (bits <= 1 || rt_mode == PLAIT_MODE_CONTROL)
 		return;
 	count = 63 - (uint32_t)__builtin_clzll(bits);
 	plait_bits = 1;
-	if (rt_mode == PLAIT_MODE_PATH)
+	if (rt_mode == PLAIT_MODE_PATH || rt_mode == PLAIT_MODE_FULL)
 		rt_record_bits(count, bits & ~(1ULL << count));
+}
+
+__attribute__((always_inline)) static inline void path_number(uint32_t kind, uint64_t n)
+{
+	struct rt_thread *t = rt_self_;
+
+	if (rt_mode != PLAIT_MODE_PATH)
+		return;
+	if (record_is_easy(t))
+		record_easy_number(t, kind, n);
+	else
+		rt_record_number(kind, n);
 }
 
 void plait_path_switch(uint32_t successor, uint32_t nsuccessors)
 {
 	(void)nsuccessors;
-	if (rt_mode == PLAIT_MODE_PATH)
-		rt_record_number(PLAIT_EV_PATH_SWITCH, successor);
+	path_number(PLAIT_EV_PATH_SWITCH, successor);
 }
 
 void plait_path_value(uint64_t value)
 {
-	if (rt_mode == PLAIT_MODE_PATH)
-		rt_record_number(PLAIT_EV_PATH_VALUE, value);
+	path_number(PLAIT_EV_PATH_VALUE, value);
 }
 
 void plait_path_input(uint32_t site, uint64_t value)

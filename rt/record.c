@@ -26,16 +26,6 @@ uint64_t rt_sync_clock(void)
 	return now;
 }
 
-RECORD_SLOW uint8_t *put_long_varint(uint8_t *p, uint64_t v)
-{
-	while (v >= 0x80) {
-		*p++ = (uint8_t)(v | 0x80);
-		v >>= 7;
-	}
-	*p++ = (uint8_t)v;
-	return p;
-}
-
 static uint8_t *put_clock_record(uint8_t *p, uint64_t delta)
 {
 	uint8_t *end = put_varint(p + 1, delta);
@@ -54,7 +44,7 @@ RECORD_SLOW uint8_t *put_clock_slow(struct rt_thread *t, uint8_t *p, bool exact)
 		t->last_clock = rt_steps;
 		return delta == 1 ? p : put_clock_record(p, delta);
 	}
-	t->until_clock = RECORD_CLOCK_EVERY;
+	t->buffer.clock_at = p + RECORD_CLOCK_EVERY;
 	now = exact ? rt_sync_clock() : rt_tsc();
 	if (now <= t->last_clock)
 		return p;
@@ -77,7 +67,7 @@ RECORD_SLOW uint8_t *record_begin_slow(struct rt_thread *t, size_t n)
 {
 	uint8_t *p;
 
-	if (t->depth & RT_BUSY) {
+	if (t->depth & RT_BUSY || t->buffer.limit == BUFFER_BUSY) {
 		t->buffer.lost++;
 		__atomic_fetch_add(&rt_run->threads[t->index].lost, 1, __ATOMIC_RELAXED);
 		return NULL;
@@ -85,6 +75,7 @@ RECORD_SLOW uint8_t *record_begin_slow(struct rt_thread *t, size_t n)
 	if (t->depth > 0)
 		return NULL;
 	t->depth = RT_BUSY;
+	t->buffer.limit = NULL;
 	p = rt_buffer_room(t, n + RECORD_MAX);
 	if (p)
 		return t->buffer.lost ? put_lost(t, p) : p;
@@ -236,16 +227,10 @@ void rt_record_access(uint32_t kind, uint32_t site, const void *a, uint32_t size
 		      uint64_t value2)
 {
 	struct rt_thread *t = rt_self();
+	bool plain = kind == PLAIT_EV_READ || kind == PLAIT_EV_WRITE;
 	uint8_t *p, *q;
 
-	if (!rt_recording)
-		return;
-	if (kind == PLAIT_EV_READ || kind == PLAIT_EV_WRITE) {
-		record_access(t, kind, site, a, size, value);
-		return;
-	}
-	p = record_begin(t, 0, true);
-	if (!p)
+	if (!rt_recording || !(p = record_begin(t, 0, !plain)))
 		return;
 	q = put_site(t, p + 1, site);
 	q = put_address(t, q, a);

@@ -29,7 +29,10 @@
 
 /* A thread's event file: bytes between next and end are mapped and zero. */
 struct rt_buffer {
-	uint8_t *next, *end; /* NULL: nothing mapped (yet, or any more) */
+	uint8_t *next;	     /* where the next record begins */
+	uint8_t *limit;	     /* below it a short record needs no questions asked; record.h */
+	uint8_t *clock_at;   /* from here on the next record gets a clock in front */
+	uint8_t *end;	     /* NULL: nothing mapped (yet, or any more) */
 	uint8_t *window;     /* start of the mapped window */
 	uint64_t offset;     /* of the window in the file */
 	uint64_t lost;	     /* events lost since the last one that was written */
@@ -40,15 +43,15 @@ struct rt_buffer {
  * not write another one into the middle. */
 #define RT_BUSY 0x80000000u
 
+/* What every record touches comes first, and no two threads share a line of the cache. */
 struct rt_thread {
+	struct rt_buffer buffer __attribute__((aligned(128)));
+	uint64_t last_address;
+	uint32_t last_site;
+	uint32_t depth; /* > 0: we are inside libplait; do not record or schedule */
+	uint64_t last_clock;
 	uint32_t index;	    /* into plait_run.threads */
 	uint32_t nchildren; /* how many threads it has created */
-	uint32_t last_site;
-	uint64_t last_address;
-	uint64_t last_clock;
-	uint32_t until_clock; /* accesses until the time stamp counter is read again */
-	uint32_t depth;	      /* > 0: we are inside libplait; do not record or schedule */
-	struct rt_buffer buffer;
 	uint64_t *bits; /* its plait_bits */
 	bool ended;
 	bool in_signal;		  /* inside a signal handler of the target */

@@ -92,6 +92,7 @@ void rt_thread_attach(struct rt_thread *t)
 	}
 	rt_self_ = &rt_nobody; /* what note_stack calls is not the target's doing */
 	t->bits = &plait_bits;
+	plait_bits = rt_mode == PLAIT_MODE_CONTROL ? 1ULL << 62 : 1; /* plait_flush_branch */
 	t->handle = (uint64_t)pthread_self();
 	info = &rt_run->threads[t->index];
 	info->kernel_tid = (uint32_t)rt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);

@@ -142,7 +142,12 @@ PLAIT_EXPORT uint64_t plait_atomic_cas8(void *p, uint64_t expected, uint64_t des
 					uint32_t order, uint32_t site);
 PLAIT_EXPORT void plait_fence(uint32_t order, uint32_t site);
 
-/* A recorded branch or switch went to successor `successor` (true branch = 1, false = 0). */
+/* A recorded branch shifts its bit into plait_bits as in the path variant, but a full register
+ * calls this. In mode full it writes PATH_BITS; in mode control every bit fills the register and
+ * becomes a BRANCH with its site. */
+PLAIT_EXPORT void plait_flush_branch(uint32_t site);
+/* A recorded switch went to successor `successor` (0 = default, then in IR order): PATH_SWITCH in
+ * mode full, BRANCH in mode control. */
 PLAIT_EXPORT void plait_branch(uint32_t successor, uint32_t site);
 
 #endif

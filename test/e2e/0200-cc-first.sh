@@ -61,4 +61,47 @@ has err "undefined reference to \`twice'"
 hasnt err "unplait:"
 run 1 unplait cc -c no-such.c
 has err "no such file"
+
+# branches: bits in modes path and full, the same ones; events with sites under control
+cat >ways.c <<'X'
+#include <pthread.h>
+#include <stdio.h>
+static volatile int shared = 5;
+static volatile int odd, other;
+static void *work(void *arg)
+{
+	shared = 5;
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	(void)argv;
+	pthread_create(&t, NULL, work, NULL);
+	for (int i = 0; i < 70; i++) {
+		if ((shared + i) % 3 == 0)
+			odd++;
+	}
+	switch (shared) {
+	case 5: other = 1; break;
+	case 77: odd = 2; break;
+	case 9999: odd = 7; other = 3; break;
+	}
+	pthread_join(t, NULL);
+	printf("%d\n", odd + other);
+	return argc - 1;
+}
+X
+run 0 unplait cc -O1 -g -pthread ways.c -o ways
+for m in path full; do
+	run 0 unplait record -q -m $m -o $m.plait -- ./ways
+	unplait info -e -t 0 -k path-bits $m.plait | grep -o 'path-bits.*' >$m.bits
+	unplait info -e -t 0 -k path-switch $m.plait | grep -c path-switch >$m.switches
+	is "$(unplait info -e -k branch $m.plait | grep -c branch)" 0 "$m: no branch is an event of its own"
+	is "$(cat $m.switches)" 1 "$m: one switch"
+done
+is "$(wc -l <full.bits)" 2 "seventy branches in two records"
+same full.bits path.bits "path and full record the same bits"
+run 1 unplait hunt -q -n 1 --fail-on exit -o control.plait -- ./ways 1
+is "$(unplait info -e -t 0 -k branch control.plait | grep -c ' branch .*ways.c:')" 71 "under control each is an event with its place"
 finish
