@@ -18,29 +18,29 @@ static uint64_t weight(const struct plait_pair *p)
 {
 	uint64_t c = 1 + (uint64_t)p->count;
 
-	return p->read_site ? 1 + 1000000 / (c * c) : 0;
+	return 1 + 1000000 / (c * c);
 }
 
-static bool draw_wish(struct guide *g, const struct plait_pair *pairs, struct wish *ret)
+static bool draw_wish(struct guide *g, const struct plait_pairs *pairs, struct wish *ret)
 {
 	uint64_t total = 0, at;
 	size_t i;
 
-	for (i = 0; i < PLAIT_CONTROL_PAIRS_MAX; i++)
-		total += weight(&pairs[i]);
+	for (i = 0; i < pairs->n; i++)
+		total += weight(&pairs->pair[i]);
 	if (!total)
 		return false;
 	at = draw(g, total);
-	for (i = 0; at >= weight(&pairs[i]); i++)
-		at -= weight(&pairs[i]);
-	*ret = (struct wish){ pairs[i].write_site, pairs[i].read_site, 1 };
+	for (i = 0; at >= weight(&pairs->pair[i]); i++)
+		at -= weight(&pairs->pair[i]);
+	*ret = (struct wish){ pairs->pair[i].write_site, pairs->pair[i].read_site, 1 };
 	/* mostly the first time, sometimes a later one */
 	while (ret->nth < 20 && draw(g, 3) == 0)
 		ret->nth++;
 	return true;
 }
 
-static bool add_wish(struct guide *g, const struct plait_pair *pairs, struct wishes *to)
+static bool add_wish(struct guide *g, const struct plait_pairs *pairs, struct wishes *to)
 {
 	struct wish w;
 	size_t i;
@@ -74,7 +74,7 @@ static void push(struct guide *g, uint32_t kind, uint32_t a, uint32_t b, uint32_
 }
 
 /* The initial value is wished for by holding back every write that the read could see. */
-static void translate(struct guide *g, const struct plait_pair *pairs, const struct wish *w)
+static void translate(struct guide *g, const struct plait_pairs *pairs, const struct wish *w)
 {
 	size_t i;
 
@@ -82,13 +82,14 @@ static void translate(struct guide *g, const struct plait_pair *pairs, const str
 		push(g, PLAIT_CONSTRAINT_READS, w->write_site, w->read_site, w->nth);
 		return;
 	}
-	for (i = 0; i < PLAIT_CONTROL_PAIRS_MAX; i++)
-		if (pairs[i].read_site == w->read_site && pairs[i].write_site &&
-		    pairs[i].write_site != w->read_site)
-			push(g, PLAIT_CONSTRAINT_FIRST, pairs[i].write_site, w->read_site, w->nth);
+	for (i = 0; i < pairs->n; i++)
+		if (pairs->pair[i].read_site == w->read_site && pairs->pair[i].write_site &&
+		    pairs->pair[i].write_site != w->read_site)
+			push(g, PLAIT_CONSTRAINT_FIRST, pairs->pair[i].write_site, w->read_site,
+			     w->nth);
 }
 
-bool guide_next(struct guide *g, const struct plait_pair *pairs)
+bool guide_next(struct guide *g, const struct plait_pairs *pairs)
 {
 	size_t i, n = 1 + draw(g, GUIDE_WISHES);
 

@@ -35,7 +35,7 @@ struct guide {
 
 /* Decide on the next run's wishes, from the pairs counted so far. False: nothing to wish for yet.
  */
-bool guide_next(struct guide *g, const struct plait_pair *pairs);
+bool guide_next(struct guide *g, const struct plait_pairs *pairs);
 /* How the run with these wishes went. */
 void guide_learn(struct guide *g, const struct wishes *wishes, uint32_t new_pairs);
 

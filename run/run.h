@@ -139,8 +139,9 @@ const char *session_stderr(const struct session *s);
 /* Facts about the target's process: modules (for symbols). Valid after the first run. */
 const struct plait_run *session_process(const struct session *s);
 /* Learned points and pairs: shared by all runs of the session. */
-const struct plait_pair *session_pairs(const struct session *s); /* PLAIT_CONTROL_PAIRS_MAX */
-void session_learn_all(struct session *s, const struct session *from);
+const struct plait_pairs *session_pairs(const struct session *s);
+/* Returns how many pairs are new to s. */
+uint32_t session_learn_all(struct session *s, const struct session *from);
 void session_add_point(struct session *s, uint32_t site);
 uint64_t session_npoints(const struct session *s);
 const char *session_note(const struct session *s); /* why it is not a fork server; NULL */

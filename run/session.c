@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "sched/pairs.h"
 #include "sched/strategy.h"
 
 #include <errno.h>
@@ -177,6 +178,8 @@ static bool receive(struct session *s, double seconds, struct reply *ret, bool *
 	int n;
 
 	*late = false;
+	if (recv(s->socket, ret, sizeof(*ret), MSG_DONTWAIT) == sizeof(*ret))
+		return true;
 	do
 		n = poll(&p, 1, (int)(seconds * 1000));
 	while (n < 0 && errno == EINTR);
@@ -604,38 +607,30 @@ const struct plait_run *session_process(const struct session *s)
 	return (const struct plait_run *)((const char *)s->area + PLAIT_CONTROL_RUN);
 }
 
-const struct plait_pair *session_pairs(const struct session *s)
+const struct plait_pairs *session_pairs(const struct session *s)
 {
-	return (const struct plait_pair *)((const char *)s->area + PLAIT_CONTROL_PAIRS_AT);
+	return pairs_of(s->area);
 }
 
 /* Pairs keep the larger count: the sessions saw different runs, but adding up would count the
  * shared past twice. */
-static void merge_pairs(struct plait_pair *to, const struct plait_pair *from)
+static uint32_t merge_pairs(struct session *to, const struct plait_pairs *from)
 {
-	size_t i, k;
+	uint32_t i, fresh = 0;
 
-	for (i = 0; i < PLAIT_CONTROL_PAIRS_MAX; i++) {
-		const struct plait_pair *p = &from[i];
-		uint64_t h =
-			((uint64_t)p->write_site << 32 | p->read_site) * 0x9e3779b97f4a7c15ull >>
-			40;
+	for (i = 0; i < from->n && i < PLAIT_CONTROL_PAIRS_MAX; i++) {
+		const struct plait_pair *p = &from->pair[i];
+		struct plait_pair *q = pairs_get(to->area, p->write_site, p->read_site);
 
-		for (k = 0; p->read_site && k < 32; k++) {
-			struct plait_pair *q = &to[(h + k) % PLAIT_CONTROL_PAIRS_MAX];
-
-			if (!q->read_site)
-				*q = *p;
-			if (q->write_site != p->write_site || q->read_site != p->read_site)
-				continue;
-			if (q->count < p->count)
-				q->count = p->count;
-			break;
-		}
+		if (!q || q->count >= p->count)
+			continue;
+		fresh += !q->count;
+		q->count = p->count;
 	}
+	return fresh;
 }
 
-void session_learn_all(struct session *s, const struct session *from)
+uint32_t session_learn_all(struct session *s, const struct session *from)
 {
 	uint8_t *to = (uint8_t *)s->area + PLAIT_CONTROL_POINTS;
 	const uint8_t *bits = (const uint8_t *)from->area + PLAIT_CONTROL_POINTS;
@@ -644,8 +639,7 @@ void session_learn_all(struct session *s, const struct session *from)
 	for (i = 0; i < PLAIT_CONTROL_POINTS_SIZE; i++)
 		if (bits[i])
 			to[i] |= bits[i];
-	merge_pairs((struct plait_pair *)((char *)s->area + PLAIT_CONTROL_PAIRS_AT),
-		    session_pairs(from));
+	return merge_pairs(s, session_pairs(from));
 }
 
 void session_add_point(struct session *s, uint32_t site)

@@ -132,14 +132,16 @@ struct plait_control {
 	uint32_t gate_used;
 	uint32_t current;  /* thread that runs */
 	uint32_t nblocked; /* entries in the blocked region */
+	uint32_t slots;	   /* threads that the fork server can have ready for the next run */
 	char text[8192];   /* deadlock, hang, divergence: in words */
 };
 
 /* Regions, as offsets into the file. */
 #define PLAIT_CONTROL_POINTS	  (64ull << 10) /* bitmap over site numbers modulo its size */
 #define PLAIT_CONTROL_POINTS_SIZE (128ull << 10)
-#define PLAIT_CONTROL_PAIRS_AT	  (256ull << 10) /* struct plait_pair table, open addressing */
+#define PLAIT_CONTROL_PAIRS_AT	  (256ull << 10) /* struct plait_pairs, in order of appearance */
 #define PLAIT_CONTROL_PAIRS_MAX	  (1ull << 15)
+#define PLAIT_CONTROL_PAIRS_INDEX (1ull << 20) /* hash table of places + 1 in it: sched/pairs.h */
 #define PLAIT_CONTROL_RUN	  (4ull << 20) /* struct plait_run, when there is no folder */
 #define PLAIT_CONTROL_BLOCKED                                                                      \
 	(8ull << 20) /* struct plait_blocked per waiting thread, at a deadlock */
@@ -167,12 +169,16 @@ struct plait_turn {
 };
 
 /* A write site whose value a read site has seen, or could see: both have touched the same address.
- * Survives from run to run. read_site 0: empty. Locks count as both: what they see is the last
+ * Survives from run to run. Locks count as both: what they see is the last
  * operation on the lock. */
 struct plait_pair {
 	uint32_t write_site, read_site; /* write_site 0: the initial value */
 	uint32_t count;			/* runs in which it was seen; 0: possible, not seen yet */
 	uint32_t last_run;		/* run_number, modulo 2^32 */
+};
+struct plait_pairs {
+	uint32_t n, bits; /* of the index; 0: nothing there yet */
+	struct plait_pair pair[PLAIT_CONTROL_PAIRS_MAX];
 };
 
 /* A thread that waits when the run ends in a deadlock (or uses up its budget). */

@@ -12,25 +12,29 @@
  * is a loop that waits for somebody else. Such a thread is passed over until a write happens. */
 #include "rt/control/control.h"
 #include "rt/control/vectors.h"
+#include "sched/pairs.h"
 
 #include <string.h>
 
 enum {
 	QUIET_MAX = 5000, /* accesses that are no points, until one is made a point */
 	SPIN_COUNT = 2,	  /* repetitions */
-	SHADOW = 1 << 15,
-	PROBES = 32,
+	SHADOW = 1 << 15, /* addresses that one run can learn about */
+	FIRST_BITS = 9,	  /* of the index over them, which grows: few pages are touched */
+	LAST_BITS = 16,
 	SITES = 8,
 };
 
 struct shadow {
-	uint64_t key; /* address / 8, plus 1 */
+	uint64_t granule; /* address / 8 */
 	uint32_t first, writer_site;
 	uint8_t shared, written, nsites;
 	uint8_t site_reads, site_writes; /* bits, by index into sites */
 	uint32_t sites[SITES];
 };
-static struct shadow shadows[SHADOW];
+static struct shadow shadows[SHADOW]; /* in order of appearance */
+static uint32_t nshadows, index_bits;
+static uint16_t shadow_index[1 << LAST_BITS]; /* place + 1 */
 
 static bool is_write(uint32_t kind)
 {
@@ -128,18 +132,43 @@ void control_spin_check(struct control_thread *me, uint32_t site, const void *ob
 
 /* ---- learning and pairs ---- */
 
-static struct shadow *shadow_of(uint64_t granule)
+static uint32_t home_of(uint64_t granule)
 {
-	uint64_t h = granule * 0x9e3779b97f4a7c15ull >> 40;
-	unsigned i;
+	return (uint32_t)(granule * 0x9e3779b97f4a7c15ull >> (64 - index_bits));
+}
 
-	for (i = 0; i < PROBES; i++) {
-		struct shadow *s = &shadows[(h + i) % SHADOW];
+static void enter(uint32_t i)
+{
+	uint32_t h = home_of(shadows[i].granule);
 
-		if (s->key == granule + 1 || !s->key)
-			return s;
-	}
-	return NULL; /* crowded: this address teaches nothing */
+	while (shadow_index[h])
+		h = (h + 1) & ((1u << index_bits) - 1);
+	shadow_index[h] = (uint16_t)(i + 1);
+}
+
+static void grow_index(void)
+{
+	index_bits = index_bits ? index_bits + 1 : FIRST_BITS;
+	memset(shadow_index, 0, sizeof(shadow_index[0]) << index_bits);
+	for (uint32_t i = 0; i < nshadows; i++)
+		enter(i);
+}
+
+/* NULL when there are too many: this address teaches nothing. */
+static struct shadow *shadow_of(uint64_t granule, uint32_t thread)
+{
+	uint32_t h;
+
+	if (!index_bits || (nshadows >= 1u << (index_bits - 1) && index_bits < LAST_BITS))
+		grow_index();
+	for (h = home_of(granule); shadow_index[h]; h = (h + 1) & ((1u << index_bits) - 1))
+		if (shadows[shadow_index[h] - 1].granule == granule)
+			return &shadows[shadow_index[h] - 1];
+	if (nshadows + 1 >= SHADOW)
+		return NULL;
+	shadows[nshadows] = (struct shadow){ .granule = granule, .first = thread };
+	enter(nshadows);
+	return &shadows[nshadows++];
 }
 
 static void learn(uint32_t site)
@@ -173,28 +202,9 @@ static void note_site(struct shadow *s, uint32_t site, bool reads, bool writes)
 	}
 }
 
-/* Find or make the entry of a pair; NULL when the table is crowded. */
-static struct plait_pair *pair_of(uint32_t write_site, uint32_t read_site)
-{
-	struct plait_pair *table =
-		(struct plait_pair *)((char *)control.area + PLAIT_CONTROL_PAIRS_AT);
-	uint64_t h = ((uint64_t)write_site << 32 | read_site) * 0x9e3779b97f4a7c15ull >> 40;
-	unsigned i;
-
-	for (i = 0; i < PROBES; i++) {
-		struct plait_pair *p = &table[(h + i) % PLAIT_CONTROL_PAIRS_MAX];
-
-		if (!p->read_site)
-			*p = (struct plait_pair){ write_site, read_site, 0, 0 };
-		if (p->write_site == write_site && p->read_site == read_site)
-			return p;
-	}
-	return NULL;
-}
-
 static void note_pair(uint32_t write_site, uint32_t read_site)
 {
-	struct plait_pair *p = read_site ? pair_of(write_site, read_site) : NULL;
+	struct plait_pair *p = read_site ? pairs_get(control.area, write_site, read_site) : NULL;
 	uint32_t run = (uint32_t)control.area->run_number;
 
 	if (!p)
@@ -211,12 +221,12 @@ static void note_possible(const struct shadow *s, uint32_t site, bool reads, boo
 	unsigned i;
 
 	if (reads && site)
-		pair_of(0, site);
+		pairs_get(control.area, 0, site);
 	for (i = 0; i < s->nsites; i++) {
 		if (reads && site && (s->site_writes & 1u << i))
-			pair_of(s->sites[i], site);
+			pairs_get(control.area, s->sites[i], site);
 		if (writes && s->sites[i] && (s->site_reads & 1u << i))
-			pair_of(site, s->sites[i]);
+			pairs_get(control.area, site, s->sites[i]);
 	}
 }
 
@@ -228,13 +238,9 @@ void access_note(struct control_thread *me, const void *p, size_t size, uint32_t
 	unsigned i;
 
 	for (last = last - granule > 8 ? granule + 8 : last; granule <= last; granule++) {
-		s = shadow_of(granule);
+		s = shadow_of(granule, me->task.id);
 		if (!s)
 			continue;
-		if (!s->key) {
-			s->key = granule + 1;
-			s->first = me->task.id;
-		}
 		s->shared |= s->first != me->task.id;
 		if (reads && (control.area->flags & PLAIT_CONTROL_PAIRS) && s->shared)
 			note_pair(s->writer_site, site);
