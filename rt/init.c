@@ -124,9 +124,25 @@ static enum plait_mode mode_from_environment(void)
 
 /* ---- modules ---- */
 
+/* Instrumented modules and their site numbers: a process that starts another trace (rt_restart)
+ * notes its modules anew. */
+static struct {
+	const void *anchor;
+	uint32_t first_site, nsites;
+} registered[PLAIT_MAX_MODULES];
+static uint32_t nregistered;
+
 struct module_walk {
 	uint32_t n;
+	bool changed; /* something was loaded since the last walk */
 };
+
+/* How many modules were ever loaded when the table in `run` was last brought up to date. */
+static struct {
+	unsigned long long adds;
+	uint32_t registered;
+	const struct plait_run *run;
+} walked;
 
 static void find_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) * note,
 			  struct plait_module_info *m)
@@ -164,14 +180,6 @@ static void module_path(const struct dl_phdr_info *info, bool first, struct plai
 	m->path[n] = 0;
 }
 
-/* Instrumented modules and their site numbers: a process that starts another trace (rt_restart)
- * notes its modules anew. */
-static struct {
-	const void *anchor;
-	uint32_t first_site, nsites;
-} registered[PLAIT_MAX_MODULES];
-static uint32_t nregistered;
-
 static void note_sites(struct plait_module_info *m)
 {
 	uint32_t n = __atomic_load_n(&nregistered, __ATOMIC_ACQUIRE);
@@ -194,6 +202,15 @@ static int note_module(struct dl_phdr_info *info, size_t size, void *arg)
 	uint32_t i;
 
 	(void)size;
+	if (!walk->changed && info->dlpi_adds == walked.adds && rt_run == walked.run &&
+	    rt_run->nmodules && nregistered == walked.registered)
+		return 1;
+	if (!walk->changed) {
+		walk->changed = true;
+		walked.adds = info->dlpi_adds;
+		walked.run = rt_run;
+		walked.registered = nregistered;
+	}
 	for (int k = 0; k < info->dlpi_phnum; k++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[k];
 

@@ -52,6 +52,8 @@ void interpose_early(void);
 			interpose_early();                                                         \
 	} while (0)
 
+int __pthread_key_create(pthread_key_t *, void (*)(void *)); /* no header has it */
+
 #define INTERPOSE(ret, name, params) ret hook_##name params;
 #include "rt/interpose.def"
 #undef INTERPOSE

@@ -51,6 +51,8 @@ pid_t hook_fork(void)
 /* ---- freed memory is filled, so that its use after the free shows ---- */
 
 extern void __libc_free(void *p);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_realloc(void *p, size_t size);
 enum { POISON = 0xdd, POISON_MAX = 1 << 20 };
 
 void hook_free(void *p)
@@ -59,12 +61,35 @@ void hook_free(void *p)
 		__libc_free(p);
 		return;
 	}
+	if (unlikely(birth_owns(p)))
+		return;
 	if (p && control_self() && !(control.area->flags & PLAIT_CONTROL_NO_POISON)) {
 		size_t n = malloc_usable_size(p);
 
 		memset(p, POISON, n < POISON_MAX ? n : POISON_MAX);
 	}
 	real.free(p);
+}
+
+/* libc's loader calls these by name while it makes a thread; see control/birth.c. */
+void *hook_calloc(size_t n, size_t size)
+{
+	void *p = birth_calloc(n, size);
+
+	if (unlikely(p != NULL))
+		return p;
+	return real.calloc ? real.calloc(n, size) : __libc_calloc(n, size);
+}
+
+void *hook_realloc(void *p, size_t size)
+{
+	void *q;
+
+	if (unlikely(birth_owns(p))) {
+		q = hook_calloc(1, size);
+		return q ? memcpy(q, p, birth_bytes(p, size)) : NULL;
+	}
+	return real.realloc ? real.realloc(p, size) : __libc_realloc(p, size);
 }
 
 /* ---- cancellation ---- */
@@ -191,7 +216,7 @@ int hook_pthread_kill(pthread_t handle, int number)
 		return 0;
 	control_note(PLAIT_UNCONTROLLED_SIGNAL);
 	control_changed();
-	if (t->gate.native)
+	if (t->gate.native && !t->gate.main)
 		return real.pthread_kill(handle, number);
 	r = rt_syscall(SYS_tgkill, rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
 		       rt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), number, 0, 0, 0);

@@ -11,6 +11,7 @@
  *	hooks.c      memory accesses of the full variant     path.c  branch bits of the path variant
  *	order.c      access vectors of modes order and block
  *	alloc.c      allocation                              tsan.c  the -fsanitize=thread interface
+ *	keys.c       thread-specific data at the end of a controlled thread
  *	graph.c      mode graph (graph-store.c: its files; graph-hw.c: the model of caches)
  *	interpose.c  taking over libc's functions; sync-*.c, io.c, time.c: the taken-over functions
  *	control/     the control engine (control.h is its interface to the rest) */
@@ -54,11 +55,13 @@ struct rt_thread {
 	uint32_t nchildren; /* how many threads it has created */
 	uint64_t *bits; /* its plait_bits */
 	bool ended;
-	bool in_signal;		  /* inside a signal handler of the target */
-	bool detached_from_trace; /* after fork without `follow` */
-	void *control;		  /* the control engine's own per-thread state */
-	void *graph;		  /* the graph collector's own per-thread state */
-	void *held;		  /* mode order: the element whose lock it holds */
+	bool in_signal;			/* inside a signal handler of the target */
+	bool detached_from_trace;	/* after fork without `follow` */
+	bool controlled;		/* its end is the control engine's business */
+	uint64_t stack_low, stack_size; /* 0: ask libc */
+	void *control;			/* the control engine's own per-thread state */
+	void *graph;			/* the graph collector's own per-thread state */
+	void *held;			/* mode order: the element whose lock it holds */
 	void *start_routine, *start_arg;
 	uint64_t handle; /* its pthread_t, once known */
 };

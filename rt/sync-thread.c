@@ -2,8 +2,9 @@
  *
  * Under control every kernel thread is created joinable, and detaching is modelled: whoever runs
  * after a thread's end waits until the kernel thread is gone, so stacks are reused in the same
- * order in every run. A thread's end comes after its TLS destructors, which are user code: it is
- * seen by the destructor of a key of ours that asks to be called again until the third round. */
+ * order in every run. A thread's end comes after its TLS destructors, which are user code and are
+ * called by us (keys.c). Only main is ended by libc: seen by the destructor of a key of ours that
+ * asks to be called again until the third round. */
 #include "rt/control/control.h"
 #include "rt/interpose.h"
 #include "rt/rt.h"
@@ -28,7 +29,8 @@ static void end_destructor(void *value)
 
 void control_threads_init(void)
 {
-	pthread_key_create(&end_key, end_destructor);
+	real.pthread_key_create(&end_key, end_destructor);
+	keys_init();
 }
 
 void control_thread_arm(struct control_thread *t)
@@ -51,24 +53,22 @@ static void controlled_body(void *arg)
 	struct control_thread *t = arg;
 
 	control_thread_begin(t);
+	t->rt->controlled = true;
+	t->rt->stack_low = t->gate.stack_low;
+	t->rt->stack_size = t->gate.stack_size;
 	rt_thread_attach(t->rt);
-	control_thread_arm(t);
 	t->result = t->start(t->arg);
 }
 
-static void *start_controlled(void *arg)
+static void controlled_end(void *arg)
 {
-	struct control_thread *t = arg;
-
-	rt_self_ = &rt_nobody; /* until its turn */
-	gate_thread(&t->gate, controlled_body, t);
-	return t->result;
+	keys_thread_end();
+	control_thread_end(arg);
 }
 
 static int create_controlled(struct control_thread *me, uint32_t site, pthread_t *handle,
 			     const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
-	pthread_attr_t joinable;
 	struct control_thread *t;
 	int r, detach = PTHREAD_CREATE_JOINABLE;
 
@@ -76,19 +76,20 @@ static int create_controlled(struct control_thread *me, uint32_t site, pthread_t
 	t = control_thread_new(me, rt_thread_new(me->rt, (void *)start));
 	t->start = start;
 	t->arg = arg;
-	if (attr) {
+	if (attr)
 		pthread_attr_getdetachstate(attr, &detach);
-		joinable = *attr; /* shares what attr points to; only the flag differs */
-		pthread_attr_setdetachstate(&joinable, PTHREAD_CREATE_JOINABLE);
-	}
 	t->detached = detach == PTHREAD_CREATE_DETACHED;
-	r = real.pthread_create(&t->handle, attr ? &joinable : NULL, start_controlled, t);
+	t->gate.native = me->gate.native;
+	t->gate.body = controlled_body;
+	t->gate.end = controlled_end;
+	t->gate.arg = t;
+	r = birth_thread(&t->gate, t->task.id, &t->handle, attr);
 	if (r) {
 		control_thread_drop(t);
 		return r;
 	}
 	*handle = t->handle;
-	gate_created(&t->gate);
+	control.area->slots = birth_used();
 	control_changed();
 	rt_record_thread(PLAIT_EV_FORK, site, t->rt->index, 0);
 	return 0;
@@ -137,7 +138,7 @@ int hook_thrd_create(thrd_t *handle, thrd_start_t start, void *arg)
 	return r == 0 ? thrd_success : r == ENOMEM || r == EAGAIN ? thrd_nomem : thrd_error;
 }
 
-/* The result must be known before libc unwinds: a fiber's kernel thread returns it. */
+/* The result must be known before libc unwinds: whoever joins gets it from us. */
 void hook_pthread_exit(void *result)
 {
 	struct control_thread *me = control_self();
@@ -148,6 +149,11 @@ void hook_pthread_exit(void *result)
 		me->result = result;
 	real.pthread_exit(result);
 	__builtin_unreachable();
+}
+
+void hook_thrd_exit(int result)
+{
+	hook_pthread_exit((void *)(intptr_t)result);
 }
 
 /* ---- join ---- */
@@ -168,7 +174,6 @@ static int join_controlled(struct control_thread *me, uint32_t site, pthread_t h
 			   void **result, uint64_t deadline)
 {
 	struct control_thread *t = control_thread_find(handle);
-	int r;
 
 	if (!t)
 		return ESRCH;
@@ -187,11 +192,11 @@ static int join_controlled(struct control_thread *me, uint32_t site, pthread_t h
 		return ETIMEDOUT;
 	}
 	t->joined = true;
-	r = t->gate.main ? 0 : real.pthread_join(handle, result);
-	if (t->gate.main && result)
+	birth_reap(&t->gate, handle);
+	if (result)
 		*result = t->result;
-	rt_record_thread(PLAIT_EV_JOIN, site, t->task.id, r);
-	return r;
+	rt_record_thread(PLAIT_EV_JOIN, site, t->task.id, 0);
+	return 0;
 }
 
 static uint32_t index_of(pthread_t handle);
@@ -254,8 +259,11 @@ int hook_pthread_tryjoin_np(pthread_t handle, void **result)
 		return EBUSY;
 	}
 	t->joined = true;
+	birth_reap(&t->gate, handle);
+	if (result)
+		*result = t->result;
 	rt_record_thread(PLAIT_EV_JOIN, site, t->task.id, 0);
-	return real.pthread_join(handle, result);
+	return 0;
 }
 
 int hook_thrd_join(thrd_t handle, int *result)
@@ -291,8 +299,7 @@ int hook_pthread_detach(pthread_t handle)
 	rt_record_thread(PLAIT_EV_DETACH, site, t->task.id, 0);
 	if (t->ended) {
 		t->joined = true;
-		if (!t->gate.main)
-			real.pthread_join(handle, NULL);
+		birth_reap(&t->gate, handle);
 	}
 	return 0;
 }

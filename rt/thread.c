@@ -6,6 +6,7 @@
  *
  * The end of a thread is seen through a thread-specific key: its destructor asks to be called again
  * until the last round, so that destructors with instrumented code come before it. */
+#include "rt/interpose.h"
 #include "rt/rt.h"
 
 #include <limits.h>
@@ -42,7 +43,7 @@ static void end_destructor(void *value)
 
 void rt_thread_init(void)
 {
-	have_end_key = pthread_key_create(&end_key, end_destructor) == 0;
+	have_end_key = real.pthread_key_create(&end_key, end_destructor) == 0;
 }
 
 struct rt_thread *rt_thread_new(struct rt_thread *parent, void *start_routine)
@@ -73,6 +74,11 @@ static void note_stack(struct rt_thread *t)
 	void *low = NULL;
 	size_t size = 0;
 
+	if (t->stack_low) {
+		info->stack_low = t->stack_low;
+		info->stack_size = t->stack_size;
+		return;
+	}
 	/* the answer for the main thread comes from /proc/self/maps: once per process */
 	if (pthread_getattr_np(pthread_self(), &attr) != 0)
 		return;
@@ -96,8 +102,9 @@ void rt_thread_attach(struct rt_thread *t)
 	t->handle = (uint64_t)pthread_self();
 	info = &rt_run->threads[t->index];
 	info->kernel_tid = (uint32_t)rt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
-	if (rt_mode != PLAIT_MODE_OFF) {
+	if (rt_mode != PLAIT_MODE_OFF)
 		note_stack(t);
+	if (rt_mode != PLAIT_MODE_OFF && !t->controlled) {
 		rt_failure_thread();
 		if (t->index != 0 && have_end_key)
 			pthread_setspecific(end_key, (void *)1);

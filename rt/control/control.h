@@ -13,6 +13,7 @@
  *	vectors.c      access vectors: who is next at which element
  *	report.c       how a run ends: deadlock, hang, divergence, in words
  *	gate-*.c       handing the processor from thread to thread
+ *	birth.c        stacks and descriptors; threads without a kernel thread
  *	server.c       around main: the fork server */
 #ifndef RT_CONTROL_H
 #define RT_CONTROL_H
@@ -166,7 +167,9 @@ extern struct control control;
 bool control_thread_ready(const struct control_thread *t);
 void control_threads_init(void);		   /* sync-thread.c */
 void control_thread_arm(struct control_thread *t); /* in the thread itself: watch for its end */
-void control_begin(void);			   /* from here on the process is under control */
+void keys_init(void);
+void keys_thread_end(void); /* keys.c: the destructors of the calling thread */
+void control_begin(void);   /* from here on the process is under control */
 /* access.c: learning and pairs, for an operation that has just been executed. */
 void access_note(struct control_thread *me, const void *p, size_t size, uint32_t site, bool reads,
 		 bool writes);

@@ -344,7 +344,7 @@ static void log_choice(struct control_thread *me, struct control_thread *chosen)
 			log_one(me, (struct control_thread *)ready[i], false);
 }
 
-static struct control_thread *leaving; /* ended, and its kernel thread may not be reaped yet */
+static struct control_thread *leaving; /* ended, and not reaped yet */
 
 /* The processor has come (back) to this thread. */
 static void arrived(void)
@@ -352,10 +352,10 @@ static void arrived(void)
 	struct control_thread *t = leaving;
 
 	leaving = NULL;
-	if (!t || !t->detached || t->joined || t->gate.main)
+	if (!t || !t->detached || t->joined)
 		return;
 	t->joined = true;
-	real.pthread_join(t->handle, NULL);
+	birth_reap(&t->gate, t->handle);
 }
 
 static void go(struct control_thread *me, struct control_thread *to)
@@ -507,11 +507,11 @@ void control_thread_end(struct control_thread *t)
 	control_changed();
 	rt_thread_end(t->rt);
 	t->rt->depth = 1;
+	if (!t->gate.main)
+		rt_buffer_close(t->rt);
 	forget(t);
-	if (!control.nalive) {
-		gate_last(&t->gate, &threads[0].gate);
-		return;
-	}
+	if (!control.nalive)
+		real.exit(0); /* as libc would, which cannot count our threads */
 	control.area->points_taken = ++control.points;
 	to = pick(NULL);
 	control.area->switches++;

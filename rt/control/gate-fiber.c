@@ -5,7 +5,7 @@
  * mask, alternate stack, kernel id) stays the carrier's.
  *
  * pthread_exit and cancellation unwind the stack down to the frame of a cleanup handler; the one
- * registered at a fiber's root ends the fiber. */
+ * registered at a fiber's root ends the fiber, which then never runs again. */
 #include "rt/control/gate.h"
 
 #include "rt/rt.h"
@@ -18,7 +18,8 @@ void fiber_swap_asm(void **save, void *stack_pointer, uint64_t thread_pointer);
 void fiber_thunk(void);
 void fiber_root(struct gate *g);
 
-/* Callee-saved registers and both control words go onto the old stack, and come from the new. */
+/* Callee-saved registers and both control words go onto the old stack, and come from the new.
+ * fiber_enter falls through into the thunk. */
 __asm__(".pushsection .text\n"
 	".type fiber_swap_asm, @function\n"
 	".hidden fiber_swap_asm\n"
@@ -35,6 +36,12 @@ __asm__(".pushsection .text\n"
 	"pop %rbp\n"
 	"	ret\n"
 	".size fiber_swap_asm, .-fiber_swap_asm\n"
+	".type fiber_enter, @function\n"
+	".hidden fiber_enter\n"
+	".globl fiber_enter\n"
+	"fiber_enter:\n"
+	"	and $-16, %rsi\n	mov %rsi, %rsp\n	mov %rdi, %r12\n"
+	".size fiber_enter, .-fiber_enter\n"
 	".type fiber_thunk, @function\n"
 	".hidden fiber_thunk\n"
 	".globl fiber_thunk\n"
@@ -48,19 +55,20 @@ bool fiber_possible(void)
 	return getauxval(AT_HWCAP2) & 2; /* HWCAP2_FSGSBASE */
 }
 
+/* pthread_exit and cancellation unwind down to here. */
 static void unwound(void *gate)
 {
-	fiber_finished(gate);
+	struct gate *g = gate;
+
+	g->end(g->arg);
 }
 
 __attribute__((used)) void fiber_root(struct gate *g)
 {
-	if (!g->arg) /* the carrier's loop: it has main's thread pointer, and no end */
-		g->body(NULL);
 	pthread_cleanup_push(unwound, g);
 	g->body(g->arg);
 	pthread_cleanup_pop(0);
-	fiber_finished(g);
+	g->end(g->arg);
 }
 
 void fiber_prepare(struct gate *g, void *stack_top)

@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <signal.h>
@@ -71,6 +72,7 @@ static void use_area_run(void)
 	run->threads[0] = rt_run->threads[0];
 	run->nthreads = 1;
 	rt_run = run;
+	rt_note_modules(); /* so that the end of a run finds nothing new */
 }
 
 static void begin_run(void)
@@ -92,9 +94,12 @@ static void begin_run(void)
 /* What a child must not share with the runs before it. */
 static void fresh_descriptors(void)
 {
+	long fd;
+
 	rt_syscall(SYS_lseek, 0, 0, SEEK_SET, 0, 0, 0);
-	rt_syscall(SYS_ftruncate, 1, 0, 0, 0, 0, 0);
-	rt_syscall(SYS_ftruncate, 2, 0, 0, 0, 0, 0);
+	for (fd = 1; fd <= 2; fd++) /* they append: where the last run stopped does not matter */
+		if (rt_syscall(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0) > 0)
+			rt_syscall(SYS_ftruncate, fd, 0, 0, 0, 0, 0);
 }
 
 /* Returns in children only. */
@@ -103,6 +108,7 @@ static void serve(void)
 	struct {
 		uint32_t pid, status;
 	} reply = { 0 };
+	uint32_t threads = 1;
 	char go;
 
 	use_area_run();
@@ -112,10 +118,12 @@ static void serve(void)
 		int status = 0;
 		long pid;
 
+		if (fiber_possible())
+			birth_warm(threads);
 		if (rt_syscall(SYS_read, server_fd, (long)&go, 1, 0, 0, 0) != 1)
 			rt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 		rt_server_fork = true;
-		pid = fork();
+		pid = birth_fork();
 		if (pid == 0) {
 			rt_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
 			rt_syscall(SYS_close, server_fd, 0, 0, 0, 0, 0);
@@ -127,6 +135,8 @@ static void serve(void)
 		else
 			while (rt_syscall(SYS_wait4, pid, (long)&status, 0, 0, 0, 0) == -4)
 				;
+		if (control.area->slots > threads)
+			threads = control.area->slots;
 		reply.pid = (uint32_t)pid;
 		reply.status = (uint32_t)status;
 		rt_syscall(SYS_write, server_fd, (long)&reply, sizeof(reply), 0, 0, 0);
@@ -137,6 +147,7 @@ static void serve(void)
 static int controlled_main(int argc, char **argv, char **envp)
 {
 	if (!control_active) {
+		mallopt(M_ARENA_MAX, 1); /* threads take turns: one heap is enough, and cheaper */
 		if (server_fd >= 0)
 			serve();
 		begin_run();

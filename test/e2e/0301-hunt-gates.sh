@@ -71,4 +71,39 @@ for gate in futex fiber; do
 	run 0 unplait hunt --gate $gate --timeout 5 --fail-on exit -n 100 ./exits
 	run 0 unplait hunt --gate $gate --timeout 5 --fail-on exit -n 100 ./exits detached
 done
+
+# Where threads and their memory lie does not depend on who made them: the fork server, the run
+# itself, or a kernel thread. (The first run finds one thread ready, later ones all of them.)
+cat >where.cc <<'X'
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <vector>
+static thread_local int mine;
+static thread_local std::vector<int> list;
+int main()
+{
+	std::vector<std::thread> all;
+	auto shared = std::make_shared<int>(7);
+	for (int i = 0; i < 5; i++)
+		all.emplace_back([shared] {
+			int local;
+			list.push_back(*shared);
+			printf("%p %p %p %p\n", (void *)&local, (void *)&mine, malloc(40), (void *)list.data());
+		});
+	for (auto &t : all)
+		t.join();
+	std::thread again([] { printf("%p %p\n", (void *)&mine, malloc(100)); });
+	again.join();
+	printf("%p\n", malloc(60));
+}
+X
+run 0 unplait c++ -g -O1 where.cc -o where
+for gate in futex fiber; do
+	run 0 unplait hunt --gate $gate -s stay --points all -n 4 --oracle 'sha256sum <$PLAIT_STDOUT >>sums' ./where
+done
+run 0 unplait hunt --exec -s stay --points all -n 2 --oracle 'sha256sum <$PLAIT_STDOUT >>sums' ./where
+is "$(wc -l <sums)" 10 "ten runs printed something"
+is "$(sort -u sums | wc -l)" 1 "and all of them the same addresses"
 finish
