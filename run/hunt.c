@@ -7,6 +7,11 @@
  * takes every access as a point. When sampling has found nothing for a while, one run in four goes
  * on with a systematic search instead: a small program is then explored to its end.
  *
+ * With several jobs, runs overlap: each job has two sessions, so that one can run while the
+ * result of the other is taken in. Run number i knows what the runs up to i - n have learned, n
+ * being the number of sessions, whichever ends first: the hunt depends on the number of jobs and on
+ * nothing else.
+ *
  * A failure is replayed before it is reported. A hang (budget used up) is believed only if
  * the program hangs under the fair strategy too. */
 #define LOG_DOMAIN "hunt"
@@ -33,19 +38,32 @@ struct arm {
 	uint64_t runs;
 };
 
+/* A run that is under way, or done. */
+struct slot {
+	struct session *session; /* with one slot: the hunt's own */
+	uint64_t knowledge;	 /* how much of the hunt's it has */
+	struct arm *arm;
+	struct run_request request;
+	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
+	struct wishes wishes;
+	bool learning, systematic;
+	struct run_result result;
+};
+
 struct hunt {
 	const struct hunt_options *o;
 	struct hunt_result *result;
-	struct session *session; /* the first: what it has learned is what counts */
-	struct session *others[HUNT_JOBS - 1];
-	unsigned njobs;
+	struct session *session; /* what it has learned is what counts; confirms and saves */
+	struct slot *slots;	 /* run i is slot i % nslots's */
+	unsigned nslots;
+	uint64_t started;
 	struct arm arms[8];
 	size_t narms;
 	uint64_t random;
 	uint64_t longest; /* points of the longest run so far */
 	struct map seen;  /* signature -> index into failures */
 	double start;
-	uint64_t shared; /* pairs that all sessions know of */
+	uint64_t knowledge; /* counts up with what was learned */
 	struct guide guide;
 	struct dfs dfs; /* auto: the systematic part */
 	bool dfs_ended;
@@ -225,25 +243,39 @@ static void show_progress(struct hunt *h)
 		 h->result->failures.len, h->o->runs ? "" : " (no limit)");
 }
 
-/* A run that is under way, or done. */
-struct slot {
-	struct session *session;
-	struct arm *arm;
-	struct run_request request;
-	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
-	struct wishes wishes;
-	bool learning, systematic;
-	struct run_result result;
-};
-
+/* Always in the same slot, so that one such run has ended before the next begins. */
 static bool is_systematic(const struct hunt *h, const struct slot *slot, uint64_t run)
 {
-	return h->narms > 1 && !h->dfs_ended && slot->session == h->session &&
-	       run >= SYSTEMATIC_AFTER && run / h->njobs % SYSTEMATIC_EVERY == 0;
+	return h->narms > 1 && !h->dfs_ended && slot == h->slots && run >= SYSTEMATIC_AFTER &&
+	       run / h->nslots % SYSTEMATIC_EVERY == 0;
+}
+
+/* Sessions are opened when they are first needed: many hunts end before. */
+static struct err *prepare(struct hunt *h, struct slot *slot)
+{
+	struct err *err;
+
+	if (h->nslots == 1) {
+		slot->session = h->session;
+		return NULL;
+	}
+	if (!slot->session) {
+		err = session_open(&h->o->target, &slot->session);
+		if (err)
+			return err;
+	}
+	if (slot->knowledge != h->knowledge)
+		session_learn_all(slot->session, h->session);
+	slot->knowledge = h->knowledge;
+	return NULL;
 }
 
 static struct err *begin(struct hunt *h, struct slot *slot, uint64_t run)
 {
+	struct err *err = prepare(h, slot);
+
+	if (err)
+		return err;
 	slot->systematic = is_systematic(h, slot, run);
 	if (slot->systematic) {
 		dfs_request(&h->dfs, &slot->request);
@@ -278,6 +310,10 @@ static struct err *take_in(struct hunt *h, struct slot *slot)
 {
 	struct run_result *r = &slot->result;
 
+	if (slot->session != h->session && (r->new_pairs || r->new_points)) {
+		r->new_pairs = session_learn_all(h->session, slot->session);
+		h->knowledge++;
+	}
 	h->result->runs++;
 	h->result->steps += r->steps;
 	h->result->pairs += r->new_pairs;
@@ -290,8 +326,6 @@ static struct err *take_in(struct hunt *h, struct slot *slot)
 		reward(slot->arm, r);
 	if (slot->request.nconstraints)
 		guide_learn(&h->guide, &slot->wishes, r->new_pairs);
-	if (slot->session != h->session && (r->new_pairs || r->new_points))
-		session_learn_all(h->session, slot->session);
 	show_progress(h);
 	if (!run_failed(r) || (!h->o->all && h->result->failures.len))
 		return NULL;
@@ -299,38 +333,28 @@ static struct err *take_in(struct hunt *h, struct slot *slot)
 			slot->systematic ? "dfs" : sched_strategy_name(slot->request.strategy));
 }
 
-/* Runs are started in batches of one per job, and their results are taken in in order: the hunt
- * depends on the number of jobs, not on which run happens to end first. */
+static bool may_start(const struct hunt *h)
+{
+	return h->started - h->result->runs < h->nslots && (!h->o->runs || h->started < h->o->runs);
+}
+
 static struct err *search(struct hunt *h)
 {
-	struct slot *slots = xcalloc(h->njobs, sizeof(*slots));
-	struct err *first = NULL;
-	unsigned i, n;
+	struct err *err = NULL;
 
-	for (i = 0; i < h->njobs; i++)
-		slots[i].session = i ? h->others[i - 1] : h->session;
-	while (!first && !out_of_time(h) && !h->result->exhausted &&
+	while (!err && !out_of_time(h) && !h->result->exhausted &&
 	       (h->o->all || !h->result->failures.len)) {
-		/* what one has learned, all know */
-		for (i = 1; i < h->njobs; i++)
-			if (h->result->pairs != h->shared)
-				session_learn_all(slots[i].session, h->session);
-		h->shared = h->result->pairs;
-		for (n = 0; n < h->njobs && !first; n++) {
-			if (h->o->runs && h->result->runs + n >= h->o->runs)
-				break;
-			first = begin(h, &slots[n], h->result->runs + n);
-		}
-		for (i = 0; i < n && !first; i++)
-			first = session_finish(slots[i].session, &slots[i].result);
-		for (i = 0; i < n && !first; i++)
-			first = take_in(h, &slots[i]);
+		struct slot *slot = &h->slots[h->result->runs % h->nslots];
+
+		for (; !err && may_start(h); h->started++)
+			err = begin(h, &h->slots[h->started % h->nslots], h->started);
+		if (!err)
+			err = session_finish(slot->session, &slot->result);
+		if (!err)
+			err = take_in(h, slot);
 	}
-	for (i = 0; i < h->njobs; i++)
-		run_result_deinit(&slots[i].result);
-	free(slots);
 	progress_done();
-	return first;
+	return err;
 }
 
 /* Systematic search instead of sampling. */
@@ -376,6 +400,7 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 			  .guide = { .random = hash_u64(o->seed + 1) },
 			  .dfs = { .bound = PLAIT_ANY } };
 	struct err *err;
+	unsigned i;
 
 	memset(ret, 0, sizeof(*ret));
 	h.start = clock_seconds();
@@ -384,8 +409,8 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 		err = file_make_dirs(o->output);
 	if (!err)
 		err = session_open(&o->target, &h.session);
-	for (h.njobs = 1; !err && h.njobs < o->jobs && h.njobs < HUNT_JOBS; h.njobs++)
-		err = session_open(&o->target, &h.others[h.njobs - 1]);
+	h.nslots = o->jobs <= 1 ? 1 : 2 * (o->jobs < HUNT_JOBS ? o->jobs : HUNT_JOBS);
+	h.slots = xcalloc(h.nslots, sizeof(*h.slots));
 	if (!err)
 		err = h.arms[0].strategy == PLAIT_STRATEGY_DFS ? search_all(&h) : search(&h);
 	if (!err && session_note(h.session))
@@ -393,9 +418,13 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 	if (!err)
 		ret->points = session_npoints(h.session);
 	ret->seconds = clock_seconds() - h.start;
+	for (i = 0; i < h.nslots; i++) {
+		run_result_deinit(&h.slots[i].result);
+		if (h.slots[i].session != h.session)
+			session_close(h.slots[i].session);
+	}
+	free(h.slots);
 	session_close(h.session);
-	while (h.njobs > 1)
-		session_close(h.others[--h.njobs - 1]);
 	dfs_deinit(&h.dfs);
 	map_deinit(&h.seen);
 	return err;

@@ -5,7 +5,7 @@
 
 cp "$CORPUS"/pbzip2/*.[ch] .
 run 0 unplait cc -g -O2 -pthread -o pbzip2 main.c queue.c output.c rle.c
-run 1 unplait hunt --seed 1 -o fail.plait -- ./pbzip2
+run 1 unplait hunt -s pct --seed 1 -o fail.plait -- ./pbzip2
 run 1 unplait explain -n 100 --html page.html --dot graph.dot fail.plait
 cp out text
 mark() { grep -n "BUG:$1" ./*.c | sed 's|^\./||; s|:[^:]*$||; s|\(.*\):\([0-9]*\):.*|\1:\2|' | cut -d: -f1,2 | head -n 1; }
