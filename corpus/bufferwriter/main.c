@@ -35,7 +35,7 @@ static int is_full(const struct buffer *b)
 	return b->position >= b->size;
 }
 
-static void append(struct buffer *b, char mark)
+static __attribute__((noinline)) void append(struct buffer *b, char mark)
 {
 	int at = b->position; /* BUG:a */
 
