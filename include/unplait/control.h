@@ -79,15 +79,16 @@ struct plait_pattern {
 
 enum plait_constraint_kind {
 	PLAIT_CONSTRAINT_BEFORE, /* an event matching b waits until one matching a has run */
-	PLAIT_CONSTRAINT_ATOMIC, /* from a to b no other thread runs, unless this one cannot */
+	PLAIT_CONSTRAINT_ATOMIC, /* from a to b, or its end, no other thread runs, unless it cannot */
 	PLAIT_CONSTRAINT_LATE,	 /* an event matching b waits as long as any other thread can run */
 	/* wishes: given up without a note when nobody else can run */
 	PLAIT_CONSTRAINT_READS, /* the b.nth read matching b should see a write matching a */
 	PLAIT_CONSTRAINT_FIRST, /* writes matching a wait until the b.nth read matching b */
 };
+enum { PLAIT_CONSTRAINT_SINGLE = 1 }; /* ATOMIC: the block is the event a alone */
 struct plait_constraint {
 	uint32_t kind;
-	uint32_t reserved;
+	uint32_t flags;
 	struct plait_pattern a, b;
 };
 #define PLAIT_MAX_CONSTRAINTS 64

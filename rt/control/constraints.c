@@ -2,7 +2,8 @@
  *
  * BEFORE: a thread whose next event matches b waits until an event matching a has been executed.
  * ATOMIC: after an event matching a, no other thread runs until the same thread has executed one
- * that matches b, except while that thread cannot go on. LATE: an event matching b waits as long as
+ * that matches b or has ended, except while that thread cannot go on; then the others run, but none
+ * begins a block of its own if that can be helped, as if all blocks were under one lock. LATE: an event matching b waits as long as
  * anybody else can run. READS and FIRST are wishes for a write-to-read pair: the read waits for
  * the write, and until it has read, other writes to that address wait; or it wants the initial
  * value, and the writes wait.
@@ -78,13 +79,31 @@ static bool forbids(const struct plait_constraint *c, const struct progress *p,
 	}
 }
 
-/* soft: "late" is a promise about the others only, and the rest are wishes; all of these give way
- * when nobody else can run. */
-static bool allowed(const struct control_thread *t, bool soft)
+/* How much gives way, the least first. "late" is a promise about the others only, and the rest
+ * beyond it are wishes: both give way when nobody else can run. A block gives way to those who do
+ * not begin one while its thread cannot go on. */
+enum give_way { GIVE_NOTHING, GIVE_WISHES, GIVE_BLOCK };
+
+static bool begins_block(const struct control_thread *t)
 {
 	uint32_t i;
 
-	if (control.atomic_holder && control.atomic_holder != t->task.id + 1)
+	for (i = 0; i < control.area->nconstraints; i++) {
+		const struct plait_constraint *c = &control.area->constraints[i];
+
+		if (c->kind == PLAIT_CONSTRAINT_ATOMIC && matches(&c->a, t, t->events + 1))
+			return true;
+	}
+	return false;
+}
+
+static bool allowed(const struct control_thread *t, enum give_way give)
+{
+	bool soft = give == GIVE_NOTHING;
+	uint32_t i;
+
+	if (control.atomic_holder && control.atomic_holder != t->task.id + 1 &&
+	    (give < GIVE_BLOCK || begins_block(t)))
 		return false;
 	for (i = 0; i < control.area->nconstraints; i++) {
 		const struct plait_constraint *c = &control.area->constraints[i];
@@ -95,27 +114,29 @@ static bool allowed(const struct control_thread *t, bool soft)
 	return true;
 }
 
-static size_t keep(struct sched_task **tasks, size_t n, bool soft)
+static size_t keep(struct sched_task **tasks, size_t n, enum give_way give)
 {
 	size_t i, kept = 0;
 
 	for (i = 0; i < n; i++)
-		kept += allowed((struct control_thread *)tasks[i], soft);
+		kept += allowed((struct control_thread *)tasks[i], give);
 	if (!kept)
 		return 0;
 	for (i = kept = 0; i < n; i++)
-		if (allowed((struct control_thread *)tasks[i], soft))
+		if (allowed((struct control_thread *)tasks[i], give))
 			tasks[kept++] = tasks[i];
 	return kept;
 }
 
 size_t constraints_filter(struct control_thread *me, struct sched_task **tasks, size_t n)
 {
-	size_t kept = keep(tasks, n, true);
+	size_t kept = keep(tasks, n, GIVE_NOTHING);
 
 	(void)me;
 	if (!kept)
-		kept = keep(tasks, n, false);
+		kept = keep(tasks, n, GIVE_WISHES);
+	if (!kept && control.atomic_holder)
+		kept = keep(tasks, n, GIVE_BLOCK);
 	if (kept)
 		return kept;
 	/* an atomic block whose thread waits for others gives way and breaks no promise */
@@ -146,12 +167,16 @@ void constraints_executed(struct control_thread *me)
 {
 	uint32_t i;
 
+	if (me->op.kind == PLAIT_EV_EXIT && control.atomic_holder == me->task.id + 1)
+		control.atomic_holder = 0;
 	for (i = 0; i < control.area->nconstraints; i++) {
 		const struct plait_constraint *c = &control.area->constraints[i];
 		struct progress *p = &progress[i];
 		bool a = matches(&c->a, me, me->events), b = matches(&c->b, me, me->events);
 
 		if (c->kind == PLAIT_CONSTRAINT_ATOMIC) {
+			if (c->flags & PLAIT_CONSTRAINT_SINGLE)
+				continue;
 			if (b && control.atomic_holder == me->task.id + 1)
 				control.atomic_holder = 0;
 			else if (a && !control.atomic_holder)
