@@ -143,15 +143,21 @@ static bool out_of_time(const struct hunt *h)
 	return h->o->seconds > 0 && clock_seconds() - h->start > h->o->seconds;
 }
 
-/* A hang under an unfair schedule is the scheduler's fault. */
-static struct err *really_hangs(struct hunt *h, bool *ret)
+/* A hang under an unfair schedule is the scheduler's fault: half of the run again, then fairly. A
+ * program that has got into a loop it cannot leave hangs all the same. */
+static struct err *really_hangs(struct hunt *h, const struct run_result *hung, bool *ret)
 {
 	struct run_request req = { .strategy = PLAIT_STRATEGY_FAIR,
 				   .seed = 1,
-				   .points = PLAIT_POINTS_LEARNED };
+				   .points = PLAIT_POINTS_ALL,
+				   .flags = PLAIT_CONTROL_PREFIX | hung->schedule.flags,
+				   .decisions = hung->schedule.decisions.data };
 	struct run_result r = { 0 };
 	struct err *err;
 
+	while (req.ndecisions < hung->schedule.decisions.len &&
+	       req.decisions[req.ndecisions].step < hung->steps / 2)
+		req.ndecisions++;
 	err = session_run(h->session, &req, &r);
 	*ret = !err && r.outcome == PLAIT_OUTCOME_HANG;
 	run_result_deinit(&r);
@@ -182,7 +188,7 @@ static struct err *consider(struct hunt *h, struct run_result *r, const char *st
 		return NULL;
 	}
 	if (r->outcome == PLAIT_OUTCOME_HANG && !r->timed_out) {
-		err = really_hangs(h, &hangs);
+		err = really_hangs(h, r, &hangs);
 		if (err)
 			return err;
 		if (!hangs) {

@@ -49,6 +49,11 @@ run 0 unplait cc -g -O1 "$CORPUS/sct-reorder/main.c" -o reorder
 run 1 unplait hunt -s rf -n 100 ./reorder 100
 run 1 unplait hunt -n 200 ./reorder 100
 
+# a loop that some schedules never leave is a hang, though a fair schedule from the start ends
+run 0 unplait cc -g -O1 -pthread "$CORPUS/race-countdown/main.c" -o countdown
+run 1 unplait hunt -n 50 ./countdown
+has out "hang" "a hang that depends on the schedule"
+
 # two at a time: same seed, same hunt
 run 1 unplait hunt -j 2 -n 100 --all -o a ./two
 sed 's/ in [0-9.]* s,/ in T s,/; s# [ab]/# F/#' out >one
