@@ -1,5 +1,7 @@
 #include "cmd/cmd.h"
 
+#include "cmd/show-run.h"
+
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "explain/explain.h"
@@ -52,7 +54,7 @@ static struct err *print(const struct explanation *x, const struct cmd_common *c
 static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct explain_options o = { .runs = 1000, .seed = 1 };
-	const char *html = NULL, *dot = NULL;
+	const char *html = NULL, *dot = NULL, *fail_on = NULL;
 	struct cmd_common common = { 0 };
 	const struct opt table[] = {
 		OPT_STR(0, "html", "FILE", &html, "also write a page to click through"),
@@ -63,7 +65,13 @@ static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, in
 			 "look for a passing schedule that long (30)"),
 		OPT_U64(0, "pairs", "N", &o.max_pairs, "try at most N event pairs (500)"),
 		OPT_U64(0, "seed", "N", &o.seed, "seed of the schedules that test the advice (1)"),
-		OPT_REAL(0, "timeout", "SEC", &o.timeout, "real time a run may take (10)"),
+		OPT_REAL(0, "timeout", "SEC", &o.target.timeout, "real time a run may take (10)"),
+		OPT_STR(0, "input", "FILE", &o.target.input, "standard input of the program"),
+		OPT_STR(0, "fail-on", "exit", &fail_on,
+			"count a non-zero exit status as a failure"),
+		OPT_STR(0, "oracle", "CMD", &o.target.oracle,
+			"run CMD after each run; status 0 is good"),
+		OPT_STR(0, "expect", "FILE", &o.target.expect, "standard output must equal FILE"),
 		OPT_END,
 	};
 	struct explanation *x = NULL;
@@ -75,7 +83,9 @@ static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, in
 		return cmd_usage(cmd, "which failing plait?");
 	o.plait = argv[0];
 	o.command = argc > 1 ? argv + 1 : NULL;
-	err = explain_dynamic(&o, &x);
+	err = run_options(fail_on, NULL, NULL, &o.target, NULL);
+	if (!err)
+		err = explain_dynamic(&o, &x);
 	if (!err)
 		err = print(x, &common);
 	if (!err)

@@ -9,24 +9,25 @@
  *	2. x .. w in A, y in between, all on one object
  *	3. x .. w in A, where w touches another object that B uses near y   (several variables)
  *	4. z .. y in B, where z touches another object that A changes near x
+ *	5. z .. w in B, w the next write of y's object after y: check, then act
  *
  * If x and y are acquisitions of one lock, so are z and w: critical sections that should be one.
  *
- * In 2 and 3 w may be a step that the failing run did not live to see; the passing one shows it.
+ * In 2, 3 and 5 w may be a step that the failing run did not live to see; the passing one shows it.
  * Deadlock: the blocks from a lock held to the lock waited for, of every waiting thread, all at
  * once; waiting for a signal: from the last read to the wait.
  * Order: y before x, for every thread; and, for tear-down too early, x only when nobody else can
  *run.
  *
- * What a candidate is called is decided by trial (trial.c): the first under which no schedule
- *fails. */
+ * What a candidate is called is decided by trial (advise.c): the shortest block under which no
+ * schedule fails, else the order. */
 #include "explain/cure.h"
 
 #include "unplait/abi.h"
 
 #include <string.h>
 
-enum { NEAR = 60, MAX_DECISIVE = 6, MAX_CURES = 32 };
+enum { NEAR = 60, MAX_DECISIVE = 6, MAX_CURES = 40, MAX_OTHERS = 3 };
 
 struct finder {
 	const struct steps *f, *g; /* failing, passing */
@@ -71,6 +72,12 @@ static void add_atomic(struct finder *fd, uint32_t from, uint32_t to, bool to_in
 		    cure_end(fd, &fd->out->data[i])->site == last)
 			return;
 	c.constraints[0] = atomic_block(&fd->f->data[from], cure_end(fd, &c));
+	if (intruder != STEP_NONE) {
+		/* what comes between takes part: it waits while a block is open */
+		c.constraints[1] = atomic_block(&fd->f->data[intruder], &fd->f->data[intruder]);
+		c.constraints[1].flags = PLAIT_CONSTRAINT_SINGLE;
+		c.nconstraints = 2;
+	}
 	vec_push(fd->out, c);
 }
 
@@ -84,6 +91,19 @@ static bool same_object(const struct step *a, const struct step *b)
 static bool of_a_kind(const struct step *e, const struct step *reference)
 {
 	return step_is_memory(reference) ? step_is_memory(e) : step_is_acquire(e);
+}
+
+/* Two accesses of one thread with another's in between, all on one object: is there no order one
+ * after the other with the same effect? (Reads around a read, a write before two reads ... are
+ * harmless.) Acquisitions stand for whatever they guard. */
+static bool unserializable(const struct step *first, const struct step *between,
+			   const struct step *last)
+{
+	if (!step_is_memory(first))
+		return true;
+	if (step_writes(between))
+		return step_reads(last) || step_reads(first);
+	return step_writes(first) && step_writes(last);
 }
 
 /* Does `thread` use (or, if told to, change) the object of e within NEAR of its steps around `at`?
@@ -104,10 +124,71 @@ static bool used_near(const struct steps *s, const struct step *e, uint32_t thre
 	return false;
 }
 
-/* Rules 1 and 4: walk back from x over B's steps. */
+/* How many steps of its thread the block spans. */
+static uint32_t block_length(const struct finder *fd, const struct cure *c)
+{
+	const struct steps *s = c->to_in_passing ? fd->g : fd->f;
+	uint32_t from = c->to_in_passing ? fd->p->twin_of_failing[c->from] : c->from, n = 0;
+
+	for (uint32_t k = from; k != STEP_NONE && k < c->to; k++)
+		n += s->data[k].thread == s->data[c->to].thread;
+	return from == STEP_NONE ? UINT32_MAX : n;
+}
+
+/* A block that the failing run shows broken comes before one that it did not live to end. The
+ * shorter it is, the more it says; single variables first when equal. */
+static bool block_before(const struct finder *fd, const struct cure *a, const struct cure *b)
+{
+	uint32_t la = block_length(fd, a), lb = block_length(fd, b);
+
+	if (a->to_in_passing != b->to_in_passing)
+		return b->to_in_passing;
+	return la != lb ? la < lb : a->kind < b->kind;
+}
+
+static void sort_blocks(struct finder *fd, size_t from)
+{
+	struct cures *c = fd->out;
+
+	for (size_t i = from + 1; i < c->len; i++)
+		for (size_t k = i; k > from; k--) {
+			struct cure swap = c->data[k];
+
+			if (!block_before(fd, &swap, &c->data[k - 1]))
+				break;
+			c->data[k] = c->data[k - 1];
+			c->data[k - 1] = swap;
+		}
+}
+
+/* Rule 5: B's next write of y's object, in the failing run or after y's twin in the passing one. */
+static void extend_block(struct finder *fd, uint32_t from, uint32_t x, uint32_t y)
+{
+	const struct step *ey = &fd->f->data[y];
+	const struct steps *runs[2] = { fd->f, fd->g };
+	uint32_t start[2] = { y + 1, fd->p->twin_of_failing[y] };
+
+	for (int i = 0; i < 2; i++)
+		for (uint32_t k = start[i], seen = 0;
+		     k != STEP_NONE && k < runs[i]->len && seen < NEAR; k++) {
+			const struct step *e = &runs[i]->data[k];
+
+			if (e->thread != ey->thread)
+				continue;
+			seen++;
+			if (step_writes(e) && same_object(e, ey) && e->site != ey->site) {
+				add_atomic(fd, from, k, i == 1, x, BUG_ATOMICITY);
+				return;
+			}
+		}
+}
+
+/* Rules 1 and 4: walk back from x over B's steps, to the first that fits, or the first few. */
 static void block_in_second(struct finder *fd, uint32_t x, uint32_t y, bool same)
 {
 	const struct step *ey = &fd->f->data[y];
+	uint64_t other = 0;
+	unsigned found = 0;
 
 	for (uint32_t k = x, seen = 0; k-- > 0 && seen < NEAR;) {
 		const struct step *e = &fd->f->data[k];
@@ -115,11 +196,16 @@ static void block_in_second(struct finder *fd, uint32_t x, uint32_t y, bool same
 		if (e->thread != ey->thread)
 			continue;
 		seen++;
-		if (!of_a_kind(e, ey) || same != same_object(e, ey))
+		if (!of_a_kind(e, ey) || same != same_object(e, ey) || e->address == other)
 			continue;
-		if (same || used_near(fd->f, e, fd->f->data[x].thread, x, true)) {
+		if (same ? unserializable(e, &fd->f->data[x], ey)
+			 : used_near(fd->f, e, fd->f->data[x].thread, x, true)) {
 			add_atomic(fd, k, y, false, x, same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
-			return;
+			if (same && step_is_memory(ey))
+				extend_block(fd, k, x, y);
+			if (same || ++found == MAX_OTHERS)
+				return;
+			other = e->address;
 		}
 	}
 }
@@ -129,6 +215,8 @@ static bool block_after(struct finder *fd, const struct steps *s, uint32_t at, u
 			uint32_t y, bool same)
 {
 	const struct step *ex = &fd->f->data[x];
+	uint64_t other = 0;
+	unsigned found = 0;
 
 	for (uint32_t k = at, seen = 0; k < s->len && seen < NEAR; k++) {
 		const struct step *e = &s->data[k];
@@ -136,15 +224,19 @@ static bool block_after(struct finder *fd, const struct steps *s, uint32_t at, u
 		if (e->thread != ex->thread)
 			continue;
 		seen++;
-		if (!of_a_kind(e, ex) || same != same_object(e, ex) || e->site == ex->site)
+		if (!of_a_kind(e, ex) || same != same_object(e, ex) || e->site == ex->site ||
+		    e->address == other)
 			continue;
-		if (same || used_near(fd->f, e, fd->f->data[y].thread, y, false)) {
+		if (same ? unserializable(ex, &fd->f->data[y], e)
+			 : used_near(fd->f, e, fd->f->data[y].thread, y, false)) {
 			add_atomic(fd, x, k, s == fd->g, y,
 				   same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
-			return true;
+			other = e->address;
+			if (same || ++found == MAX_OTHERS)
+				return true;
 		}
 	}
-	return false;
+	return found > 0;
 }
 
 static void block_in_first(struct finder *fd, uint32_t x, uint32_t y, bool same)
@@ -291,6 +383,7 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 	struct finder fd = { failing, &alternate->passing, projection, ret };
 	uint32_t x = alternate->pair.first, y = alternate->pair.second;
 	struct decisive d = { .n = 0 };
+	size_t blocks;
 
 	memset(ret, 0, sizeof(*ret));
 	if (deadlocked) {
@@ -299,6 +392,7 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 	}
 	if (!alternate->found)
 		return;
+	blocks = ret->len;
 	add_decisive(&d, failing, x, y);
 	decisive_flows(&fd, &d);
 	for (int same = 1; same >= 0; same--)
@@ -306,6 +400,7 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 			block_in_second(&fd, d.x[i], d.y[i], same);
 			block_in_first(&fd, d.x[i], d.y[i], same);
 		}
+	sort_blocks(&fd, blocks);
 	if (d.n && !step_is_memory(&failing->data[y])) {
 		x = d.x[0];
 		y = d.y[0];

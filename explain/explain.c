@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "explain/advise.h"
 #include "explain/load.h"
 #include "explain/native.h"
 #include "explain/present.h"
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400, ENOUGH_FAILURES = 8 };
+enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400 };
 
 struct job {
 	const struct explain_options *options;
@@ -33,7 +34,8 @@ struct job {
 	struct steps steps;
 	struct trace *trace; /* recording of the failing run */
 	char *trace_copy;    /* its folder's name is reused: the trace is sealed here */
-	struct alternate alternate;
+	struct alternates alternates;
+	struct alternate alternate; /* the one that is reported: borrowed from those */
 };
 
 static struct err *reproduce(struct job *j)
@@ -175,6 +177,48 @@ static void show_step(struct projection *p, uint32_t i, unsigned why)
 		p->show_passing[p->twin_of_failing[i]] |= why;
 }
 
+enum { MAX_INTRUDERS = 6 };
+
+/* The step of the block's thread, inside the block, that a step of another thread meets: the last
+ * before it, else the first after it; STEP_NONE. */
+static uint32_t meets_block(const struct job *j, const struct cure *c, uint32_t i)
+{
+	const struct step *e = &j->steps.data[i];
+	uint32_t thread = j->steps.data[c->from].thread, met = STEP_NONE;
+	uint32_t end = c->to_in_passing ? (uint32_t)j->steps.len : c->to + 1;
+
+	for (uint32_t k = c->from; k < end && (k < i || met == STEP_NONE); k++)
+		if (j->steps.data[k].thread == thread && step_conflicts(e, &j->steps.data[k]))
+			met = k;
+	return met;
+}
+
+/* A block is broken by what others do to its objects meanwhile: each place of it once, and what it
+ * meets. */
+static void show_intruders(const struct job *j, const struct cure *c, struct projection *p)
+{
+	uint32_t end = c->to_in_passing ? (uint32_t)j->steps.len : c->to;
+	uint32_t sites[MAX_INTRUDERS], n = 0;
+
+	for (uint32_t i = c->from; i < end && n < MAX_INTRUDERS; i++) {
+		const struct step *e = &j->steps.data[i];
+		bool known = !step_is_memory(e);
+		uint32_t met = meets_block(j, c, i);
+
+		if (met == STEP_NONE && !(c->to_in_passing &&
+					  step_conflicts(e, &j->alternate.passing.data[c->to])))
+			continue;
+		for (uint32_t k = 0; k < n && !known; k++)
+			known = sites[k] == e->site;
+		if (known)
+			continue;
+		sites[n++] = e->site;
+		show_step(p, i, PROJECT_FLOW);
+		if (met != STEP_NONE)
+			show_step(p, met, PROJECT_FLOW);
+	}
+}
+
 static struct err *compare(struct job *j, const struct cure *cure, struct projection *p)
 {
 	mark_blocked(j, p);
@@ -188,56 +232,12 @@ static struct err *compare(struct job *j, const struct cure *cure, struct projec
 			show_step(p, cure->to, PROJECT_FLOW);
 		else
 			p->show_passing[cure->to] |= PROJECT_FLOW;
-		if (cure->intruder != STEP_NONE)
+		if (cure->intruder != STEP_NONE) {
 			show_step(p, cure->intruder, PROJECT_FLOW);
-	}
-	return present_schedules(j->x, j->trace, &j->steps, &j->alternate, p);
-}
-
-/* A short trial weeds out what does not help; it is long enough for the failure to show without a
- * cure. */
-static struct err *pick_cure(struct job *j, const struct cures *cures, const struct cure **ret)
-{
-	struct cure_rate rate;
-	struct err *err = cure_rate(&j->runner, ENOUGH_FAILURES, j->options->runs, j->options->seed,
-				    4, &rate);
-
-	/* what never fails without a cure cannot tell a good one from a bad one */
-	for (size_t i = 0; i < cures->len && !err && rate.failed; i++) {
-		const struct cure *c = &cures->data[i];
-		struct cure_trial trial;
-
-		err = cure_try(&j->runner, c, MAX(rate.runs, 30), j->options->seed, 4, true,
-			       &trial);
-		log_debug(1, "cure %zu: kind %d, steps %u to %u: %llu of %llu fail%s", i, c->kind,
-			  c->from, c->to, (unsigned long long)trial.failed,
-			  (unsigned long long)trial.runs, trial.dropped ? ", dropped" : "");
-		if (!err && !trial.failed && !trial.dropped) {
-			*ret = c;
-			return NULL;
+			show_intruders(j, cure, p);
 		}
 	}
-	return err;
-}
-
-static struct err *test_advice(struct job *j, const struct cure *cure)
-{
-	struct shown_advice *a = &j->x->advice;
-	struct cure_rate rate;
-	struct cure_trial trial;
-	struct err *err = cure_rate(&j->runner, UINT64_MAX, j->options->runs, j->options->seed + 1,
-				    10, &rate);
-
-	if (!err)
-		err = cure_try(&j->runner, cure, j->options->runs, j->options->seed + 1, 10, false,
-			       &trial);
-	if (err)
-		return err;
-	a->failed_before = rate.failed;
-	a->runs_before = rate.runs;
-	a->failed_after = trial.failed;
-	a->runs_after = trial.runs;
-	return NULL;
+	return present_schedules(j->x, j->trace, &j->steps, &j->alternate, p);
 }
 
 /* Two threads that wait for locks: a cycle; else somebody waits for a signal. */
@@ -250,31 +250,43 @@ static bool waits_for_locks(const struct job *j)
 	return n >= 2;
 }
 
-static struct err *advise(struct job *j)
+static void keep_test(struct explanation *x, const struct advice *a)
+{
+	if (!a->tested)
+		return;
+	x->advice.failed_before = a->before.failed;
+	x->advice.runs_before = a->before.runs;
+	x->advice.failed_after = a->after.failed;
+	x->advice.runs_after = a->after.runs;
+}
+
+static struct err *conclude(struct job *j)
 {
 	bool deadlocked = j->failing.outcome == PLAIT_OUTCOME_DEADLOCK;
-	const struct cure *best = NULL;
+	struct advise_request request = { .runner = &j->runner,
+					  .failing = &j->steps,
+					  .alternates = &j->alternates,
+					  .trace = j->trace,
+					  .failed = failed_thread(j),
+					  .deadlocked = deadlocked,
+					  .runs = j->options->runs,
+					  .seed = j->options->seed };
 	struct projection projection;
-	struct cures cures;
-	struct err *err = NULL;
+	struct advice advice;
+	struct err *err = advise(&request, &advice);
 
+	if (err)
+		return err;
+	if (j->alternates.len)
+		j->alternate = j->alternates.data[advice.alternate];
+	keep_test(j->x, &advice);
 	projection_make(&j->steps, &j->alternate.passing, failed_thread(j), &projection);
-	cures_find(&j->steps, &j->alternate, &projection, deadlocked, &cures);
-	for (size_t i = 0; i < cures.len && !err; i++)
-		err = present_widen(j->trace, &cures.data[i]);
-	if (!err && j->options->runs)
-		err = pick_cure(j, &cures, &best);
-	if (!err && best)
-		err = test_advice(j, best);
-	if (!best && cures.len)
-		best = &cures.data[0];
-	if (!err && best)
-		err = present_cure(j->x, j->trace, &j->steps, &j->alternate.passing, best);
+	if (advice.found)
+		err = present_cure(j->x, j->trace, &j->steps, &j->alternate.passing, &advice.cure);
 	if (!err)
-		err = compare(j, best, &projection);
+		err = compare(j, advice.found ? &advice.cure : NULL, &projection);
 	if (deadlocked)
 		j->x->kind = waits_for_locks(j) ? BUG_DEADLOCK : BUG_LOST_WAKEUP;
-	vec_deinit(&cures);
 	projection_deinit(&projection);
 	return err;
 }
@@ -317,11 +329,11 @@ static struct err *investigate(struct job *j)
 		return err;
 	t1 = clock_seconds();
 	describe_outcome(j);
-	err = search_alternate(&j->runner, &j->steps, failed_thread(j), &budget, &j->alternate);
+	err = search_alternate(&j->runner, &j->steps, failed_thread(j), &budget, &j->alternates);
 	t2 = clock_seconds();
 	if (!err)
-		err = advise(j);
-	j->x->pairs_tried = j->alternate.pairs_tried;
+		err = conclude(j);
+	j->x->pairs_tried = j->alternates.pairs_tried;
 	j->x->confirmed = same == CONFIRMATIONS && j->alternate.found;
 	j->x->seconds_trace = t1 - t0;
 	j->x->seconds_search = t2 - t1;
@@ -340,6 +352,7 @@ static struct err *open_target(struct job *j)
 	if (err)
 		return err;
 	meta = trace_meta(plait);
+	j->target = j->options->target;
 	if (j->options->command) {
 		j->target.argv = (char **)j->options->command;
 	} else {
@@ -354,7 +367,6 @@ static struct err *open_target(struct job *j)
 		return err_new(ERR_ENV,
 			       "%s does not say what it recorded; give the program after --",
 			       j->options->plait);
-	j->target.timeout = j->options->timeout;
 	j->x->program = arena_strdup(&j->x->arena, j->target.argv[0]);
 	j->x->plait = arena_strdup(&j->x->arena, j->options->plait);
 	return session_open(&j->target, &j->session);
@@ -375,7 +387,7 @@ struct err *explain_dynamic(const struct explain_options *options, struct explan
 	free(j.trace_copy);
 	native_deinit(&j.native);
 	steps_deinit(&j.steps);
-	steps_deinit(&j.alternate.passing);
+	alternates_deinit(&j.alternates);
 	run_result_deinit(&j.failing);
 	session_close(j.session);
 	if (err) {

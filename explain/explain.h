@@ -3,6 +3,7 @@
 #define EXPLAIN_EXPLAIN_H
 
 #include "explain/explanation.h"
+#include "run/run.h"
 
 struct err;
 
@@ -13,8 +14,7 @@ struct explain_options {
 	uint64_t max_pairs;   /* 0 = 500 */
 	uint64_t runs;	      /* schedules to test advice with; 0 = do not test */
 	uint64_t seed;
-	bool keep_switches; /* do not minimize first */
-	double timeout;	    /* real seconds per run; 0 = default */
+	struct target target; /* how to run and judge it; argv is that of the plait or `command` */
 };
 
 /* ERR_INCONCLUSIVE when the failure does not reproduce. */

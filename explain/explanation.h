@@ -34,7 +34,7 @@ struct shown_event {
 struct shown_schedule {
 	struct shown_event *events; /* only what matters, in order */
 	size_t len;
-	uint64_t events_total;
+	uint64_t events_total; /* of the schedule, forks and joins too, up to the last shared one */
 	uint64_t switches;
 };
 

@@ -196,7 +196,8 @@ static struct err *present_side(struct presenter *p, struct side *side)
 	side->out->events =
 		arena_memdup(&p->x->arena, events.data, events.len * sizeof(*events.data));
 	side->out->len = events.len;
-	side->out->events_total = side->steps->len;
+	side->out->events_total =
+		side->steps->len ? side->steps->data[side->steps->len - 1].clock + 1 : 0;
 	side->out->switches = steps_switches(side->steps);
 	vec_deinit(&events);
 	return err;

@@ -251,14 +251,23 @@ static void mirror(struct builder *b)
 	}
 }
 
+/* What the failing thread read last is what it judged by; what it did last, if it read nothing. */
 static void mark_failure(struct builder *b, uint32_t failed)
 {
+	uint32_t last = STEP_NONE;
+
 	for (uint32_t i = (uint32_t)b->f->len; i-- > 0 && failed != STEP_NONE;) {
-		if (b->f->data[i].thread != failed)
+		const struct step *e = &b->f->data[i];
+
+		if (e->thread != failed)
 			continue;
-		b->out->show_failing[i] |= PROJECT_FAILURE;
-		return;
+		if (last == STEP_NONE || (step_is_memory(e) && step_reads(e)))
+			last = i;
+		if (step_is_memory(e) && step_reads(e))
+			break;
 	}
+	if (last != STEP_NONE)
+		b->out->show_failing[last] |= PROJECT_FAILURE;
 }
 
 void projection_make(const struct steps *failing, const struct steps *passing, uint32_t failed,

@@ -7,7 +7,8 @@
  *
  * The first alternate is not always the telling one: an inversion that merely gives the work to
  * another thread passes too, and everything differs then. So the search goes on for a while, and
- * the alternate with the smallest difference (projection.c) wins; the earlier found, when equal.
+ * the few alternates with the smallest difference (projection.c) are kept, the earlier found first
+ * when equal. Which of them tells the cause is decided by what cures it (cure.c).
  *
  * If none passes, again without keeping to the order of turns: the running thread stays. */
 #define LOG_DOMAIN "explain"
@@ -108,12 +109,12 @@ static bool find_inverted(const struct steps *failing, const struct step_pairs *
  * without preemption. */
 static struct err *search_prefixes(const struct explain_runner *runner, const struct steps *failing,
 				   const struct step_pairs *pairs, double end,
-				   struct alternate *ret)
+				   struct alternates *ret)
 {
 	static const uint32_t ways[] = { PLAIT_STRATEGY_STAY, PLAIT_STRATEGY_FAIR };
 	struct err *err = NULL;
 
-	for (size_t i = failing->len * ARRAY_SIZE(ways); i-- > 0 && !ret->found && !err;) {
+	for (size_t i = failing->len * ARRAY_SIZE(ways); i-- > 0 && !ret->len && !err;) {
 		size_t at = i / ARRAY_SIZE(ways);
 		struct explain_request request = { .prefix_steps = failing->data[at].clock,
 						   .strategy = ways[i % ARRAY_SIZE(ways)] };
@@ -130,9 +131,11 @@ static struct err *search_prefixes(const struct explain_runner *runner, const st
 			continue;
 		request.record = true;
 		err = runner->run(runner->context, &request, &r);
-		if (!err && passed(&r) && find_inverted(failing, pairs, &r.steps, &ret->pair)) {
-			ret->found = true;
-			ret->passing = r.steps;
+		if (!err && passed(&r) &&
+		    find_inverted(failing, pairs, &r.steps, &ret->data[0].pair)) {
+			ret->data[0].found = true;
+			ret->data[0].passing = r.steps;
+			ret->len = 1;
 		} else {
 			steps_deinit(&r.steps);
 		}
@@ -147,9 +150,8 @@ struct search {
 	struct step_pairs pairs;
 	uint64_t max_pairs;
 	double begin, end; /* seconds */
-	size_t least;	   /* difference of the best alternate */
 	size_t compared;
-	struct alternate *best;
+	struct alternates *best;
 };
 
 /* How much differs: what the report would have to show. */
@@ -168,22 +170,46 @@ static size_t difference(const struct search *s, const struct steps *passing)
 	return n;
 }
 
+static bool same_places(const struct search *s, const struct step_pair *a,
+			const struct step_pair *b)
+{
+	const struct step *d = s->failing->data;
+
+	return d[a->first].site == d[b->first].site && d[a->second].site == d[b->second].site;
+}
+
+/* Of alternates at the same two places of the program the first found stays, which is nearest to the
+ * failure; of the others those that differ least. */
 static void keep_best(struct search *s, const struct step_pair *pair, struct steps *passing)
 {
-	size_t n = difference(s, passing);
+	struct alternates *best = s->best;
+	struct alternate new = { true, *pair, *passing, difference(s, passing) };
+	size_t at = 0;
 
 	log_debug(1, "steps %u and %u the other way round: passes, difference %zu", pair->first,
-		  pair->second, n);
+		  pair->second, new.difference);
 	s->compared++;
-	if (s->best->found && n >= s->least) {
+	while (at < best->len && best->data[at].difference <= new.difference)
+		at++;
+	for (size_t i = 0; i < best->len; i++)
+		if (same_places(s, &best->data[i].pair, pair))
+			at = MAX_ALTERNATES;
+	if (at == MAX_ALTERNATES) {
 		steps_deinit(passing);
 		return;
 	}
-	steps_deinit(&s->best->passing);
-	s->least = n;
-	s->best->found = true;
-	s->best->pair = *pair;
-	s->best->passing = *passing;
+	if (best->len == MAX_ALTERNATES)
+		steps_deinit(&best->data[--best->len].passing);
+	memmove(&best->data[at + 1], &best->data[at], (best->len - at) * sizeof(best->data[0]));
+	best->data[at] = new;
+	best->len++;
+}
+
+void alternates_deinit(struct alternates *a)
+{
+	for (size_t i = 0; i < a->len; i++)
+		steps_deinit(&a->data[i].passing);
+	memset(a, 0, sizeof(*a));
 }
 
 /* Looking for a better alternate takes no longer than a few times what the first one took. */
@@ -193,7 +219,7 @@ static bool enough(const struct search *s, size_t tried, double first_found)
 
 	if (tried >= s->max_pairs || now > s->end)
 		return true;
-	return s->best->found && (s->compared >= MAX_COMPARED ||
+	return s->best->len && (s->compared >= MAX_COMPARED ||
 				  now > first_found + MAX(MIN_COMPARING, first_found - s->begin));
 }
 
@@ -206,7 +232,7 @@ static struct err *search_pairs(struct search *s, uint32_t strategy)
 		struct explain_result r;
 		struct err *err;
 
-		if (!s->best->found)
+		if (!s->best->len)
 			s->best->pairs_tried++;
 		progress("looking for the nearest passing schedule: pair %zu of %zu", i + 1,
 			 s->pairs.len);
@@ -221,7 +247,7 @@ static struct err *search_pairs(struct search *s, uint32_t strategy)
 			steps_deinit(&r.steps);
 			continue;
 		}
-		if (!s->best->found)
+		if (!s->best->len)
 			first_found = clock_seconds();
 		keep_best(s, pair, &r.steps);
 	}
@@ -230,7 +256,7 @@ static struct err *search_pairs(struct search *s, uint32_t strategy)
 
 struct err *search_alternate(const struct explain_runner *runner, const struct steps *failing,
 			     uint32_t failed, const struct search_budget *budget,
-			     struct alternate *ret)
+			     struct alternates *ret)
 {
 	struct search s = { .runner = runner, .failing = failing, .failed = failed, .best = ret };
 	struct err *err;
@@ -241,9 +267,9 @@ struct err *search_alternate(const struct explain_runner *runner, const struct s
 	s.max_pairs = budget->max_pairs ? budget->max_pairs : 500;
 	pairs_find(failing, &s.pairs);
 	err = search_pairs(&s, PLAIT_STRATEGY_FOLLOW);
-	if (!err && !ret->found)
+	if (!err && !ret->len)
 		err = search_pairs(&s, PLAIT_STRATEGY_STAY);
-	if (!err && !ret->found)
+	if (!err && !ret->len)
 		err = search_prefixes(runner, failing, &s.pairs, s.end, ret);
 	progress_done();
 	vec_deinit(&s.pairs);

@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "unplait/abi.h"
 
 #include <stdlib.h>
@@ -104,33 +105,66 @@ bool step_conflicts(const struct step *a, const struct step *b)
 	return a->address < b->address + extent(b) && b->address < a->address + extent(a);
 }
 
-/* Memory is tracked in 8-byte words: an access takes the latest writer among its words. Wide copies
- * are followed for their first words only; beyond that a page-sized copy would cost more than it
- * tells. */
-enum { MAX_WORDS = 512 };
+/* Memory is tracked by the byte, kept in words of eight: neighbours in a structure are not each
+ * other's writers. Wide copies are followed for their first words only; beyond that a page-sized
+ * copy would cost more than it tells. */
+enum { MAX_WORDS = 512, WORD = 8 };
+
+struct word {
+	uint32_t writer[WORD]; /* step + 1 that wrote the byte last */
+};
+
+struct memory {
+	struct map index; /* address / WORD -> position in words */
+	VEC(struct word) words;
+};
+
+static struct word *word_at(struct memory *m, uint64_t number)
+{
+	uint64_t *at = map_put(&m->index, number, m->words.len);
+
+	if (*at == m->words.len)
+		vec_push(&m->words, (struct word){ { 0 } });
+	return &m->words.data[*at];
+}
+
+/* The latest writer of the step's bytes; then the step is their writer, if it writes. */
+static uint32_t meet_bytes(struct memory *m, const struct step *e, uint32_t writer)
+{
+	uint64_t end = MIN(e->address + extent(e), e->address + (uint64_t)MAX_WORDS * WORD);
+	uint32_t latest = 0;
+
+	for (uint64_t at = e->address; at < end;) {
+		struct word *w = word_at(m, at / WORD);
+
+		for (; at < end; at++) {
+			uint32_t *byte = &w->writer[at % WORD];
+
+			if (step_reads(e))
+				latest = MAX(latest, *byte);
+			if (step_writes(e))
+				*byte = writer;
+			if (at % WORD == WORD - 1) {
+				at++;
+				break;
+			}
+		}
+	}
+	return latest;
+}
 
 void steps_link(struct steps *s)
 {
-	struct map last = { 0 }; /* word -> step + 1 that wrote it last */
+	struct memory memory = { 0 };
 
 	for (size_t i = 0; i < s->len; i++) {
 		struct step *e = &s->data[i];
-		uint64_t first = e->address >> 3;
-		uint64_t words = ((e->address + extent(e) - 1) >> 3) - first + 1;
-		uint64_t latest = 0;
+		uint32_t latest = effects(e) ? meet_bytes(&memory, e, (uint32_t)i + 1) : 0;
 
-		e->source = STEP_NONE;
-		if (!effects(e))
-			continue;
-		words = MIN(words, MAX_WORDS);
-		for (uint64_t w = 0; w < words && step_reads(e); w++)
-			latest = MAX(latest, map_get_or(&last, first + w, 0));
-		if (latest)
-			e->source = (uint32_t)latest - 1;
-		for (uint64_t w = 0; w < words && step_writes(e); w++)
-			*map_put(&last, first + w, 0) = i + 1;
+		e->source = latest ? latest - 1 : STEP_NONE;
 	}
-	map_deinit(&last);
+	vec_deinit(&memory.words);
+	map_deinit(&memory.index);
 }
 
 size_t steps_switches(const struct steps *s)

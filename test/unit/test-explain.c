@@ -42,6 +42,20 @@ Test(steps, link_finds_the_last_writer)
 	steps_deinit(&s);
 }
 
+Test(steps, neighbours_in_a_word_are_not_each_others_writers)
+{
+	struct steps s = { 0 };
+
+	add(&s, 0, W, 1, 64, 1);
+	add(&s, 0, W, 2, 68, 2);
+	add(&s, 1, R, 3, 64, 1);
+	add(&s, 1, R, 4, 66, 1); /* across both: the later one */
+	steps_link(&s);
+	cr_assert_eq(s.data[2].source, 0);
+	cr_assert_eq(s.data[3].source, 1);
+	steps_deinit(&s);
+}
+
 Test(projection, lost_update_keeps_only_the_race)
 {
 	struct steps f = { 0 }, p = { 0 };
@@ -161,6 +175,35 @@ Test(cure, lost_update_wants_one_atomic_block)
 	cr_assert_eq(f.data[cures.data[0].from].site, 1);
 	cr_assert_eq(f.data[cures.data[0].to].site, 2);
 	cr_assert_eq(cures.data[cures.len - 1].kind, BUG_ORDER, "orders come last");
+	vec_deinit(&cures);
+	projection_deinit(&projection);
+	steps_deinit(&f);
+	steps_deinit(&alternate.passing);
+}
+
+/* A write, then two reads by the same thread around another's: harmless. A read, the other's write,
+ * a read: not. */
+Test(cure, only_what_cannot_be_put_in_a_row_should_be_one_block)
+{
+	struct alternate alternate = { .found = true, .pair = { 2, 3, 3 } };
+	struct steps f = { 0 };
+	struct projection projection;
+	struct cures cures;
+
+	add(&f, 0, R, 1, 64, 0), add(&f, 1, R, 5, 64, 0), add(&f, 1, W, 2, 64, 7),
+		add(&f, 0, R, 3, 64, 7), add(&f, 1, R, 4, 64, 7);
+	steps_link(&f);
+	add(&alternate.passing, 0, R, 1, 64, 0), add(&alternate.passing, 0, R, 3, 64, 0),
+		add(&alternate.passing, 1, R, 5, 64, 0), add(&alternate.passing, 1, W, 2, 64, 7),
+		add(&alternate.passing, 1, R, 4, 64, 7);
+	steps_link(&alternate.passing);
+	projection_make(&f, &alternate.passing, STEP_NONE, &projection);
+	cures_find(&f, &alternate, &projection, false, &cures);
+	cr_assert_eq(f.data[cures.data[0].from].site, 1);
+	cr_assert_eq(f.data[cures.data[0].to].site, 3);
+	for (size_t i = 0; i < cures.len; i++)
+		cr_assert(cures.data[i].kind == BUG_ORDER || f.data[cures.data[i].from].site != 2,
+			  "write, read of the other, read: no reason for a block");
 	vec_deinit(&cures);
 	projection_deinit(&projection);
 	steps_deinit(&f);

@@ -1,0 +1,34 @@
+/* explain/advise.h - which remedy works, and beside which passing schedule it is best told. */
+#ifndef EXPLAIN_ADVISE_H
+#define EXPLAIN_ADVISE_H
+
+#include "explain/cure.h"
+
+struct err;
+struct trace;
+
+struct advise_request {
+	const struct explain_runner *runner;
+	const struct steps *failing;
+	const struct alternates *alternates;
+	struct trace *trace; /* of the failing run, for the copies of a line */
+	uint32_t failed;     /* thread, or STEP_NONE */
+	bool deadlocked;
+	uint64_t runs; /* schedules to test with; 0 = do not test */
+	uint64_t seed;
+};
+
+struct advice {
+	bool found;	  /* there is a candidate */
+	size_t alternate; /* the passing schedule it comes from */
+	struct cure cure;
+	bool tested;
+	struct cure_rate before;
+	struct cure_trial after;
+};
+
+/* Candidates of the nearest passing schedule first; the first under which nothing fails is taken.
+ * When there is none: the one under which the fewest schedules fail, or the first, untested. */
+struct err *advise(const struct advise_request *request, struct advice *ret);
+
+#endif
