@@ -2,7 +2,8 @@
  *
  * The first, ordinary link leaves a map file. GNU ld mentions every input there: `LOAD file` lines
  * in command-line order, and one line per input section that ends in the file's name,
- * `path/lib.a(member.o)` for archive members. lld's lines look like `... file.o:(.text)`. We
+ * `path/lib.a(member.o)` for archive members. gold writes the same lines without LOAD; lld's and
+ * mold's look like `... file.o:(.text)`. We
  * collect names in order of first sight; that order is link order, which matters for constructors
  * and for which of two weak definitions wins.
  *
@@ -25,13 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static bool ends(const char *s, const char *suffix)
-{
-	size_t n = strlen(s), m = strlen(suffix);
-
-	return n >= m && strcmp(s + n - m, suffix) == 0;
-}
 
 /* ---- the map ---- */
 
@@ -89,13 +83,10 @@ static void lld_line(struct object_list *list, struct names *seen, char *line)
 
 	if (!end)
 		return;
-	for (int column = 0; column < 4; column++) {
-		p += strspn(p, " ");
-		p += strspn(p, "0123456789abcdefx");
-		if (*p != ' ')
-			return;
+	for (char *next = p; *next == ' '; next += strspn(next, "0123456789abcdefx")) {
+		next += strspn(next, " ");
+		p = next; /* past the columns of numbers: four with lld, three with mold */
 	}
-	p += strspn(p, " ");
 	/* "lib.a(m.o):(.text)": the last ":(" counts */
 	for (char *q; (q = strstr(end + 1, ":(")) != NULL;)
 		end = q;
@@ -114,7 +105,7 @@ struct err *objects_from_map(const char *map_path, struct object_list *ret)
 
 	if (err)
 		return err_wrap(err, "reading the linker's map");
-	gnu = strstr(strbuf_str(&text), "\nLOAD ") != NULL;
+	gnu = strstr(strbuf_str(&text), "VMA ") == NULL; /* lld's and mold's headline */
 	for (char *line = text.data, *next; line && *line; line = next) {
 		const char *name;
 
@@ -201,11 +192,13 @@ static void load_undefined(struct object *o, Elf *elf, Elf_Scn *scn, const GElf_
 static struct err *load_elf(struct object *o, Elf *elf)
 {
 	size_t names;
+	GElf_Ehdr header;
 	Elf_Scn *scn = NULL;
 	struct err *err = NULL;
 
-	if (elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names) < 0)
-		return NULL;
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) || header.e_type != ET_REL ||
+	    elf_getshdrstrndx(elf, &names) < 0)
+		return NULL; /* a shared library, a linker script ... */
 	while (!err && (scn = elf_nextscn(elf, scn)) != NULL) {
 		GElf_Shdr sh;
 		const char *name;
@@ -293,9 +286,7 @@ struct err *objects_load(struct object_list *list)
 		size_t before = done.len;
 
 		if (!o->member) {
-			if (!ends(o->path, ".so") && !ends(o->path, ".a") &&
-			    !strstr(o->path, ".so."))
-				err = load_file(o, o->path);
+			err = load_file(o, o->path);
 		} else if (is_thin_archive(o->path)) {
 			_cleanup_(xfreep) char *path = thin_member_path(o);
 

@@ -24,6 +24,25 @@ bool launch_has_libplait(const char *program)
 	return found;
 }
 
+struct err *launch_check_preload(const char *program)
+{
+	_cleanup_(xfreep) char *path = file_find_program(program);
+	struct strbuf section = { 0 };
+	bool found = false;
+	struct err *err = path ? binary_section(path, ".interp", &section, &found) : NULL;
+
+	strbuf_deinit(&section);
+	if (!path || err) { /* a script, or nothing: whoever starts it will say so */
+		err_free(err);
+		return NULL;
+	}
+	return found ? NULL
+		     : err_new(ERR_ENV,
+			       "%s is statically linked, which leaves no way into it: link it "
+			       "without -static",
+			       path);
+}
+
 static struct err *check_expected(const char *expect, const char *got, struct trace_outcome *o)
 {
 	struct strbuf want = { 0 }, have = { 0 };

@@ -49,6 +49,8 @@ struct err *launch_run(const struct launch_options *o, struct launch *ret);
 
 /* Does the program contain libplait? False also when it cannot be read. */
 bool launch_has_libplait(const char *program);
+/* Can libplait be loaded into a program that does not contain it? The error says why not. */
+struct err *launch_check_preload(const char *program);
 
 struct judge_options {
 	bool fail_on_exit;

@@ -189,7 +189,10 @@ struct err *record_run_all(const struct record_options *o, struct record_runs *r
 	struct err *err = NULL;
 
 	*ret = (struct record_runs){ 0 };
-	if (o->runs > 1) {
+	r.sync_only = !launch_has_libplait(o->command[0]);
+	if (r.sync_only)
+		err = launch_check_preload(o->command[0]);
+	if (!err && o->runs > 1) {
 		_cleanup_(xfreep) char *name = plait_name(o, 0, "");
 
 		*strrchr(name, '/') = 0;
@@ -199,7 +202,6 @@ struct err *record_run_all(const struct record_options *o, struct record_runs *r
 		return err;
 	for (unsigned i = 0; i < o->runs; i++)
 		vec_push(ret, (struct record_run){ 0 });
-	r.sync_only = !launch_has_libplait(o->command[0]);
 	r.launches = xcalloc(jobs, sizeof(*r.launches));
 	r.slots = xcalloc(jobs, sizeof(*r.slots));
 	err = run_all(&r, jobs);

@@ -10,6 +10,7 @@
 #define LOG_DOMAIN "run"
 #include "run/run.h"
 
+#include "run/launch.h"
 #include "run/session.h"
 
 #include "base/err.h"
@@ -96,6 +97,8 @@ static struct err *find_runtime(struct session *s)
 	else if (script)
 		err = err_new(ERR_ENV, "%s: a script; name the program that it starts", s->program);
 	file_map_close(&m);
+	if (!err && !carries)
+		err = launch_check_preload(s->program);
 	if (err || carries)
 		return err;
 	s->preload = file_find_part("libplait.so");

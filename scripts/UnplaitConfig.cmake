@@ -1,5 +1,6 @@
 # find_package(Unplait) gives:
 #   UNPLAIT_CC, UNPLAIT_CXX   the compiler drivers, for -DCMAKE_C_COMPILER=... on a fresh build folder
+#                             (or -DCMAKE_TOOLCHAIN_FILE=.../UnplaitToolchain.cmake, which lies beside this file)
 #   UNPLAIT_EXECUTABLE        the tool itself
 #   unplait_add_hunt(NAME <test> COMMAND prog [args...] [RUNS n])
 #                             a ctest that hunts for failing schedules of a program built with them
