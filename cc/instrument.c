@@ -92,7 +92,20 @@ static bool place_after(struct hooks *h, LLVMValueRef call)
 		LLVMSetCurrentDebugLocation2(h->b, LLVMInstructionGetDebugLoc(call));
 		return true;
 	}
-	return false; /* an invoke's normal successor may have other predecessors */
+	if (LLVMIsAInvokeInst(call)) { /* only if nobody else comes there */
+		LLVMBasicBlockRef to = LLVMGetNormalDest(call);
+		LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(to));
+
+		if (!use || LLVMGetNextUse(use))
+			return false;
+		next = LLVMGetFirstInstruction(to);
+		while (LLVMIsAPHINode(next))
+			next = LLVMGetNextInstruction(next);
+		LLVMPositionBuilderBefore(h->b, next);
+		LLVMSetCurrentDebugLocation2(h->b, LLVMInstructionGetDebugLoc(call));
+		return true;
+	}
+	return false;
 }
 
 static unsigned order_number(LLVMAtomicOrdering o)
@@ -422,38 +435,73 @@ static void alloc(struct hooks *h, const struct plan *plan)
 	}
 }
 
-/* Memory that an input call fills: (argument, bytes); bytes -1: as many as it returned, -2: times
- * the second argument. */
+/* Memory that an input call fills: unplait/inputs.def. */
+enum {
+	RETURNED = -1,
+	RECORDS = -2,
+	TEXT = -3,
+	LINE = -4,
+	SECOND = -5,
+	POLLED = -6,
+	EVENTS = -7,
+	RESULT = 99
+};
 static const struct {
 	const char *name;
 	unsigned arg;
 	int bytes;
 } filled[] = {
-	{ "read", 1, -1 },	    { "pread", 1, -1 },	       { "pread64", 1, -1 },
-	{ "recv", 1, -1 },	    { "recvfrom", 1, -1 },     { "fread", 0, -2 },
-	{ "clock_gettime", 1, 16 }, { "gettimeofday", 0, 16 }, { "stat", 1, 144 },
-	{ "fstat", 1, 144 },	    { "lstat", 1, 144 },       { "getrandom", 0, -1 },
+#define FILLED(name, arg, bytes) { name, arg, bytes },
+#include "unplait/inputs.def"
+#undef FILLED
 };
+
+/* How many bytes; only called for the kinds that a number describes. */
+static LLVMValueRef filled_bytes(struct hooks *h, LLVMValueRef call, int bytes)
+{
+	LLVMValueRef n, zero = LLVMConstNull(h->i64);
+
+	if (bytes >= 0)
+		return LLVMConstInt(h->i64, (uint64_t)bytes, 0);
+	if (bytes == SECOND || bytes == POLLED)
+		n = to_int(h, LLVMGetOperand(call, 1), 8);
+	else
+		n = LLVMBuildSExtOrBitCast(h->b, call, h->i64, "");
+	n = LLVMBuildSelect(h->b, LLVMBuildICmp(h->b, LLVMIntSGT, n, zero, ""), n, zero, "");
+	if (bytes == RECORDS)
+		n = LLVMBuildMul(h->b, n, to_int(h, LLVMGetOperand(call, 1), 8), "");
+	if (bytes == POLLED || bytes == EVENTS)
+		n = LLVMBuildMul(h->b, n, LLVMConstInt(h->i64, bytes == POLLED ? 8 : 12, 0), "");
+	return n;
+}
 
 static void input_memory(struct hooks *h, const struct plan *plan)
 {
-	LLVMValueRef call = plan->at, args[3], n, zero = LLVMConstNull(h->i64);
+	LLVMValueRef call = plan->at, args[3];
 	const char *name = value_name(direct_callee(call));
+	bool pointer = LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind;
 
 	for (size_t i = 0; i < ARRAY_SIZE(filled); i++) {
-		if (strcmp(filled[i].name, name) != 0)
+		int bytes = filled[i].bytes;
+
+		if (strcmp(filled[i].name, name) != 0 ||
+		    (filled[i].arg == RESULT ? !pointer
+					     : filled[i].arg >= LLVMGetNumArgOperands(call)))
 			continue;
-		n = LLVMConstInt(h->i64, (uint64_t)filled[i].bytes, 0);
-		if (filled[i].bytes < 0) {
-			n = to_int(h, call, 8);
-			n = LLVMBuildSelect(h->b, LLVMBuildICmp(h->b, LLVMIntSGT, n, zero, ""), n,
-					    zero, "");
-		}
-		if (filled[i].bytes == -2)
-			n = LLVMBuildMul(h->b, n, to_int(h, LLVMGetOperand(call, 1), 8), "");
 		args[0] = site_value(h, plan->site);
-		args[1] = LLVMGetOperand(call, filled[i].arg);
-		args[2] = n;
+		args[1] = filled[i].arg == RESULT ? call : LLVMGetOperand(call, filled[i].arg);
+		if (LLVMGetTypeKind(LLVMTypeOf(args[1])) != LLVMPointerTypeKind)
+			continue; /* a function of its own by that name */
+		if (bytes == TEXT || bytes == LINE) {
+			args[2] = to_int(h, call, 8);
+			call_hook(h,
+				  bytes == TEXT ? "plait_path_input_text" : "plait_path_input_line",
+				  h->none, 3, args);
+			continue;
+		}
+		if ((bytes == RETURNED || bytes == RECORDS || bytes == EVENTS) && pointer)
+			continue;
+		args[2] = filled_bytes(h, call, bytes);
 		call_hook(h, "plait_path_input_range", h->none, 3, args);
 	}
 }
@@ -462,16 +510,19 @@ static void input_memory(struct hooks *h, const struct plan *plan)
 static void input(struct hooks *h, const struct plan *plan)
 {
 	LLVMTypeRef t = LLVMTypeOf(plan->at);
+	LLVMTypeKind kind = LLVMGetTypeKind(t);
 	LLVMValueRef args[2];
 
-	if (LLVMGetTypeKind(t) != LLVMIntegerTypeKind && LLVMGetTypeKind(t) != LLVMPointerTypeKind)
+	if (kind != LLVMIntegerTypeKind && kind != LLVMPointerTypeKind &&
+	    kind != LLVMDoubleTypeKind && kind != LLVMFloatTypeKind)
 		return;
-	if (LLVMGetTypeKind(t) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(t) > 64)
+	if (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(t) > 64)
 		return;
 	if (!place_after(h, plan->at))
 		return;
 	args[0] = site_value(h, plan->site);
-	args[1] = to_int(h, plan->at, 8);
+	args[1] = LLVMBuildZExtOrBitCast(
+		h->b, to_int(h, plan->at, kind == LLVMFloatTypeKind ? 4 : 8), h->i64, "");
 	call_hook(h, "plait_path_input", h->none, 2, args);
 	input_memory(h, plan);
 }
@@ -481,9 +532,9 @@ static void path_value(struct hooks *h, const struct plan *plan)
 {
 	LLVMValueRef v = plan->at, arg;
 
-	if (plan->action == ACT_CAS)
-		return; /* its result is a pair; the branch on it is recorded */
 	LLVMPositionBuilderBefore(h->b, LLVMGetNextInstruction(v));
+	if (plan->action == ACT_CAS) /* its result is a pair */
+		v = LLVMBuildExtractValue(h->b, v, 0, "");
 	arg = LLVMBuildZExtOrBitCast(h->b, to_int(h, v, bytes_of(h, LLVMTypeOf(v))), h->i64, "");
 	call_hook(h, "plait_path_value", h->none, 1, &arg);
 }
@@ -530,8 +581,7 @@ static void one(struct hooks *h, const struct plan *plan)
 		break;
 	case ACT_CALL:
 		set_call_site(h, plan->at, plan->site);
-		if (h->variant == PLAIT_VARIANT_PATH &&
-		    h->p->sites.data[plan->site - 1].kind == PLAIT_SITE_INPUT)
+		if (h->p->sites.data[plan->site - 1].kind == PLAIT_SITE_INPUT)
 			input(h, plan);
 		break;
 	case ACT_ALLOC:

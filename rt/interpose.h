@@ -1,8 +1,8 @@
 /* rt/interpose.h - taking over libc's functions.
  *
  * For each line of interpose.def, libplait exports the function's own name as one instruction,
- * `jmp *fn`, where fn is `hook_NAME` at first. Where the mode needs no hook (off: none; path: none but
- * threads and ways out) rt_init points fn at libc's function itself, which costs one
+ * `jmp *fn`, where fn is `hook_NAME` at first. Where the mode needs no hook (off: none; path: none
+ * but threads and ways out) rt_init points fn at libc's function itself, which costs one
  * predictable jump and nothing else.
  * `real.NAME` is libc's function (dlsym/dlvsym(RTLD_NEXT), default symbol version), resolved by
  * interpose_init before anything can be called through it. */

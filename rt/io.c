@@ -126,11 +126,19 @@ static void fd_point(uint32_t site, int fd, short events, bool dont_wait)
 		control_changed();
 }
 
+/* Instrumented code notes what it read by itself. */
+static bool noted_by_caller(uint32_t site)
+{
+	return site && site < PLAIT_PC_SITE_FIRST;
+}
+
 static void note_input(uint32_t site, const void *p, ssize_t n)
 {
-	if (rt_recording && n > 0)
+	if (!rt_recording || noted_by_caller(site))
+		return;
+	if (n > 0)
 		rt_record_bytes(PLAIT_EV_INPUT_BYTES, site, p, (size_t)n);
-	else if (rt_recording)
+	else
 		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)n);
 }
 
@@ -177,7 +185,7 @@ ssize_t hook_readv(int fd, const struct iovec *v, int n)
 	site = rt_take_site();
 	fd_point(site, fd, POLLIN, false);
 	r = real.readv(fd, v, n);
-	if (rt_recording)
+	if (rt_recording && !noted_by_caller(site))
 		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)r);
 	return r;
 }
@@ -230,7 +238,7 @@ ssize_t hook_recvmsg(int fd, struct msghdr *m, int flags)
 	site = rt_take_site();
 	fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT);
 	r = real.recvmsg(fd, m, flags);
-	if (rt_recording)
+	if (rt_recording && !noted_by_caller(site))
 		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)r);
 	return r;
 }

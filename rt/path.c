@@ -6,6 +6,8 @@
  */
 #include "rt/record.h"
 
+#include <string.h>
+
 __thread uint64_t plait_bits = 1;
 
 void plait_flush_bits(void)
@@ -51,5 +53,19 @@ void plait_path_input(uint32_t site, uint64_t value)
 
 void plait_path_input_range(uint32_t site, const void *p, size_t n)
 {
-	rt_record_bytes(PLAIT_EV_INPUT_BYTES, site, p, n);
+	if (p)
+		rt_record_bytes(PLAIT_EV_INPUT_BYTES, site, p, n);
+}
+
+void plait_path_input_text(uint32_t site, const char *p, uint64_t result)
+{
+	(void)result;
+	if (p)
+		rt_record_bytes(PLAIT_EV_INPUT_BYTES, site, p, strlen(p) + 1);
+}
+
+void plait_path_input_line(uint32_t site, char *const *p, uint64_t result)
+{
+	if ((int64_t)result > 0 && p && *p)
+		rt_record_bytes(PLAIT_EV_INPUT_BYTES, site, *p, result + 1);
 }

@@ -126,11 +126,14 @@ static void record_san(uint32_t kind, uint32_t site, const void *object, uint64_
 /* One entry for "sa" and "san": kinds with a count write it, the others have none. */
 void rt_record_sa_n(uint32_t kind, uint32_t site, const void *object, uint64_t n)
 {
-	bool memory = kind == PLAIT_EV_ALLOC || kind == PLAIT_EV_FREE;
+	/* what mode path writes, too */
+	bool always = kind == PLAIT_EV_ALLOC || kind == PLAIT_EV_FREE ||
+		      kind == PLAIT_EV_ONCE_BEGIN || kind == PLAIT_EV_ONCE_END ||
+		      kind == PLAIT_EV_ONCE_PASS;
 
 	if (unlikely(rt_ordering))
 		order_sync(kind, site, object, NULL);
-	if (!rt_recording && !(memory && rt_writing))
+	if (!rt_recording && !(always && rt_writing))
 		return;
 	switch (kind) {
 	case PLAIT_EV_SIGNAL:

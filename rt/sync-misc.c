@@ -238,12 +238,44 @@ static void once_left(void *once)
 	control_changed();
 }
 
+/* Without control: libc decides who runs the routine; our own routine in its place notes that. */
+static __thread struct once_call {
+	void (*routine)(void);
+	pthread_once_t *once;
+	uint32_t site;
+} once_call;
+
+static void once_routine(void)
+{
+	struct once_call call = once_call; /* the routine may use another once */
+
+	once_call.routine = NULL;
+	rt_record_sa_n(PLAIT_EV_ONCE_BEGIN, call.site, call.once, 0);
+	call.routine();
+	rt_record_sa_n(PLAIT_EV_ONCE_END, call.site, call.once, 0);
+	once_call.routine = NULL;
+}
+
+static int once_free(uint32_t site, pthread_once_t *o, void (*routine)(void))
+{
+	int r;
+
+	if (!rt_writing)
+		return real.pthread_once(o, routine);
+	once_call = (struct once_call){ routine, o, site };
+	r = real.pthread_once(o, once_routine);
+	if (once_call.routine) /* nobody took it */
+		rt_record_sa_n(PLAIT_EV_ONCE_PASS, site, o, 0);
+	once_call.routine = NULL;
+	return r;
+}
+
 static int once(uint32_t site, pthread_once_t *o, void (*routine)(void))
 {
 	struct control_thread *me = control_self();
 
 	if (!me)
-		return real.pthread_once(o, routine);
+		return once_free(site, o, routine);
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_ONCE_BEGIN,
 						.site = site,
 						.object = o,

@@ -81,9 +81,13 @@ PLAIT_EXPORT void plait_path_switch(uint32_t successor, uint32_t nsuccessors);
  */
 PLAIT_EXPORT void plait_path_value(uint64_t value);
 /* The result of an external call whose value is input (read, getenv, rand, time ...), and memory
- * that such a call filled. The site is plait_call_site of the call. */
+ * that such a call filled; in the path and the full variant. The site is that of the call. */
 PLAIT_EXPORT void plait_path_input(uint32_t site, uint64_t value);
 PLAIT_EXPORT void plait_path_input_range(uint32_t site, const void *p, size_t n);
+/* The same for a string, and for a string whose address lies at p (getline); result 0 (and -1 of a
+ * line): there is none. */
+PLAIT_EXPORT void plait_path_input_text(uint32_t site, const char *p, uint64_t result);
+PLAIT_EXPORT void plait_path_input_line(uint32_t site, char *const *p, uint64_t result);
 
 /* ---- full variant ---- */
 
