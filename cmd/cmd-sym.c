@@ -1,5 +1,6 @@
 /* cmd/cmd-sym.c - `unplait sym`: look at what the symbolic machine does with a program. */
 #include "cmd/cmd.h"
+#include "cmd/sym-plait.h"
 
 #include "base/file.h"
 #include "base/strbuf.h"
@@ -13,11 +14,14 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 
 const struct cmd cmd_sym = {
 	.name = "sym",
-	.synopsis = "run|explore|trace [options] PROGRAM [ARG...]",
+	.synopsis = "run|explore|trace [options] PROGRAM|FILE.plait [ARG...]",
 	.summary = "run a program's bitcode in the symbolic machine",
 	.help = "run      execute PROGRAM concretely, like the native program\n"
 		"explore  follow every path of symbolic arguments, input or environment\n"
-		"trace    run PROGRAM, then follow its path with the arguments and input unknown\n"
+		"trace    follow a recording (FILE.plait, of mode path or full): per thread, what\n"
+		"         it read, wrote and decided, in terms of what other threads wrote; or "
+		"run\n"
+		"         PROGRAM, then follow its path with the arguments and input unknown\n"
 		"\n"
 		"PROGRAM is a C or C++ file, LLVM 19 bitcode, or a binary built with `unplait "
 		"cc`.\n"
@@ -34,8 +38,8 @@ const struct cmd cmd_sym = {
 struct options {
 	struct sym_config c;
 	struct strings cflags, sym_env;
-	bool stats, files, no_confirm, paths;
-	const char *input;
+	bool stats, files, no_confirm, paths, summary;
+	const char *input, *check;
 	uint64_t sym_args, sym_arg_len, sym_stdin, sym_env_len, query_ms;
 };
 
@@ -425,6 +429,9 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 		OPT_U64(0, "max-ops", "N", &o.c.max_ops, "operations per path at most"),
 		OPT_REAL(0, "seconds", "S", &o.c.max_seconds, "stop after S seconds"),
 		OPT_U64(0, "seed", "N", &o.c.seed, "switch threads at random"),
+		OPT_FLAG(0, "summary", &o.summary, "trace FILE.plait: no steps, only the totals"),
+		OPT_STR(0, "check", "FULL.plait", &o.check,
+			"trace FILE.plait: compare with a full recording of the same schedule"),
 		OPT_STR(0, "stdin", "FILE", &o.input, "run: standard input (- is our own)"),
 		OPT_FLAG(0, "files", &o.files, "the program may read this machine's files"),
 		OPT_LIST(0, "cflag", "FLAG", &o.cflags, "for compiling a source file"),
@@ -451,9 +458,13 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 		return cmd_usage(cmd, "what to do: run, explore or trace");
 	if (!strcmp(what, "trace") && argc && strlen(argv[0]) > 6 &&
 	    !strcmp(argv[0] + strlen(argv[0]) - 6, ".plait"))
-		return err_new(ERR_ENV,
-			       "this version cannot follow recordings yet, only its own runs: "
-			       "unplait sym trace PROGRAM [ARG...]");
+		return sym_plait_trace(&(struct sym_plait_options){ .path = argv[0],
+								    .check = o.check,
+								    .stats = o.stats,
+								    .summary = o.summary,
+								    .max_ops = o.c.max_ops,
+								    .seconds = o.c.max_seconds },
+				       &common, status);
 	if (strcmp(what, "run") && strcmp(what, "explore") && strcmp(what, "trace"))
 		return cmd_usage(cmd, "what to do: run, explore or trace");
 	if (argc < 1)

@@ -35,7 +35,7 @@ static void cache_fill(struct machine *m, struct object *o, bool owned)
 	struct cache_line *c = line_of(m, o->id);
 	uint32_t key = (uint32_t)(ADDR_TAG >> 32) | o->id;
 
-	if (o->sym || m->guide->read) {
+	if (o->sym) {
 		c->key = 0;
 		c->rsize = c->wsize = 0;
 		return;
@@ -335,8 +335,6 @@ enum stop mem_load(struct machine *m, struct val addr, unsigned w, struct val *r
 		if (st)
 			return st;
 		cache_fill(m, o, false);
-		if (m->guide->read && m->guide->read(m, addr.c, w, ret))
-			return STOP_NONE;
 	}
 	*ret = read_bytes(m, o, off, w);
 	return STOP_NONE;
@@ -411,8 +409,6 @@ enum stop mem_store(struct machine *m, struct val addr, unsigned w, struct val v
 		st = mem_resolve(m, addr.c, n, true, &o, &off);
 		if (st)
 			return st;
-		if (m->guide->write)
-			m->guide->write(m, addr.c, w, v);
 	}
 	write_bytes(m, own(m, o->id), off, w, v);
 	return STOP_NONE;
@@ -533,7 +529,7 @@ enum stop mem_free_call(struct machine *m, struct val addr)
 	struct object *o;
 	char text[200];
 
-	if (!at)
+	if (!at || m->guide->sites) /* on a recorded path nothing is freed: guide-plait.c */
 		return STOP_NONE;
 	o = at & ADDR_TAG ? memory_find(&m->s->memory, id_of(at)) : NULL;
 	if (o && o->freed)

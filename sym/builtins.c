@@ -17,7 +17,9 @@ static enum stop allocate(struct machine *m, uint64_t size, struct val *ret)
 	if (size > MAX_HEAP_OBJECT) /* as malloc answers on a machine with little memory */
 		*ret = (struct val){ 0 };
 	else
-		*ret = (struct val){ mem_new(m, OBJ_HEAP, size), 0 };
+		*ret = (struct val){ m->guide->sites ? m->guide->sites->allocate(m, size)
+						     : mem_new(m, OBJ_HEAP, size),
+				     0 };
 	return STOP_NONE;
 }
 
@@ -314,7 +316,15 @@ enum stop call_builtin(struct machine *m, struct frame *f, const struct op *o)
 
 	for (uint32_t i = 0; i < n && i < ARRAY_SIZE(a); i++)
 		a[i] = get_reg(f, m->ir->args.data[(uint32_t)o->imm + i]);
-	st = dispatch(m, f, o, a, n, &ret);
+	if (m->guide->sites) {
+		bool done = false;
+
+		st = m->guide->sites->builtin(m, (enum builtin)o->b, a, &ret, &done);
+		if (!done && !st)
+			st = dispatch(m, f, o, a, n, &ret);
+	} else {
+		st = dispatch(m, f, o, a, n, &ret);
+	}
 	if (st)
 		return st; /* a call that waits runs again */
 	if (o->w)

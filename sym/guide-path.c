@@ -1,12 +1,10 @@
 /* sym/guide-path.c - follow a recorded path.
  *
- * The recording says, per thread, which way each recorded branch went. Values that it does not say
- * are symbols: the program's inputs, and every read that another thread may have written. At a
+ * The decisions of a run say which way each branch went. The program's inputs are symbols. At a
  * branch the bit decides; the condition on that side becomes a path constraint (a constant one must
- * agree, else the recording is of another program or was cut). What the thread reads and writes at
- * shared sites is handed out as a step of its symbolic trace. The decisions come through three
- * callbacks (struct sym_recording), so that any source can drive it: a plait, or sym_record below,
- * which runs the program concretely and notes its decisions. */
+ * agree, else the decisions are of another program). The decisions come through a callback from
+ * sym_record below, which runs the program concretely and notes them. Recordings of native runs
+ * are followed by guide-plait.c. */
 #include "base/err.h"
 #include "base/log.h"
 #include "sym/machine.h"
@@ -19,20 +17,9 @@ struct follow {
 	sym_step_fn *step;
 	sym_bit_fn *bit; /* recording instead of following */
 	void *arg;
-	uint32_t reads; /* fresh symbols so far */
 };
 
-static enum sym_site site_here(struct machine *m, const struct frame *f)
-{
-	const struct follow *w = m->guide->data;
-
-	if (!w->recording->site)
-		return SYM_SITE_BRANCH;
-	return w->recording->site(w->recording->arg, f->f->name, f->f->src[f->pc].ir);
-}
-
-static void emit(struct machine *m, enum sym_step_kind kind, uint64_t address, unsigned w,
-		 struct val v)
+static void emit_branch(struct machine *m, expr_id cond)
 {
 	struct follow *fo = m->guide->data;
 	const struct frame *f = current_thread(m)->top;
@@ -41,13 +28,14 @@ static void emit(struct machine *m, enum sym_step_kind kind, uint64_t address, u
 	if (!fo->step)
 		return;
 	strbuf_clear(&m->scratch);
-	expr_print(&m->exprs, val_expr(m, v, w), &m->scratch);
+	expr_print(&m->exprs, cond, &m->scratch);
 	fo->step(fo->arg,
 		 &(struct sym_step){ .thread = m->s->current,
-				     .kind = kind,
+				     .kind = SYM_STEP_BRANCH,
 				     .where = ir_where(m->ir, f->f, f->pc, where, sizeof(where)),
-				     .address = address,
-				     .w = (uint8_t)w,
+				     .w = 1,
+				     .value = cond,
+				     .exprs = &m->exprs,
 				     .text = strbuf_str(&m->scratch) });
 }
 
@@ -78,12 +66,7 @@ static bool follow_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint
 
 	(void)yes_pc;
 	(void)no_pc;
-	if (site_here(m, current_thread(m)->top) != SYM_SITE_BRANCH) {
-		if (!known)
-			machine_note(m, "a branch that the recording does not cover depended on "
-					"unknown values");
-		yes = machine_value(m, m->s, cond);
-	} else if (!w->recording->next_branch_bit(w->recording->arg, m->s->current, &yes)) {
+	if (!w->recording->next_branch_bit(w->recording->arg, m->s->current, &yes)) {
 		return halt(m, SYM_RECORDING_END, "the recording of this thread ends here");
 	}
 	if (known)
@@ -101,39 +84,8 @@ static bool follow_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint
 		return halt(m, SYM_BUDGET, "the solver could not decide the recorded side in time");
 	}
 	machine_assume(m, m->s, side, model);
-	emit(m, SYM_STEP_BRANCH, 0, 1, (struct val){ 0, side });
+	emit_branch(m, side);
 	return yes;
-}
-
-static bool follow_read(struct machine *m, uint64_t address, unsigned w, struct val *v)
-{
-	struct follow *fo = m->guide->data;
-	const struct sym_recording *r = fo->recording;
-	enum sym_site site = r->site ? site_here(m, current_thread(m)->top) : SYM_SITE_NONE;
-	uint64_t value;
-	char name[32];
-
-	if (site != SYM_SITE_SHARED && site != SYM_SITE_SHARED_ADDRESS)
-		return false;
-	if (site == SYM_SITE_SHARED_ADDRESS && r->next_address_value &&
-	    r->next_address_value(r->arg, m->s->current, &value)) {
-		*v = (struct val){ value & mask_of(w), 0 };
-	} else {
-		snprintf(name, sizeof(name), "read%u", fo->reads++);
-		*v = (struct val){ 0, expr_symbol(&m->exprs, w, name, NULL) };
-	}
-	emit(m, SYM_STEP_READ, address, w, *v);
-	return true;
-}
-
-static void follow_write(struct machine *m, uint64_t address, unsigned w, struct val v)
-{
-	const struct follow *fo = m->guide->data;
-	enum sym_site site =
-		fo->recording->site ? site_here(m, current_thread(m)->top) : SYM_SITE_NONE;
-
-	if (site == SYM_SITE_SHARED || site == SYM_SITE_SHARED_ADDRESS)
-		emit(m, SYM_STEP_WRITE, address, w, v);
 }
 
 static void no_end(struct machine *m, struct state *s)
@@ -216,9 +168,5 @@ struct err *sym_follow(struct sym_program *p, const struct sym_config *config,
 			       .forked = drop_fork,
 			       .data = &w };
 
-	if (recording->site) {
-		guide.read = follow_read;
-		guide.write = follow_write;
-	}
 	return drive(p, config, &guide, ret);
 }

@@ -17,6 +17,9 @@ static enum stop LOOP_NAME(struct machine *m)
 	expr_id *x = f->x;
 #endif
 	const struct op *ops = f->f->ops, *o = ops + f->pc;
+#if FOLLOW
+	const uint32_t *sites = f->f->sites;
+#endif
 	const int32_t *args;
 	struct function *callee;
 	struct switch_table *table;
@@ -28,10 +31,16 @@ static enum stop LOOP_NAME(struct machine *m)
 	if (limit > SLICE)
 		limit = m->s->nthreads > 1 ? SLICE / 16 : SLICE;
 
-#if FOLLOW /* every decision is looked at */
-#define DECIDE goto slow
+#if FOLLOW /* decisions and accesses that a recording knows are looked at, or every decision */
+#define DECIDE                                                                                     \
+	if (!sites || sites[o - ops])                                                              \
+	goto slow
+#define SITE                                                                                       \
+	if (sites && sites[o - ops])                                                               \
+	goto slow
 #else
 #define DECIDE (void)0
+#define SITE   (void)0
 #endif
 #if SYMBOLIC
 #define SYM1(r1)                                                                                   \
@@ -84,14 +93,16 @@ static enum stop LOOP_NAME(struct machine *m)
 #define INDEXED                                                                                    \
 	(r[o->a] + r[o->b] * (uint64_t)(int64_t)(int32_t)o->imm + (uint64_t)((int64_t)o->imm >> 32))
 #define LOAD(name, T, reg2, addr)                                                                  \
-	L_##name : SYM2(o->a, reg2);                                                               \
+	L_##name : SITE;                                                                           \
+	SYM2(o->a, reg2);                                                                          \
 	p = FAST(addr, sizeof(T), rsize);                                                          \
 	if (__builtin_expect(!p, 0))                                                               \
 		goto slow;                                                                         \
 	PUT(*(const T *)p);                                                                        \
 	NEXT
 #define STORE(name, T, reg2, addr)                                                                 \
-	L_##name : SYM2(o->a, reg2);                                                               \
+	L_##name : SITE;                                                                           \
+	SYM2(o->a, reg2);                                                                          \
 	SYM1(o->d);                                                                                \
 	p = FAST(addr, sizeof(T), wsize);                                                          \
 	if (__builtin_expect(!p, 0))                                                               \
@@ -268,6 +279,7 @@ L_SWITCH:
 	GOTO(target);
 
 L_CALL:
+	SITE;
 	callee = m->ir->functions.data[o->b];
 	if (__builtin_expect(!callee->lowered, 0)) {
 		if (callee->declared_only)
@@ -370,6 +382,9 @@ enter: /* f is the frame to go on with */
 	x = f->x;
 #endif
 	ops = f->f->ops;
+#if FOLLOW
+	sites = f->f->sites;
+#endif
 	o = ops + f->pc;
 	goto *labels[o->code];
 budget:
@@ -382,6 +397,7 @@ out:
 	return st;
 }
 #undef DECIDE
+#undef SITE
 #undef SYM1
 #undef SYM2
 #undef PUT

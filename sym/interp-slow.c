@@ -125,10 +125,41 @@ static enum stop branch(struct machine *m, struct frame *f, const struct op *o)
 	}
 	m->s->ops += (uint64_t)o->d;
 	m->stats.ops += (uint64_t)o->d;
-	if (expr_is_const(&m->exprs, cond) && !m->guide->follows)
+	if (expr_is_const(&m->exprs, cond) &&
+	    (!m->guide->follows || (m->guide->sites && !site_here(f))))
 		f->pc = expr_get(&m->exprs, cond)->imm ? yes : no;
 	else
 		f->pc = machine_branch(m, cond, yes, no) ? yes : no;
+	if (m->undecided)
+		return m->guide->sites->undecided(m);
+	return m->halted ? STOP_END : STOP_NONE;
+}
+
+/* The recording says which successor it was; the value must agree. */
+static enum stop recorded_switch(struct machine *m, struct frame *f, const struct op *o,
+				 const struct switch_table *t, expr_id v)
+{
+	struct exprs *e = &m->exprs;
+	expr_id cond = expr_const(e, 1, 1);
+	uint32_t arm, target = t->targets[t->n];
+	enum stop st = m->guide->sites->pick(m, &arm);
+
+	if (st)
+		return st;
+	for (uint32_t i = 0; i < t->n; i++) {
+		expr_id eq = expr_binary(e, EX_EQ, v, expr_const(e, o->w, t->values[i]));
+
+		if (arm && t->arms[i] == arm) {
+			cond = eq;
+			target = t->targets[i];
+		} else if (!arm) {
+			cond = expr_binary(e, EX_AND, cond, expr_not(e, eq));
+		}
+	}
+	m->s->ops += (uint64_t)o->d;
+	m->stats.ops += (uint64_t)o->d;
+	machine_branch(m, cond, target, target);
+	f->pc = target;
 	return m->halted ? STOP_END : STOP_NONE;
 }
 
@@ -138,6 +169,8 @@ static enum stop switch_on(struct machine *m, struct frame *f, const struct op *
 	struct switch_table *t = &m->ir->tables.data[o->imm];
 	expr_id v = operand(m, f, o->a, o->w);
 
+	if (m->guide->sites && site_here(f))
+		return recorded_switch(m, f, o, t, v);
 	for (uint32_t i = 0; i < t->n; i++) {
 		expr_id hit;
 		bool first = true;
@@ -156,12 +189,15 @@ static enum stop switch_on(struct machine *m, struct frame *f, const struct op *
 					 expr_const(&m->exprs, o->w, t->values[j]));
 			hit = hit ? expr_binary(&m->exprs, EX_OR, hit, eq) : eq;
 		}
-		bool taken = expr_is_const(&m->exprs, hit) && !m->guide->follows
-				     ? expr_get(&m->exprs, hit)->imm != 0
-				     : machine_branch(m, hit, t->targets[i], f->pc);
+		bool taken =
+			expr_is_const(&m->exprs, hit) && (!m->guide->follows || m->guide->sites)
+				? expr_get(&m->exprs, hit)->imm != 0
+				: machine_branch(m, hit, t->targets[i], f->pc);
 
 		if (m->halted)
 			return STOP_END;
+		if (m->undecided)
+			return m->guide->sites->undecided(m);
 		if (taken) {
 			f->pc = t->targets[i];
 			return STOP_NONE;
@@ -195,16 +231,31 @@ static struct val address(struct machine *m, struct frame *f, const struct op *o
 
 static enum stop load(struct machine *m, struct frame *f, const struct op *o, bool indexed)
 {
-	struct val v = { 0 };
-	enum stop st = mem_load(m, address(m, f, o, indexed), o->w, &v);
+	struct val v = { 0 }, at = address(m, f, o, indexed);
+	bool shared = m->guide->sites && site_here(f);
+	enum stop st;
 
+	if (shared)
+		at = (struct val){ machine_concretise(m, at, 64, "the address of a shared read"),
+				   0 };
+	st = mem_load(m, at, o->w, &v);
+	if (!st && shared)
+		st = m->guide->sites->read(m, at.c, o->w, &v);
 	return st ? st : put(m, f, o->d, v);
 }
 
 static enum stop store(struct machine *m, struct frame *f, const struct op *o, bool indexed)
 {
-	enum stop st = mem_store(m, address(m, f, o, indexed), o->w, get_reg(f, o->d));
+	struct val at = address(m, f, o, indexed);
+	bool shared = m->guide->sites && site_here(f);
+	enum stop st;
 
+	if (shared)
+		at = (struct val){ machine_concretise(m, at, 64, "the address of a shared write"),
+				   0 };
+	st = mem_store(m, at, o->w, get_reg(f, o->d));
+	if (!st && shared)
+		m->guide->sites->write(m, at.c, o->w, get_reg(f, o->d));
 	return st ? st : next(f);
 }
 
@@ -408,16 +459,25 @@ static enum stop atomic(struct machine *m, struct frame *f, const struct op *o)
 {
 	struct val at = get_reg(f, o->a), a = { 0 }, b = get_reg(f, o->b), r;
 	unsigned w = o->w;
-	enum stop st = mem_load(m, at, w, &a);
+	bool shared = m->guide->sites && site_here(f);
+	enum stop st;
 
+	if (shared)
+		at = (struct val){ machine_concretise(m, at, 64, "the address of an atomic"), 0 };
+	st = mem_load(m, at, w, &a);
+	if (!st && shared)
+		st = m->guide->sites->rmw_read(m, at.c, w, &a);
 	if (st)
 		return st;
 	if (o->code == OP_CMPXCHG) {
 		struct val same = combine(m, EX_EQ, w, a, b);
 
-		st = mem_store(m, at, w, choose(m, same, w, get_reg(f, (int32_t)o->imm), a));
+		r = choose(m, same, w, get_reg(f, (int32_t)o->imm), a);
+		st = mem_store(m, at, w, r);
 		if (st)
 			return st;
+		if (shared)
+			m->guide->sites->rmw_write(m, at.c, w, r);
 		set_reg(m, f, o->d + 1, same);
 		return put(m, f, o->d, a);
 	}
@@ -465,6 +525,8 @@ static enum stop atomic(struct machine *m, struct frame *f, const struct op *o)
 		return machine_fault(m, SYM_UNSUPPORTED, "atomic operation number %d", o->aux);
 	}
 	st = mem_store(m, at, w, r);
+	if (!st && shared)
+		m->guide->sites->rmw_write(m, at.c, w, r);
 	return st ? st : put(m, f, o->d, a);
 }
 
@@ -489,6 +551,13 @@ static enum stop indirect_call(struct machine *m, struct frame *f, const struct 
 		return machine_fault(m, to < 4096 ? SYM_NULL : SYM_BAD_POINTER,
 				     "call through %s pointer 0x%llx",
 				     to < 4096 ? "a null" : "a bad", (unsigned long long)to);
+	if (m->guide->sites) {
+		bool done = false;
+		enum stop st = m->guide->sites->call(m, f, o, callee, &done);
+
+		if (st || done)
+			return st;
+	}
 	if (callee->declared_only)
 		return call_unknown(m, f, o, callee);
 	if (n > ARRAY_SIZE(args))
@@ -497,6 +566,43 @@ static enum stop indirect_call(struct machine *m, struct frame *f, const struct 
 		args[i] = get_reg(f, m->ir->args.data[(uint32_t)o->imm + i]);
 	f->pc++;
 	return push_call(m, callee, args, n, o->d, o->w);
+}
+
+static enum stop slow_call(struct machine *m, struct frame *f, const struct op *o,
+			   struct function *callee)
+{
+	uint32_t n = (uint32_t)(o->imm >> 32);
+	struct val args[64];
+
+	if (n > ARRAY_SIZE(args))
+		return machine_fault(m, SYM_UNSUPPORTED, "a call with more than 64 arguments");
+	for (uint32_t i = 0; i < n; i++)
+		args[i] = get_reg(f, m->ir->args.data[(uint32_t)o->imm + i]);
+	f->pc++;
+	return push_call(m, callee, args, n, o->d, o->w);
+}
+
+static enum stop block_op(struct machine *m, struct frame *f, const struct op *o)
+{
+	struct val to = get_reg(f, o->d), from = get_reg(f, o->a), n = get_reg(f, o->b);
+	bool fill = o->code == OP_MEMSET;
+	enum stop st;
+
+	if (m->guide->sites && site_here(f)) {
+		to = (struct val){ machine_concretise(m, to, 64, "the target of a copy"), 0 };
+		n = (struct val){ machine_concretise(m, n, 64, "the length of a copy"), 0 };
+		if (!fill)
+			from = (struct val){
+				machine_concretise(m, from, 64, "the source of a copy"), 0
+			};
+		st = m->guide->sites->copy(m, to.c, fill ? 0 : from.c, n.c, false);
+		if (st)
+			return st;
+	}
+	st = fill ? mem_fill(m, to, from, n) : mem_copy(m, to, from, n);
+	if (!st && m->guide->sites && site_here(f))
+		st = m->guide->sites->copy(m, to.c, fill ? 0 : from.c, n.c, true);
+	return st ? st : next(f);
 }
 
 static enum stop wide(struct machine *m, struct frame *f, const struct op *o)
@@ -718,11 +824,8 @@ enum stop slow_op(struct machine *m, struct frame *f, const struct op *o)
 		return allocate(m, f, o);
 	case OP_MEMCPY:
 	case OP_MEMMOVE:
-		st = mem_copy(m, get_reg(f, o->d), get_reg(f, o->a), get_reg(f, o->b));
-		return st ? st : next(f);
 	case OP_MEMSET:
-		st = mem_fill(m, get_reg(f, o->d), get_reg(f, o->a), get_reg(f, o->b));
-		return st ? st : next(f);
+		return block_op(m, f, o);
 	case OP_RMW:
 	case OP_CMPXCHG:
 		return atomic(m, f, o);
@@ -748,6 +851,15 @@ enum stop slow_op(struct machine *m, struct frame *f, const struct op *o)
 	case OP_SWITCH:
 		return switch_on(m, f, o);
 	case OP_CALL:
+		if (m->guide->sites) {
+			bool done = false;
+
+			st = m->guide->sites->call(m, f, o, m->ir->functions.data[o->b], &done);
+			if (st || done)
+				return st;
+			if (site_here(f) && !m->ir->functions.data[o->b]->declared_only)
+				return slow_call(m, f, o, m->ir->functions.data[o->b]);
+		}
 		if (m->ir->functions.data[o->b]->declared_only)
 			return call_unknown(m, f, o, m->ir->functions.data[o->b]);
 		if ((uint32_t)(o->imm >> 32) < m->ir->functions.data[o->b]->nparams)
@@ -758,6 +870,13 @@ enum stop slow_op(struct machine *m, struct frame *f, const struct op *o)
 	case OP_CALLI:
 		return indirect_call(m, f, o);
 	case OP_BUILTIN:
+		if (m->guide->sites && site_here(f)) {
+			bool done = false;
+
+			st = m->guide->sites->call(m, f, o, NULL, &done);
+			if (st || done)
+				return st;
+		}
 		return call_builtin(m, f, o);
 	case OP_RET: /* of the thread's first function */
 		return thread_finish(m, (o->imm >> 32) ? get_reg(f, (int32_t)o->imm)

@@ -195,6 +195,7 @@ void lower_branch(struct lower *l, LLVMValueRef i)
 struct arm {
 	uint64_t value;
 	LLVMBasicBlockRef to;
+	uint32_t number; /* of the successor */
 };
 
 static int arm_order(const void *a, const void *b)
@@ -219,8 +220,10 @@ static void emit_switch(struct lower *l, LLVMValueRef i, int32_t reg, unsigned w
 		qsort(arms, n, sizeof(*arms), arm_order);
 	t.values = arena_array(&l->ir->arena, uint64_t, n + 1);
 	t.targets = arena_array(&l->ir->arena, uint32_t, n + 1);
+	t.arms = arena_array(&l->ir->arena, uint32_t, n + 1);
 	for (uint32_t k = 0; k < n; k++) {
 		t.values[k] = arms[k].value;
+		t.arms[k] = arms[k].number;
 		t.dense &= arms[k].value == arms[0].value + k;
 	}
 	vec_push(&l->ir->tables, t);
@@ -264,7 +267,7 @@ void lower_switch(struct lower *l, LLVMValueRef i)
 		for (uint32_t k = 0; k < n; k++)
 			arms[k] = (struct arm){ LLVMConstIntGetZExtValue(
 							LLVMGetOperand(i, 2 + 2 * k)),
-						LLVMGetSuccessor(i, k + 1) };
+						LLVMGetSuccessor(i, k + 1), k + 1 };
 		emit_switch(l, i, reg, bits_of(LLVMTypeOf(v)), arms, n,
 			    LLVMGetSwitchDefaultDest(i));
 	}
@@ -279,7 +282,7 @@ void lower_indirect(struct lower *l, LLVMValueRef i)
 
 	for (uint32_t k = 0; k < n; k++) {
 		struct arm a = { block_address(l->f->index, block_number(LLVMGetSuccessor(i, k))),
-				 LLVMGetSuccessor(i, k) };
+				 LLVMGetSuccessor(i, k), k };
 		bool seen = false;
 
 		for (uint32_t j = 0; j < used; j++)

@@ -774,4 +774,6 @@ void ir_lower(struct ir *ir, struct function *f)
 	map_deinit(&l.const_regs);
 	map_deinit(&l.value_regs);
 	map_deinit(&l.block_starts);
+	if (ir->on_lowered)
+		ir->on_lowered(ir->on_lowered_arg, f);
 }

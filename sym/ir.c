@@ -53,6 +53,7 @@ static void add_function(struct ir *ir, LLVMValueRef v)
 {
 	struct function *f = arena_new(&ir->arena, struct function);
 	LLVMTypeRef type = LLVMGlobalGetValueType(v);
+	struct parts parts = { 0 };
 	size_t len;
 
 	f->name = arena_strdup(&ir->arena, LLVMGetValueName2(v, &len));
@@ -60,6 +61,10 @@ static void add_function(struct ir *ir, LLVMValueRef v)
 	f->declared_only = LLVMIsDeclaration(v);
 	f->variadic = LLVMIsFunctionVarArg(type);
 	f->nret = type_regs(ir, LLVMGetReturnType(type));
+	if (f->nret == 1 && type_parts(ir, LLVMGetReturnType(type), 0, &parts))
+		f->ret_w = parts.data[0].w;
+	f->ret_pointer = LLVMGetTypeKind(LLVMGetReturnType(type)) == LLVMPointerTypeKind;
+	vec_deinit(&parts);
 	for (unsigned i = 0; i < LLVMCountParams(v); i++)
 		f->nparams += type_regs(ir, LLVMTypeOf(LLVMGetParam(v, i)));
 	f->llvm = v;
@@ -138,6 +143,7 @@ static struct err *load(struct ir *ir, const void *bitcode, size_t len, char **d
 	LLVMModuleRef program = NULL, models = NULL;
 	struct err *err;
 	struct map own = { 0 };
+	uint64_t bodies = 0;
 
 	err = parse(ir, bitcode, len, "the input", diagnostic, &program);
 	if (err)
@@ -149,7 +155,7 @@ static struct err *load(struct ir *ir, const void *bitcode, size_t len, char **d
 		return err;
 	for (LLVMValueRef f = LLVMGetFirstFunction(program); f; f = LLVMGetNextFunction(f))
 		if (!LLVMIsDeclaration(f))
-			map_put(&own, (uintptr_t)f, 1);
+			map_put(&own, (uintptr_t)f, bodies++);
 	weaken(models);
 	LLVMSetDataLayout(models, LLVMGetDataLayoutStr(program));
 	LLVMSetTarget(models, LLVMGetTarget(program));
@@ -162,9 +168,12 @@ static struct err *load(struct ir *ir, const void *bitcode, size_t len, char **d
 	for (LLVMValueRef g = LLVMGetFirstGlobal(program); g; g = LLVMGetNextGlobal(g))
 		add_global(ir, g);
 	for (LLVMValueRef f = LLVMGetFirstFunction(program); f; f = LLVMGetNextFunction(f)) {
+		struct function *last;
+
 		add_function(ir, f);
-		ir->functions.data[ir->functions.len - 1]->is_model =
-			!LLVMIsDeclaration(f) && !map_find(&own, (uintptr_t)f);
+		last = *vec_last(&ir->functions);
+		last->body = (uint32_t)map_get_or(&own, (uintptr_t)f, UINT32_MAX);
+		last->is_model = !LLVMIsDeclaration(f) && last->body == UINT32_MAX;
 	}
 	map_deinit(&own);
 	find_constructors(ir);

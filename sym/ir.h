@@ -97,6 +97,7 @@ struct switch_table {
 	bool dense;	   /* values[i] == values[0] + i: index instead of search */
 	uint64_t *values;  /* ascending */
 	uint32_t *targets; /* n + 1: the last is the default */
+	uint32_t *arms;	   /* per value: which successor of the instruction it is, from 1 */
 };
 
 struct function {
@@ -108,12 +109,17 @@ struct function {
 	uint32_t nconst;  /* registers -nconst..-1 hold constants */
 	uint32_t nregs;	  /* registers 0..nregs: parameters first */
 	uint32_t nret;	  /* registers of the result */
+	uint8_t ret_w;	  /* bits of the result when it is one register, else 0 */
+	bool ret_pointer;
 	uint64_t *consts;
 	struct op *ops;
 	struct op_src *src;
 	uint32_t nops;
 	uint32_t line, file; /* of the definition */
 	uint8_t *covered;    /* per operation that starts a block: seen by some state */
+	uint32_t body;	     /* among the functions with bodies of the program's own bitcode;
+			      * UINT32_MAX for others */
+	uint32_t *sites;     /* following a plait: per operation its site, 0 = none; else NULL */
 	void *llvm;
 };
 
@@ -141,6 +147,9 @@ struct ir {
 	struct names files;
 	struct map by_llvm; /* LLVM value -> function index or global index */
 	uint32_t ntls;
+	/* Called when a function has just been lowered; may be NULL. */
+	void (*on_lowered)(void *arg, struct function *f);
+	void *on_lowered_arg;
 	void *context, *llvm, *layout; /* LLVM's context, module and data layout; owned */
 };
 

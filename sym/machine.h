@@ -47,11 +47,31 @@ struct guide {
 	void (*forked)(struct machine *m, struct state *s);
 	/* May be NULL: whether the state should go back into the queue at this block. */
 	bool (*park)(struct machine *m, struct state *s);
-	/* May be NULL: a read that others may have written; fills *v and returns true to replace
-	 * it. */
-	bool (*read)(struct machine *m, uint64_t address, unsigned w, struct val *v);
-	void (*write)(struct machine *m, uint64_t address, unsigned w, struct val v);
+	/* Following a plait; all of these or none. The operation at the current frame's pc has a
+	 * site. read: *v is what memory holds and may be replaced. call: *done means that nothing
+	 * is left to do (the result is stored, the pc moved on). */
+	const struct site_hooks *sites;
 	void *data;
+};
+
+struct site_hooks {
+	enum stop (*read)(struct machine *m, uint64_t address, unsigned w, struct val *v);
+	void (*write)(struct machine *m, uint64_t address, unsigned w, struct val v);
+	enum stop (*rmw_read)(struct machine *m, uint64_t address, unsigned w, struct val *v);
+	void (*rmw_write)(struct machine *m, uint64_t address, unsigned w, struct val v);
+	/* Before and after a copy or fill of n bytes; from is 0 for a fill. */
+	enum stop (*copy)(struct machine *m, uint64_t to, uint64_t from, uint64_t n, bool after);
+	/* The successor that a recorded switch took, 0 = default. */
+	enum stop (*pick)(struct machine *m, uint32_t *successor);
+	enum stop (*call)(struct machine *m, struct frame *f, const struct op *o,
+			  struct function *callee, bool *done);
+	/* A call of the machine's own functions, with or without site. */
+	enum stop (*builtin)(struct machine *m, enum builtin id, struct val *a, struct val *ret,
+			     bool *done);
+	/* A new heap object of that size. */
+	uint64_t (*allocate)(struct machine *m, uint64_t size);
+	/* A branch in a model on something unknown. */
+	enum stop (*undecided)(struct machine *m);
 };
 
 struct machine {
@@ -62,7 +82,8 @@ struct machine {
 	const struct sym_config *config;
 	struct state *s; /* running */
 	struct sym_outcome outcome;
-	bool halted; /* the guide ended the state; the outcome says how */
+	bool halted;	/* the guide ended the state; the outcome says how */
+	bool undecided; /* following a plait: a branch of a model on something unknown */
 	struct sym_stats stats;
 	struct cache_line cache[CACHE_SIZE];
 	uint64_t op_limit; /* of the current state; UINT64_MAX = none */
@@ -96,6 +117,11 @@ void machine_note(struct machine *m, const char *fmt, ...) __attribute__((format
 static inline struct thread *current_thread(struct machine *m)
 {
 	return &m->s->threads[m->s->current];
+}
+/* The site of the operation at the frame's pc, 0 = none or not following a plait. */
+static inline uint32_t site_here(const struct frame *f)
+{
+	return f->f->sites ? f->f->sites[f->pc] : 0;
 }
 static inline struct val get_reg(const struct frame *f, int32_t r)
 {
@@ -175,6 +201,9 @@ enum stop push_call(struct machine *m, struct function *callee, const struct val
 enum stop thread_finish(struct machine *m, struct val result);
 /* Choose who runs next; false when the state has ended (deadlock) with m->outcome set. */
 bool schedule(struct machine *m);
+enum stop thread_create(struct machine *m, const struct val *a, struct val *ret);
+/* thread: its number, from 0; blocks until it is done. */
+enum stop thread_join(struct machine *m, uint32_t thread, struct val out);
 void thread_make_tls(struct machine *m, struct thread *t);
 
 /* --- symbolic operations (interp-slow.c): everything with an operand that is an expression --- */

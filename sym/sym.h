@@ -160,38 +160,59 @@ struct err *sym_confirm(struct sym_program *p, const struct sym_config *config,
 
 /* --- following a recorded path --- */
 
-/* Where the decisions of a recorded run come from; a trace reader provides it. Each function
- * returns false when the recording has no more for this thread. Threads are numbered by birth. */
+/* Where the decisions of a run come from: every branch, of threads numbered by birth. False when
+ * there are no more for this thread. */
 struct sym_recording {
 	bool (*next_branch_bit)(void *arg, uint32_t thread, bool *ret);
-	/* The value of a shared read that fed an address; NULL = none were recorded. */
-	bool (*next_address_value)(void *arg, uint32_t thread, uint64_t *ret);
-	/* What the site (function, instruction number) is in the recording. NULL: every branch is
-	 * recorded, no read is shared. */
-	enum sym_site (*site)(void *arg, const char *function, uint32_t ir);
 	void *arg;
 };
-enum sym_site { SYM_SITE_NONE, SYM_SITE_BRANCH, SYM_SITE_SHARED, SYM_SITE_SHARED_ADDRESS };
 
 /* Run concretely and hand every decision to `bit`: a recording for sym_follow. */
 typedef void sym_bit_fn(void *arg, uint32_t thread, bool bit);
 struct err *sym_record(struct sym_program *p, const struct sym_config *config, sym_bit_fn *bit,
 		       void *arg, struct sym_result *ret);
 
-/* One step of a thread's symbolic trace. */
+/* One step of a thread's symbolic trace, in the order of that thread. Expressions are read with
+ * sym/expr.h; their numbers stay valid until the following ends, everything else during the call.
+ *
+ * Addresses are the machine's: every object has a range of its own, stable over the whole trace, so
+ * that equal address means same place (also of blocks that were freed: no address is used twice).
+ * Pointers in expressions are such addresses. */
 struct sym_step {
-	uint32_t thread;
+	uint32_t thread; /* by birth; of a plait: the thread's index there */
 	enum sym_step_kind {
-		SYM_STEP_BRANCH,
-		SYM_STEP_READ,
-		SYM_STEP_WRITE,
-
-		SYM_STEP_END
+		SYM_STEP_BRANCH, /* value: the condition that held (one bit) */
+		SYM_STEP_READ,	 /* value: what was read, a symbol of its own */
+		SYM_STEP_WRITE,	 /* value: what was written */
+		SYM_STEP_RMW,	 /* old: what was read, a symbol; value: what was written */
+		SYM_STEP_RANGE,	 /* n bytes were read or written (event says which); the words
+				  * follow as reads or writes with `part` set */
+		SYM_STEP_SYNC,	 /* event: what it is */
+		SYM_STEP_INPUT,	 /* value: what a call brought in from outside */
+		SYM_STEP_END	 /* the thread's last: text says how it ended */
 	} kind;
-	const char *where;
-	uint64_t address;
-	uint8_t w;
-	const char *text; /* the expression; valid during the call */
+	const char *where; /* file:line */
+	uint64_t address;  /* of the access, or of the synchronisation object */
+	uint8_t w;	   /* bits accessed */
+	const char *text;  /* the expression; NULL when not asked for */
+
+	/* following a plait only */
+	uint8_t event;	 /* enum plait_event_kind: the event of a full recording it stands for */
+	uint32_t site;	 /* in the binary's table */
+	uint64_t native; /* the address in the recorded process; 0 = not known */
+	uint32_t value;	 /* expression */
+	uint32_t old;	 /* RMW: expression */
+	uint32_t symbol; /* READ, RMW: the number of the symbol read; UINT32_MAX = none */
+	bool known;	 /* READ, RMW, INPUT: the recording has the value (it became an address) */
+	uint64_t concrete; /* that value; pointers as addresses of the machine */
+	uint64_t address2; /* the mutex of a wait */
+	uint64_t n;	   /* bytes of a range; initial count; participants of a barrier */
+	uint32_t other;	   /* fork, join: the thread's index in the plait */
+	int64_t result;	   /* trylock, timed waits ...: 0 or an errno */
+	bool part;	   /* a word of the range before it */
+	bool beyond;	   /* the thread did not end by itself, and its records were used up
+			    * before this: it may not have come so far */
+	struct exprs *exprs;
 };
 typedef void sym_step_fn(void *arg, const struct sym_step *step);
 /* Follow the recording with the configuration's symbolic arguments, input and environment. The
@@ -199,5 +220,49 @@ typedef void sym_step_fn(void *arg, const struct sym_step *step);
 struct err *sym_follow(struct sym_program *p, const struct sym_config *config,
 		       const struct sym_recording *recording, sym_step_fn *step, void *arg,
 		       struct sym_result *ret);
+
+/* --- following a plait --- */
+
+struct trace;
+
+struct sym_thread_end {
+	uint32_t thread;
+	char name[32];
+	struct sym_outcome outcome; /* SYM_EXIT: ran to its end */
+	bool expected;		    /* the recording ends this way, too */
+	uint64_t steps;
+	uint64_t bits, values, inputs; /* consumed ... */
+	uint64_t bits_left, values_left, inputs_left;
+};
+
+struct sym_follow_result {
+	VEC(struct sym_thread_end) threads; /* in order of birth */
+	uint64_t steps, reads, writes, branches, syncs;
+	uint64_t symbols, constraints;
+	uint64_t beyond; /* steps after a thread's last record */
+	/* what the trace rests on besides the recording: text -> count */
+	struct names gaps;
+	VEC(uint64_t) gap_counts;
+	/* against a full recording */
+	bool checked;
+	uint64_t events, agree;	 /* recorded events of kinds that traces have; reproduced ones */
+	struct names mismatches; /* the first few, as text */
+	struct sym_stats stats;
+	bool complete; /* every thread came to the end of its recording as the recording says */
+};
+void sym_follow_result_deinit(struct sym_follow_result *r);
+
+struct sym_follow_options {
+	struct trace *check; /* a full recording of the same schedule, or NULL */
+	bool text;	     /* fill sym_step.text */
+	uint64_t max_ops;    /* 0 = no limit */
+	double max_seconds;  /* 0 = no limit */
+};
+
+/* Follow a plait of mode path (or full, whose decisions are used, and which is its own check): run
+ * each thread of its binary's bitcode along its recorded path. Reads of memory that other threads
+ * may write are fresh symbols, inputs have their recorded values. step may be NULL. */
+struct err *sym_follow_plait(struct trace *t, const struct sym_follow_options *options,
+			     sym_step_fn *step, void *arg, struct sym_follow_result *ret);
 
 #endif

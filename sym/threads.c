@@ -207,7 +207,7 @@ enum stop thread_finish(struct machine *m, struct val result)
 
 /* --- the calls --- */
 
-static enum stop create(struct machine *m, const struct val *a, struct val *ret)
+enum stop thread_create(struct machine *m, const struct val *a, struct val *ret)
 {
 	struct state *s = m->s;
 	uint64_t entry = machine_concretise(m, a[2], 64, "a thread's function");
@@ -234,10 +234,19 @@ static enum stop create(struct machine *m, const struct val *a, struct val *ret)
 	return st;
 }
 
+enum stop thread_join(struct machine *m, uint32_t thread, struct val out)
+{
+	struct thread *t = &m->s->threads[thread];
+
+	if (t->status != TH_DONE)
+		return block(m, WAIT_JOIN, thread + 1ull);
+	t->joined = true;
+	return out.c ? mem_store(m, out, 64, (struct val){ t->result, t->result_x }) : STOP_NONE;
+}
+
 static enum stop join(struct machine *m, const struct val *a, struct val *ret)
 {
 	uint64_t handle = machine_concretise(m, a[0], 64, "a thread handle");
-	struct thread *t;
 	uint64_t out = machine_concretise(m, a[1], 64, "a result's address");
 
 	if (handle == 0 || handle > m->s->nthreads || m->s->threads[handle - 1].detached) {
@@ -248,14 +257,8 @@ static enum stop join(struct machine *m, const struct val *a, struct val *ret)
 		*ret = (struct val){ EDEADLK, 0 };
 		return STOP_NONE;
 	}
-	t = &m->s->threads[handle - 1];
-	if (t->status != TH_DONE)
-		return block(m, WAIT_JOIN, handle);
-	t->joined = true;
 	*ret = (struct val){ 0 };
-	return out ? mem_store(m, (struct val){ out, 0 }, 64,
-			       (struct val){ t->result, t->result_x })
-		   : STOP_NONE;
+	return thread_join(m, (uint32_t)handle - 1, (struct val){ out, 0 });
 }
 
 static uint32_t self(struct machine *m)
@@ -631,7 +634,7 @@ enum stop call_thread_builtin(struct machine *m, struct frame *f, const struct o
 		*ret = (struct val){ m->s->current + 1ull, 0 };
 		return STOP_NONE;
 	case BI_THREAD_CREATE:
-		return create(m, a, ret);
+		return thread_create(m, a, ret);
 	case BI_THREAD_JOIN:
 		return join(m, a, ret);
 	case BI_THREAD_EXIT:

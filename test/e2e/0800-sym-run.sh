@@ -88,7 +88,7 @@ run 3 unplait sym run odd.c x
 has err "inline assembly"
 has err "odd.c:5"
 run 3 unplait sym trace some.plait
-has err "cannot follow recordings"
+has err "some.plait"
 run 2 unplait sym dance odd.c
 run 3 unplait sym run no-such-file.bc
 printf 'BC\300\336garbage' >broken.bc

@@ -1,0 +1,770 @@
+/* sym/guide-plait.c - follow a plait: rerun each recorded thread along its path, with unknown
+ * values where other threads had a say.
+ *
+ * What comes in: a recording of mode path and the bitcode in its binary. What goes out: the
+ * symbolic trace of each thread, step by step (struct sym_step).
+ *
+ * At an operation that has a site, the recording is asked (recorded.h): a branch takes the side of
+ * the next bit, a switch the next successor, a read that became an address has the next value, a
+ * call that brought something in from outside returns what it returned (follow-call.c). Every
+ * other read of memory that several threads use is a fresh symbol, so the order in which we run the
+ * threads does not matter for what they compute. It matters a little for what is not recorded (what
+ * a strlen of a shared string sees, where a pointer to somebody's stack points), so threads take
+ * turns by the clocks of their records, as far as those are known.
+ *
+ * Nothing blocks and nothing is freed here: locks, waits and the like are steps of the trace, and a
+ * block that was freed keeps its contents, because another thread that we run later may have used
+ * it before. Only join waits, for the result.
+ *
+ * No solver is asked on the way: the run has happened, so its path is possible. A condition that
+ * turns out to be constant and wrong means that recording and program do not belong together, or
+ * that the machine's model of something differs from the real one: the thread ends as diverged, at
+ * that line, and the others go on. */
+#include "sym/follow.h"
+
+#include "base/err.h"
+#include "base/log.h"
+#include "sym/program.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- sites of operations --- */
+
+static bool fits(enum plait_site_kind kind, enum opcode code)
+{
+	bool block = code == OP_MEMCPY || code == OP_MEMMOVE || code == OP_MEMSET;
+
+	switch (kind) {
+	case PLAIT_SITE_READ:
+	case PLAIT_SITE_ATOMIC_READ:
+		return (code >= OP_LOAD8 && code <= OP_LOADX64) || code == OP_LOADN || block;
+	case PLAIT_SITE_WRITE:
+	case PLAIT_SITE_ATOMIC_WRITE:
+		return (code >= OP_STORE8 && code <= OP_STOREX64) || code == OP_STOREN || block;
+	case PLAIT_SITE_ATOMIC_RMW:
+		return code == OP_RMW || code == OP_CMPXCHG;
+	case PLAIT_SITE_BRANCH:
+		return code >= OP_BR && code <= OP_BRSLEN;
+	case PLAIT_SITE_SWITCH:
+		return code == OP_SWITCH;
+	case PLAIT_SITE_CALL:
+	case PLAIT_SITE_ALLOC:
+	case PLAIT_SITE_INPUT:
+		return code == OP_CALL || code == OP_CALLI || code == OP_BUILTIN;
+	default:
+		return false;
+	}
+}
+
+/* Sites are numbered in program order: binary search for (function, instruction). */
+static uint32_t first_site(const struct recorded *r, uint32_t function, uint32_t ir)
+{
+	uint32_t lo = 0, hi = r->nsites;
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+		const struct plait_site *s = &r->sites->sites[mid];
+
+		if (s->ir_function < function ||
+		    (s->ir_function == function && s->ir_instruction < ir))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void find_sites(void *arg, struct function *f)
+{
+	struct follow *fo = arg;
+	uint32_t *sites = xcalloc(f->nops + 1, sizeof(*sites));
+
+	for (uint32_t pc = 0; f->body != UINT32_MAX && pc < f->nops; pc++) {
+		uint32_t i = first_site(&fo->r, f->body, f->src[pc].ir);
+
+		for (; i < fo->r.nsites; i++) {
+			const struct plait_site *s = &fo->r.sites->sites[i];
+
+			if (s->ir_function != f->body || s->ir_instruction != f->src[pc].ir)
+				break;
+			if (fits(s->kind, f->ops[pc].code)) {
+				sites[pc] = i + 1;
+				break;
+			}
+		}
+	}
+	f->sites = sites;
+}
+
+/* --- helpers --- */
+
+void follow_gap(struct machine *m, const char *fmt, ...)
+{
+	struct sym_follow_result *r = follow_of(m)->ret;
+	va_list ap;
+	char text[256];
+	uint32_t i;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	i = names_intern(&r->gaps, text);
+	while (r->gap_counts.len <= i)
+		vec_push(&r->gap_counts, 0);
+	r->gap_counts.data[i]++;
+}
+
+enum stop follow_halt(struct machine *m, enum sym_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+	char text[256];
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	m->halted = true;
+	return machine_fault(m, kind, "%s", text);
+}
+
+const struct frame *follow_own_frame(struct machine *m, uint32_t *pc)
+{
+	const struct frame *top = current_thread(m)->top, *f = top;
+
+	while (f->f->is_model && f->caller)
+		f = f->caller;
+	*pc = f == top || !f->pc ? f->pc : f->pc - 1;
+	return f;
+}
+
+static bool is_beyond(const struct follow *fo, const struct follow_thread *t)
+{
+	const struct rec_thread *r = t->rec;
+
+	if (fo->ret->checked)
+		return !r->ended && r->event >= r->events.len;
+	return !r->ended &&
+	       !(t->index == 0 && fo->r.meta->ended == 1 &&
+		 fo->r.meta->outcome.kind == PLAIT_OUTCOME_PASS) &&
+	       r->bit == r->nbits && r->value == r->values.len && r->input == r->inputs.len &&
+	       r->block == r->blocks.len && r->mark == r->marks.len && r->arm == r->arms.len;
+}
+
+void follow_emit(struct machine *m, struct sym_step step)
+{
+	struct follow *fo = follow_of(m);
+	struct follow_thread *t = follow_thread(m);
+	char where[160];
+	uint32_t pc;
+	const struct frame *f = follow_own_frame(m, &pc);
+
+	step.thread = t->index;
+	step.exprs = &m->exprs;
+	step.where = ir_where(m->ir, f->f, pc, where, sizeof(where));
+	if (!step.site)
+		step.site = f->f->sites ? f->f->sites[pc] : 0;
+	if (step.address)
+		step.native = addrmap_native(&fo->n, step.address);
+	step.beyond = recorded_is_checked(step.event) && is_beyond(fo, t);
+	t->steps++;
+	fo->ret->steps++;
+	fo->ret->reads += step.kind == SYM_STEP_READ || step.kind == SYM_STEP_RMW;
+	fo->ret->writes += step.kind == SYM_STEP_WRITE || step.kind == SYM_STEP_RMW;
+	fo->ret->branches += step.kind == SYM_STEP_BRANCH;
+	fo->ret->syncs += step.kind == SYM_STEP_SYNC;
+	fo->ret->beyond += step.beyond;
+	if (fo->ret->checked && step.event && !step.part && !step.beyond)
+		follow_check(m, &step);
+	if (!fo->step)
+		return;
+	if (fo->options->text && step.value) {
+		strbuf_clear(&fo->text);
+		expr_print(&m->exprs, step.value, &fo->text);
+		step.text = strbuf_str(&fo->text);
+	}
+	fo->step(fo->arg, &step);
+}
+
+struct val follow_symbol(struct machine *m, unsigned w, const char *name, uint32_t *number)
+{
+	struct follow *fo = follow_of(m);
+	char text[96];
+
+	snprintf(text, sizeof(text), "%.70s#%u", *name ? name : "memory", ++fo->nsymbols);
+	return (struct val){ 0, expr_symbol(&m->exprs, w, text, number) };
+}
+
+enum stop follow_yield(struct machine *m, uint64_t clock)
+{
+	struct follow *fo = follow_of(m);
+
+	for (uint32_t i = 0; i < m->s->nthreads; i++)
+		if (i != m->s->current && m->s->threads[i].status == TH_RUNNABLE &&
+		    recorded_next_clock(&fo->r, fo->threads.data[i].rec) < clock)
+			return STOP_THREAD;
+	return STOP_NONE;
+}
+
+/* --- pointers --- */
+
+static bool is_pointer(uint64_t v)
+{
+	return v & ADDR_TAG || v & FUNC_TAG;
+}
+
+static uint64_t opaque(struct machine *m, uint64_t value)
+{
+	struct follow *fo = follow_of(m);
+	uint64_t at = mem_new(m, OBJ_ENV, 4096);
+
+	memory_own(&m->s->memory, (uint32_t)(at >> 32) & 0x3fffffff)->name =
+		"memory of the recorded run that nothing explains";
+	addrmap_learn(&fo->n, value & ~15ull, 4096, at);
+	return at + (value & 15);
+}
+
+uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uint64_t until,
+			  struct val old)
+{
+	struct follow *fo = follow_of(m);
+	bool hint = !old.x && is_pointer(old.c);
+	struct rec_block *block;
+	uint64_t at;
+
+	if (value < 65536 || value >> 47)
+		return value;
+	if (hint && addrmap_native(&fo->n, old.c) == value)
+		return old.c;
+	at = addrmap_machine(&fo->n, value, clock, until, &block);
+	if (block) { /* allocated by a thread that we have not run so far */
+		block->object = mem_new(m, OBJ_HEAP, block->size ? block->size : 256);
+		*map_put(&fo->n.base_of, (uint32_t)(block->object >> 32) & 0x3fffffff, 0) =
+			block->address + 1;
+		return block->object + (value - block->address);
+	}
+	if (at)
+		return at;
+	if (hint && !addrmap_native(&fo->n, old.c) && old.c & ADDR_TAG) {
+		const struct object *o =
+			memory_find(&m->s->memory, (uint32_t)(old.c >> 32) & 0x3fffffff);
+		uint32_t off = (uint32_t)old.c - ADDR_BIAS;
+
+		addrmap_learn(&fo->n, value - off, o ? o->size : 1, old.c - off);
+		return old.c;
+	}
+	if (value >> 32) {
+		follow_gap(m, "a pointer to memory that the recording does not explain");
+		return opaque(m, value);
+	}
+	return value;
+}
+
+/* --- decisions --- */
+
+static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc)
+{
+	struct frame *f = current_thread(m)->top;
+	struct follow_thread *t = follow_thread(m);
+	bool known = expr_is_const(&m->exprs, cond), yes = true;
+	bool is_switch = f->f->ops[f->pc].code == OP_SWITCH;
+	char where[160];
+	expr_id side;
+
+	(void)yes_pc;
+	(void)no_pc;
+	if (!site_here(f)) {
+		if (f->f->is_model) {
+			m->undecided = true;
+			return true;
+		}
+		follow_gap(m, "a branch that is not recorded depends on unknown values at %s",
+			   ir_where(m->ir, f->f, f->pc, where, sizeof(where)));
+		yes = machine_value(m, m->s, cond);
+	} else if (!is_switch && !recorded_bit(t->rec, &yes)) {
+		follow_halt(m, SYM_RECORDING_END, "the recording of this thread ends here");
+		return false;
+	}
+	if (known && yes != (expr_get(&m->exprs, cond)->imm != 0)) {
+		follow_halt(m, SYM_DIVERGED,
+			    "the recording takes the side that this program cannot take");
+		return false;
+	}
+	side = yes ? cond : expr_not(&m->exprs, cond);
+	if (!known) {
+		state_constrain(m->s, side);
+		follow_of(m)->ret->constraints++;
+	}
+	if (site_here(f))
+		follow_emit(m, (struct sym_step){ .kind = SYM_STEP_BRANCH,
+						  .event = PLAIT_EV_BRANCH,
+						  .w = 1,
+						  .value = side,
+						  .n = is_switch ? t->result : yes });
+	return yes;
+}
+
+static enum stop on_pick(struct machine *m, uint32_t *successor)
+{
+	struct follow_thread *t = follow_thread(m);
+
+	if (t->rec->arm >= t->rec->arms.len)
+		return follow_halt(m, SYM_RECORDING_END, "the recording of this thread ends here");
+	*successor = t->rec->arms.data[t->rec->arm++];
+	t->result = *successor;
+	return STOP_NONE;
+}
+
+/* --- accesses --- */
+
+static const struct plait_site *site_info(struct machine *m, uint32_t *site)
+{
+	*site = site_here(current_thread(m)->top);
+	return recorded_site(&follow_of(m)->r, *site);
+}
+
+/* What the recording says was read, or a fresh symbol for it. */
+static enum stop recorded_read(struct machine *m, const struct plait_site *s, uint64_t address,
+			       unsigned w, struct val *v, struct sym_step *step)
+{
+	struct follow *fo = follow_of(m);
+	struct follow_thread *t = follow_thread(m);
+	struct val symbol;
+
+	step->address = address;
+	step->w = (uint8_t)w;
+	if (s->flags & PLAIT_SITE_FEEDS_ADDRESS) {
+		const struct rec_value *rec;
+
+		if (t->rec->value >= t->rec->values.len)
+			return follow_halt(m, SYM_RECORDING_END,
+					   "the recording of this thread ends here");
+		rec = &t->rec->values.data[t->rec->value++];
+		step->known = true;
+		step->concrete =
+			w < 64 ? rec->value & mask_of(w)
+			       : follow_translate(m, rec->value, rec->clock, rec->until, *v);
+	}
+	symbol = follow_symbol(m, w, sites_string(fo->r.sites, s->object), &step->symbol);
+	*v = step->known ? (struct val){ step->concrete, 0 } : symbol;
+	step->old = step->value = symbol.x;
+	return STOP_NONE;
+}
+
+/* A wide access (struct, vector) is one event natively and several operations here: the first of
+ * them announces the range. */
+static bool is_part(struct machine *m, const struct plait_site *s, unsigned w, uint64_t address,
+		    uint8_t event)
+{
+	const struct frame *f = current_thread(m)->top;
+	uint32_t bytes = (w + 7) / 8;
+
+	if (s->size == bytes && (bytes & (bytes - 1)) == 0)
+		return false;
+	if (!f->pc || f->f->sites[f->pc - 1] != f->f->sites[f->pc])
+		follow_emit(m, (struct sym_step){ .kind = SYM_STEP_RANGE,
+						  .event = event,
+						  .address = address,
+						  .n = s->size });
+	return true;
+}
+
+static enum stop on_read(struct machine *m, uint64_t address, unsigned w, struct val *v)
+{
+	uint32_t site;
+	const struct plait_site *s = site_info(m, &site);
+	struct sym_step step = { .kind = SYM_STEP_READ, .symbol = UINT32_MAX };
+	enum stop st;
+
+	step.part = is_part(m, s, w, address, PLAIT_EV_READ_RANGE);
+	step.event = s->kind == PLAIT_SITE_ATOMIC_READ ? PLAIT_EV_ATOMIC_READ : PLAIT_EV_READ;
+	st = recorded_read(m, s, address, w, v, &step);
+	if (!st)
+		follow_emit(m, step);
+	return st;
+}
+
+static void on_write(struct machine *m, uint64_t address, unsigned w, struct val v)
+{
+	uint32_t site;
+	const struct plait_site *s = site_info(m, &site);
+	bool part = is_part(m, s, w, address, PLAIT_EV_WRITE_RANGE);
+
+	follow_emit(m, (struct sym_step){ .kind = SYM_STEP_WRITE,
+					  .event = s->kind == PLAIT_SITE_ATOMIC_WRITE
+							   ? PLAIT_EV_ATOMIC_WRITE
+							   : PLAIT_EV_WRITE,
+					  .address = address,
+					  .w = (uint8_t)w,
+					  .part = part,
+					  .value = val_expr(m, v, w) });
+}
+
+/* The two halves of an atomic: the step is handed out with the second. */
+static enum stop on_rmw_read(struct machine *m, uint64_t address, unsigned w, struct val *v)
+{
+	struct follow *fo = follow_of(m);
+	uint32_t site;
+	const struct plait_site *s = site_info(m, &site);
+
+	fo->rmw = (struct sym_step){ .kind = SYM_STEP_RMW,
+				     .event = PLAIT_EV_ATOMIC_RMW,
+				     .symbol = UINT32_MAX };
+	return recorded_read(m, s, address, w, v, &fo->rmw);
+}
+
+static void on_rmw_write(struct machine *m, uint64_t address, unsigned w, struct val v)
+{
+	struct follow *fo = follow_of(m);
+
+	(void)address;
+	fo->rmw.value = val_expr(m, v, w);
+	follow_emit(m, fo->rmw);
+}
+
+/* The words of a range: fresh symbols for a read, except that a word which holds a pointer here
+ * keeps it (the recording has no values for ranges). */
+static enum stop range_words(struct machine *m, uint64_t at, uint64_t n, bool reads)
+{
+	char name[] = "range";
+	bool kept = false;
+
+	for (uint64_t i = 0; i < n;) {
+		uint64_t size = n - i >= 8 && (at + i) % 8 == 0	  ? 8
+				: n - i >= 4 && (at + i) % 4 == 0 ? 4
+								  : 1;
+		struct sym_step step = { .kind = reads ? SYM_STEP_READ : SYM_STEP_WRITE,
+					 .event = reads ? PLAIT_EV_READ : PLAIT_EV_WRITE,
+					 .symbol = UINT32_MAX,
+					 .address = at + i,
+					 .w = (uint8_t)(8 * size),
+					 .part = true };
+		struct val v;
+		enum stop st = mem_load(m, (struct val){ at + i, 0 }, step.w, &v);
+
+		if (st)
+			return st;
+		if (reads) {
+			struct val s = follow_symbol(m, step.w, name, &step.symbol);
+
+			step.value = s.x;
+			step.known = size == 8 && !v.x && is_pointer(v.c);
+			step.concrete = v.c;
+			kept |= step.known;
+			if (!step.known)
+				st = mem_store(m, (struct val){ at + i, 0 }, step.w, s);
+		} else {
+			step.value = val_expr(m, v, step.w);
+		}
+		if (st)
+			return st;
+		follow_emit(m, step);
+		i += size;
+	}
+	if (kept)
+		follow_gap(m, "pointers in a copied structure, which are not recorded");
+	return STOP_NONE;
+}
+
+#define MAX_RANGE_WORDS 65536
+
+static enum stop on_copy(struct machine *m, uint64_t to, uint64_t from, uint64_t n, bool after)
+{
+	uint32_t site, next;
+	const struct plait_site *s = site_info(m, &site), *other;
+	bool reads = s->kind == PLAIT_SITE_READ, writes = s->kind == PLAIT_SITE_WRITE;
+
+	other = recorded_site(&follow_of(m)->r, next = site + 1);
+	if (reads && other && other->kind == PLAIT_SITE_WRITE &&
+	    other->ir_function == s->ir_function && other->ir_instruction == s->ir_instruction)
+		writes = true;
+	if (after ? !writes : !reads && !writes)
+		return STOP_NONE;
+	if (!after && reads) {
+		follow_emit(m, (struct sym_step){ .kind = SYM_STEP_RANGE,
+						  .event = PLAIT_EV_READ_RANGE,
+						  .site = site,
+						  .address = from,
+						  .n = n });
+		if (n <= MAX_RANGE_WORDS) {
+			enum stop st = range_words(m, from, n, true);
+
+			if (st)
+				return st;
+		} else {
+			follow_gap(m, "a copy of more than %u shared bytes", MAX_RANGE_WORDS);
+		}
+	}
+	if (!after && writes)
+		follow_emit(m, (struct sym_step){ .kind = SYM_STEP_RANGE,
+						  .event = PLAIT_EV_WRITE_RANGE,
+						  .site = reads ? next : site,
+						  .address = to,
+						  .n = n });
+	if (after && writes && n <= MAX_RANGE_WORDS)
+		return range_words(m, to, n, false);
+	return STOP_NONE;
+}
+
+/* --- running the threads --- */
+
+static void no_end(struct machine *m, struct state *s)
+{
+	(void)m;
+	(void)s;
+}
+
+static void other_error(struct machine *m, struct state *s, const struct sym_outcome *o,
+			struct model *model)
+{
+	(void)s;
+	(void)model;
+	follow_gap(m, "an operation that other values would make an error: %s at %s",
+		   sym_kind_name(o->kind), o->where);
+}
+
+static void drop_fork(struct machine *m, struct state *s)
+{
+	follow_gap(m, "a pointer that may point into several objects; one was followed");
+	state_free(s);
+}
+
+static uint64_t left(uint64_t have, uint64_t used)
+{
+	return have > used ? have - used : 0;
+}
+
+/* Does the recording say that this thread ended like this? */
+static bool is_expected(const struct follow *fo, const struct follow_thread *t,
+			const struct sym_outcome *o)
+{
+	const struct trace_outcome *real = &fo->r.meta->outcome;
+	const struct rec_thread *r = t->rec;
+	bool used_up = r->bit == r->nbits && r->value == r->values.len && r->arm == r->arms.len &&
+		       r->input == r->inputs.len;
+
+	if (!used_up || o->kind == SYM_DIVERGED || o->kind == SYM_UNSUPPORTED ||
+	    o->kind == SYM_BUDGET)
+		return false;
+	if (o->kind == SYM_RECORDING_END || o->kind == SYM_DEADLOCK)
+		return !r->ended; /* it was stopped in the middle */
+	if (o->kind == SYM_EXIT)
+		return true;
+	return real->kind != PLAIT_OUTCOME_PASS; /* a crash for a crash */
+}
+
+static void end_thread(struct machine *m)
+{
+	struct follow *fo = follow_of(m);
+	struct follow_thread *t = follow_thread(m);
+	struct rec_thread *r = t->rec;
+	struct sym_thread_end *e;
+	struct sym_step step = { .kind = SYM_STEP_END, .text = m->outcome.message };
+
+	if (t->finished)
+		return;
+	t->finished = true;
+	e = vec_add(&fo->ret->threads);
+	e->thread = t->index;
+	snprintf(e->name, sizeof(e->name), "%s", fo->r.meta->threads[t->index].name);
+	e->outcome = m->outcome;
+	e->expected = is_expected(fo, t, &m->outcome);
+	e->bits = r->bit;
+	e->values = r->value;
+	e->inputs = r->input;
+	e->bits_left = left(r->nbits, r->bit);
+	e->values_left = left(r->values.len, r->value);
+	e->inputs_left = left(r->inputs.len, r->input);
+	if (current_thread(m)->top)
+		follow_emit(m, step);
+	e = vec_last(&fo->ret->threads);
+	e->steps = t->steps;
+	if (fo->ret->checked)
+		follow_check_end(m, t->index);
+}
+
+/* The thread whose next record is the oldest; UINT32_MAX when nobody can run. */
+static uint32_t pick_thread(struct machine *m)
+{
+	struct follow *fo = follow_of(m);
+	uint32_t best = UINT32_MAX;
+	uint64_t best_clock = 0;
+
+	for (uint32_t i = 0; i < m->s->nthreads; i++) {
+		uint64_t c;
+
+		if (m->s->threads[i].status != TH_RUNNABLE)
+			continue;
+		c = recorded_next_clock(&fo->r, fo->threads.data[i].rec);
+		if (best == UINT32_MAX || c < best_clock) {
+			best = i;
+			best_clock = c;
+		}
+	}
+	return best;
+}
+
+static void wake_joiners(struct machine *m, uint32_t thread)
+{
+	for (uint32_t i = 0; i < m->s->nthreads; i++) {
+		struct thread *t = &m->s->threads[i];
+
+		if (t->status == TH_BLOCKED && t->wait_address == thread + 1ull)
+			t->status = TH_RUNNABLE;
+	}
+}
+
+static void run_threads(struct machine *m)
+{
+	for (;;) {
+		uint32_t i = pick_thread(m);
+		enum stop st;
+
+		if (i == UINT32_MAX)
+			break;
+		m->s->current = i;
+		m->halted = m->undecided = false;
+		st = interp(m);
+		i = m->s->current;
+		if (st == STOP_BUDGET) {
+			if (m->deadline > 0 && clock_seconds() > m->deadline)
+				st = machine_fault(m, SYM_BUDGET, "the time is used up");
+			else if (m->s->ops + 1 >= m->op_limit)
+				st = machine_fault(m, SYM_BUDGET, "more than %llu operations",
+						   (unsigned long long)m->op_limit);
+			if (st == STOP_END) {
+				end_thread(m);
+				return;
+			}
+		}
+		if (m->s->threads[i].status == TH_DONE) {
+			m->outcome = (struct sym_outcome){ .kind = SYM_EXIT };
+			end_thread(m);
+		} else if (st == STOP_END) {
+			end_thread(m);
+			m->s->threads[i].status = TH_DONE;
+			wake_joiners(m, i);
+		}
+	}
+	for (uint32_t i = 0; i < m->s->nthreads; i++) { /* who waits for somebody who was cut off */
+		m->s->current = i;
+		machine_outcome(m, &m->outcome, SYM_RECORDING_END, "waits for another thread");
+		end_thread(m);
+	}
+}
+
+static const struct site_hooks hooks = {
+	.read = on_read,
+	.write = on_write,
+	.rmw_read = on_rmw_read,
+	.rmw_write = on_rmw_write,
+	.copy = on_copy,
+	.pick = on_pick,
+	.call = follow_call,
+	.builtin = follow_builtin,
+	.allocate = follow_allocate,
+	.undecided = follow_undecided,
+};
+
+static struct err *start(struct machine *m, struct follow *fo, struct state **s)
+{
+	struct err *err;
+
+	m->ir->on_lowered = find_sites;
+	m->ir->on_lowered_arg = fo;
+	for (size_t i = 0; i < m->ir->functions.len; i++)
+		if (m->ir->functions.data[i]->lowered)
+			find_sites(fo, m->ir->functions.data[i]);
+	err = machine_start(m, s);
+	if (!err)
+		vec_push(&fo->threads, ((struct follow_thread){ .rec = &fo->r.threads[0] }));
+	return err;
+}
+
+static void finish(struct machine *m, struct follow *fo)
+{
+	struct sym_follow_result *r = fo->ret;
+
+	for (size_t i = 0; i < m->notes.len; i++)
+		follow_gap(m, "%s", m->notes.text[i]);
+	r->complete = true;
+	for (size_t i = 0; i < r->threads.len; i++)
+		r->complete &= r->threads.data[i].expected;
+	r->symbols = m->exprs.symbols.len;
+	m->stats.exprs = m->exprs.nodes.len - 1;
+	m->stats.symbols = m->exprs.symbols.len;
+	r->stats = m->stats;
+	for (size_t i = 0; i < m->ir->functions.len; i++) {
+		free(m->ir->functions.data[i]->sites);
+		m->ir->functions.data[i]->sites = NULL;
+	}
+	m->ir->on_lowered = NULL;
+}
+
+static struct err *follow_run(struct follow *fo, struct sym_program *p)
+{
+	const struct trace_meta *meta = fo->r.meta;
+	struct sym_config config = { .args = (const char *const *)meta->command,
+				     .max_ops = fo->options->max_ops,
+				     .max_seconds = fo->options->max_seconds,
+				     .query_ms = 1000 };
+	struct guide guide = { .follows = true,
+			       .branch = on_branch,
+			       .end = no_end,
+			       .error = other_error,
+			       .forked = drop_fork,
+			       .sites = &hooks,
+			       .data = fo };
+	double began = clock_seconds();
+	struct machine m;
+	struct state *s;
+	struct err *err;
+
+	while (meta->command && meta->command[config.nargs])
+		config.nargs++;
+	machine_init(&m, p->ir, &config);
+	m.guide = &guide;
+	err = start(&m, fo, &s);
+	if (!err) {
+		run_threads(&m);
+		m.stats.seconds = clock_seconds() - began;
+		finish(&m, fo);
+		state_free(s);
+	}
+	machine_deinit(&m);
+	return err;
+}
+
+struct err *sym_follow_plait(struct trace *t, const struct sym_follow_options *options,
+			     sym_step_fn *step, void *arg, struct sym_follow_result *ret)
+{
+	struct follow fo = { .options = options, .step = step, .arg = arg, .ret = ret };
+	struct sym_program *p = NULL;
+	struct err *err = recorded_open(t, &fo.r);
+
+	if (!err && options->check)
+		err = recorded_add_check(&fo.r, options->check);
+	ret->checked = !err && (fo.r.full || options->check);
+	if (!err)
+		err = sym_open(fo.r.binary, NULL, &p);
+	if (!err)
+		err = addrmap_init(&fo.n, &fo.r, p->ir);
+	if (!err)
+		err = follow_run(&fo, p);
+	sym_close(p);
+	addrmap_deinit(&fo.n);
+	recorded_close(&fo.r);
+	vec_deinit(&fo.threads);
+	vec_deinit(&fo.values);
+	strbuf_deinit(&fo.text);
+	return err;
+}
+
+void sym_follow_result_deinit(struct sym_follow_result *r)
+{
+	vec_deinit(&r->threads);
+	names_deinit(&r->gaps);
+	vec_deinit(&r->gap_counts);
+	names_deinit(&r->mismatches);
+}
