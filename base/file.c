@@ -60,6 +60,8 @@ struct err *file_map_open(const char *path, struct file_map *ret)
 		return err_errno(errno, "cannot open %s", path);
 	if (S_ISDIR(st.st_mode))
 		return err_new(ERR_ENV, "cannot open %s: it is a folder", path);
+	if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) /* /dev/zero has no end */
+		return err_new(ERR_ENV, "cannot open %s: it is a device", path);
 	if (S_ISREG(st.st_mode) && st.st_size > 0) {
 		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (p != MAP_FAILED) {

@@ -384,6 +384,16 @@ static struct err *fall_back(struct link *l, struct err *err, const char *plain,
 	return copy_program(plain, l->output);
 }
 
+/* Can the output be written? If not, the linker is to say so itself. */
+static bool has_place(const char *output)
+{
+	const char *slash = strrchr(output, '/');
+	_cleanup_(xfreep) char *dir =
+		slash ? xstrndup(output, (size_t)(slash + 1 - output)) : xstrdup(".");
+
+	return access(output, W_OK) == 0 || access(dir, W_OK) == 0;
+}
+
 struct err *link_program(struct args *a, const char *clang, const char *tmp, int *status)
 {
 	struct link l = { .args = a, .clang = clang, .tmp = tmp };
@@ -394,7 +404,7 @@ struct err *link_program(struct args *a, const char *clang, const char *tmp, int
 
 	l.output = a->output ? a->output : "a.out";
 	beside = xasprintf("%s.plain", l.output);
-	if (a->relocatable || a->is_static || a->no_runtime)
+	if (a->relocatable || a->is_static || a->no_runtime || !has_place(l.output))
 		return ordinary_link(&l, l.output, NULL, status);
 	err = ordinary_link(&l, plain, map, status);
 	if (err || *status != 0)

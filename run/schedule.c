@@ -4,6 +4,8 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/log.h"
+#include "trace/names.h"
 #include "trace/trace.h"
 
 #include <inttypes.h>
@@ -73,6 +75,20 @@ struct err *schedule_parse(const void *data, size_t len, struct schedule *ret)
 	return err_new(ERR_ENV, "the schedule is damaged: %zu decisions expected", n);
 }
 
+/* A schedule of one build may mean another run in the next. */
+static void warn_of_other_build(struct trace *t, const char *path)
+{
+	const struct trace_meta *m = trace_meta(t);
+	char now[41] = "";
+
+	if (m->nmodules == 0 || !m->modules[0].build_id[0])
+		return;
+	err_free(binary_build_id(m->modules[0].path, now));
+	if (now[0] && strcmp(now, m->modules[0].build_id) != 0)
+		log_warn("%s was recorded with another build of %s; it may go another way now",
+			 path, m->modules[0].path);
+}
+
 struct err *schedule_load(const char *path, struct schedule *ret)
 {
 	struct file_map m = { 0 };
@@ -88,8 +104,12 @@ struct err *schedule_load(const char *path, struct schedule *ret)
 		err = schedule_parse(m.data, m.len, ret);
 	} else {
 		err = trace_open(path, &t);
-		if (!err)
-			err = trace_section(t, "schedule", &data, &len);
+		if (err) {
+			file_map_close(&m);
+			return err; /* it names the file */
+		}
+		warn_of_other_build(t, path);
+		err = trace_section(t, "schedule", &data, &len);
 		if (!err && !data)
 			err = err_new(ERR_ENV,
 				      "it has no schedule: only runs of `hunt`, `replay` and "

@@ -7,7 +7,7 @@ smoke() {
 	port=$((20000 + $$ % 20000))
 	python3 -m http.server --bind 127.0.0.1 $port >/dev/null 2>&1 &
 	sleep 1
-	rm -f got && "$prog" -q -n 3 -o got "http://127.0.0.1:$port/data" && cmp got data
+	rm -f got && target "$prog" -q -n 3 -o got "http://127.0.0.1:$port/data" && cmp got data
 	s=$?
 	kill $! && wait
 	return $s

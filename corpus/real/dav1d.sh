@@ -16,6 +16,6 @@ film() { # eight grey frames that change
 }
 smoke() {
 	[ -e in.ivf ] || { film >in.y4m && aomenc --cpu-used=8 --ivf -o in.ivf in.y4m; } >/dev/null 2>&1
-	a=$("$prog" -q -i in.ivf --threads 3 --muxer md5 -o -) && b=$("$prog" -q -i in.ivf --threads 1 --muxer md5 -o -) &&
+	a=$(target "$prog" -q -i in.ivf --threads 3 --muxer md5 -o -) && b=$(target "$prog" -q -i in.ivf --threads 1 --muxer md5 -o -) &&
 		[ -n "$a" ] && [ "$a" = "$b" ]
 }

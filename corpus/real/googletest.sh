@@ -3,4 +3,4 @@ needs="cmake"
 configure() { cmake_configure -Dgtest_build_tests=ON -DBUILD_GMOCK=OFF -DCMAKE_CXX_STANDARD=14; }
 build() { cmake --build out -j2 --target gtest_stress_test --target gtest_unittest; }
 program=out/googletest/gtest_unittest
-smoke() { timeout 300 "$prog" --gtest_brief=1 && timeout 300 "$(dirname "$prog")/gtest_stress_test" --gtest_brief=1; }
+smoke() { target "$prog" --gtest_brief=1 && target "$(dirname "$prog")/gtest_stress_test" --gtest_brief=1; }

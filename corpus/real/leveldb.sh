@@ -3,4 +3,4 @@ needs="cmake"
 configure() { cmake_configure -DLEVELDB_BUILD_TESTS=OFF -DLEVELDB_BUILD_BENCHMARKS=OFF; }
 build() { cmake --build out -j2 && $CXX $FLAGS -std=c++11 -Iinclude -o driver "$here/leveldb-driver.cc" out/libleveldb.a -pthread; }
 program=driver
-smoke() { rm -rf db && [ "$("$prog" db)" = "1200 keys" ]; }
+smoke() { rm -rf db && [ "$(target "$prog" db)" = "1200 keys" ]; }

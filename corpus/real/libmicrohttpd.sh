@@ -5,4 +5,4 @@ build() {
 		$CC $FLAGS -Isrc/include -o driver "$here/libmicrohttpd-driver.c" src/microhttpd/.libs/libmicrohttpd.a -pthread
 }
 program=driver
-smoke() { [ "$("$prog" $((20000 + $$ % 20000)))" = "40 answers" ]; }
+smoke() { [ "$(target "$prog" $((20000 + $$ % 20000)))" = "40 answers" ]; }

@@ -2,5 +2,5 @@
 configure() { ./configure --disable-tcl && make sqlite3.c && $CC $FLAGS -DSQLITE_THREADSAFE=1 -c sqlite3.c; }
 build() { $CC $FLAGS -I. -o threaded "$top/bench/sqlite-threads.c" sqlite3.o -lpthread -lm -ldl; }
 program=threaded
-smoke() { [ "$("$prog")" = "4000 rows" ]; }
+smoke() { [ "$(target "$prog")" = "4000 rows" ]; }
 load() { exec "$prog"; }
