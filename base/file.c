@@ -148,6 +148,13 @@ void file_remove_tree(const char *path)
 	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 struct err *file_make_dirs(const char *path)
 {
 	_cleanup_(xfreep) char *copy = xstrdup(path);
@@ -158,8 +165,9 @@ struct err *file_make_dirs(const char *path)
 		if (c != '/' && c != '\0')
 			continue;
 		*p = '\0';
-		if (mkdir(copy, 0777) < 0 && errno != EEXIST)
-			return err_errno(errno, "cannot make the folder %s", copy);
+		if (mkdir(copy, 0777) < 0 && (errno != EEXIST || !is_folder(copy)))
+			return err_errno(errno == EEXIST ? ENOTDIR : errno,
+					 "cannot make the folder %s", copy);
 		*p = c;
 		if (c == '\0')
 			return NULL;

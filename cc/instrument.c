@@ -316,8 +316,8 @@ static LLVMValueRef local_function(struct hooks *h, const char *name, LLVMTypeRe
 	return f;
 }
 
-/* plait_bits = plait_bits * 2 + taken; if it is full, flush. The second argument, a site, is for the
- * full variant. */
+/* plait_bits = plait_bits * 2 + taken; if it is full, flush. The second argument, a site, is for
+ * the full variant. */
 static void make_bit_function(struct hooks *h)
 {
 	bool full = h->variant == PLAIT_VARIANT_FULL;

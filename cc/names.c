@@ -118,6 +118,16 @@ uint32_t names_object(struct program *p, LLVMValueRef ptr)
 	return id;
 }
 
+/* What the author wrote: C++ allocates by functions nobody calls by name. */
+static const char *allocator_name(LLVMValueRef f)
+{
+	const char *name = f ? value_name(f) : "stack";
+
+	if (strncmp(name, "_Znw", 4) == 0)
+		return "new";
+	return strncmp(name, "_Zna", 4) == 0 ? "new[]" : name;
+}
+
 uint32_t names_birth(struct program *p, LLVMValueRef home)
 {
 	struct strbuf sb = { 0 };
@@ -130,7 +140,7 @@ uint32_t names_birth(struct program *p, LLVMValueRef home)
 	if (loc) {
 		loc = users_own(p, loc);
 		file = file_of(p, LLVMDILocationGetScope(loc));
-		strbuf_addf(&sb, "%s@%s:%u", f ? value_name(f) : "stack", p->strings.text[file],
+		strbuf_addf(&sb, "%s@%s:%u", allocator_name(f), p->strings.text[file],
 			    LLVMDILocationGetLine(loc));
 		id = names_intern(&p->strings, strbuf_str(&sb));
 	}

@@ -287,6 +287,28 @@ static void add_variable(struct program *p, LLVMValueRef g, struct strbuf *ret)
 	strbuf_add(ret, s, len);
 }
 
+enum { LONGEST_ARGUMENTS = 24 };
+
+/* A name without long template arguments: "map<…>"; nobody reads what std::map spells out. */
+static void add_short_name(const char *name, size_t len, struct strbuf *ret)
+{
+	const char *open = memchr(name, '<', len), *close = open;
+	int depth = 0;
+
+	for (; close && close < name + len; close++) {
+		depth += *close == '<' ? 1 : *close == '>' ? -1 : 0;
+		if (!depth)
+			break;
+	}
+	if (!open || close == name + len || close - open <= LONGEST_ARGUMENTS) {
+		strbuf_add(ret, name, len);
+		return;
+	}
+	strbuf_add(ret, name, (size_t)(open - name));
+	strbuf_adds(ret, "<…>");
+	strbuf_add(ret, close + 1, (size_t)(name + len - close - 1));
+}
+
 static bool add_type_name(struct program *p, LLVMMetadataRef t, struct strbuf *ret)
 {
 	size_t len = 0;
@@ -295,11 +317,11 @@ static bool add_type_name(struct program *p, LLVMMetadataRef t, struct strbuf *r
 
 	if (!name || !len)
 		return false;
-	if (LLVMGetDINodeTag(t) != TAG_TYPEDEF && is_record(tag))
-		strbuf_adds(ret, tag == TAG_UNION   ? "union "
-				 : tag == TAG_CLASS ? "class "
-						    : "struct ");
-	strbuf_addf(ret, "%.*s", (int)len, name);
+	/* "class" is C++, where the name alone says it */
+	if (LLVMGetDINodeTag(t) != TAG_TYPEDEF && is_record(tag) && tag != TAG_CLASS &&
+	    !memchr(name, '<', len))
+		strbuf_adds(ret, tag == TAG_UNION ? "union " : "struct ");
+	add_short_name(name, len, ret);
 	return true;
 }
 

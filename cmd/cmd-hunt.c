@@ -116,7 +116,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 				  .replays = 5,
 				  .jobs = 1,
 				  .points = PLAIT_ANY,
-				  .output = "fail.plait" };
+				  .output = NULL };
 	const char *fail_on = NULL, *gate = NULL, *points = NULL, *junit = NULL, *sarif = NULL;
 	uint64_t replays = 5, jobs = 1;
 	struct hunt_result r = { 0 };
@@ -126,7 +126,8 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_U64('n', "runs", "N", &o.runs, "stop after N runs (default 10000)"),
 		OPT_REAL(0, "time", "SEC", &o.seconds, "stop after SEC seconds"),
 		OPT_FLAG(0, "all", &o.all, "go on after the first failure, keep one of each kind"),
-		OPT_STR('o', "output", "FILE", &o.output, "where to save (with --all: a folder)"),
+		OPT_STR('o', "output", "FILE", &o.output,
+			"where to save (fail.plait; with --all a folder: failures)"),
 		OPT_U64(0, "replays", "N", &replays,
 			"confirm each failure by N replays (default 5)"),
 		OPT_U64('j', "jobs", "N", &jobs, "runs at a time (default 1)"),
@@ -164,7 +165,9 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	o.target.argv = argv;
 	o.replays = (unsigned)replays;
 	o.jobs = jobs < 1 ? 1 : jobs > 64 ? 64 : (unsigned)jobs;
-	if (!*o.output)
+	if (!o.output)
+		o.output = o.all ? "failures" : "fail.plait";
+	else if (!*o.output)
 		o.output = NULL;
 	err = hunt_run(&o, &r);
 	if (err)

@@ -8,6 +8,7 @@
  * it was called from, which is the line of the next frame. */
 #include "coredump/symbols.h"
 
+#include "base/demangle.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
@@ -15,7 +16,6 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 
-#include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
@@ -33,7 +33,6 @@ struct symbols {
 	struct arena arena;
 	struct names paths; /* "path\nbuild-id" -> index into modules */
 	VEC(struct module) modules;
-	char *(*demangle)(const char *, char *, size_t *, int *);
 };
 
 static char *debuginfo_path; /* elfutils' default: /usr/lib/debug and friends */
@@ -46,14 +45,7 @@ static const Dwfl_Callbacks callbacks = {
 
 struct symbols *symbols_new(void)
 {
-	struct symbols *s = xcalloc(1, sizeof(*s));
-	/* we are C; a C++ runtime is there whenever there are C++ names to read */
-	void *cxx = dlopen("libstdc++.so.6", RTLD_LAZY);
-
-	if (cxx)
-		s->demangle = (char *(*)(const char *, char *, size_t *, int *))dlsym(
-			cxx, "__cxa_demangle");
-	return s;
+	return xcalloc(1, sizeof(struct symbols));
 }
 
 void symbols_free(struct symbols *s)
@@ -138,10 +130,10 @@ static const char *demangled(struct symbols *s, const char *name)
 	char *text;
 	const char *kept;
 
-	if (!name || strncmp(name, "_Z", 2) != 0 || !s->demangle)
-		return name ? arena_strdup(&s->arena, name) : NULL;
-	text = s->demangle(name, NULL, NULL, NULL);
-	kept = arena_strdup(&s->arena, text ? text : name);
+	if (!name)
+		return NULL;
+	text = demangle(name);
+	kept = arena_strdup(&s->arena, text);
 	free(text);
 	return kept;
 }

@@ -205,8 +205,8 @@ static void show_intruders(const struct job *j, const struct cure *c, struct pro
 		bool known = !step_is_memory(e);
 		uint32_t met = meets_block(j, c, i);
 
-		if (met == STEP_NONE && !(c->to_in_passing &&
-					  step_conflicts(e, &j->alternate.passing.data[c->to])))
+		if (met == STEP_NONE &&
+		    !(c->to_in_passing && step_conflicts(e, &j->alternate.passing.data[c->to])))
 			continue;
 		for (uint32_t k = 0; k < n && !known; k++)
 			known = sites[k] == e->site;

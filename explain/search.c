@@ -178,8 +178,8 @@ static bool same_places(const struct search *s, const struct step_pair *a,
 	return d[a->first].site == d[b->first].site && d[a->second].site == d[b->second].site;
 }
 
-/* Of alternates at the same two places of the program the first found stays, which is nearest to the
- * failure; of the others those that differ least. */
+/* Of alternates at the same two places of the program the first found stays, which is nearest to
+ * the failure; of the others those that differ least. */
 static void keep_best(struct search *s, const struct step_pair *pair, struct steps *passing)
 {
 	struct alternates *best = s->best;
@@ -220,7 +220,7 @@ static bool enough(const struct search *s, size_t tried, double first_found)
 	if (tried >= s->max_pairs || now > s->end)
 		return true;
 	return s->best->len && (s->compared >= MAX_COMPARED ||
-				  now > first_found + MAX(MIN_COMPARING, first_found - s->begin));
+				now > first_found + MAX(MIN_COMPARING, first_found - s->begin));
 }
 
 static struct err *search_pairs(struct search *s, uint32_t strategy)

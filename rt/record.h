@@ -151,9 +151,10 @@ static inline bool record_is_easy(const struct rt_thread *t)
 	return likely(t && t->buffer.next < t->buffer.limit);
 }
 
-__attribute__((always_inline)) static inline void
-record_easy_access(struct rt_thread *t, uint32_t kind, uint32_t site, const void *a, uint32_t size,
-		   uint64_t value)
+__attribute__((always_inline)) static inline void record_easy_access(struct rt_thread *t,
+								     uint32_t kind, uint32_t site,
+								     const void *a, uint32_t size,
+								     uint64_t value)
 {
 	uint8_t *p = t->buffer.next, *limit = t->buffer.limit, *q;
 

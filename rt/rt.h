@@ -30,14 +30,14 @@
 
 /* A thread's event file: bytes between next and end are mapped and zero. */
 struct rt_buffer {
-	uint8_t *next;	     /* where the next record begins */
-	uint8_t *limit;	     /* below it a short record needs no questions asked; record.h */
-	uint8_t *clock_at;   /* from here on the next record gets a clock in front */
-	uint8_t *end;	     /* NULL: nothing mapped (yet, or any more) */
-	uint8_t *window;     /* start of the mapped window */
-	uint64_t offset;     /* of the window in the file */
-	uint64_t lost;	     /* events lost since the last one that was written */
-	bool broken;	     /* the file cannot grow any more */
+	uint8_t *next;	   /* where the next record begins */
+	uint8_t *limit;	   /* below it a short record needs no questions asked; record.h */
+	uint8_t *clock_at; /* from here on the next record gets a clock in front */
+	uint8_t *end;	   /* NULL: nothing mapped (yet, or any more) */
+	uint8_t *window;   /* start of the mapped window */
+	uint64_t offset;   /* of the window in the file */
+	uint64_t lost;	   /* events lost since the last one that was written */
+	bool broken;	   /* the file cannot grow any more */
 };
 
 /* Set in rt_thread.depth while a record is being written: a signal handler that interrupts it must
@@ -53,7 +53,7 @@ struct rt_thread {
 	uint64_t last_clock;
 	uint32_t index;	    /* into plait_run.threads */
 	uint32_t nchildren; /* how many threads it has created */
-	uint64_t *bits; /* its plait_bits */
+	uint64_t *bits;	    /* its plait_bits */
 	bool ended;
 	bool in_signal;			/* inside a signal handler of the target */
 	bool detached_from_trace;	/* after fork without `follow` */

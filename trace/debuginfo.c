@@ -6,6 +6,7 @@
 #include "trace/debuginfo.h"
 
 #include "base/arena.h"
+#include "base/demangle.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
@@ -127,6 +128,64 @@ static struct unit_range *find_unit(struct debuginfo *d, uint64_t pc)
 	return low > 0 && pc < d->units.data[low - 1].high ? &d->units.data[low - 1] : NULL;
 }
 
+/* Without the variant of the function (NAME.plait.full ...), and as C++ spells it. */
+static const char *function_name(struct debuginfo *d, const char *symbol)
+{
+	const char *variant = strstr(symbol, ".plait");
+	char *plain = xstrndup(symbol, variant ? (size_t)(variant - symbol) : strlen(symbol));
+	char *text = demangle(plain);
+	const char *kept = arena_strdup(&d->arena, text);
+
+	free(plain);
+	free(text);
+	return kept;
+}
+
+static bool is_system(const char *path)
+{
+	return strncmp(path, "/usr/", 5) == 0;
+}
+
+/* Where an inlined call was written. */
+static bool call_place(Dwarf_Die *unit, Dwarf_Die *inlined, const char **path, int *line)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word file = 0, number = 0;
+	Dwarf_Files *files;
+	size_t nfiles;
+
+	if (!dwarf_attr(inlined, DW_AT_call_line, &attr) || dwarf_formudata(&attr, &number) != 0 ||
+	    !dwarf_attr(inlined, DW_AT_call_file, &attr) || dwarf_formudata(&attr, &file) != 0 ||
+	    dwarf_getsrcfiles(unit, &files, &nfiles) != 0 || file >= nfiles)
+		return false;
+	*path = dwarf_filesrc(files, file, NULL, NULL);
+	*line = (int)number;
+	return *path != NULL;
+}
+
+/* std::mutex::lock() inlined into main.cpp is a line of main.cpp to its author: from a line of the
+ * system's headers, out to the first that is none. */
+static void users_own(struct unit_range *u, uint64_t pc, const char **path, int *line)
+{
+	Dwarf_Die *scopes = NULL, *chain = NULL;
+	int n = dwarf_getscopes(&u->unit, pc - u->bias, &scopes);
+
+	n = n > 0 ? dwarf_getscopes_die(&scopes[0], &chain) : 0;
+	for (int i = 0; i < n; i++) {
+		const char *outer;
+		int number;
+
+		if (dwarf_tag(&chain[i]) != DW_TAG_inlined_subroutine ||
+		    !call_place(&u->unit, &chain[i], &outer, &number) || is_system(outer))
+			continue;
+		*path = outer;
+		*line = number;
+		break;
+	}
+	free(scopes);
+	free(chain);
+}
+
 bool debuginfo_line(struct debuginfo *d, uint64_t pc, const char **file, uint32_t *line,
 		    uint32_t *column, const char **function)
 {
@@ -139,22 +198,22 @@ bool debuginfo_line(struct debuginfo *d, uint64_t pc, const char **file, uint32_
 	*file = *function = "";
 	*line = *column = 0;
 	if (l) {
-		const char *path = dwarf_linesrc(l, NULL, NULL);
+		const char *path = dwarf_linesrc(l, NULL, NULL), *innermost = path;
 		Dwarf_Attribute attr;
 		const char *folder = dwarf_formstring(dwarf_attr(&u->unit, DW_AT_comp_dir, &attr));
 
+		if (dwarf_lineno(l, &number) != 0)
+			number = 0;
+		if (path && is_system(path))
+			users_own(u, pc, &path, &number);
 		if (path)
 			*file = arena_strdup(&d->arena, relative(path, folder));
-		if (dwarf_lineno(l, &number) == 0)
-			*line = (uint32_t)number;
-		if (dwarf_linecol(l, &number) == 0)
+		*line = (uint32_t)number;
+		if (path == innermost && dwarf_linecol(l, &number) == 0)
 			*column = (uint32_t)number;
 	}
-	if (name) /* the variants of a function are called NAME.plait.full ... */
-		*function = arena_strndup(&d->arena, name,
-					  strstr(name, ".plait")
-						  ? (size_t)(strstr(name, ".plait") - name)
-						  : strlen(name));
+	if (name)
+		*function = function_name(d, name);
 	return l || name;
 }
 

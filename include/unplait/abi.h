@@ -84,7 +84,8 @@ struct plait_thread_info {
 	uint64_t stack_low, stack_size;
 	uint64_t lost;	/* events that could not be written */
 	uint64_t entry; /* address of the start routine, 0 for main */
-	uint64_t bits;	/* modes path and full: branch bits not yet written when the process failed */
+	uint64_t
+		bits; /* modes path and full: branch bits not yet written when the process failed */
 };
 
 struct plait_module_info {

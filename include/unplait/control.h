@@ -79,7 +79,8 @@ struct plait_pattern {
 
 enum plait_constraint_kind {
 	PLAIT_CONSTRAINT_BEFORE, /* an event matching b waits until one matching a has run */
-	PLAIT_CONSTRAINT_ATOMIC, /* from a to b, or its end, no other thread runs, unless it cannot */
+	PLAIT_CONSTRAINT_ATOMIC, /* from a to b, or its end, no other thread runs, unless it cannot
+				  */
 	PLAIT_CONSTRAINT_LATE,	 /* an event matching b waits as long as any other thread can run */
 	/* wishes: given up without a note when nobody else can run */
 	PLAIT_CONSTRAINT_READS, /* the b.nth read matching b should see a write matching a */

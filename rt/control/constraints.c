@@ -3,10 +3,10 @@
  * BEFORE: a thread whose next event matches b waits until an event matching a has been executed.
  * ATOMIC: after an event matching a, no other thread runs until the same thread has executed one
  * that matches b or has ended, except while that thread cannot go on; then the others run, but none
- * begins a block of its own if that can be helped, as if all blocks were under one lock. LATE: an event matching b waits as long as
- * anybody else can run. READS and FIRST are wishes for a write-to-read pair: the read waits for
- * the write, and until it has read, other writes to that address wait; or it wants the initial
- * value, and the writes wait.
+ * begins a block of its own if that can be helped, as if all blocks were under one lock. LATE: an
+ * event matching b waits as long as anybody else can run. READS and FIRST are wishes for a
+ * write-to-read pair: the read waits for the write, and until it has read, other writes to that
+ * address wait; or it wants the initial value, and the writes wait.
  *
  * With constraints that are no wishes every access is a scheduling point, so that events can be
  * held back wherever they are. */

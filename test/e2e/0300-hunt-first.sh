@@ -45,4 +45,29 @@ run 2 unplait hunt --strategy wrong ./bank
 run 3 unplait replay ./bank
 run 1 unplait hunt -n 2000 -o x.plait ./bank
 run 4 unplait replay x.plait ./bank-fixed
+touch in-the-way
+run 3 unplait hunt --all -n 10 -o in-the-way ./bank
+has err "in-the-way: Not a directory"
+
+# C++: stacks are in the user's lines and words
+cat >lost.cpp <<'EOF'
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+struct Gate {
+	std::mutex m;
+	std::condition_variable opened;
+	bool open = false;
+	void pass() { std::unique_lock<std::mutex> l(m); while (!open) opened.wait(l); }
+	void release() { open = true; opened.notify_all(); }
+};
+int main() { Gate g; std::thread t([&] { g.pass(); }); g.release(); t.join(); }
+EOF
+run 0 unplait c++ -O1 -g -pthread -o lost lost.cpp
+run 1 unplait hunt --all -n 300 ./lost
+has out "unplait replay failures/fail-1.plait"
+has out "lost.cpp:8"
+has out "std::thread::join()"
+hasnt out "_ZN"
+hasnt out "condition_variable:"
 finish

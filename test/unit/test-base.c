@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/demangle.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -127,4 +128,27 @@ Test(arena, is_zeroed_and_aligned)
 		memset(p, 0xff, i);
 	}
 	arena_deinit(&a);
+}
+
+Test(base, demangle)
+{
+	static const struct {
+		const char *name, *text;
+	} cases[] = {
+		{ "_ZN10ThreadPool4workEv", "ThreadPool::work()" },
+		{ "main", "main" },
+		{ "_Znot a name", "_Znot a name" },
+		{ "_ZNSt3mapINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEiSt4lessIS5_"
+		  "ESaISt4pair"
+		  "IKS5_iEEE4findERS9_",
+		  "std::map<…>::find(std::__cxx11::basic_string<…> const&)" },
+		{ "_ZlsRSoRK5Point", "operator<<(std::ostream&, Point const&)" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *text = demangle(cases[i].name);
+
+		cr_expect_str_eq(text, cases[i].text);
+		free(text);
+	}
 }

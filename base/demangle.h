@@ -1,0 +1,9 @@
+/* base/demangle.h - C++ names as their authors wrote them. */
+#ifndef BASE_DEMANGLE_H
+#define BASE_DEMANGLE_H
+
+/* "ThreadPool::work()" for "_ZN10ThreadPool4workEv", long template arguments left out; a copy of
+ * the name when it is no C++ name. Owned. */
+char *demangle(const char *name);
+
+#endif
