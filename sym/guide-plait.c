@@ -152,6 +152,20 @@ static bool is_beyond(const struct follow *fo, const struct follow_thread *t)
 	       r->block == r->blocks.len && r->mark == r->marks.len && r->arm == r->arms.len;
 }
 
+bool sym_peek(const struct sym_step *step, uint64_t address, uint64_t *ret)
+{
+	const struct object *o = address & ADDR_TAG
+					 ? memory_find(&step->machine->s->memory,
+						       (uint32_t)(address >> 32) & 0x3fffffff)
+					 : NULL;
+	uint32_t off = (uint32_t)address - ADDR_BIAS;
+
+	if (!o || off >= o->size || (o->sym && o->sym[off]))
+		return false;
+	*ret = o->bytes[off];
+	return true;
+}
+
 void follow_emit(struct machine *m, struct sym_step step)
 {
 	struct follow *fo = follow_of(m);
@@ -162,6 +176,7 @@ void follow_emit(struct machine *m, struct sym_step step)
 
 	step.thread = t->index;
 	step.exprs = &m->exprs;
+	step.machine = m;
 	step.where = ir_where(m->ir, f->f, pc, where, sizeof(where));
 	if (!step.site)
 		step.site = f->f->sites ? f->f->sites[pc] : 0;
@@ -334,6 +349,7 @@ static enum stop recorded_read(struct machine *m, const struct plait_site *s, ui
 
 	step->address = address;
 	step->w = (uint8_t)w;
+	step->held = val_expr(m, *v, w);
 	if (s->flags & PLAIT_SITE_FEEDS_ADDRESS) {
 		const struct rec_value *rec;
 
@@ -448,6 +464,7 @@ static enum stop range_words(struct machine *m, uint64_t at, uint64_t n, bool re
 		if (reads) {
 			struct val s = follow_symbol(m, step.w, name, &step.symbol);
 
+			step.held = val_expr(m, v, step.w);
 			step.value = s.x;
 			step.known = size == 8 && !v.x && is_pointer(v.c);
 			step.concrete = v.c;

@@ -253,9 +253,16 @@ static enum stop store(struct machine *m, struct frame *f, const struct op *o, b
 	if (shared)
 		at = (struct val){ machine_concretise(m, at, 64, "the address of a shared write"),
 				   0 };
-	st = mem_store(m, at, o->w, get_reg(f, o->d));
-	if (!st && shared)
+	if (shared) { /* the step is told before it happens: memory still holds the old value */
+		struct object *object;
+		uint32_t off;
+
+		st = mem_resolve(m, at.c, (o->w + 7u) / 8, true, &object, &off);
+		if (st)
+			return st;
 		m->guide->sites->write(m, at.c, o->w, get_reg(f, o->d));
+	}
+	st = mem_store(m, at, o->w, get_reg(f, o->d));
 	return st ? st : next(f);
 }
 
@@ -473,11 +480,11 @@ static enum stop atomic(struct machine *m, struct frame *f, const struct op *o)
 		struct val same = combine(m, EX_EQ, w, a, b);
 
 		r = choose(m, same, w, get_reg(f, (int32_t)o->imm), a);
+		if (shared)
+			m->guide->sites->rmw_write(m, at.c, w, r);
 		st = mem_store(m, at, w, r);
 		if (st)
 			return st;
-		if (shared)
-			m->guide->sites->rmw_write(m, at.c, w, r);
 		set_reg(m, f, o->d + 1, same);
 		return put(m, f, o->d, a);
 	}
@@ -524,9 +531,9 @@ static enum stop atomic(struct machine *m, struct frame *f, const struct op *o)
 	default:
 		return machine_fault(m, SYM_UNSUPPORTED, "atomic operation number %d", o->aux);
 	}
-	st = mem_store(m, at, w, r);
-	if (!st && shared)
+	if (shared)
 		m->guide->sites->rmw_write(m, at.c, w, r);
+	st = mem_store(m, at, w, r);
 	return st ? st : put(m, f, o->d, a);
 }
 

@@ -202,6 +202,8 @@ struct sym_step {
 	uint64_t native; /* the address in the recorded process; 0 = not known */
 	uint32_t value;	 /* expression */
 	uint32_t old;	 /* RMW: expression */
+	uint32_t held;	 /* READ, RMW: what the machine's own memory held there: right when no
+			  * other thread writes there */
 	uint32_t symbol; /* READ, RMW: the number of the symbol read; UINT32_MAX = none */
 	bool known;	 /* READ, RMW, INPUT: the recording has the value (it became an address) */
 	uint64_t concrete; /* that value; pointers as addresses of the machine */
@@ -213,7 +215,11 @@ struct sym_step {
 	bool beyond;	   /* the thread did not end by itself, and its records were used up
 			    * before this: it may not have come so far */
 	struct exprs *exprs;
+	struct machine *machine; /* for sym_peek */
 };
+/* The byte that the machine's memory holds at an address before this step; false when it is not
+ * known, or no such place exists. */
+bool sym_peek(const struct sym_step *step, uint64_t address, uint64_t *ret);
 typedef void sym_step_fn(void *arg, const struct sym_step *step);
 /* Follow the recording with the configuration's symbolic arguments, input and environment. The
  * constraints along the path are solved: ret->paths.data[0] holds an input that takes it. */
