@@ -195,6 +195,22 @@ void order_build_value(struct order_build *b, uint32_t thread, term_id value)
 	r->s.value = value;
 }
 
+size_t order_build_position(const struct order_build *b, uint32_t thread)
+{
+	return b->threads.data[thread].steps.len;
+}
+
+void order_build_cut(struct order_build *b, uint32_t thread, size_t n, bool blocked)
+{
+	struct raw_thread *t = &b->threads.data[thread];
+
+	if (n < t->steps.len)
+		t->steps.len = n;
+	t->nsteps = t->steps.len ? vec_last(&t->steps)->step + 1 : 0;
+	if (t->steps.len)
+		vec_last(&t->steps)->s.blocked |= blocked;
+}
+
 void order_build_condition(struct order_build *b, term_id condition)
 {
 	vec_push(&b->conditions, condition);
@@ -279,7 +295,9 @@ static void local_access(struct order_build *b, const struct raw *r, struct piec
 	if (reads(r->s.kind)) {
 		struct part part = { true, p->last, p->last_low, bits };
 
-		if (p->last == TERM_NONE)
+		if (r->s.held != TERM_NONE)
+			part = (struct part){ true, r->s.held, low, bits };
+		else if (p->last == TERM_NONE)
 			part = (struct part){ .term = term_const(
 						      &b->m->terms, bits,
 						      initial_of(b, p->address, p->bytes)),
@@ -540,15 +558,21 @@ static term_id copy_term(struct order_build *b, const struct term *from)
 	return term_build(&b->m->terms, t);
 }
 
-/* A read that was never finished (its thread's last, blocked) stands for nothing: leave it out. */
+/* A read that was cut off stands for nothing; so does whatever is made of it. */
 static bool is_used(const struct order_build *b, const struct term *t)
 {
-	const struct placeholder *p;
+	unsigned arity = term_arity(t);
 
-	if (t->op != TERM_SYMBOL)
-		return true;
-	p = &b->placeholders.data[t->value];
-	return p->input || p->count;
+	if (t->op == TERM_SYMBOL)
+		return b->placeholders.data[t->value].input || b->placeholders.data[t->value].count;
+	return (arity < 1 || b->model_term[t->a] != TERM_NONE) &&
+	       (arity < 2 || b->model_term[t->b] != TERM_NONE) &&
+	       (arity < 3 || b->model_term[t->c] != TERM_NONE);
+}
+
+static bool is_true(const struct terms *ts, term_id t)
+{
+	return term_get(ts, t)->op == TERM_CONST && term_get(ts, t)->value;
 }
 
 static void copy_terms(struct order_build *b)
@@ -567,9 +591,8 @@ static void copy_terms(struct order_build *b)
 	}
 	for (size_t i = 0; i < b->conditions.len; i++) {
 		term_id t = b->model_term[b->conditions.data[i]];
-		const struct term *x = term_get(&b->m->terms, t);
 
-		if (x->op != TERM_CONST || !x->value)
+		if (t != TERM_NONE && !is_true(&b->m->terms, t))
 			order_condition(b->m, t);
 	}
 }
@@ -603,6 +626,35 @@ static void set_failure(struct order_build *b)
 		b->m->failure = b->model_term[b->failure];
 }
 
+/* Locks that a thread held when the failure stopped it are free behind the failure only: natively
+ * the thread would go on in its critical section. A cell that the failing thread writes last says
+ * so. */
+static void close_threads(struct order_build *b)
+{
+	struct order_model *m = b->m;
+	struct terms *ts = &m->terms;
+	term_id one = term_const(ts, 1, 1);
+	uint32_t cell = ORDER_NONE, e;
+
+	for (uint32_t t = 0; t < m->threads.len; t++) {
+		if (!order_thread_holds(m, t))
+			continue;
+		if (b->fails && t != b->failing) {
+			if (cell == ORDER_NONE) {
+				cell = order_object(m, ORDER_OBJECT_CELL, "the failure", 1, 0);
+				e = order_write(m, b->failing, cell, one);
+				m->events.data[e].synthetic = true;
+			}
+			e = order_event(m, t, ORDER_READ, cell);
+			m->events.data[e].synthetic = true;
+			order_condition(m, term_binary(ts, TERM_EQ, order_value(m, e), one));
+		}
+		if (t != b->failing)
+			order_close_thread(m, t);
+	}
+	order_close_thread(m, b->failing);
+}
+
 struct err *order_build_finish(struct order_build *b, const struct order_memory *memory,
 			       struct order_built *ret)
 {
@@ -625,8 +677,8 @@ struct err *order_build_finish(struct order_build *b, const struct order_memory 
 	copy_terms(b);
 	if (b->fails)
 		set_failure(b);
-	for (uint32_t t = 0; t < b->threads.len && !b->blocked; t++)
-		order_close_thread(b->m, t);
+	if (!b->blocked && b->threads.len)
+		close_threads(b);
 	ret->nsteps = xcalloc(b->threads.len + 1, sizeof(*ret->nsteps));
 	for (size_t t = 0; t < b->threads.len; t++)
 		ret->nsteps[t] = b->threads.data[t].nsteps;

@@ -33,6 +33,9 @@ struct order_step {
 	int result;	  /* of try and timed calls: 0 or an errno */
 	bool blocked;	  /* the recording ends while the thread waits to do this */
 	term_id value;	  /* write; for a read-modify-write see order_build_value */
+	/* read: what it sees when no other thread writes there, as far as the caller knows better
+	 * than the steps say (not every write is a step); TERM_NONE otherwise */
+	term_id held;
 };
 
 /* Where initial values and names come from; either function may be NULL. */
@@ -68,6 +71,10 @@ term_id order_build_more(struct order_build *b, uint32_t thread, const struct or
 void order_build_value(struct order_build *b, uint32_t thread, term_id value);
 /* A value from outside, the same in every interleaving. */
 term_id order_build_input(struct order_build *b, unsigned bits, uint64_t hint);
+/* How many steps (and follow-ups) of a thread there are; forget all behind the first n. With
+ * `blocked`, the last one left is one the thread waits to do. */
+size_t order_build_position(const struct order_build *b, uint32_t thread);
+void order_build_cut(struct order_build *b, uint32_t thread, size_t n, bool blocked);
 /* The path was taken, so this is true. */
 void order_build_condition(struct order_build *b, term_id condition);
 /* The failure shows at the end of this thread, when the condition is true (TERM_NONE: whenever the

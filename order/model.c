@@ -171,10 +171,12 @@ static int lock_effect(const struct order_event *e, uint32_t *lock)
 	}
 }
 
-void order_close_thread(struct order_model *m, uint32_t thread)
+struct held VEC_FIELDS(uint32_t);
+
+static struct held held_at_end(const struct order_model *m, uint32_t thread)
 {
-	VEC(uint32_t) held = { 0 };
-	struct order_thread *t = &m->threads.data[thread];
+	const struct order_thread *t = &m->threads.data[thread];
+	struct held held = { 0 };
 
 	for (size_t i = 0; i < t->len; i++) {
 		uint32_t lock;
@@ -189,6 +191,22 @@ void order_close_thread(struct order_model *m, uint32_t thread)
 				break;
 			}
 	}
+	return held;
+}
+
+bool order_thread_holds(const struct order_model *m, uint32_t thread)
+{
+	struct held held = held_at_end(m, thread);
+	bool any = held.len;
+
+	vec_deinit(&held);
+	return any;
+}
+
+void order_close_thread(struct order_model *m, uint32_t thread)
+{
+	struct held held = held_at_end(m, thread);
+
 	while (held.len) {
 		uint32_t lock = vec_pop(&held);
 		bool rw = m->objects.data[lock].kind == ORDER_OBJECT_RWLOCK;

@@ -101,7 +101,8 @@ term_id order_value(struct order_model *m, uint32_t event);
 term_id order_input(struct order_model *m, unsigned width, uint64_t hint);
 void order_condition(struct order_model *m, term_id condition);
 void order_failure(struct order_model *m, uint32_t event, term_id condition);
-/* Add an unlock for each lock a thread holds at its end (000 section 4.2.2). */
+/* Does a thread hold a lock at its end? Add an unlock for each (000 section 4.2.2). */
+bool order_thread_holds(const struct order_model *m, uint32_t thread);
 void order_close_thread(struct order_model *m, uint32_t thread);
 /* A copy in which blocked locks were granted and every thread released what it held: the world in
  * which a recorded deadlock did not happen. Old events keep their numbers. */

@@ -63,6 +63,7 @@ static uint64_t place(unsigned var)
 
 static term_id told(struct watcher *w, int t, struct order_step s)
 {
+	s.held = TERM_NONE;
 	return w ? order_build_step(w->b, (uint32_t)t, &s) : TERM_NONE;
 }
 
@@ -293,7 +294,9 @@ Test(order_build, widths_meet)
 					       .bits = 8,
 					       .value = term_const(ts, 8, 0xaa) });
 	v = order_build_step(
-		b, t0, &(struct order_step){ .kind = PLAIT_EV_READ, .address = 64, .bits = 32 });
+		b, t0,
+		&(struct order_step){
+			.kind = PLAIT_EV_READ, .address = 64, .bits = 32, .held = TERM_NONE });
 	order_build_failure(b, t0, term_binary(ts, TERM_EQ, v, term_const(ts, 32, 0x1122aa44)));
 	cr_assert_null(order_build_finish(b, NULL, &built));
 	order_build_free(b);

@@ -1,0 +1,33 @@
+/* order/load-blocked.h - private to order/load*.c: where the threads of a deadlock wait.
+ *
+ * A path recording ends, for a thread that waits for ever, with its last decision. Behind that it
+ * may have passed some calls and waits in one of them. Of the possible places we look for a circle:
+ * each thread waits for a lock that the next one holds there. */
+#ifndef ORDER_LOAD_BLOCKED_H
+#define ORDER_LOAD_BLOCKED_H
+
+#include "order/build.h"
+
+struct sym_step;
+
+struct load_sync {
+	size_t position; /* the builder's, before the step */
+	uint8_t event;
+	bool beyond;
+	bool failed; /* a try or timed call that did not get it */
+	uint64_t address, mutex;
+};
+
+struct load_thread {
+	bool seen, ended, crashed;
+	VEC(struct load_sync) syncs;
+};
+
+/* A synchronisation step, about to be added at `position`. */
+void load_blocked_note(struct load_thread *t, size_t position, const struct sym_step *s);
+/* Cut a thread where it perhaps waited for somebody. */
+void load_free_cut(struct order_build *b, const struct load_thread *t, uint32_t thread);
+/* Cut every thread that did not end. */
+void load_blocked_cut(struct order_build *b, struct load_thread *threads, size_t n);
+
+#endif
