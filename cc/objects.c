@@ -30,24 +30,65 @@
 /* ---- the map ---- */
 
 /* "lib.a(x.o)" -> path and member; anything else is a path. */
-static void add_object(struct object_list *list, struct names *seen, const char *name)
+static void append_object(struct object_list *list, const char *name)
 {
-	size_t before = seen->len, n = strlen(name);
+	size_t n = strlen(name);
 	const char *paren = NULL;
 	struct object *o;
 
-	if (n == 0 || name[0] == '<' || names_intern(seen, name) != before)
-		return;
 	if (name[n - 1] == ')')
 		for (const char *p = name; *p; p++)
 			if (*p == '(')
 				paren = p;
 	o = vec_add(list);
+	o->offset = -1;
 	if (paren) {
 		o->path = xstrndup(name, (size_t)(paren - name));
 		o->member = xstrndup(paren + 1, strlen(paren + 1) - 1);
 	} else {
 		o->path = xstrdup(name);
+	}
+}
+
+static void add_object(struct object_list *list, struct names *seen, const char *name)
+{
+	size_t before = seen->len;
+
+	if (*name && name[0] != '<' && names_intern(seen, name) == before)
+		append_object(list, name);
+}
+
+static bool is_called(const struct object *o, const char *name)
+{
+	size_t n = strlen(o->path);
+
+	if (!o->member)
+		return strcmp(o->path, name) == 0;
+	return strncmp(o->path, name, n) == 0 && name[n] == '(' &&
+	       strncmp(o->member, name + n + 1, strlen(o->member)) == 0 &&
+	       strcmp(name + n + 1 + strlen(o->member), ")") == 0;
+}
+
+/* " .llvm.lto  0x0  0xSIZE  lib.a(x.o)": there is one such line for each object with bitcode. An
+ * archive may have two members called x.o; then the second line means another object. */
+static void note_bitcode_size(struct object_list *list, const char *line, const char *name)
+{
+	const char *p = line + strspn(line, " ");
+	uint64_t size;
+
+	if (strncmp(p, ".llvm.lto ", 10) != 0)
+		return;
+	p = strstr(p, " 0x");
+	p = p ? strstr(p + 3, " 0x") : NULL;
+	size = p ? strtoull(p + 1, NULL, 16) : 0;
+	for (size_t i = 0; size && i < list->len; i++)
+		if (is_called(&list->data[i], name) && !list->data[i].lto_size) {
+			list->data[i].lto_size = size;
+			return;
+		}
+	if (size) {
+		append_object(list, name);
+		vec_last(list)->lto_size = size;
 	}
 }
 
@@ -119,8 +160,10 @@ struct err *objects_from_map(const char *map_path, struct object_list *ret)
 			continue;
 		}
 		name = strncmp(line, "LOAD ", 5) == 0 ? line + 5 : gnu_section_line(line);
-		if (name)
+		if (name) {
 			add_object(ret, &seen, name);
+			note_bitcode_size(ret, line, name);
+		}
 	}
 	strbuf_deinit(&text);
 	names_deinit(&seen);
@@ -218,7 +261,27 @@ static struct err *load_elf(struct object *o, Elf *elf)
 	return err;
 }
 
-/* All objects of one archive at a time, so that it is opened once. */
+/* The size of its bitcode, 0 for none. */
+static uint64_t bitcode_size(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	size_t names;
+
+	if (elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names) < 0)
+		return 0;
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		const char *name =
+			gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		if (name && strcmp(name, ".llvm.lto") == 0)
+			return sh.sh_size;
+	}
+	return 0;
+}
+
+/* All objects of one archive at a time, so that it is opened once. A member is taken once, by the
+ * first object of its name that the map does not contradict. */
 static struct err *load_archive(struct object_list *list, size_t first, Elf *ar)
 {
 	const char *path = list->data[first].path;
@@ -232,9 +295,13 @@ static struct err *load_archive(struct object_list *list, size_t first, Elf *ar)
 		for (size_t i = first; h && h->ar_name && !err && i < list->len; i++) {
 			struct object *o = &list->data[i];
 
-			if (o->member && !o->has_bitcode && strcmp(o->path, path) == 0 &&
-			    strcmp(o->member, h->ar_name) == 0)
-				err = load_elf(o, elf);
+			if (!o->member || o->offset >= 0 || strcmp(o->path, path) != 0 ||
+			    strcmp(o->member, h->ar_name) != 0 ||
+			    (o->lto_size && o->lto_size != bitcode_size(elf)))
+				continue;
+			o->offset = elf_getbase(elf);
+			err = load_elf(o, elf);
+			break;
 		}
 		cmd = elf_next(elf);
 		elf_end(elf);
@@ -333,13 +400,14 @@ void objects_external_refs(const struct object_list *list, struct names *ret)
 
 /* ---- archives in the final link ---- */
 
-static bool is_taken(const struct object_list *list, const char *path, const char *member)
+static bool is_taken(const struct object_list *list, const char *path, const char *member,
+		     int64_t offset)
 {
 	for (size_t i = 0; i < list->len; i++) {
 		const struct object *o = &list->data[i];
 
 		if (o->has_bitcode && o->member && strcmp(o->path, path) == 0 &&
-		    strcmp(o->member, member) == 0)
+		    strcmp(o->member, member) == 0 && (o->offset < 0 || o->offset == offset))
 			return true;
 	}
 	return false;
@@ -374,7 +442,8 @@ struct err *objects_filter_archive(const struct object_list *list, const char *p
 	while (!err && (elf = elf_begin(-1, cmd, archive)) != NULL) {
 		Elf_Arhdr *h = elf_getarhdr(elf);
 
-		if (h && h->ar_name && h->ar_name[0] != '/' && !is_taken(list, path, h->ar_name)) {
+		if (h && h->ar_name && h->ar_name[0] != '/' &&
+		    !is_taken(list, path, h->ar_name, elf_getbase(elf))) {
 			struct object o = { .path = (char *)path, .member = h->ar_name };
 			size_t len = 0;
 			char *raw = thin ? NULL : elf_rawfile(elf, &len);

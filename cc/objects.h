@@ -19,6 +19,8 @@ struct blob {
 struct object {
 	char *path;   /* the object or archive, as the linker names it */
 	char *member; /* in an archive; NULL for a plain object */
+	uint64_t lto_size; /* of its bitcode, as the map says; tells members of one name apart */
+	int64_t offset;	   /* of the member in its archive, once it is loaded */
 	VEC(struct blob) blobs;
 	bool has_bitcode;
 	VEC(char *) undefined; /* of an object without bitcode */

@@ -110,6 +110,24 @@ rm -f liball.a libthin.a
 ar rcs liball.a main.o lib.o
 run 0 unplait cc -Wl,--whole-archive liball.a -Wl,--no-whole-archive -o prog-whole
 says "$want" ./prog-whole
+# two members of one name, as a build of the same source for two widths leaves them
+mkdir -p a b
+cp lib.c a/t.c
+echo 'int other(void) { return 1; } int twice_other(void) { return 2 * other(); }' >b/t.c
+echo 'int twice_other(void); int also(void) { return twice_other(); }' >also.c
+for d in a b; do unplait cc -O1 -c $d/t.c -o $d/t.o; done
+rm -f libtwo.a
+ar qcs libtwo.a a/t.o b/t.o
+run 0 unplait cc main.o libtwo.a -o prog-two-one # only the first is used
+says "$want" ./prog-two-one
+run 0 unplait cc -O1 also.c main.o libtwo.a -o prog-two-both
+says "$want" ./prog-two-both
+nm prog-two-both >symbols
+has symbols twice_other
+rm -f libtwo.a
+ar qcs libtwo.a b/t.o a/t.o
+run 0 unplait cc main.o libtwo.a -o prog-two-second # only the second is used
+says "$want" ./prog-two-second
 ar rcsT libthin.a lib.o
 run 0 unplait cc main.o libthin.a -o prog-thin
 says "$want" ./prog-thin
