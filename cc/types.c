@@ -312,9 +312,14 @@ static void add_short_name(const char *name, size_t len, struct strbuf *ret)
 static bool add_type_name(struct program *p, LLVMMetadataRef t, struct strbuf *ret)
 {
 	size_t len = 0;
-	const char *name = t ? LLVMDITypeGetName(t, &len) : NULL;
-	unsigned tag = t ? LLVMGetDINodeTag(bare(p, t) ? bare(p, t) : t) : 0;
+	const char *name;
+	unsigned tag;
 
+	/* const and volatile have no names; a typedef has, and it is the author's */
+	while (t && (LLVMGetDINodeTag(t) == TAG_CONST || LLVMGetDINodeTag(t) == TAG_VOLATILE))
+		t = operand(p, t, TYPE_BASE);
+	name = t ? LLVMDITypeGetName(t, &len) : NULL;
+	tag = t ? LLVMGetDINodeTag(bare(p, t) ? bare(p, t) : t) : 0;
 	if (!name || !len)
 		return false;
 	/* "class" is C++, where the name alone says it */
