@@ -17,7 +17,7 @@
  * Deadlock: the blocks from a lock held to the lock waited for, of every waiting thread, all at
  * once; waiting for a signal: from the last read to the wait.
  * Order: y before x, for every thread; and, for tear-down too early, x only when nobody else can
- *run.
+ * run, if only one thread does x.
  *
  * What a candidate is called is decided by trial (advise.c): the shortest block under which no
  * schedule fails, else the order. */
@@ -87,9 +87,12 @@ static bool same_object(const struct step *a, const struct step *b)
 }
 
 /* Steps that a block can begin or end with: like for like, accesses around accesses, and
- * acquisitions around acquisitions (two critical sections that should have been one). */
+ * acquisitions around acquisitions (two critical sections that should have been one). Memory that
+ * is given back is no access: the engine does not stop there, and the block would never end. */
 static bool of_a_kind(const struct step *e, const struct step *reference)
 {
+	if (e->kind == PLAIT_EV_FREE || reference->kind == PLAIT_EV_FREE)
+		return false;
 	return step_is_memory(reference) ? step_is_memory(e) : step_is_acquire(e);
 }
 
@@ -292,8 +295,7 @@ static void decisive_flows(const struct finder *fd, struct decisive *d)
 
 /* ---- deadlocks ---- */
 
-/* The innermost lock that a waiting thread holds. */
-static uint32_t held_by(const struct steps *s, uint32_t waiting)
+uint32_t cure_held(const struct steps *s, uint32_t waiting)
 {
 	uint32_t released[16], n = 0;
 
@@ -327,7 +329,7 @@ static void find_deadlock(struct finder *fd)
 
 		if (!fd->f->data[i].pending || !step_is_acquire(&fd->f->data[i]))
 			continue;
-		held = held_by(fd->f, i);
+		held = cure_held(fd->f, i);
 		if (held == STEP_NONE)
 			continue;
 		c.from = held;
@@ -377,6 +379,15 @@ static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t
 	vec_push(fd->out, c);
 }
 
+/* What every thread does cannot wait for all the others. */
+static bool done_by_one_thread(const struct steps *s, const struct step *e)
+{
+	for (uint32_t i = 0; i < s->len; i++)
+		if (s->data[i].site == e->site && s->data[i].thread != e->thread)
+			return false;
+	return true;
+}
+
 void cures_find(const struct steps *failing, const struct alternate *alternate,
 		const struct projection *projection, bool deadlocked, struct cures *ret)
 {
@@ -406,5 +417,7 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 		y = d.y[0];
 	}
 	add_order(&fd, y, x, PLAIT_CONSTRAINT_BEFORE);
-	add_order(&fd, y, x, PLAIT_CONSTRAINT_LATE);
+	if (done_by_one_thread(failing, &failing->data[x]) &&
+	    done_by_one_thread(&alternate->passing, &failing->data[x]))
+		add_order(&fd, y, x, PLAIT_CONSTRAINT_LATE);
 }

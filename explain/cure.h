@@ -27,6 +27,9 @@ struct cures VEC_FIELDS(struct cure);
 void cures_find(const struct steps *failing, const struct alternate *alternate,
 		const struct projection *projection, bool deadlocked, struct cures *ret);
 
+/* The step that took the innermost lock a waiting thread holds; STEP_NONE. */
+uint32_t cure_held(const struct steps *s, uint32_t waiting);
+
 /* How often random schedules fail without any remedy: runs until `enough` failures, or the limits.
  */
 struct cure_rate {

@@ -177,19 +177,25 @@ static void show_step(struct projection *p, uint32_t i, unsigned why)
 		p->show_passing[p->twin_of_failing[i]] |= why;
 }
 
-enum { MAX_INTRUDERS = 6 };
+enum { MAX_INTRUDERS = 6, MAX_BLOCK = 64, MAX_MEANWHILE = 4096 };
 
 /* The step of the block's thread, inside the block, that a step of another thread meets: the last
  * before it, else the first after it; STEP_NONE. */
 static uint32_t meets_block(const struct job *j, const struct cure *c, uint32_t i)
 {
 	const struct step *e = &j->steps.data[i];
-	uint32_t thread = j->steps.data[c->from].thread, met = STEP_NONE;
+	uint32_t thread = j->steps.data[c->from].thread, met = STEP_NONE, seen = 0;
 	uint32_t end = c->to_in_passing ? (uint32_t)j->steps.len : c->to + 1;
 
-	for (uint32_t k = c->from; k < end && (k < i || met == STEP_NONE); k++)
-		if (j->steps.data[k].thread == thread && step_conflicts(e, &j->steps.data[k]))
+	for (uint32_t k = c->from;
+	     k < end && seen < MAX_BLOCK && (k < i || met == STEP_NONE) && k < i + MAX_MEANWHILE;
+	     k++) {
+		if (j->steps.data[k].thread != thread)
+			continue;
+		seen++;
+		if (step_conflicts(e, &j->steps.data[k]))
 			met = k;
+	}
 	return met;
 }
 
@@ -200,11 +206,15 @@ static void show_intruders(const struct job *j, const struct cure *c, struct pro
 	uint32_t end = c->to_in_passing ? (uint32_t)j->steps.len : c->to;
 	uint32_t sites[MAX_INTRUDERS], n = 0;
 
+	end = MIN(end, c->from + MAX_MEANWHILE);
 	for (uint32_t i = c->from; i < end && n < MAX_INTRUDERS; i++) {
 		const struct step *e = &j->steps.data[i];
-		bool known = !step_is_memory(e);
-		uint32_t met = meets_block(j, c, i);
+		bool known = false;
+		uint32_t met;
 
+		if (!step_is_memory(e) || e->thread == j->steps.data[c->from].thread)
+			continue;
+		met = meets_block(j, c, i);
 		if (met == STEP_NONE &&
 		    !(c->to_in_passing && step_conflicts(e, &j->alternate.passing.data[c->to])))
 			continue;

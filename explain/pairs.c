@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_HELD = 16, READS_PER_WRITE = 4 };
+enum { MAX_HELD = 16, READS_PER_WRITE = 16 };
 
 /* Locks a thread holds, as the steps that acquired them, outermost first. */
 struct held {

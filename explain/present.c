@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/strbuf.h"
+#include "explain/presenter.h"
 #include "trace/names.h"
 
 #include <ctype.h>
@@ -16,18 +16,6 @@
 #include <string.h>
 
 enum { EXCERPT_LINES = 3 }; /* on each side */
-
-struct source_file {
-	char *path;
-	struct strbuf text;
-};
-
-struct presenter {
-	struct explanation *x;
-	struct symbols *symbols;
-	const struct trace_meta *meta;
-	VEC(struct source_file) files;
-};
 
 /* ---- source lines ---- */
 
@@ -112,6 +100,13 @@ static const char *value_text(struct presenter *p, const struct step *s)
 	return arena_printf(&p->x->arena, "%" PRId64, v);
 }
 
+/* What a name begins with, and what a person would write. */
+static const char *const plain_words[][2] = { { "struct ", "" },
+					      { "class ", "" },
+					      { "union ", "" },
+					      { "_Znwm@", "new@" },
+					      { "_Znam@", "new@" } };
+
 static struct err *object_name(struct presenter *p, const struct step *s, const char **ret)
 {
 	_cleanup_(strbuf_deinit) struct strbuf name = { 0 };
@@ -122,10 +117,54 @@ static struct err *object_name(struct presenter *p, const struct step *s, const 
 			    .address = s->address,
 			    .n = s->size };
 	struct err *err = symbols_event_object(p->symbols, &ev, &name);
+	const char *text = strbuf_str(&name), *begin = "";
 
-	if (!err && name.len)
-		*ret = arena_strdup(&p->x->arena, strbuf_str(&name));
+	for (size_t i = 0; i < ARRAY_SIZE(plain_words); i++)
+		if (strncmp(text, plain_words[i][0], strlen(plain_words[i][0])) == 0) {
+			text += strlen(plain_words[i][0]);
+			begin = plain_words[i][1];
+			break;
+		}
+	if (!err && *text)
+		*ret = arena_printf(&p->x->arena, "%s%s", begin, text);
 	return err;
+}
+
+/* A name for an address, not for a thing: "calloc@main.c:30", "stack 0-2816", "memory#3". */
+static bool is_anonymous(const char *name)
+{
+	return !name || strchr(name, '@') || strchr(name, '#') || strncmp(name, "stack ", 6) == 0;
+}
+
+/* The lock of an allocated object has no name but the one in the call: "q->lock". */
+static const char *name_in_call(struct presenter *p, const char *source)
+{
+	static const char *const calls[] = { "pthread_",    "sem_",	  "mtx_",
+					     "cnd_",	    "lock_guard", "unique_lock",
+					     "scoped_lock", "shared_lock" };
+	const char *at = NULL;
+	size_t len;
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls) && !at; i++)
+		at = strstr(source, calls[i]);
+	at = at ? strpbrk(at, "({") : NULL;
+	if (!at)
+		return NULL;
+	at += 1 + (at[1] == '&');
+	len = strcspn(at, ",)}");
+	return len && strcspn(at, "(") >= len ? arena_strndup(&p->x->arena, at, len) : NULL;
+}
+
+/* A destructor unlocks without saying what: by the name it was locked by. */
+static void name_lock(struct presenter *p, uint64_t address, struct shown_event *e)
+{
+	const char *name = e->source ? name_in_call(p, e->source) : NULL;
+	uint64_t *known = map_put(&p->lock_names, address, 0);
+
+	if (!*known && name)
+		*known = (uint64_t)(uintptr_t)name;
+	if (*known)
+		e->object = (const char *)(uintptr_t)*known;
 }
 
 static const char *or_null(struct presenter *p, const char *s)
@@ -133,9 +172,10 @@ static const char *or_null(struct presenter *p, const char *s)
 	return s && *s ? arena_strdup(&p->x->arena, s) : NULL;
 }
 
-static struct err *fill_event(struct presenter *p, const struct step *s, struct shown_event *e)
+struct err *presenter_event(struct presenter *p, const struct step *s, struct shown_event *e)
 {
 	struct code_point at;
+	struct err *err;
 
 	e->thread = s->thread;
 	e->index = s->index;
@@ -149,7 +189,10 @@ static struct err *fill_event(struct presenter *p, const struct step *s, struct 
 	}
 	if (e->file)
 		add_source(p, e);
-	return object_name(p, s, &e->object);
+	err = object_name(p, s, &e->object);
+	if (!err && !step_is_memory(s) && is_anonymous(e->object))
+		name_lock(p, s->address, e);
+	return err;
 }
 
 /* Same thread, place and operation directly after one another: a loop; the first stands for all. */
@@ -183,7 +226,7 @@ static struct err *present_side(struct presenter *p, struct side *side)
 		e.reordered = side->show[i] & PROJECT_REORDERED;
 		e.only_here = side->show[i] & PROJECT_ONLY_HERE;
 		e.failure = side->show[i] & PROJECT_FAILURE;
-		err = fill_event(p, &side->steps->data[i], &e);
+		err = presenter_event(p, &side->steps->data[i], &e);
 		e.switched = events.len && vec_last(&events)->thread != e.thread;
 		if (events.len && repeats(vec_last(&events), &e)) {
 			vec_last(&events)->repeats++;
@@ -236,7 +279,7 @@ static void present_threads(struct explanation *x, const struct trace_meta *meta
 		x->threads[i] = arena_strdup(&x->arena, meta->threads[i].name);
 }
 
-static struct err *presenter_init(struct presenter *p, struct explanation *x, struct trace *trace)
+struct err *presenter_init(struct presenter *p, struct explanation *x, struct trace *trace)
 {
 	memset(p, 0, sizeof(*p));
 	p->x = x;
@@ -245,13 +288,14 @@ static struct err *presenter_init(struct presenter *p, struct explanation *x, st
 	return symbols_open(trace, &p->symbols);
 }
 
-static void presenter_deinit(struct presenter *p)
+void presenter_deinit(struct presenter *p)
 {
 	for (size_t i = 0; i < p->files.len; i++) {
 		free(p->files.data[i].path);
 		strbuf_deinit(&p->files.data[i].text);
 	}
 	vec_deinit(&p->files);
+	map_deinit(&p->lock_names);
 	symbols_close(p->symbols);
 }
 
@@ -276,98 +320,6 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 	}
 	free(f.at);
 	free(g.at);
-	presenter_deinit(&p);
-	return err;
-}
-
-/* ---- sentences ---- */
-
-/* In a sentence the file's own name is enough. */
-static const char *short_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static struct err *describe(struct presenter *p, const struct steps *s, uint32_t i,
-			    const char **ret)
-{
-	struct shown_event e = { 0 };
-	struct err *err = fill_event(p, &s->data[i], &e);
-
-	if (!err)
-		*ret = arena_printf(&p->x->arena, "%s:%u (%s%s%s)",
-				    e.file ? short_name(e.file) : "?", e.line, e.op,
-				    e.object ? " " : "", e.object ? e.object : "");
-	return err;
-}
-
-static void cure_sentences(struct explanation *x, const struct steps *s, const struct cure *c,
-			   const char *from, const char *to, const char *intruder)
-{
-	const char *a = x->threads[s->data[c->from].thread];
-	const char *b = c->to_in_passing ? a : x->threads[s->data[c->to].thread];
-
-	switch (c->kind) {
-	case BUG_ATOMICITY:
-	case BUG_MULTI_VARIABLE:
-		x->summary = arena_printf(
-			&x->arena, "%s of thread %s comes between %s and %s of thread %s", intruder,
-			x->threads[s->data[c->intruder].thread], from, to, a);
-		x->advice.text =
-			arena_printf(&x->arena,
-				     "make %s to %s one atomic block (hold one lock over both, "
-				     "and where %s is done)",
-				     from, to, intruder);
-		break;
-	case BUG_DEADLOCK:
-		x->advice.text = arena_printf(&x->arena,
-					      "take the locks from %s to %s in one order "
-					      "everywhere, or in one step",
-					      from, to);
-		break;
-	case BUG_LOST_WAKEUP:
-		x->summary = arena_printf(&x->arena,
-					  "thread %s goes to wait at %s after what it waits for "
-					  "has happened",
-					  b, to);
-		x->advice.text = arena_printf(&x->arena,
-					      "check and wait, from %s to %s, under the lock that "
-					      "the signaller holds too",
-					      from, to);
-		break;
-	default:
-		x->summary = arena_printf(&x->arena, "%s of thread %s comes before %s of thread %s",
-					  to, b, from, a);
-		if (c->constraints[0].kind == PLAIT_CONSTRAINT_LATE)
-			x->advice.text =
-				arena_printf(&x->arena,
-					     "%s must wait until the other threads are done "
-					     "with it, or they still meet it at %s",
-					     to, from);
-		else
-			x->advice.text =
-				arena_printf(&x->arena, "%s must not come before %s", to, from);
-	}
-}
-
-struct err *present_cure(struct explanation *x, struct trace *trace, const struct steps *failing,
-			 const struct steps *passing, const struct cure *cure)
-{
-	const char *from = NULL, *to = NULL, *intruder = NULL;
-	struct presenter p;
-	struct err *err = presenter_init(&p, x, trace);
-
-	x->kind = cure->kind;
-	if (!err)
-		err = describe(&p, failing, cure->from, &from);
-	if (!err)
-		err = describe(&p, cure->to_in_passing ? passing : failing, cure->to, &to);
-	if (!err && cure->intruder != STEP_NONE)
-		err = describe(&p, failing, cure->intruder, &intruder);
-	if (!err)
-		cure_sentences(x, failing, cure, from, to, intruder ? intruder : "?");
 	presenter_deinit(&p);
 	return err;
 }

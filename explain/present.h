@@ -15,7 +15,7 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 			      const struct steps *failing, const struct alternate *alternate,
 			      const struct projection *projection);
 
-/* Sentences about a cure, with source lines; into x's arena. */
+/* Sentences about a cure, with source lines; into x's arena (sentences.c). */
 struct err *present_cure(struct explanation *x, struct trace *trace, const struct steps *failing,
 			 const struct steps *passing, const struct cure *cure);
 

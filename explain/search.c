@@ -16,6 +16,8 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
 #include "explain/projection.h"
 
 #include <string.h>
@@ -62,29 +64,45 @@ static struct err *try_pair(const struct explain_runner *runner, const struct st
 	return runner->run(runner->context, &request, ret);
 }
 
-/* Where the passing run does what step i of the failing run does; STEP_NONE: nowhere. */
-static uint32_t find_again(const struct steps *failing, uint32_t i, const struct steps *passing)
+/* Where in the passing run each step of the failing run comes again: the same thread, site, and
+ * how-manieth there. [failing.len]; STEP_NONE: nowhere. The caller frees it. */
+static uint32_t *find_again(const struct steps *failing, const struct steps *passing)
 {
-	const struct step *e = &failing->data[i];
-	uint32_t nth = 0;
+	uint32_t *again = xmalloc(failing->len * sizeof(*again));
+	_cleanup_(map_deinit) struct map count = { 0 }, at = { 0 };
 
-	for (uint32_t k = 0; k <= i; k++)
-		nth += failing->data[k].thread == e->thread && failing->data[k].site == e->site;
-	for (uint32_t k = 0; k < passing->len; k++)
-		if (passing->data[k].thread == e->thread && passing->data[k].site == e->site &&
-		    !--nth)
-			return k;
-	return STEP_NONE;
+	for (uint32_t k = 0; k < passing->len; k++) {
+		uint64_t place =
+			hash_u64((uint64_t)passing->data[k].thread << 32 | passing->data[k].site);
+		uint64_t nth = ++*map_put(&count, place, 0);
+
+		*map_put(&at, place + nth, 0) = k + 1;
+	}
+	map_clear(&count);
+	for (uint32_t i = 0; i < failing->len; i++) {
+		uint64_t place =
+			hash_u64((uint64_t)failing->data[i].thread << 32 | failing->data[i].site);
+		uint64_t nth = ++*map_put(&count, place, 0);
+
+		again[i] = (uint32_t)map_get_or(&at, place + nth, 0) - 1;
+	}
+	return again;
 }
 
 /* Did the passing run really do the second before the first? (The first may not happen at all.) */
+static bool is_inverted(const uint32_t *again, const struct step_pair *p)
+{
+	uint32_t first = again[p->first], second = again[p->second];
+
+	return second != STEP_NONE && (first == STEP_NONE || second < first);
+}
+
 static bool inverted(const struct steps *failing, const struct step_pair *p,
 		     const struct steps *passing)
 {
-	uint32_t first = find_again(failing, p->first, passing);
-	uint32_t second = find_again(failing, p->second, passing);
+	_cleanup_(xfreep) uint32_t *again = find_again(failing, passing);
 
-	return second != STEP_NONE && (first == STEP_NONE || second < first);
+	return is_inverted(again, p);
 }
 
 static bool passed(const struct explain_result *r)
@@ -96,8 +114,10 @@ static bool passed(const struct explain_result *r)
 static bool find_inverted(const struct steps *failing, const struct step_pairs *pairs,
 			  const struct steps *passing, struct step_pair *ret)
 {
+	_cleanup_(xfreep) uint32_t *again = find_again(failing, passing);
+
 	for (size_t i = 0; i < pairs->len; i++)
-		if (inverted(failing, &pairs->data[i], passing)) {
+		if (is_inverted(again, &pairs->data[i])) {
 			*ret = pairs->data[i];
 			return true;
 		}

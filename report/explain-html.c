@@ -182,8 +182,8 @@ static void add_head(struct strbuf *out, const struct explanation *x)
 		x->passing.len ? "the passing schedule was run too" : "no passing schedule found",
 		x->pairs_tried);
 	add_fact(out, "fails", "bad", x->outcome_text);
-	add_fact(out, "kind", "", kinds[x->kind]);
 	add_fact(out, "cause", "", x->summary);
+	add_fact(out, "kind", "", kinds[x->kind]);
 	add_fact(out, "proof", x->confirmed ? "good" : "bad", proof);
 	strbuf_adds(out, "</dl>\n");
 }

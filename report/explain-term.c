@@ -16,6 +16,7 @@
 #include "explain/explanation.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const enum color lane_colors[] = { COLOR_CYAN, COLOR_YELLOW, COLOR_MAGENTA, COLOR_GREEN,
@@ -106,13 +107,16 @@ static const char *short_path(const char *path)
 	return strlen(path) > 24 && slash ? slash + 1 : path;
 }
 
-static void describe_event(struct strbuf *text, const struct shown_event *e)
+/* brief: the member without its structure. */
+static void describe_event(struct strbuf *text, const struct shown_event *e, bool brief)
 {
+	const char *member = e->object ? strstr(e->object, "::") : NULL;
+
 	if (e->file)
 		strbuf_addf(text, "%s:%u  ", short_path(e->file), e->line);
 	strbuf_adds(text, e->op ? e->op : "event");
 	if (e->object)
-		strbuf_addf(text, " %s", e->object);
+		strbuf_addf(text, " %s", brief && member ? member + 2 : e->object);
 	if (e->value)
 		strbuf_addf(text, " = %s", e->value);
 	if (e->repeats)
@@ -126,13 +130,19 @@ static void add_event_row(struct strbuf *out, const struct explanation *x, const
 	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
 	const char *mark = e->failure ? "✗ " : e->reordered ? "↕ " : e->only_here ? "+ " : "  ";
 	bool strong = e->failure || e->reordered || e->only_here;
+	size_t begin;
 
 	strbuf_adds(&text, mark);
 	add_dots(&text, l, e->thread);
 	strbuf_adds(&text, e->thread < x->nthreads ? x->threads[e->thread] : "?");
 	if (e->thread < x->nthreads)
 		strbuf_pad(&text, ' ', l->name_width - columns(x->threads[e->thread]) + 2);
-	describe_event(&text, e);
+	begin = text.len;
+	describe_event(&text, e, false);
+	if (columns(strbuf_str(&text)) > width) {
+		text.len = begin;
+		describe_event(&text, e, true);
+	}
 	strbuf_adds(out, color(e->failure ? COLOR_RED : lane_color(e->thread)));
 	if (strong)
 		strbuf_adds(out, color(COLOR_BOLD));
@@ -228,42 +238,134 @@ static void add_flow_end(struct strbuf *out, const struct explanation *x,
 		    e->file ? short_path(e->file) : "?", e->line);
 }
 
-static void add_flows(struct strbuf *out, const struct explanation *x)
+/* Where the same place reads from in the other schedule: an index into flows, or SIZE_MAX. */
+static size_t other_flow(const struct explanation *x, size_t i)
 {
-	if (!x->nflows)
-		return;
-	strbuf_addf(out, "\n%sdata flow that differs%s\n", color(COLOR_BOLD), color(COLOR_OFF));
-	for (size_t i = 0; i < x->nflows; i++) {
-		const struct shown_flow *f = &x->flows[i];
-		const struct shown_schedule *s = f->failing ? &x->failing : &x->passing;
+	const struct shown_flow *f = &x->flows[i];
+	const struct shown_event *e = &x->failing.events[f->to];
 
-		strbuf_addf(out, "  %s%s%s  ", color(f->failing ? COLOR_RED : COLOR_GREEN),
-			    f->failing ? "failing" : "passing", color(COLOR_OFF));
-		add_flow_end(out, x, s, f->from);
-		strbuf_adds(out, " → ");
-		add_flow_end(out, x, s, f->to);
-		if (f->to < s->len && s->events[f->to].object)
-			strbuf_addf(out, "  (%s)", s->events[f->to].object);
-		strbuf_addc(out, '\n');
+	for (size_t k = 0; k < x->nflows; k++) {
+		const struct shown_flow *g = &x->flows[k];
+		const struct shown_event *o;
+
+		if (g->failing || g->to >= x->passing.len)
+			continue;
+		o = &x->passing.events[g->to];
+		if (o->thread == e->thread && o->line == e->line && o->op == e->op &&
+		    (!o->object || !e->object || strcmp(o->object, e->object) == 0))
+			return k;
 	}
+	return SIZE_MAX;
 }
 
-static void add_advice(struct strbuf *out, const struct explanation *x)
+enum { MAX_FLOWS = 8 };
+
+/* One line per reading place: who wrote what it reads, in either schedule. */
+static bool describe_flow(struct strbuf *out, const struct explanation *x, size_t i)
+{
+	_cleanup_(strbuf_deinit) struct strbuf failing = { 0 }, passing = { 0 };
+	const struct shown_flow *f = &x->flows[i];
+	const struct shown_event *e = &x->failing.events[f->to];
+	bool data = e->op && strstr(e->op, "read");
+	size_t k = other_flow(x, i);
+
+	add_flow_end(&failing, x, &x->failing, f->from);
+	if (k != SIZE_MAX)
+		add_flow_end(&passing, x, &x->passing, x->flows[k].from);
+	if (strcmp(strbuf_str(&failing), strbuf_str(&passing)) == 0)
+		return false; /* another round of the same loop */
+	strbuf_adds(out, "  ");
+	add_flow_end(out, x, &x->failing, f->to);
+	strbuf_addf(out, " %s %s %s %s%s%s", data ? "reads" : "gets", e->object ? e->object : "it",
+		    data ? "from" : "after", color(COLOR_RED), strbuf_str(&failing),
+		    color(COLOR_OFF));
+	if (k != SIZE_MAX)
+		strbuf_addf(out, "; when it passes, %s %s%s%s", data ? "from" : "after",
+			    color(COLOR_GREEN), strbuf_str(&passing), color(COLOR_OFF));
+	strbuf_addc(out, '\n');
+	return true;
+}
+
+static void add_flows(struct strbuf *out, const struct explanation *x)
+{
+	_cleanup_(strbuf_deinit) struct strbuf lines = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->nflows; i++) {
+		_cleanup_(strbuf_deinit) struct strbuf line = { 0 };
+
+		if (!x->flows[i].failing || x->flows[i].to >= x->failing.len ||
+		    !describe_flow(&line, x, i) ||
+		    (lines.len && strstr(strbuf_str(&lines), strbuf_str(&line))))
+			continue;
+		if (n++ < MAX_FLOWS)
+			strbuf_adds(&lines, strbuf_str(&line));
+	}
+	if (!n)
+		return;
+	strbuf_addf(out, "\n%sdata flow that differs%s\n%s", color(COLOR_BOLD), color(COLOR_OFF),
+		    strbuf_str(&lines));
+	if (n > MAX_FLOWS)
+		strbuf_addf(out, "  and %zu more (--json has them all)\n", n - MAX_FLOWS);
+}
+
+/* "  name     text", the text in lines of at most `width` columns. */
+static void add_entry(struct strbuf *out, const char *name, const char *text, enum color c,
+		      unsigned width)
+{
+	size_t room = width > 40 ? width - 11 : 29, used = 0;
+
+	strbuf_addf(out, "  %s%-8s%s %s", color(COLOR_BOLD), name, color(COLOR_OFF), color(c));
+	while (*text) {
+		size_t bytes = strcspn(text, " \n"), wide;
+		char word[512];
+
+		snprintf(word, sizeof(word), "%.*s", (int)bytes, text);
+		wide = columns(word);
+		if (used && used + 1 + wide > room) {
+			strbuf_adds(out, "\n           ");
+			used = 0;
+		}
+		strbuf_addf(out, "%s%s", used ? " " : "", word);
+		used += wide + (used > 0);
+		text += bytes + strspn(text + bytes, " \n");
+	}
+	strbuf_addf(out, "%s\n", color(COLOR_OFF));
+}
+
+static void add_advice(struct strbuf *out, const struct explanation *x, unsigned width)
 {
 	const struct shown_advice *a = &x->advice;
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
 
 	if (!a->text)
 		return;
-	strbuf_addf(out, "\n%sadvice%s  %s\n", color(COLOR_BOLD), color(COLOR_OFF), a->text);
-	if (a->runs_after)
-		strbuf_addf(out,
-			    "        tested: failed %" PRIu64 " of %" PRIu64
-			    " schedules before, %s%" PRIu64 " of %" PRIu64 "%s with it enforced\n",
-			    a->failed_before, a->runs_before,
-			    color(a->failed_after ? COLOR_YELLOW : COLOR_GREEN), a->failed_after,
-			    a->runs_after, color(COLOR_OFF));
+	add_entry(out, "advice", a->text, COLOR_OFF, width);
+	if (!a->runs_after) {
+		add_entry(out, "tested", "no, the advice was not tried out", COLOR_YELLOW, width);
+		return;
+	}
+	strbuf_addf(&text,
+		    "failed %" PRIu64 " of %" PRIu64 " schedules before, %" PRIu64 " of %" PRIu64
+		    " with it enforced",
+		    a->failed_before, a->runs_before, a->failed_after, a->runs_after);
+	add_entry(out, "tested", strbuf_str(&text), a->failed_after ? COLOR_YELLOW : COLOR_GREEN,
+		  width);
+}
+
+static void add_proof(struct strbuf *out, const struct explanation *x, unsigned width)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
+	strbuf_addf(&text, "%" PRIu64 " of %" PRIu64 " replays fail the same way", x->replays_same,
+		    x->replays_tried);
+	if (x->passing.len)
+		strbuf_addf(&text, "; the passing schedule was run too (%" PRIu64 " pair%s tried)",
+			    x->pairs_tried, x->pairs_tried == 1 ? "" : "s");
 	else
-		strbuf_adds(out, "        not tested by enforcing it\n");
+		strbuf_addf(&text, "; NO PASSING SCHEDULE was found (%" PRIu64 " pairs tried)",
+			    x->pairs_tried);
+	add_entry(out, "proof", strbuf_str(&text), x->confirmed ? COLOR_OFF : COLOR_YELLOW, width);
 }
 
 void report_explain_term(const struct explanation *x, unsigned width, struct strbuf *out)
@@ -271,26 +373,17 @@ void report_explain_term(const struct explanation *x, unsigned width, struct str
 	static const char *const kinds[] = BUG_KIND_NAMES;
 
 	strbuf_addf(out, "%s%s%s\n", color(COLOR_BOLD), x->program, color(COLOR_OFF));
-	strbuf_addf(out, "  fails    %s%s%s\n", color(COLOR_RED), x->outcome_text,
-		    color(COLOR_OFF));
-	strbuf_addf(out, "  kind     %s\n", kinds[x->kind]);
+	add_entry(out, "fails", x->outcome_text, COLOR_RED, width);
 	if (x->summary)
-		strbuf_addf(out, "  cause    %s\n", x->summary);
-	strbuf_addf(out, "  %s  %" PRIu64 " of %" PRIu64 " replays fail the same way",
-		    x->confirmed ? "proof  " : "UNCONFIRMED", x->replays_same, x->replays_tried);
-	if (x->passing.len)
-		strbuf_addf(out, "; the passing schedule was run too (%" PRIu64 " pair%s tried)",
-			    x->pairs_tried, x->pairs_tried == 1 ? "" : "s");
-	else
-		strbuf_addf(out, "; no passing schedule found (%" PRIu64 " pairs tried)",
-			    x->pairs_tried);
-	strbuf_adds(out, "\n\n");
+		add_entry(out, "cause", x->summary, COLOR_OFF, width);
+	add_advice(out, x, width);
+	add_entry(out, "kind", kinds[x->kind], COLOR_OFF, width);
+	add_proof(out, x, width);
+	for (size_t i = 0; i < x->nnotes; i++)
+		add_entry(out, "note", x->notes[i].text, COLOR_OFF, width);
+	strbuf_addc(out, '\n');
 	add_schedules(out, x, width);
 	strbuf_addf(out, "%s↕ order differs   + only on this side   ✗ fails here%s\n",
 		    color(COLOR_DIM), color(COLOR_OFF));
 	add_flows(out, x);
-	add_advice(out, x);
-	for (size_t i = 0; i < x->nnotes; i++)
-		strbuf_addf(out, "%snote%s    %s\n", color(COLOR_BOLD), color(COLOR_OFF),
-			    x->notes[i].text);
 }
