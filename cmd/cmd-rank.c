@@ -118,8 +118,9 @@ static struct err *check(const struct cmd *cmd, struct rank_options *o, int argc
 		return cmd_usage(cmd, o->hunt ? "which program?" : "which plaits?");
 	if (o->context != UINT64_MAX && o->context > 16)
 		return err_new(ERR_USAGE, "--context is a number from 0 to 16");
-	if (strcmp(o->score, "product") != 0 && strcmp(o->score, "norm") != 0)
-		return err_new(ERR_USAGE, "--score is product or norm, not '%s'", o->score);
+	if (!graph_score_find(o->score, &o->ranking.score))
+		return err_new(ERR_USAGE, "--score is evidence, product or norm, not '%s'",
+			       o->score);
 	if (o->baseline && o->hunt)
 		return err_new(ERR_USAGE,
 			       "--hunt makes its own passing runs: leave out --baseline");
@@ -135,8 +136,7 @@ static struct err *rank(const struct rank_options *o, int argc, char **argv,
 {
 	struct ranking_options ro = { .unlabelled = o->unlabeled,
 				      .baseline = o->baseline != NULL,
-				      .score = strcmp(o->score, "norm") == 0 ? GRAPH_SCORE_NORM
-									     : GRAPH_SCORE_PRODUCT,
+				      .score = o->ranking.score,
 				      .window = (uint32_t)o->window,
 				      .top = o->top };
 	struct graph_loader l = { 0 };
@@ -166,7 +166,7 @@ static struct err *rank(const struct rank_options *o, int argc, char **argv,
 
 static struct err *rank_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
-	struct rank_options o = { .context = UINT64_MAX, .seed = 1, .score = "product" };
+	struct rank_options o = { .context = UINT64_MAX, .seed = 1, .score = "evidence" };
 	struct cmd_common common = { 0 };
 	const struct opt table[] = {
 		OPT_FLAG(0, "unlabeled", &o.unlabeled,
@@ -174,8 +174,9 @@ static struct err *rank_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_U64(0, "context", "N", &o.context, "use N events of each context (all)"),
 		OPT_STR(0, "baseline", "PATH", &o.baseline,
 			"report only what these plaits never showed"),
-		OPT_STR(0, "score", "HOW", &o.score, "product (default) or norm of B, C and R"),
-		OPT_U64(0, "window", "N", &o.window, "nodes before and after an edge (5)"),
+		OPT_STR(0, "score", "HOW", &o.score,
+			"evidence (default), or product or norm of B, C and R"),
+		OPT_U64(0, "window", "N", &o.window, "places before and after an edge (8)"),
 		OPT_U64(0, "top", "N", &o.top, "show N reconstructions and code points (10)"),
 		OPT_U64(0, "hunt", "N", &o.hunt,
 			"make N failing and N passing runs of PROGRAM first"),

@@ -19,6 +19,13 @@ struct word {
 	uint32_t thread, site, context;
 	uint64_t time;
 	VEC(uint32_t) sharers; /* threads that have read it since */
+	bool shared;	       /* some edge was about it */
+};
+
+/* A site in a context at a word, when it gave no edge. */
+struct repeat {
+	uint32_t word, site, context;
+	uint64_t time; /* of the last one */
 };
 
 struct derivation {
@@ -26,9 +33,12 @@ struct derivation {
 	uint32_t mask;
 	struct map words_by_address; /* -> index into words */
 	VEC(struct word) words;
-	VEC(uint32_t) contexts; /* per thread */
-	struct map node_times;	/* hash of thread, site, context -> time of its last execution */
+	VEC(uint32_t) contexts;	   /* per thread */
+	struct map node_times;	   /* hash of thread, site, context -> time of its last execution */
+	struct map repeats_by_key; /* -> index into repeats */
+	VEC(struct repeat) repeats;
 	derive_sink sink;
+	derive_bystander bystander;
 	void *arg;
 };
 
@@ -85,15 +95,35 @@ static void emit(struct derivation *d, const struct word *w, const struct event 
 	d->sink(&e, d->arg);
 }
 
+/* Whether the word is ever shared is known at the end only. */
+static void note_repeat(struct derivation *d, const struct word *w, const struct event *ev)
+{
+	struct repeat r = { (uint32_t)(w - d->words.data), ev->site, *context_of(d, ev->thread),
+			    ev->clock };
+	const uint32_t key[] = { r.word, r.site, r.context };
+	uint64_t *at;
+
+	if (!d->bystander)
+		return;
+	at = map_put(&d->repeats_by_key, hash_bytes(key, sizeof(key), 0), d->repeats.len);
+	if (*at == d->repeats.len)
+		vec_push(&d->repeats, r);
+	d->repeats.data[*at].time = ev->clock;
+}
+
 static void read_word(struct derivation *d, uint64_t address, const struct event *ev)
 {
 	struct word *w = word_at(d, address);
 
-	if (w->written && w->thread == ev->thread)
+	if (w->written && w->thread == ev->thread) {
+		note_repeat(d, w, ev);
 		return;
+	}
 	if (is_sharer(w, ev->thread)) {
-		if (d->o->first_read)
+		if (d->o->first_read) {
+			note_repeat(d, w, ev);
 			return;
+		}
 	} else {
 		vec_push(&w->sharers, ev->thread);
 	}
@@ -101,6 +131,7 @@ static void read_word(struct derivation *d, uint64_t address, const struct event
 	emit(d, w, ev);
 	if (!w->written)
 		return;
+	w->shared = true;
 	push(d, ev->thread, PLAIT_GRAPH_LOCAL_READ);
 	push(d, w->thread, PLAIT_GRAPH_REMOTE_READ);
 }
@@ -112,11 +143,14 @@ static void write_word(struct derivation *d, uint64_t address, const struct even
 	bool foreign = w->written && !mine, others = false;
 	uint32_t context = *context_of(d, ev->thread);
 
-	if (mine && !w->sharers.len && d->o->first_write)
+	if (mine && !w->sharers.len && d->o->first_write) {
+		note_repeat(d, w, ev);
 		return;
+	}
 	*node_time(d, ev->thread, ev->site, context) = ev->clock;
 	if (foreign)
 		emit(d, w, ev);
+	w->shared |= foreign;
 	for (size_t i = 0; i < w->sharers.len; i++) {
 		uint32_t t = w->sharers.data[i];
 
@@ -184,9 +218,9 @@ static void step(struct derivation *d, const struct event *ev)
 }
 
 struct err *graph_derive(struct trace *t, const struct derive_options *o, derive_sink sink,
-			 void *arg)
+			 derive_bystander bystander, void *arg)
 {
-	struct derivation d = { .o = o, .sink = sink, .arg = arg };
+	struct derivation d = { .o = o, .sink = sink, .bystander = bystander, .arg = arg };
 	const struct event *ev;
 	struct cursor c;
 	struct err *err;
@@ -196,11 +230,19 @@ struct err *graph_derive(struct trace *t, const struct derive_options *o, derive
 	while (!(err = cursor_next(&c, &ev)) && ev)
 		step(&d, ev);
 	cursor_deinit(&c);
+	for (size_t i = 0; i < d.repeats.len && !err; i++) {
+		const struct repeat *r = &d.repeats.data[i];
+
+		if (d.words.data[r->word].shared)
+			bystander(r->site, r->context, r->time, arg);
+	}
 	for (size_t i = 0; i < d.words.len; i++)
 		vec_deinit(&d.words.data[i].sharers);
 	vec_deinit(&d.words);
 	vec_deinit(&d.contexts);
 	map_deinit(&d.words_by_address);
 	map_deinit(&d.node_times);
+	vec_deinit(&d.repeats);
+	map_deinit(&d.repeats_by_key);
 	return err;
 }

@@ -21,9 +21,14 @@ struct derived_edge {
 };
 typedef void (*derive_sink)(const struct derived_edge *e, void *arg);
 
-/* Calls back for each communication in order of the events. Exact where the trace's clock orders
+/* An access of shared memory that gave no edge, because it repeats (first-read, first-write): the
+ * time of its last execution in that context. */
+typedef void (*derive_bystander)(uint32_t site, uint32_t context, uint64_t time, void *arg);
+
+/* Calls back for each communication in order of the events, then for each bystander (may be NULL).
+ * Exact where the trace's clock orders
  * all events (runs under control); by time stamps otherwise. */
 struct err *graph_derive(struct trace *t, const struct derive_options *o, derive_sink sink,
-			 void *arg);
+			 derive_bystander bystander, void *arg);
 
 #endif

@@ -5,8 +5,10 @@
 
 void graph_set_deinit(struct graph_set *s)
 {
-	for (size_t i = 0; i < s->graphs.len; i++)
+	for (size_t i = 0; i < s->graphs.len; i++) {
 		vec_deinit(&s->graphs.data[i].links);
+		vec_deinit(&s->graphs.data[i].bystanders);
+	}
 	vec_deinit(&s->graphs);
 	vec_deinit(&s->nodes);
 	vec_deinit(&s->edges);
@@ -62,6 +64,13 @@ void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time
 	uint32_t a = graph_set_node(s, src), b = graph_set_node(s, sink);
 
 	graph_set_link(s, a, src_time, b, sink_time, count);
+}
+
+void graph_set_bystander(struct graph_set *s, struct graph_node n, uint64_t time)
+{
+	struct graph_bystander b = { graph_set_node(s, n), time };
+
+	vec_push(&vec_last(&s->graphs)->bystanders, b);
 }
 
 /* The later occurrence wins; counts add up. */

@@ -27,8 +27,15 @@ struct graph_link {
 	uint64_t count;		      /* of its occurrences */
 };
 
+/* A node that was there without communicating, and when it was last. */
+struct graph_bystander {
+	uint32_t node;
+	uint64_t time;
+};
+
 struct graph {
 	VEC(struct graph_link) links;
+	VEC(struct graph_bystander) bystanders; /* of runs whose events were all recorded */
 	bool failing;
 };
 
@@ -56,42 +63,63 @@ void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time
 uint32_t graph_set_node(struct graph_set *s, struct graph_node n);
 void graph_set_link(struct graph_set *s, uint32_t src, uint64_t src_time, uint32_t sink,
 		    uint64_t sink_time, uint64_t count);
+void graph_set_bystander(struct graph_set *s, struct graph_node n, uint64_t time);
 void graph_set_end(struct graph_set *s);
 
 /* ---- reconstructions (004 sections 3.2 to 4) ---- */
 
 struct graph_member {
-	uint32_t node;
-	double confidence; /* fraction of the runs with this edge in which the node stood in the
-			      region */
+	uint32_t node;	   /* one of those that the member stands for */
+	double confidence; /* fraction of the runs with this edge in which it stood in the region */
 };
 
 struct graph_region VEC_FIELDS(struct graph_member);
 
+/* What the sink reads or overwrites in passing runs, where failing ones have the edge. */
+struct graph_instead {
+	bool known;
+	uint32_t node; /* a node of the other source */
+	uint32_t runs_failing, runs_passing;
+};
+
 struct reconstruction {
-	uint32_t edge;
-	double b, c, r, score;
-	double other_score;		     /* by the function not chosen */
+	uint32_t edge;	 /* the edge, or one of those it stands for ... */
+	uint32_t events; /* ... whose contexts agree in so many of the last events */
+	double b, c, r;
+	double evidence, product, norm, score; /* score: the one asked for */
+	double chance;	 /* that anything is so uneven when the labels mean nothing */
+	double position; /* of the sink in the failing runs: 0 at their start, 1 at their end */
 	uint32_t runs_failing, runs_passing; /* with this edge */
 	struct graph_region prefix, body, suffix;
+	struct graph_instead instead;
 };
 
 enum graph_score {
-	GRAPH_SCORE_PRODUCT, /* of the non-zero features: what the paper says */
-	GRAPH_SCORE_NORM,    /* sqrt(B^2 + C^2 + R^2) over counts, and regions as the original tool
-				made them: original.c says how they differ */
+	GRAPH_SCORE_EVIDENCE, /* pairs of code points, contexts as long as tells most: levels.c */
+	GRAPH_SCORE_PRODUCT,  /* of the non-zero features: what the paper says */
+	GRAPH_SCORE_NORM,     /* sqrt(B^2 + C^2 + R^2) over counts, and regions as the original tool
+				 made them: original.c says how they differ */
 };
+
+/* What is less likely than this by chance stands above the noise. */
+#define GRAPH_SIGNIFICANT 0.01
 
 struct reconstruct_opts {
 	enum graph_score score;
-	uint32_t window;    /* nodes before the source and after the sink; 0 = 5 */
-	uint32_t max_edges; /* take the best by B; 0 = 2000 */
+	uint32_t window;    /* before the source and after the sink; 0 = 8 code points (evidence) or
+			       5 nodes */
+	uint32_t max_edges; /* take the best by evidence or B; 0 = 200 or 2000 */
 };
 
-struct reconstructions VEC_FIELDS(struct reconstruction);
+struct reconstructions {
+	struct reconstruction *data; /* a vec */
+	size_t len, cap;
+	double chance; /* of the most uneven edge of all: what stands above the noise is below 0.05
+			*/
+};
 
-/* Best first. Ties are broken by code points and contexts, so that equal input gives equal output.
- */
+/* Best first. Ties are broken by time, the earlier first, then by edges: equal input gives equal
+ * output. */
 void graph_reconstruct(const struct graph_set *s, const struct reconstruct_opts *opts,
 		       struct reconstructions *ret);
 void reconstructions_deinit(struct reconstructions *r);

@@ -181,10 +181,17 @@ static void add_derived(const struct derived_edge *e, void *arg)
 		      node_of(d->l, d->t, e->sink_site, e->sink_context), e->sink_time, 1);
 }
 
+static void add_bystander(uint32_t site, uint32_t context, uint64_t time, void *arg)
+{
+	struct deriving *d = arg;
+
+	graph_set_bystander(&d->l->set, node_of(d->l, d->t, site, context), time);
+}
+
 static struct err *add_graph(struct graph_loader *l, struct trace *t)
 {
 	struct deriving d = { l, t };
-	struct derive_options o = { .shift = 2, .first_read = true, .first_write = true };
+	struct derive_options o = { .shift = 2, .first_read = true };
 	const void *data;
 	size_t len;
 	struct err *err = trace_section(t, "graph", &data, &len);
@@ -207,7 +214,7 @@ static struct err *add_graph(struct graph_loader *l, struct trace *t)
 		l->context = 5;
 	o.context = l->context;
 	l->derived++;
-	return graph_derive(t, &o, add_derived, &d);
+	return graph_derive(t, &o, add_derived, add_bystander, &d);
 }
 
 /* Site numbers mean the same only if the instrumented modules are the same. */

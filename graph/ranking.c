@@ -2,10 +2,8 @@
  * lines. Members of a reconstruction are shown once per code point: contexts tell runs apart, not
  * lines; the confidence shown is the best of the line's nodes.
  *
- * Noise: an edge that occurs in f of F failing and p of P passing runs is expected now and then
- * even if nothing is wrong. `p` of a reconstruction is Fisher's exact probability of so uneven a
- * split, times the number of edges looked at. When no edge, and no pair of code points in whatever
- * contexts, gets below 5 %, the ranking says that nothing stands out. */
+ * Noise: what would stand out as much by chance is marked so, and when nothing does better the
+ * ranking says that nothing stands out (levels.c). */
 #include "graph/ranking.h"
 
 #include "base/err.h"
@@ -15,11 +13,9 @@
 #include "trace/names.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 enum { EXCERPT = 2 };
-#define SIGNIFICANT 0.05
 
 struct source_file {
 	const char *path;
@@ -137,26 +133,28 @@ static const struct shown_point *show(struct presenter *p, uint64_t point)
 	return s;
 }
 
-static const char *context_text(struct presenter *p, uint32_t context)
+static const char *context_text(struct presenter *p, uint32_t context, uint32_t events)
 {
-	static const char *const events[] = { "LcRd", "LcWr", "RmRd", "RmWr" };
+	static const char *const names[] = { "LcRd", "LcWr", "RmRd", "RmWr" };
 	struct strbuf text = { 0 };
 	const char *ret;
 
 	/* a register of zeros is an empty one or only local reads: nobody can tell */
-	for (uint32_t i = 0; i < p->r->context && context; i++, context >>= 2)
-		strbuf_addf(&text, "%s%s", i ? " " : "", events[context & 3]);
+	for (uint32_t i = 0; i < p->r->context && i < events && context; i++, context >>= 2)
+		strbuf_addf(&text, "%s%s", i ? " " : "", names[context & 3]);
 	ret = arena_strdup(&p->r->arena, strbuf_str(&text));
 	strbuf_deinit(&text);
 	return ret;
 }
 
-static struct shown_member member(struct presenter *p, uint32_t node, double confidence)
+/* `events` of its context matter. */
+static struct shown_member member(struct presenter *p, uint32_t node, uint32_t events,
+				  double confidence)
 {
 	const struct graph_node *n = &p->set->nodes.data[node];
 
 	return (struct shown_member){ .point = show(p, n->point),
-				      .context = context_text(p, n->context),
+				      .context = context_text(p, n->context, events),
 				      .confidence = confidence };
 }
 
@@ -169,12 +167,13 @@ static bool same_line(const struct shown_point *a, const struct shown_point *b)
 	       strcmp(a->file, b->file) == 0 && a->op && b->op && strcmp(a->op, b->op) == 0;
 }
 
-static void show_region(struct presenter *p, const struct graph_region *from,
+static void show_region(struct presenter *p, const struct graph_region *from, uint32_t events,
 			struct shown_region *to)
 {
 	to->members = arena_array(&p->r->arena, struct shown_member, from->len + 1);
 	for (size_t i = 0; i < from->len; i++) {
-		struct shown_member m = member(p, from->data[i].node, from->data[i].confidence);
+		struct shown_member m =
+			member(p, from->data[i].node, events, from->data[i].confidence);
 		bool seen = m.point->initial;
 
 		for (size_t k = 0; k < to->len; k++)
@@ -184,94 +183,36 @@ static void show_region(struct presenter *p, const struct graph_region *from,
 	}
 }
 
-/* ---- chance ---- */
-
-static double log_choose(double n, double k)
-{
-	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
-}
-
-/* At least f of the f + p runs with the edge are among the F failing ones. */
-static double chance(uint32_t f, uint32_t p, size_t failing, size_t passing)
-{
-	double with = f + p, all = (double)(failing + passing), sum = 0;
-
-	for (double k = f; k <= with && k <= (double)failing; k++)
-		if (with - k <= (double)passing)
-			sum += exp(log_choose((double)failing, k) +
-				   log_choose((double)passing, with - k) - log_choose(all, with));
-	return fmin(sum, 1);
-}
-
-/* Corrected for how many edges had their chance. */
-static double by_chance(const struct presenter *p, const struct reconstruction *x, size_t nedges)
-{
-	return fmin(1, (double)nedges * chance(x->runs_failing, x->runs_passing, p->set->nfailing,
-					       p->set->npassing));
-}
-
 static void show_reconstruction(struct presenter *p, const struct reconstruction *from, size_t rank,
-				size_t nedges, struct shown_reconstruction *to)
+				struct shown_reconstruction *to)
 {
 	const struct graph_edge *e = &p->set->edges.data[from->edge];
+	/* members of a pair stand for their code points */
+	uint32_t events = from->events == UINT32_MAX ? UINT32_MAX : 0;
 
 	*to = (struct shown_reconstruction){
 		.rank = rank,
 		.score = from->score,
-		.other_score = from->other_score,
+		.evidence = from->evidence,
+		.product = from->product,
+		.norm = from->norm,
+		.p = from->chance,
 		.b = from->b,
 		.c = from->c,
 		.r = from->r,
 		.failing = from->runs_failing,
 		.passing = from->runs_passing,
-		.source = member(p, e->src, 1),
-		.sink = member(p, e->sink, 1),
+		.source = member(p, e->src, from->events, 1),
+		.sink = member(p, e->sink, from->events, 1),
 	};
-	to->p = by_chance(p, from, nedges);
-	show_region(p, &from->prefix, &to->prefix);
-	show_region(p, &from->body, &to->body);
-	show_region(p, &from->suffix, &to->suffix);
-}
-
-/* The same question without contexts: a failure that shows in many contexts is rare in each. Runs
- * with each pair of code points are counted; edges point to their pair. */
-static bool pairs_above_noise(const struct graph_set *s, size_t nedges)
-{
-	uint32_t *pair_of = xcalloc(s->edges.len, sizeof(*pair_of));
-	uint32_t *counts[2], *last;
-	struct map ids = { 0 };
-	bool found = false;
-
-	for (size_t e = 0; e < s->edges.len; e++) {
-		const uint64_t ends[] = { s->nodes.data[s->edges.data[e].src].point,
-					  s->nodes.data[s->edges.data[e].sink].point };
-
-		pair_of[e] = (uint32_t)*map_put(&ids, hash_bytes(ends, sizeof(ends), 0), ids.len);
+	show_region(p, &from->prefix, events, &to->prefix);
+	show_region(p, &from->body, events, &to->body);
+	show_region(p, &from->suffix, events, &to->suffix);
+	if (from->instead.known) {
+		to->instead = show(p, p->set->nodes.data[from->instead.node].point);
+		to->instead_failing = from->instead.runs_failing;
+		to->instead_passing = from->instead.runs_passing;
 	}
-	counts[0] = xcalloc(ids.len, sizeof(uint32_t));
-	counts[1] = xcalloc(ids.len, sizeof(uint32_t));
-	last = xcalloc(ids.len, sizeof(*last));
-	for (uint32_t g = 0; g < s->graphs.len; g++) {
-		const struct graph *graph = &s->graphs.data[g];
-
-		for (size_t i = 0; i < graph->links.len; i++) {
-			uint32_t pair = pair_of[graph->links.data[i].edge];
-
-			if (last[pair] != g + 1)
-				counts[graph->failing][pair]++;
-			last[pair] = g + 1;
-		}
-	}
-	for (size_t i = 0; i < ids.len && !found; i++)
-		found = (double)(nedges + ids.len) *
-				chance(counts[1][i], counts[0][i], s->nfailing, s->npassing) <
-			SIGNIFICANT;
-	free(pair_of);
-	free(counts[0]);
-	free(counts[1]);
-	free(last);
-	map_deinit(&ids);
-	return found;
 }
 
 static void show_reconstructions(struct presenter *p, const struct ranking_options *o, size_t top)
@@ -286,10 +227,8 @@ static void show_reconstructions(struct presenter *p, const struct ranking_optio
 	r->reconstructions =
 		arena_array(&r->arena, struct shown_reconstruction, r->nreconstructions + 1);
 	for (size_t i = 0; i < r->nreconstructions; i++)
-		show_reconstruction(p, &all.data[i], i + 1, all.len, &r->reconstructions[i]);
-	for (size_t i = 0; i < all.len && !r->above_noise; i++) /* shown or not */
-		r->above_noise = by_chance(p, &all.data[i], all.len) < SIGNIFICANT;
-	r->above_noise = r->above_noise || pairs_above_noise(p->set, all.len);
+		show_reconstruction(p, &all.data[i], i + 1, &r->reconstructions[i]);
+	r->above_noise = all.chance < GRAPH_SIGNIFICANT;
 	reconstructions_deinit(&all);
 }
 
@@ -319,6 +258,25 @@ static void show_points(struct presenter *p, const struct ranking_options *o, si
 								       .point = point };
 	}
 	vec_deinit(&all);
+}
+
+static const char *const score_names[] = { [GRAPH_SCORE_EVIDENCE] = "evidence",
+					   [GRAPH_SCORE_PRODUCT] = "product",
+					   [GRAPH_SCORE_NORM] = "norm" };
+
+const char *graph_score_name(enum graph_score score)
+{
+	return score_names[score];
+}
+
+bool graph_score_find(const char *name, enum graph_score *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(score_names); i++)
+		if (strcmp(score_names[i], name) == 0) {
+			*ret = (enum graph_score)i;
+			return true;
+		}
+	return false;
 }
 
 static struct err *check(const struct graph_loader *l, const struct ranking_options *o)
@@ -370,7 +328,7 @@ struct err *ranking_make(struct graph_loader *l, const struct ranking_options *o
 	p.r->program = arena_strdup(&p.r->arena, command && command[0] ? command[0] : "?");
 	p.r->unlabelled = o->unlabelled;
 	p.r->baseline = o->baseline;
-	p.r->score_name = o->score == GRAPH_SCORE_NORM ? "norm" : "product";
+	p.r->score_name = graph_score_name(o->score);
 	p.r->failing = l->set.nfailing;
 	p.r->passing = l->set.npassing;
 	p.r->skipped = l->skipped;

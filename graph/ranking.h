@@ -38,11 +38,15 @@ struct shown_region {
 
 struct shown_reconstruction {
 	size_t rank; /* from 1 */
-	double score, b, c, r, other_score;
-	double p; /* of so uneven an edge by chance, times the number of edges; at most 1 */
-	uint32_t failing, passing; /* runs with the edge */
+	double score, b, c, r;
+	double evidence, product, norm; /* `score` is one of them */
+	double p;			/* that anything is so uneven by chance */
+	uint32_t failing, passing;	/* runs with the edge */
 	struct shown_member source, sink;
 	struct shown_region prefix, body, suffix;
+	/* in passing runs the sink gets its value from there; NULL = no such place */
+	const struct shown_point *instead;
+	uint32_t instead_failing, instead_passing;
 };
 
 struct shown_code_point {
@@ -56,7 +60,7 @@ struct ranking {
 	struct arena arena;
 	const char *program;
 	bool unlabelled, baseline;
-	const char *score_name; /* "product", "norm" */
+	const char *score_name; /* "evidence", "product", "norm" */
 	size_t failing, passing, skipped, derived;
 	size_t nodes, edges;
 	uint32_t context;
@@ -75,6 +79,8 @@ struct ranking_options {
 	size_t top; /* reconstructions and code points to show; 0 = 10 */
 };
 
+const char *graph_score_name(enum graph_score score);
+bool graph_score_find(const char *name, enum graph_score *ret);
 /* Ranks what the loader holds. An error when there is nothing to compare: it says what to do. */
 struct err *ranking_make(struct graph_loader *l, const struct ranking_options *o,
 			 struct ranking **ret);

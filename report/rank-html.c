@@ -69,7 +69,8 @@ static void add_reconstruction(struct strbuf *out, const struct ranking *r,
 		"%.2f &nbsp; in %u of %zu %s runs, %u of %zu %s%s</summary>\n",
 		x->rank == 1 ? " open" : "", x->rank, x->score, x->b, x->c, x->r, x->failing,
 		r->failing, r->baseline ? "field" : "failing", x->passing, r->passing,
-		r->baseline ? "test" : "passing", x->p >= 0.05 ? " (may be chance)" : "");
+		r->baseline ? "test" : "passing",
+		x->p >= GRAPH_SIGNIFICANT ? " (may be chance)" : "");
 	add_region(out, &x->prefix, "before");
 	add_member(out, &x->source, "source", true);
 	add_region(out, &x->body, "between");

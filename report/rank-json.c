@@ -38,15 +38,14 @@ static void add_region(struct json *j, const char *key, const struct shown_regio
 	json_end(j);
 }
 
-static void add_reconstruction(struct json *j, const struct ranking *r,
-			       const struct shown_reconstruction *x)
+static void add_reconstruction(struct json *j, const struct shown_reconstruction *x)
 {
-	bool norm = r->score_name[0] == 'n';
-
 	json_begin_object(j, NULL);
 	json_uint(j, "rank", x->rank);
 	json_real(j, "score", x->score, 6);
-	json_real(j, norm ? "product" : "norm", x->other_score, 6);
+	json_real(j, "evidence", x->evidence, 6);
+	json_real(j, "product", x->product, 6);
+	json_real(j, "norm", x->norm, 6);
 	json_real(j, "B", x->b, 6);
 	json_real(j, "C", x->c, 6);
 	json_real(j, "R", x->r, 6);
@@ -58,6 +57,13 @@ static void add_reconstruction(struct json *j, const struct ranking *r,
 	add_region(j, "prefix", &x->prefix);
 	add_region(j, "body", &x->body);
 	add_region(j, "suffix", &x->suffix);
+	if (x->instead) {
+		json_begin_object(j, "instead");
+		add_fields(j, x->instead);
+		json_uint(j, "failing", x->instead_failing);
+		json_uint(j, "passing", x->instead_passing);
+		json_end(j);
+	}
 	json_end(j);
 }
 
@@ -90,7 +96,7 @@ void report_rank_json(const struct ranking *r, struct json *j)
 	json_end(j);
 	json_begin_array(j, "reconstructions");
 	for (size_t i = 0; i < r->nreconstructions; i++)
-		add_reconstruction(j, r, &r->reconstructions[i]);
+		add_reconstruction(j, &r->reconstructions[i]);
 	json_end(j);
 	json_end(j);
 }

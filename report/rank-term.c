@@ -101,11 +101,17 @@ static void add_reconstruction(struct strbuf *out, const struct ranking *r,
 		color(COLOR_BOLD), x->rank, x->score, color(COLOR_OFF), x->b, x->c, x->r,
 		x->failing, r->failing, r->baseline ? "field runs" : "failing runs", x->passing,
 		r->passing, r->baseline ? "tests" : "passing");
-	strbuf_addf(out, "%s\n", x->p >= 0.05 ? "  (may be chance)" : "");
+	strbuf_addf(out, "%s\n", x->p >= GRAPH_SIGNIFICANT ? "  (may be chance)" : "");
 	add_region(out, "before", &x->prefix, width);
 	add_end(out, "SOURCE", &x->source, width);
 	add_region(out, "between", &x->body, width);
 	add_end(out, "SINK", &x->sink, width);
+	if (x->instead) {
+		strbuf_addf(out, "  %sINSTEAD%s ", color(COLOR_GREEN), color(COLOR_OFF));
+		add_point(out, x->instead);
+		strbuf_addf(out, "   (in %u of %zu passing runs, %u of %zu failing)\n",
+			    x->instead_passing, r->passing, x->instead_failing, r->failing);
+	}
 	add_region(out, "after", &x->suffix, width);
 }
 

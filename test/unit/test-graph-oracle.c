@@ -112,7 +112,7 @@ static void compare(const char *dir, const struct derive_options *o, const char 
 	struct err *err = trace_open(dir, &t);
 
 	cr_assert_null(err, "%s", err ? err_message(err) : "");
-	cr_assert_null(graph_derive(t, o, add_derived, &want));
+	cr_assert_null(graph_derive(t, o, add_derived, NULL, &want));
 	collected(t, &got);
 	sort_unique(&want);
 	sort_unique(&got);

@@ -16,7 +16,7 @@ static struct graph_node node(uint64_t point, uint32_t context)
 
 Test(graph, an_edge_of_failing_runs_only_ranks_first)
 {
-	struct reconstruct_opts opts = { 0 };
+	struct reconstruct_opts opts = { .score = GRAPH_SCORE_PRODUCT };
 	struct graph_set s = { 0 };
 	struct reconstructions r;
 
@@ -38,6 +38,153 @@ Test(graph, an_edge_of_failing_runs_only_ranks_first)
 	cr_assert_float_eq(r.data[0].r, 1, 1e-9);
 	cr_assert_eq(r.data[0].prefix.len, 1, "1 ran before 7");
 	cr_assert_eq(r.data[0].body.len, 1, "2 ran between 7 and 8");
+	reconstructions_deinit(&r);
+	graph_set_deinit(&s);
+}
+
+/* A cause that shows in another context each time is one finding; a pair of code points that fails
+ * and passes alike is none. */
+Test(graph, a_bug_in_many_contexts_is_one_finding)
+{
+	struct reconstruct_opts opts = { 0 };
+	struct graph_set s = { 0 };
+	struct reconstructions r;
+	const struct graph_edge *e;
+
+	for (uint32_t run = 0; run < 20; run++) {
+		graph_set_begin(&s, run < 10);
+		graph_set_add(&s, node(1, run % 3), 10, node(2, run % 5), 20, 1);
+		if (run < 10)
+			graph_set_add(&s, node(7, run), 12, node(8, run * 31 % 1024), 30, 1);
+		else
+			graph_set_add(&s, node(9, run), 12, node(8, run * 31 % 1024), 30, 1);
+		graph_set_end(&s);
+	}
+	graph_reconstruct(&s, &opts, &r);
+	cr_assert_geq(r.len, 1);
+	e = &s.edges.data[r.data[0].edge];
+	cr_assert_eq(s.nodes.data[e->src].point, 7);
+	cr_assert_eq(s.nodes.data[e->sink].point, 8);
+	cr_assert_eq(r.data[0].events, 0, "whatever the context");
+	cr_assert_eq(r.data[0].runs_failing, 10);
+	cr_assert_lt(r.data[0].chance, GRAPH_SIGNIFICANT);
+	cr_assert(r.data[0].instead.known, "passing runs have another source");
+	cr_assert_eq(s.nodes.data[r.data[0].instead.node].point, 9);
+	cr_assert_eq(r.data[0].prefix.len, 1, "1 ran before 7");
+	reconstructions_deinit(&r);
+	graph_set_deinit(&s);
+}
+
+Test(graph, the_earlier_of_two_equals_comes_first)
+{
+	struct reconstruct_opts opts = { 0 };
+	struct graph_set s = { 0 };
+	struct reconstructions r;
+
+	for (int run = 0; run < 12; run++) {
+		graph_set_begin(&s, run < 6);
+		if (run < 6) {
+			graph_set_add(&s, node(30, 0), 80, node(31, 0), 90, 1); /* effect */
+			graph_set_add(&s, node(20, 0), 10, node(21, 0), 20, 1); /* cause */
+		}
+		graph_set_add(&s, node(1, 0), 10, node(2, 0), 20, 1);
+		graph_set_end(&s);
+	}
+	graph_reconstruct(&s, &opts, &r);
+	cr_assert_eq(s.nodes.data[s.edges.data[r.data[0].edge].src].point, 20);
+	cr_assert_eq(s.nodes.data[s.edges.data[r.data[1].edge].src].point, 30);
+	cr_assert_float_eq(r.data[0].score, r.data[1].score, 1e-9);
+	reconstructions_deinit(&r);
+	graph_set_deinit(&s);
+}
+
+static uint64_t draw(uint64_t *seed)
+{
+	*seed += 0x9e3779b97f4a7c15ull;
+	return hash_u64(*seed);
+}
+
+/* Runs that all pass: edges from common to rare, in few contexts or many. */
+static void add_passing_runs(struct graph_set *s, uint32_t runs, uint64_t *seed)
+{
+	for (uint32_t run = 0; run < runs; run++) {
+		graph_set_begin(s, run % 2);
+		for (uint32_t p = 0; p < 60; p++)
+			for (uint32_t k = 0; k < 4; k++) {
+				uint32_t contexts = p % 3 == 0 ? 1024 : 1u << p % 8;
+
+				if (draw(seed) % 64 < p)
+					graph_set_add(s, node(p, (uint32_t)(draw(seed) % contexts)),
+						      k * 100 + p,
+						      node(p * 7 % 60 + 100,
+							   (uint32_t)(draw(seed) % contexts)),
+						      k * 100 + p + 3, 1);
+			}
+		graph_set_end(s);
+	}
+}
+
+static void shuffle_labels(struct graph_set *s, uint64_t *seed)
+{
+	for (size_t i = s->graphs.len - 1; i > 0; i--) {
+		size_t k = draw(seed) % (i + 1);
+		bool keep = s->graphs.data[i].failing;
+
+		s->graphs.data[i].failing = s->graphs.data[k].failing;
+		s->graphs.data[k].failing = keep;
+	}
+}
+
+/* Labels that mean nothing: no finding may come out as confident, beyond the one in a hundred that
+ * is asked for. */
+Test(graph, shuffled_labels_give_no_confident_finding, .timeout = 60)
+{
+	struct reconstruct_opts opts = { .max_edges = 5 };
+	uint64_t seed = 1;
+	int confident = 0, shuffles = 0;
+
+	for (uint32_t runs = 20; runs <= 60; runs += 20) {
+		struct graph_set s = { 0 };
+
+		add_passing_runs(&s, runs, &seed);
+		for (int i = 0; i < 60; i++, shuffles++) {
+			struct reconstructions r;
+
+			shuffle_labels(&s, &seed);
+			graph_reconstruct(&s, &opts, &r);
+			for (size_t k = 0; k < r.len; k++)
+				cr_assert_geq(r.data[k].chance, r.chance - 1e-12);
+			confident += r.chance < GRAPH_SIGNIFICANT;
+			reconstructions_deinit(&r);
+		}
+		graph_set_deinit(&s);
+	}
+	cr_assert_leq(confident, shuffles / 100, "%d of %d shuffles", confident, shuffles);
+}
+
+/* ... and a real difference among the same noise does stand out. */
+Test(graph, a_planted_difference_stands_above_the_noise)
+{
+	struct reconstruct_opts opts = { .max_edges = 5 };
+	struct graph_set s = { 0 };
+	struct reconstructions r;
+	uint64_t seed = 7;
+
+	add_passing_runs(&s, 40, &seed);
+	for (size_t g = 0; g < s.graphs.len; g++)
+		if (s.graphs.data[g].failing && g % 5) {
+			uint32_t src = graph_set_node(&s, node(500, (uint32_t)g)),
+				 sink = graph_set_node(&s, node(501, 3));
+			uint32_t edge = (uint32_t)*map_put(&s.edge_ids, (uint64_t)src << 32 | sink,
+							   s.edges.len);
+
+			vec_push(&s.edges, (struct graph_edge){ src, sink });
+			vec_push(&s.graphs.data[g].links, (struct graph_link){ edge, 5, 9, 1 });
+		}
+	graph_reconstruct(&s, &opts, &r);
+	cr_assert_lt(r.chance, GRAPH_SIGNIFICANT);
+	cr_assert_eq(s.nodes.data[s.edges.data[r.data[0].edge].src].point, 500);
+	cr_assert_eq(r.data[0].runs_failing, 16);
 	reconstructions_deinit(&r);
 	graph_set_deinit(&s);
 }
