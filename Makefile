@@ -48,6 +48,11 @@ CC_OBJ  := $(call obj,$(call src,cc))
 # the unit tests link everything but the two main()s
 UNIT_OBJ := $(call obj,$(wildcard test/unit/*.c))
 CMD_LIB_OBJ := $(filter-out $(BUILD)/obj/cmd/main.o,$(CMD_OBJ))
+ifneq ($(HAVE_LLVM),)
+CC_LIB_OBJ := $(filter-out $(BUILD)/obj/cc/main.o,$(CC_OBJ))
+else
+UNIT_OBJ := $(filter-out $(BUILD)/obj/test/unit/test-cc%,$(UNIT_OBJ))
+endif
 
 PROGRAMS := $(BUILD)/unplait
 ifneq ($(and $(HAVE_LLVM),$(CC_OBJ)),)
@@ -136,9 +141,9 @@ $(BUILD)/libplait-watch.so: $(PRELOAD_OBJ)
 	$(Q)$(CC) -shared -Wl,-soname,libplait-watch.so -Wl,-z,now -Wl,--strip-debug -o $@ $(PRELOAD_OBJ)
 
 unit: $(BUILD)/unit
-$(BUILD)/unit: $(UNIT_OBJ) $(CMD_LIB_OBJ) $(LIBRARIES)
+$(BUILD)/unit: $(UNIT_OBJ) $(CMD_LIB_OBJ) $(CC_LIB_OBJ) $(LIBRARIES)
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(UNIT_OBJ) -Wl,--start-group $(LIBRARIES) -Wl,--end-group -lcriterion $(DEPS_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(UNIT_OBJ) $(CC_LIB_OBJ) -Wl,--start-group $(LIBRARIES) -Wl,--end-group -lcriterion $(DEPS_LIBS)
 
 demo: deps
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all

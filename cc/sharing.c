@@ -145,6 +145,7 @@ static void find_threads(struct sharing *s)
 {
 	LLVMValueRef main_fn = LLVMGetNamedFunction(s->p->module, "main"), f;
 	struct cell outside = { s->pt->outside, 0 };
+	struct map entries = { 0 };
 	size_t at = 0;
 
 	for (size_t i = 0; i < s->pt->creations.len; i++) {
@@ -167,9 +168,18 @@ static void find_threads(struct sharing *s)
 	/* what nobody reaches otherwise runs in main: main, constructors, call-backs of libc */
 	if (main_fn)
 		reach(s, main_fn, 1);
-	for (size_t i = 0; i < s->p->fns.len; i++)
-		if (s->p->fns.data[i].needs_stub || s->threads.data[i] == 0)
-			reach(s, s->p->fns.data[i].f, 1);
+	for (size_t i = 0; i < s->entries.len; i++)
+		map_put(&entries, (uint64_t)(uintptr_t)s->entries.data[i], 1);
+	for (size_t i = 0; i < s->p->fns.len; i++) {
+		struct fn *fn = &s->p->fns.data[i];
+
+		/* the address of a thread's entry is taken for that purpose */
+		if (s->threads.data[i] == 0 ||
+		    (fn->needs_stub &&
+		     (s->p->library || !map_find(&entries, (uint64_t)(uintptr_t)fn->f))))
+			reach(s, fn->f, 1);
+	}
+	map_deinit(&entries);
 	for (size_t i = 0; i < s->pt->callbacks.len; i++) {
 		at = 0;
 		while (pointsto_next_function(s->pt, s->pt->callbacks.data[i].fn, &at, &f))
