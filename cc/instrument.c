@@ -394,7 +394,7 @@ static void branch(struct hooks *h, const struct plan *plan)
 	}
 	if (!h->bit)
 		make_bit_function(h);
-	args[0] = LLVMGetCondition(t);
+	args[0] = LLVMIsASelectInst(t) ? LLVMGetOperand(t, 0) : LLVMGetCondition(t);
 	args[1] = full ? site_value(h, plan->site) : constant(h, 0);
 	LLVMBuildCall2(h->b, LLVMGlobalGetValueType(h->bit), h->bit, args, 2, "");
 }
@@ -584,14 +584,16 @@ static void one(struct hooks *h, const struct plan *plan)
 		if (h->p->sites.data[plan->site - 1].kind == PLAIT_SITE_INPUT)
 			input(h, plan);
 		break;
+	case ACT_RESULT:
+		input(h, plan);
+		break;
 	case ACT_ALLOC:
 		alloc(h, plan);
 		break;
 	default:
 		if (h->variant == PLAIT_VARIANT_FULL && plan->instrumented)
 			full_one(h, plan);
-		else if (h->variant == PLAIT_VARIANT_PATH &&
-			 h->p->sites.data[plan->site - 1].flags & PLAIT_SITE_FEEDS_ADDRESS)
+		else if (h->p->sites.data[plan->site - 1].flags & PLAIT_SITE_FEEDS_ADDRESS)
 			path_value(h, plan);
 	}
 }

@@ -86,13 +86,15 @@ static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMT
 	uint64_t bytes = type ? LLVMStoreSizeOfType(p->layout, type) : 0;
 	unsigned size = type ? scalar_size(p, type) : 0;
 	struct plait_site *s;
-	bool hot;
+	bool hot, unknown;
 
 	p->counts.accesses_total++;
 	if (LLVMGetPointerAddressSpace(LLVMTypeOf(ptr)) != 0)
 		return; /* segment registers */
 	hot = sharing_is_hot(w->sharing, ptr, bytes);
-	if (!hot && !p->trace_all)
+	unknown = !hot && kind == PLAIT_SITE_READ && size && taint_is_unknown(w->taint, ptr) &&
+		  taint_feeds_address(w->taint, at);
+	if (!hot && !unknown && !p->trace_all)
 		return;
 	s = add_site(w, at, kind, size ? scalar : wide);
 	s->size = bytes < 256 ? (uint8_t)bytes : 0;
@@ -104,7 +106,9 @@ static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMT
 	vec_last(&p->plans)->operand = (uint8_t)operand;
 	if (hot)
 		elements_add(w->elements, ptr, bytes);
-	if (hot && kind != PLAIT_SITE_WRITE && size && taint_feeds_address(w->taint, at)) {
+	vec_last(&p->plans)->instrumented = hot || p->trace_all;
+	if (unknown ||
+	    (hot && kind != PLAIT_SITE_WRITE && size && taint_feeds_address(w->taint, at))) {
 		s->flags |= PLAIT_SITE_FEEDS_ADDRESS | PLAIT_SITE_RECORDED;
 		p->counts.loads_address_feeding++;
 	}
@@ -138,7 +142,13 @@ static void plan_call(struct walk *w, LLVMValueRef call)
 		s->flags |= PLAIT_SITE_RECORDED;
 		break;
 	default:
-		return;
+		/* strlen of something shared, on its way into an address */
+		if (!f || !LLVMIsDeclaration(f) || strncmp(value_name(f), "llvm.", 5) == 0 ||
+		    !taint_is(w->taint, call) || !taint_feeds_address(w->taint, call) ||
+		    !taint_call_looks(w->taint, call))
+			return;
+		s = add_site(w, call, PLAIT_SITE_INPUT, ACT_RESULT);
+		s->flags |= PLAIT_SITE_RECORDED;
 	}
 	if (f)
 		s->object = names_intern(&w->p->strings, value_name(f));
@@ -157,6 +167,19 @@ static void plan_terminator(struct walk *w, LLVMValueRef t)
 		     is_switch ? ACT_SWITCH : ACT_BRANCH);
 	s->flags |= PLAIT_SITE_RECORDED;
 	p->counts.branches_recorded++;
+}
+
+/* A choice between two addresses that re-execution cannot repeat is recorded like a branch. */
+static void plan_select(struct walk *w, LLVMValueRef i)
+{
+	LLVMValueRef cond = LLVMGetOperand(i, 0);
+	struct plait_site *s;
+
+	if (LLVMGetTypeKind(LLVMTypeOf(cond)) != LLVMIntegerTypeKind || !taint_is(w->taint, cond) ||
+	    !taint_feeds_address(w->taint, i))
+		return;
+	s = add_site(w, i, PLAIT_SITE_BRANCH, ACT_BRANCH);
+	s->flags |= PLAIT_SITE_RECORDED;
 }
 
 static void plan_instruction(struct walk *w, LLVMValueRef i)
@@ -198,6 +221,9 @@ static void plan_instruction(struct walk *w, LLVMValueRef i)
 		break;
 	case LLVMSwitch:
 		plan_terminator(w, i);
+		break;
+	case LLVMSelect:
+		plan_select(w, i);
 		break;
 	default:
 		break;

@@ -48,8 +48,9 @@ enum action {
 	ACT_RANGE_WRITE, /* memcpy or memset destination, wide store */
 	ACT_BRANCH,
 	ACT_SWITCH,
-	ACT_CALL,  /* an external call: say where it comes from */
-	ACT_ALLOC, /* the same, of an allocating function */
+	ACT_CALL,   /* an external call: say where it comes from */
+	ACT_RESULT, /* a call whose result alone matters */
+	ACT_ALLOC,  /* the same, of an allocating function */
 };
 
 struct program {

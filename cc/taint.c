@@ -95,6 +95,46 @@ static bool any_operand(const struct taint *t, LLVMValueRef i)
 	return false;
 }
 
+bool taint_is_unknown(struct taint *t, LLVMValueRef ptr)
+{
+	return map_find(&t->unknown, class_key(t, ptr)) != NULL;
+}
+
+bool taint_call_looks(struct taint *t, LLVMValueRef call)
+{
+	for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
+		LLVMValueRef arg = LLVMGetOperand(call, i);
+
+		if (LLVMGetTypeKind(LLVMTypeOf(arg)) == LLVMPointerTypeKind &&
+		    (map_find(&t->classes, class_key(t, arg)) ||
+		     sharing_is_hot(t->sharing, arg, 0)))
+			return true;
+	}
+	return false;
+}
+
+/* May a call write what re-execution does not know? Synchronisation objects are nobody's data,
+ * what inputs fill is recorded, and what the C library computes from known values is known. */
+static bool writes_unknown(struct taint *t, LLVMValueRef call, LLVMValueRef f)
+{
+	static const char *const known[] = {
+#define FILLED(name, arg, bytes) name,
+#include "unplait/inputs.def"
+#undef FILLED
+	};
+	static const char *const sync[] = { "pthread_", "sem_", "mtx_", "cnd_", "thrd_", "__cxa_" };
+	const char *name = f ? value_name(f) : "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(known[i], name) == 0)
+			return false;
+	for (size_t i = 0; i < ARRAY_SIZE(sync); i++)
+		if (strncmp(sync[i], name, strlen(sync[i])) == 0)
+			return false;
+	return call_classify(call) != CALL_EXTERNAL || any_operand(t, call) ||
+	       taint_call_looks(t, call);
+}
+
 static void forward_external(struct taint *t, LLVMValueRef call, LLVMValueRef f)
 {
 	const struct summary *s = f ? summary_find(value_name(f)) : NULL;
@@ -108,8 +148,11 @@ static void forward_external(struct taint *t, LLVMValueRef call, LLVMValueRef f)
 		if (LLVMGetTypeKind(LLVMTypeOf(arg)) != LLVMPointerTypeKind)
 			continue;
 		result |= map_find(&t->classes, class_key(t, arg)) != NULL && kind == CALL_NOTHING;
-		if (kind != CALL_NOTHING && (!s || s->writes & (1u << MIN(i, 7))))
+		if (kind != CALL_NOTHING && (!s || s->writes & (1u << MIN(i, 7)))) {
 			taint_class(t, arg);
+			if (writes_unknown(t, call, f))
+				set(t, &t->unknown, class_key(t, arg));
+		}
 	}
 	if (result || (kind == CALL_NOTHING && any_operand(t, call)))
 		set(t, &t->values, key_of(call));
@@ -125,9 +168,13 @@ static void forward_call(struct taint *t, LLVMValueRef call)
 	LLVMValueRef f;
 
 	if (kind == CALL_MEMCPY) {
-		if (map_find(&t->classes, class_key(t, LLVMGetOperand(call, 1))) ||
-		    sharing_is_hot(t->sharing, LLVMGetOperand(call, 1), 0))
+		LLVMValueRef from = LLVMGetOperand(call, 1);
+		bool hot = sharing_is_hot(t->sharing, from, 0);
+
+		if (hot || map_find(&t->classes, class_key(t, from)))
 			taint_class(t, LLVMGetOperand(call, 0));
+		if (hot || taint_is_unknown(t, from))
+			set(t, &t->unknown, class_key(t, LLVMGetOperand(call, 0)));
 		return;
 	}
 	if (LLVMIsAInlineAsm(LLVMGetCalledValue(call)))
@@ -259,7 +306,13 @@ static void backward(struct taint *t, LLVMValueRef f, LLVMValueRef i)
 		break;
 	case LLVMICmp:
 	case LLVMFCmp:
-		break; /* a truth value is no address */
+		break;	 /* a truth value is no address */
+	case LLVMSelect: /* which one is recorded like a branch: plan.c */
+		if (taint_feeds_address(t, i)) {
+			need(t, LLVMGetOperand(i, 1));
+			need(t, LLVMGetOperand(i, 2));
+		}
+		break;
 	default:
 		if (taint_feeds_address(t, i))
 			for (int k = 0; k < LLVMGetNumOperands(i); k++)
@@ -319,4 +372,5 @@ void taint_deinit(struct taint *t)
 	map_deinit(&t->classes);
 	map_deinit(&t->needed);
 	map_deinit(&t->needed_memory);
+	map_deinit(&t->unknown);
 }

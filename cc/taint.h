@@ -18,6 +18,8 @@ struct taint {
 	struct map classes; /* classes with such a field */
 	struct map needed;  /* values that may flow into an address */
 	struct map needed_memory;
+	struct map unknown; /* classes filled by code that cannot be run again with known values: by
+			     * functions outside, or copied from shared memory */
 	bool changed;
 };
 
@@ -25,6 +27,11 @@ void taint_run(struct taint *t, struct program *p, struct sharing *s, struct ele
 void taint_deinit(struct taint *t);
 /* May re-execution not be able to compute this value? */
 bool taint_is(const struct taint *t, LLVMValueRef v);
+/* Was what lies there filled by something that nobody can repeat and nothing records? */
+bool taint_is_unknown(struct taint *t, LLVMValueRef ptr);
+/* Does this call of a function without bitcode look at memory that may be shared or from outside?
+ */
+bool taint_call_looks(struct taint *t, LLVMValueRef call);
 /* May this value become part of an address (or be called)? */
 bool taint_feeds_address(const struct taint *t, LLVMValueRef v);
 

@@ -50,10 +50,12 @@ uint32_t rt_backtrace(uint64_t *frames, uint32_t max)
 }
 
 /* Modes path and full: the bits that other threads still hold in their registers of bits. */
-static void save_bits(void)
+void rt_save_bits(void)
 {
 	uint32_t n = rt_run->nthreads;
 
+	if (rt_mode != PLAIT_MODE_PATH && rt_mode != PLAIT_MODE_FULL)
+		return;
 	for (uint32_t i = 0; i < n && i < PLAIT_MAX_THREADS; i++)
 		if (rt_threads[i].bits && !rt_threads[i].ended && &rt_threads[i] != rt_self_)
 			rt_run->threads[i].bits = *rt_threads[i].bits;
@@ -77,8 +79,7 @@ static void fail(enum plait_outcome_kind kind, int signal, int code, const void 
 	f->nframes = walk_frames(pc, fp, f->frames, PLAIT_MAX_FRAMES);
 	for (size_t i = 0; text && text[i] && i < sizeof(f->text) - 1; i++)
 		f->text[i] = text[i];
-	if (rt_mode == PLAIT_MODE_PATH || rt_mode == PLAIT_MODE_FULL)
-		save_bits();
+	rt_save_bits();
 	plait_flush_bits();
 	rt_record_failure(kind, t->last_site, text);
 }

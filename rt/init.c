@@ -582,6 +582,7 @@ void rt_finish(int status)
 	if (!rt_dir[0] || rt_run->ended || !rt_run->pid ||
 	    rt_run->pid != (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0))
 		return;
+	rt_save_bits(); /* threads that the end of the process cuts off */
 	plait_flush_bits();
 	rt_record_sv(PLAIT_EV_PROCESS_EXIT, 0, (uint64_t)(int64_t)status);
 	note_clock_rate();

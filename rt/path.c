@@ -43,7 +43,10 @@ void plait_path_switch(uint32_t successor, uint32_t nsuccessors)
 
 void plait_path_value(uint64_t value)
 {
-	path_number(PLAIT_EV_PATH_VALUE, value);
+	if (rt_recording) /* the full variant, for what is no shared access */
+		rt_record_number(PLAIT_EV_PATH_VALUE, value);
+	else
+		path_number(PLAIT_EV_PATH_VALUE, value);
 }
 
 void plait_path_input(uint32_t site, uint64_t value)

@@ -166,6 +166,8 @@ void rt_graph_access(bool write, const void *p, size_t n, uint32_t site);
 void rt_graph_fresh(const void *p, size_t n); /* a newly allocated block */
 
 /* Fill in rt_run->failure (first caller wins) and record a FAILURE event. Async-signal-safe. */
+/* Modes path and full: keep the branch bits that other threads have not written yet. */
+void rt_save_bits(void);
 void rt_failure(enum plait_outcome_kind kind, int signal, int code, const void *address,
 		const char *text);
 /* Frame-pointer walk from the caller, bounded by the thread's stack. Returns the count. */
