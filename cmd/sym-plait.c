@@ -143,6 +143,9 @@ static void print_summary(const struct sym_follow_result *r, bool stats)
 	if (r->checked)
 		printf("%llu of %llu recorded events reproduced\n", (unsigned long long)r->agree,
 		       (unsigned long long)r->events);
+	if (r->open)
+		printf("%llu of them have values that depend on something that is not recorded\n",
+		       (unsigned long long)r->open);
 	for (size_t i = 0; i < r->mismatches.len; i++)
 		printf("differs: %s\n", r->mismatches.text[i]);
 	for (size_t i = 0; i < r->gaps.len; i++)
@@ -180,6 +183,7 @@ static void json_summary(struct json *j, const struct sym_follow_result *r)
 	if (r->checked) {
 		json_uint(j, "events", r->events);
 		json_uint(j, "agree", r->agree);
+		json_uint(j, "open", r->open);
 	}
 	json_begin_array(j, "mismatches");
 	for (size_t i = 0; i < r->mismatches.len; i++)

@@ -38,6 +38,31 @@ static int by_low(const void *a, const void *b)
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
+static void keep_section(struct addrmap *n, Elf_Scn *scn, const GElf_Shdr *h, uint64_t load_address)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+
+	if (!data || !data->d_buf || !data->d_size)
+		return;
+	n->sections = xreallocarray(n->sections, n->nsections + 1, sizeof(*n->sections));
+	n->sections[n->nsections++] =
+		(struct addr_section){ h->sh_addr + load_address, data->d_size,
+				       xmemdup(data->d_buf, data->d_size) };
+}
+
+size_t addrmap_constant(const struct addrmap *n, uint64_t native, const uint8_t **ret)
+{
+	for (size_t i = 0; i < n->nsections; i++) {
+		const struct addr_section *s = &n->sections[i];
+
+		if (native - s->low < s->size) {
+			*ret = s->bytes + (native - s->low);
+			return s->size - (native - s->low);
+		}
+	}
+	return 0;
+}
+
 static struct err *read_symbols(struct addrmap *n, const struct ir *ir, uint64_t load_address)
 {
 	int fd = open(n->r->binary, O_RDONLY | O_CLOEXEC);
@@ -53,7 +78,12 @@ static struct err *read_symbols(struct addrmap *n, const struct ir *ir, uint64_t
 		Elf_Data *data;
 		GElf_Sym sym;
 
-		if (!gelf_getshdr(scn, &h) || h.sh_type != SHT_SYMTAB)
+		if (!gelf_getshdr(scn, &h))
+			continue;
+		if (h.sh_type == SHT_PROGBITS && h.sh_flags & SHF_ALLOC &&
+		    !(h.sh_flags & (SHF_WRITE | SHF_EXECINSTR)))
+			keep_section(n, scn, &h, load_address);
+		if (h.sh_type != SHT_SYMTAB)
 			continue;
 		data = elf_getdata(scn, NULL);
 		for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
@@ -106,6 +136,9 @@ void addrmap_deinit(struct addrmap *n)
 	vec_deinit(&n->learned);
 	vec_deinit(&n->by_address);
 	map_deinit(&n->base_of);
+	for (size_t i = 0; i < n->nsections; i++)
+		free(n->sections[i].bytes);
+	free(n->sections);
 }
 
 static uint64_t find_symbol(const struct addrmap *n, uint64_t value)

@@ -22,6 +22,11 @@ struct addrmap {
 	struct map base_of;		/* object id -> native address of its first byte, + 1 */
 	VEC(uint32_t) by_address;	/* heap blocks, ascending */
 	uint64_t largest;
+	struct addr_section {
+		uint64_t low, size;
+		uint8_t *bytes;
+	} *sections; /* constant ones; owned */
+	size_t nsections;
 };
 
 struct err *addrmap_init(struct addrmap *n, struct recorded *r, const struct ir *ir);
@@ -33,6 +38,9 @@ uint64_t addrmap_machine(struct addrmap *n, uint64_t value, uint64_t clock, uint
 			 struct rec_block **block);
 /* Object `machine` (its first byte) of `size` bytes lies at `low` natively. */
 void addrmap_learn(struct addrmap *n, uint64_t low, uint64_t size, uint64_t machine);
+/* What the binary has at that address and never changes: bytes up to the end of its section, in
+ * *ret (borrowed from n); 0 = the address is not in a constant section. */
+size_t addrmap_constant(const struct addrmap *n, uint64_t native, const uint8_t **ret);
 /* The native address of a machine address, 0 = unknown. */
 uint64_t addrmap_native(const struct addrmap *n, uint64_t machine);
 

@@ -50,6 +50,57 @@ static void unknown_errno(struct machine *m)
 	}
 }
 
+/* Functions that only look; recorded where what they saw is not. */
+static bool only_looks(const char *name)
+{
+	return !strncmp(name, "mem", 3) || !strncmp(name, "ato", 3) || !strcmp(name, "bcmp") ||
+	       !strcmp(name, "rawmemchr") ||
+	       (!strncmp(name, "str", 3) && strncmp(name, "strto", 5) != 0);
+}
+
+/* What a pointer argument leads to may have changed: the bytes of its object are unknown now. */
+static void forget_object(struct machine *m, uint64_t address)
+{
+	struct object *o = address & ADDR_TAG ? memory_find(&m->s->memory,
+							    (uint32_t)(address >> 32) & 0x3fffffff)
+					      : NULL;
+	uint32_t off = (uint32_t)address - ADDR_BIAS;
+
+	if (!o || o->freed || o->readonly || off >= o->size)
+		return;
+	for (uint32_t i = off & ~7u; i < o->size && i < off + 4096; i += 8) {
+		unsigned w = 8 * MIN(8u, o->size - i);
+		struct val v;
+
+		/* pointers stay: losing them would end the trace, keeping them is a guess */
+		if (mem_load(m, (struct val){ object_address(o->id) + i, 0 }, w, &v) ||
+		    (!v.x && (v.c & ADDR_TAG || v.c & FUNC_TAG)))
+			continue;
+		mem_store(m, (struct val){ object_address(o->id) + i, 0 }, w,
+			  follow_symbol(m, w, "external", NULL));
+	}
+}
+
+/* The same for what a model was given to write to, also through variable arguments. */
+static void forget_arguments(struct machine *m, const struct frame *f)
+{
+	uint32_t n = f->f->nparams;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!(f->x && f->x[i]))
+			forget_object(m, f->r[i]);
+	for (uint32_t i = 0; f->f->variadic && i < 64; i++) {
+		const struct object *o =
+			memory_find(&m->s->memory, (uint32_t)(f->r[n] >> 32) & 0x3fffffff);
+		struct val v;
+
+		if (!o || 8 * i + 8 > o->size)
+			break;
+		if (!mem_load(m, (struct val){ f->r[n] + 8ull * i, 0 }, 64, &v) && !v.x)
+			forget_object(m, v.c);
+	}
+}
+
 /* A branch in a model depends on something unknown: give up the call, its result is unknown. */
 enum stop follow_undecided(struct machine *m)
 {
@@ -67,6 +118,8 @@ enum stop follow_undecided(struct machine *m)
 		name = f->f->name;
 		ret = f->ret;
 		nret = f->nret;
+		if (!f->caller->f->is_model && !only_looks(name))
+			forget_arguments(m, f);
 		mem_release_to(m, f, 0);
 		t->top = f->caller;
 		f->caller = NULL;
@@ -166,10 +219,12 @@ static uint64_t returned_pointer(struct machine *m, struct frame *f, const struc
 		size = machine_concretise(m, get_reg(f, args[1]), 64, "the size of a mapping");
 	if (in->value >> 47 || in->value < 65536)
 		return in->value;
+	if (only_looks(name))
+		return follow_translate(m, in->value, in->clock, UINT64_MAX, (struct val){ 0 });
 	return outside_memory(m, in->value, MIN(size, 1ull << 30), "memory from outside");
 }
 
-/* Calls whose effect is synchronisation: they run, with the recorded result. */
+/* Synchronisation runs, with the recorded result. */
 static bool is_sync(const char *name)
 {
 	static const char *const prefixes[] = { "pthread_", "sem_",  "mtx_",
@@ -181,11 +236,26 @@ static bool is_sync(const char *name)
 	return false;
 }
 
+static bool is_outside(const char *name)
+{
+	static const char *const names[] = {
+#define INPUT(name) name,
+#include "unplait/inputs.def"
+#undef INPUT
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i], name))
+			return strcmp(name, "raise") != 0; /* its handler runs at once */
+	return false;
+}
+
 static enum stop take_input(struct machine *m, struct frame *f, const struct op *o, uint32_t site,
-			    const char *name, bool *done)
+			    const char *name, bool model, bool *done)
 {
 	struct follow_thread *t = follow_thread(m);
 	struct rec_thread *r = t->rec;
+	bool runs = is_sync(name) || (model && !is_outside(name) && !only_looks(name));
 	const struct rec_input *in = r->input < r->inputs.len ? &r->inputs.data[r->input] : NULL;
 	unsigned w = result_width(m, name);
 	struct val v;
@@ -194,7 +264,7 @@ static enum stop take_input(struct machine *m, struct frame *f, const struct op 
 	if (!in && !r->ended && o->w)
 		return follow_halt(m, SYM_RECORDING_END, "the recording of this thread ends here");
 	if (!in || in->site != site) {
-		if (is_sync(name))
+		if (runs)
 			return STOP_NONE;
 		*done = true;
 		follow_gap(m, "the result of %s, which is not recorded", name);
@@ -206,8 +276,8 @@ static enum stop take_input(struct machine *m, struct frame *f, const struct op 
 	if (st)
 		return st;
 	r->input++;
-	if (is_sync(name)) {
-		t->has_result = true;
+	if (runs) {
+		t->has_result = is_sync(name);
 		t->result = in->value;
 		return STOP_NONE;
 	}
@@ -235,29 +305,6 @@ static enum stop take_input(struct machine *m, struct frame *f, const struct op 
 }
 
 /* --- unknown functions --- */
-
-/* What a pointer argument leads to may have changed: the bytes of its object are unknown now. */
-static void forget_object(struct machine *m, uint64_t address)
-{
-	struct object *o = address & ADDR_TAG ? memory_find(&m->s->memory,
-							    (uint32_t)(address >> 32) & 0x3fffffff)
-					      : NULL;
-	uint32_t off = (uint32_t)address - ADDR_BIAS;
-
-	if (!o || o->freed || o->readonly || off >= o->size)
-		return;
-	for (uint32_t i = off & ~7u; i < o->size && i < off + 4096; i += 8) {
-		unsigned w = 8 * MIN(8u, o->size - i);
-		struct val v;
-
-		/* pointers stay: losing them would end the trace, keeping them is a guess */
-		if (mem_load(m, (struct val){ object_address(o->id) + i, 0 }, w, &v) ||
-		    (!v.x && (v.c & ADDR_TAG || v.c & FUNC_TAG)))
-			continue;
-		mem_store(m, (struct val){ object_address(o->id) + i, 0 }, w,
-			  follow_symbol(m, w, "external", NULL));
-	}
-}
 
 static void call_external(struct machine *m, struct frame *f, const struct op *o, const char *name)
 {
@@ -347,7 +394,7 @@ enum stop follow_call(struct machine *m, struct frame *f, const struct op *o,
 		if (st)
 			return st;
 	} else if (s && s->kind == PLAIT_SITE_INPUT) {
-		st = take_input(m, f, o, site, name, done);
+		st = take_input(m, f, o, site, name, !callee || !callee->declared_only, done);
 		if (st || *done)
 			return st;
 	}

@@ -29,9 +29,27 @@ static bool differs(struct machine *m, const struct sym_step *s, const char *fmt
 
 static void know(struct follow *fo, uint32_t symbol, uint64_t value)
 {
-	while (fo->values.len <= symbol)
+	while (fo->values.len <= symbol) {
 		vec_push(&fo->values, 0);
+		vec_push(&fo->is_known, false);
+	}
 	fo->values.data[symbol] = value;
+	fo->is_known.data[symbol] = true;
+}
+
+/* Does the expression depend on a symbol that stands for no recorded event (what a function
+ * without bitcode did)? Then nobody can say what its value should be. */
+static bool is_open(struct machine *m, uint32_t x)
+{
+	struct follow *fo = follow_of(m);
+	const uint32_t *set = expr_symbols(&m->exprs, x);
+
+	for (uint32_t i = 1; i <= set[0]; i++)
+		if (set[i] >= fo->is_known.len || !fo->is_known.data[set[i]]) {
+			fo->ret->open++;
+			return true;
+		}
+	return false;
 }
 
 /* A value of the machine against one of the recording: equal, or the same pointer. */
@@ -86,7 +104,8 @@ static bool compare_access(struct machine *m, const struct sym_step *s, const st
 	if (s->kind != SYM_STEP_WRITE && s->kind != SYM_STEP_RMW)
 		return true;
 	v = real_value(m, s->value);
-	if (!same_value(m, v, s->kind == SYM_STEP_RMW ? ev->value2 : ev->value, s->w))
+	if (!same_value(m, v, s->kind == SYM_STEP_RMW ? ev->value2 : ev->value, s->w) &&
+	    !is_open(m, s->value))
 		return differs(
 			m, s, "wrote 0x%llx, recorded 0x%llx", (unsigned long long)v,
 			(unsigned long long)(s->kind == SYM_STEP_RMW ? ev->value2 : ev->value));
@@ -105,7 +124,7 @@ static bool compare(struct machine *m, const struct sym_step *s, const struct ev
 	case SYM_STEP_BRANCH:
 		if (ev->n != s->n)
 			return differs(m, s, "another way");
-		if (!real_value(m, s->value))
+		if (!real_value(m, s->value) && !is_open(m, s->value))
 			return differs(m, s, "the condition is false for what was really read");
 		return true;
 	case SYM_STEP_SYNC:
@@ -127,6 +146,11 @@ void follow_check(struct machine *m, const struct sym_step *s)
 
 	if (!recorded_is_checked(s->event))
 		return;
+	if (s->kind == SYM_STEP_BRANCH && !fo->r.branch_events) {
+		if (!real_value(m, s->value) && !is_open(m, s->value))
+			differs(m, s, "the condition is false for what was really read");
+		return;
+	}
 	if (t->event >= t->events.len) {
 		if (t->ended)
 			differs(m, s, "%s after the recorded end", event_kind_name(s->event));

@@ -29,6 +29,7 @@ struct follow {
 	uint32_t nsymbols;    /* for naming */
 	struct sym_step rmw;  /* an atomic between its read and its write */
 	VEC(uint64_t) values; /* by symbol: what was really read, where a check knows */
+	VEC(bool) is_known;
 	struct strbuf text;
 };
 

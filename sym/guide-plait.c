@@ -47,7 +47,7 @@ static bool fits(enum plait_site_kind kind, enum opcode code)
 	case PLAIT_SITE_ATOMIC_RMW:
 		return code == OP_RMW || code == OP_CMPXCHG;
 	case PLAIT_SITE_BRANCH:
-		return code >= OP_BR && code <= OP_BRSLEN;
+		return (code >= OP_BR && code <= OP_BRSLEN) || code == OP_SELECT;
 	case PLAIT_SITE_SWITCH:
 		return code == OP_SWITCH;
 	case PLAIT_SITE_CALL:
@@ -182,7 +182,8 @@ void follow_emit(struct machine *m, struct sym_step step)
 		step.site = f->f->sites ? f->f->sites[pc] : 0;
 	if (step.address)
 		step.native = addrmap_native(&fo->n, step.address);
-	step.beyond = recorded_is_checked(step.event) && is_beyond(fo, t);
+	step.beyond = recorded_is_checked(step.event) &&
+		      (step.kind != SYM_STEP_BRANCH || fo->r.branch_events) && is_beyond(fo, t);
 	t->steps++;
 	fo->ret->steps++;
 	fo->ret->reads += step.kind == SYM_STEP_READ || step.kind == SYM_STEP_RMW;
@@ -240,6 +241,38 @@ static uint64_t opaque(struct machine *m, uint64_t value)
 	return at + (value & 15);
 }
 
+/* A constant without a symbol: the program's own constant with the same bytes, else just the
+ * bytes. 0 = it is none. */
+static uint64_t constant_at(struct machine *m, uint64_t value)
+{
+	struct follow *fo = follow_of(m);
+	const struct global *best = NULL;
+	const uint8_t *bytes;
+	size_t n = addrmap_constant(&fo->n, value, &bytes);
+	uint64_t at;
+
+	if (!n)
+		return 0;
+	for (size_t i = 0; i < m->ir->globals.len; i++) {
+		const struct global *g = &m->ir->globals.data[i];
+
+		if (g->readonly && g->init && g->size <= n && (!best || g->size > best->size) &&
+		    !memcmp(g->init, bytes, g->size))
+			best = g;
+	}
+	if (best) {
+		addrmap_learn(&fo->n, value, best->size, best->address);
+		return best->address;
+	}
+	n = MIN(n, 4096);
+	at = mem_new(m, OBJ_ENV, n);
+	if (mem_write(m, at, bytes, n))
+		return 0;
+	memory_own(&m->s->memory, (uint32_t)(at >> 32) & 0x3fffffff)->name = "a constant";
+	addrmap_learn(&fo->n, value, n, at);
+	return at;
+}
+
 uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uint64_t until,
 			  struct val old)
 {
@@ -259,6 +292,9 @@ uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uin
 			block->address + 1;
 		return block->object + (value - block->address);
 	}
+	if (at)
+		return at;
+	at = constant_at(m, value);
 	if (at)
 		return at;
 	if (hint && !addrmap_native(&fo->n, old.c) && old.c & ADDR_TAG) {
@@ -393,6 +429,8 @@ static enum stop on_read(struct machine *m, uint64_t address, unsigned w, struct
 	struct sym_step step = { .kind = SYM_STEP_READ, .symbol = UINT32_MAX };
 	enum stop st;
 
+	if (!(s->flags & PLAIT_SITE_POINT)) /* private, but filled by nobody we can repeat */
+		return recorded_read(m, s, address, w, v, &step);
 	step.part = is_part(m, s, w, address, PLAIT_EV_READ_RANGE);
 	step.event = s->kind == PLAIT_SITE_ATOMIC_READ ? PLAIT_EV_ATOMIC_READ : PLAIT_EV_READ;
 	st = recorded_read(m, s, address, w, v, &step);
@@ -774,6 +812,7 @@ struct err *sym_follow_plait(struct trace *t, const struct sym_follow_options *o
 	recorded_close(&fo.r);
 	vec_deinit(&fo.threads);
 	vec_deinit(&fo.values);
+	vec_deinit(&fo.is_known);
 	strbuf_deinit(&fo.text);
 	return err;
 }

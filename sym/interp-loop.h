@@ -134,6 +134,7 @@ L_MOVJ:
 #endif
 	GOTO(o->imm);
 L_SELECT:
+	SITE;
 	SYM1(o->a);
 	a = r[o->a] ? (uint64_t)(int64_t)o->b : (uint64_t)(int64_t)(int32_t)o->imm;
 #if SYMBOLIC

@@ -771,6 +771,13 @@ enum stop slow_op(struct machine *m, struct frame *f, const struct op *o)
 			   expr_val(m, expr_sext(e, operand(m, f, o->a, o->w), o->aux)));
 	case OP_SELECT:
 		c = operand(m, f, o->a, 1);
+		if (m->guide->sites && site_here(f)) {
+			bool yes = machine_branch(m, c, 0, 0);
+
+			return m->halted
+				       ? STOP_END
+				       : put(m, f, o->d, get_reg(f, yes ? o->b : (int32_t)o->imm));
+		}
 		return put(m, f, o->d,
 			   expr_val(m, expr_ite(e, c, operand(m, f, o->b, o->w),
 						operand(m, f, (int32_t)o->imm, o->w))));

@@ -243,7 +243,7 @@ struct err *recorded_open(struct trace *t, struct recorded *ret)
 	for (size_t i = 0; i < r->nthreads; i++) {
 		uint64_t rest = r->meta->threads[i].bits;
 
-		if (rest > 1 && !r->full) {
+		if (rest > 1 && r->meta->mode != PLAIT_MODE_CONTROL) {
 			unsigned n = 63 - (unsigned)__builtin_clzll(rest);
 
 			add_bits(&r->threads[i], rest & ~(1ull << n), n);
@@ -270,6 +270,7 @@ struct err *recorded_add_check(struct recorded *r, struct trace *full)
 		struct event copy = *ev;
 
 		copy.bytes = NULL;
+		r->branch_events |= ev->kind == PLAIT_EV_BRANCH;
 		if (recorded_is_checked(ev->kind) && ev->thread < r->nthreads)
 			vec_push(&r->threads[ev->thread].events, copy);
 	}

@@ -2,9 +2,9 @@
  * the thread empties at its own pace.
  *
  * A path recording holds the decisions: branch bits, switch successors, values that became
- * addresses, inputs, allocations, births. A full recording holds the same decisions among its
- * events (the branch's site says that it is one), and besides every access with its value, which
- * is what a symbolic trace can be checked against. */
+ * addresses, inputs, allocations, births. A full recording holds the same decisions (bits or, under
+ * control, events of their own) and besides every access with its value, which is what a symbolic
+ * trace can be checked against. */
 #ifndef SYM_RECORDED_H
 #define SYM_RECORDED_H
 
@@ -65,6 +65,7 @@ struct recorded {
 	char *binary;
 	uint32_t nsites;
 	bool full;
+	bool branch_events; /* the recording to check against has branches among its events */
 	struct rec_thread *threads; /* as in the trace */
 	size_t nthreads;
 	VEC(struct rec_block) blocks; /* by birth */

@@ -252,6 +252,7 @@ struct sym_follow_result {
 	/* against a full recording */
 	bool checked;
 	uint64_t events, agree;	 /* recorded events of kinds that traces have; reproduced ones */
+	uint64_t open;		 /* of those: the value depends on something that is not recorded */
 	struct names mismatches; /* the first few, as text */
 	struct sym_stats stats;
 	bool complete; /* every thread came to the end of its recording as the recording says */
