@@ -69,7 +69,8 @@ for mode in path full; do
 	hasnt out "otherwise" "$mode: every thread ends as recorded"
 	hasnt out "unused" "$mode: nothing recorded is left over"
 done
-has out "104 of 104 recorded events reproduced" "the symbolic trace is the recorded run"
+grep -Eq '^([0-9]+) of \1 recorded events reproduced$' out &&
+	ok "the symbolic trace is the recorded run" || not_ok "the symbolic trace is the recorded run" "$(tail -3 out)"
 run 0 unplait sym trace --json path.plait
 has out '"kind": "write"'
 has out '"complete": true'
