@@ -86,7 +86,6 @@ static struct err *minimize_main(const struct cmd *cmd, int argc, char **argv, i
 	struct minimized m = { 0 };
 	struct schedule schedule = { 0 };
 	struct session *session = NULL;
-	struct trace *trace = NULL;
 	_cleanup_(xfreep) char *path = NULL;
 	struct err *err = cmd_parse(cmd, table, &common, true, &argc, &argv);
 
@@ -97,9 +96,8 @@ static struct err *minimize_main(const struct cmd *cmd, int argc, char **argv, i
 	if (!err)
 		err = schedule_load(argv[0], &schedule);
 	if (!err)
-		err = trace_open(argv[0], &trace);
+		err = target_from_plait(&target, argv[0], argv + 1);
 	if (!err) {
-		target.argv = argc > 1 ? argv + 1 : trace_meta(trace)->command;
 		target.fail_on_exit |= schedule.outcome == PLAIT_OUTCOME_EXIT;
 		path = output ? xstrdup(output) : xasprintf("%s.min.plait", argv[0]);
 		err = session_open(&target, &session);
@@ -115,7 +113,7 @@ static struct err *minimize_main(const struct cmd *cmd, int argc, char **argv, i
 	run_result_deinit(&m.before);
 	run_result_deinit(&m.after);
 	session_close(session);
-	trace_close(trace);
+	target_deinit(&target);
 	schedule_deinit(&schedule);
 	return err;
 }

@@ -91,6 +91,9 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		OPT_STR(0, "input", "FILE", &target.input, "standard input of the program"),
 		OPT_STR(0, "fail-on", "exit", &fail_on,
 			"count a non-zero exit status as a failure"),
+		OPT_STR(0, "oracle", "CMD", &target.oracle,
+			"run CMD after each run; status 0 is good"),
+		OPT_STR(0, "expect", "FILE", &target.expect, "standard output must equal FILE"),
 		OPT_FLAG(0, "step", &steps, "print the interleaving, event by event"),
 		OPT_FLAG(0, "gdb", &gdb, "debug it: breakpoints, stepping, run again; help plait"),
 		OPT_STR(0, "gdb-command", "CMD", &gdb_command, "with --gdb: run CMD and leave"),
@@ -101,7 +104,6 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	struct schedule schedule = { 0 };
 	struct run_result r = { 0 };
 	struct session *session = NULL;
-	struct trace *trace = NULL;
 	struct json j;
 	struct err *err;
 
@@ -112,15 +114,10 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		err = run_options(fail_on, gate, NULL, &target, NULL);
 	if (!err)
 		err = schedule_load(argv[0], &schedule);
-	if (!err && argc == 1) {
-		err = trace_open(argv[0], &trace);
-		if (!err && !trace_meta(trace)->command[0])
-			err = err_new(ERR_ENV, "%s: does not say how the program was started",
-				      argv[0]);
-	}
+	if (!err)
+		err = target_from_plait(&target, argv[0], argv + 1);
 	if (err)
 		goto out;
-	target.argv = argc > 1 ? argv + 1 : trace_meta(trace)->command;
 	if (schedule.outcome == PLAIT_OUTCOME_EXIT)
 		target.fail_on_exit = true;
 	err = session_open(&target, &session);
@@ -160,7 +157,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	}
 out:
 	session_close(session);
-	trace_close(trace);
+	target_deinit(&target);
 	schedule_deinit(&schedule);
 	run_result_deinit(&r);
 	return err;
@@ -171,6 +168,6 @@ const struct cmd cmd_replay = {
 	.synopsis = "[--times <n>] <file> [<program> [<arg>...]]",
 	.summary = "run a recorded schedule again, exactly",
 	.help = "Status: 1 the failure was reproduced every time, 0 a passing run was, 4 it "
-		"diverged.\n",
+		"diverged. Input, oracle and the like are the plait's unless they are given.\n",
 	.main = replay_main,
 };

@@ -354,29 +354,12 @@ static struct err *investigate(struct job *j)
 
 static struct err *open_target(struct job *j)
 {
-	struct trace *plait;
-	struct err *err = trace_open(j->options->plait, &plait);
-	const struct trace_meta *meta;
-	size_t n = 0;
+	struct err *err;
 
+	j->target = j->options->target;
+	err = target_from_plait(&j->target, j->options->plait, j->options->command);
 	if (err)
 		return err;
-	meta = trace_meta(plait);
-	j->target = j->options->target;
-	if (j->options->command) {
-		j->target.argv = (char **)j->options->command;
-	} else {
-		while (meta->command && meta->command[n])
-			n++;
-		j->target.argv = arena_array(&j->x->arena, char *, n + 1);
-		for (size_t i = 0; i < n; i++)
-			j->target.argv[i] = arena_strdup(&j->x->arena, meta->command[i]);
-	}
-	trace_close(plait);
-	if (!j->target.argv[0])
-		return err_new(ERR_ENV,
-			       "%s does not say what it recorded; give the program after --",
-			       j->options->plait);
 	j->x->program = arena_strdup(&j->x->arena, j->target.argv[0]);
 	j->x->plait = arena_strdup(&j->x->arena, j->options->plait);
 	return session_open(&j->target, &j->session);
@@ -400,6 +383,7 @@ struct err *explain_dynamic(const struct explain_options *options, struct explan
 	alternates_deinit(&j.alternates);
 	run_result_deinit(&j.failing);
 	session_close(j.session);
+	target_deinit(&j.target);
 	if (err) {
 		explanation_free(j.x);
 		return err;

@@ -66,9 +66,9 @@ struct err *save_plait(struct session *s, const struct run_result *r, const char
 	struct run_request req = replay_request(r);
 	struct run_result again = { 0 };
 	struct trace_outcome outcome;
-	struct strbuf schedule = { 0 };
-	struct trace_extra extra = { .name = "schedule" };
-	struct trace_seal_options options = { .outcome = &outcome, .extra = &extra, .nextra = 1 };
+	struct strbuf schedule = { 0 }, target = { 0 };
+	struct trace_extra extra[] = { { .name = "schedule" }, { .name = "target" } };
+	struct trace_seal_options options = { .outcome = &outcome, .extra = extra, .nextra = 2 };
 	struct err *err;
 	char *dir = NULL;
 
@@ -86,13 +86,17 @@ struct err *save_plait(struct session *s, const struct run_result *r, const char
 	if (!err) {
 		outcome_of(r, &outcome);
 		schedule_write(&r->schedule, &schedule);
-		extra.data = schedule.data;
-		extra.len = schedule.len;
+		extra[0].data = schedule.data;
+		extra[0].len = schedule.len;
+		target_write(session_target(s), &target);
+		extra[1].data = strbuf_str(&target);
+		extra[1].len = target.len;
 		err = trace_seal(dir, &options, path);
 	}
 	file_remove_tree(dir);
 	free(dir);
 	strbuf_deinit(&schedule);
+	strbuf_deinit(&target);
 	run_result_deinit(&again);
 	return err;
 }

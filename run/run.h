@@ -39,7 +39,17 @@ struct target {
 	uint64_t event_budget; /* events until "hang"; 0 = default */
 	bool exec_each;	       /* start the program anew for each run, no fork server */
 	uint32_t gate;	       /* 0 best, 1 futex, 2 fiber */
+	char *stored;	       /* target_from_plait's: what the strings above point to */
+	char **stored_argv;
 };
+
+/* What a plait says about how its program is run: arguments, input, what counts as failing. What t
+ * already says stays; command: the program and arguments to use instead, NULL or empty = the
+ * plait's. */
+struct err *target_from_plait(struct target *t, const char *plait, char *const *command);
+void target_deinit(struct target *t);
+/* The section "target" of a plait. */
+void target_write(const struct target *t, struct strbuf *out);
 
 /* ---- schedules ---- */
 
@@ -146,6 +156,7 @@ void session_add_point(struct session *s, uint32_t site);
 uint64_t session_npoints(const struct session *s);
 const char *session_note(const struct session *s); /* why it is not a fork server; NULL */
 char *const *session_argv(const struct session *s);
+const struct target *session_target(const struct session *s);
 
 /* A gdb session in which every run of the target is this replay. extra: more arguments for gdb,
  * NULL = none. *status: gdb's. */

@@ -696,6 +696,11 @@ char *const *session_argv(const struct session *s)
 	return s->target->argv;
 }
 
+const struct target *session_target(const struct session *s)
+{
+	return s->target;
+}
+
 char *session_file(const struct session *s, const char *name)
 {
 	return xasprintf("%s/%s", s->dir, name);
