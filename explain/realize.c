@@ -9,23 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_RUNS = 12 };
+enum { MAX_RUNS = 10 };
 
 struct plan {
 	const struct order_built *built;
 	const struct order_model *m;
 	const uint32_t *order; /* what happens natively, in order */
 	size_t len;
-	uint32_t last;
-	uint32_t *native; /* per thread of the model: its index in the run */
-	uint64_t *count;  /* per event: steps of its thread up to and including it */
-	uint64_t *seen;	  /* per event: its clock in the last run; 0 = did not happen */
-	struct decisions decisions;
+	const struct realize_end *end;
+	uint32_t *native;	    /* per thread of the model: its index in the run */
+	uint64_t *count;	    /* per event: steps of its thread up to and including it */
+	uint64_t *seen;		    /* per event: its clock in the last run; 0 = did not happen */
+	struct decisions decisions; /* exact: after so many steps of the run, this thread */
+	struct turns turns;	    /* tolerant: so many steps of each thread, in turn */
 };
 
 void realized_deinit(struct realized *r)
 {
 	run_result_deinit(&r->run);
+	free(r->clock);
+	r->clock = NULL;
 }
 
 static const struct order_event *event_of(const struct plan *p, size_t i)
@@ -33,7 +36,7 @@ static const struct order_event *event_of(const struct plan *p, size_t i)
 	return &p->m->events.data[p->order[i]];
 }
 
-/* ---- the order as decisions ---- */
+/* ---- the order as turns ---- */
 
 /* Natively, threads are numbered by birth. */
 static void number_threads(struct plan *p)
@@ -47,14 +50,6 @@ static void number_threads(struct plan *p)
 	for (size_t i = 0; i < p->len; i++)
 		if (event_of(p, i)->kind == ORDER_FORK)
 			p->native[event_of(p, i)->object] = next++;
-}
-
-/* The thread may not be able to go on by itself: its time-out has to expire. */
-static bool needs_word(enum order_kind kind)
-{
-	return kind == ORDER_WAKE_TIMEOUT || kind == ORDER_LOCK_FAILED ||
-	       kind == ORDER_RDLOCK_FAILED || kind == ORDER_WRLOCK_FAILED ||
-	       kind == ORDER_SEM_FAILED;
 }
 
 struct waiter {
@@ -112,8 +107,26 @@ static void note_condition(struct plan *p, size_t i, uint64_t step, struct waite
 	if (e->kind != ORDER_SIGNAL && e->kind != ORDER_BROADCAST)
 		return;
 	n = choose_waiter(p, w, e->object, e->kind == ORDER_BROADCAST, &chosen);
-	if (e->kind == ORDER_SIGNAL && n > 1)
+	if (e->kind == ORDER_SIGNAL && n > 1) {
+		vec_push(&p->turns, ((struct plait_turn){ PLAIT_ANY, PLAIT_ANY, chosen }));
 		vec_push(&p->decisions, ((struct decision){ step, DECISION_CHOICE, chosen }));
+	}
+}
+
+/* The thread may not be able to go on by itself: its time-out has to expire. */
+static bool needs_word(enum order_kind kind)
+{
+	return kind == ORDER_WAKE_TIMEOUT || kind == ORDER_LOCK_FAILED ||
+	       kind == ORDER_RDLOCK_FAILED || kind == ORDER_WRLOCK_FAILED ||
+	       kind == ORDER_SEM_FAILED;
+}
+
+static void add_turn(struct plan *p, uint64_t step, uint32_t thread, uint64_t upto, bool say)
+{
+	if (say)
+		vec_push(&p->decisions,
+			 ((struct decision){ step, DECISION_SWITCH, p->native[thread] }));
+	vec_push(&p->turns, ((struct plait_turn){ p->native[thread], PLAIT_ANY, upto }));
 }
 
 static void decide(struct plan *p)
@@ -123,6 +136,7 @@ static void decide(struct plan *p)
 	uint32_t current = 0;
 
 	vec_clear(&p->decisions);
+	vec_clear(&p->turns);
 	for (size_t i = 0; i < p->len; i++) {
 		const struct order_event *e = event_of(p, i);
 		uint64_t upto = p->count[p->order[i]];
@@ -130,19 +144,17 @@ static void decide(struct plan *p)
 		if (p->native[e->thread] == UINT32_MAX)
 			continue; /* nobody is seen to create it */
 		if (upto > done[e->thread]) {
-			if (current != e->thread || needs_word((enum order_kind)e->kind))
-				vec_push(&p->decisions,
-					 ((struct decision){ step, DECISION_SWITCH,
-							     p->native[e->thread] }));
+			add_turn(p, step, e->thread, upto,
+				 current != e->thread || needs_word((enum order_kind)e->kind));
 			current = e->thread;
 			step += upto - done[e->thread];
 			done[e->thread] = upto;
 		}
 		note_condition(p, i, step, &waiting);
 	}
-	if (p->last != ORDER_NONE && p->last != current && p->native[p->last] != UINT32_MAX)
-		vec_push(&p->decisions,
-			 ((struct decision){ step, DECISION_SWITCH, p->native[p->last] }));
+	if (p->end->last != ORDER_NONE && p->native[p->end->last] != UINT32_MAX)
+		add_turn(p, step, p->end->last, UINT64_MAX, p->end->last != current);
+	turns_link(&p->turns);
 	vec_deinit(&waiting);
 	free(done);
 }
@@ -282,32 +294,75 @@ static struct err *look(struct plan *p, const char *dir, struct realized *r)
 
 /* ---- until it fits ---- */
 
-static struct err *attempt(struct session *session, struct plan *p, const char *dir,
+static struct err *attempt(struct session *session, struct plan *p, const char *dir, bool exact,
 			   struct realized *r)
 {
-	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY,
+	struct run_request req = { .strategy = exact ? PLAIT_STRATEGY_STAY : PLAIT_STRATEGY_FOLLOW,
 				   .points = PLAIT_POINTS_ALL,
-				   .flags = PLAIT_CONTROL_PREFIX,
+				   .flags = exact ? PLAIT_CONTROL_PREFIX : PLAIT_CONTROL_EAGER,
 				   .record_dir = dir };
 	struct err *err;
 
 	decide(p);
-	req.decisions = p->decisions.data;
-	req.ndecisions = p->decisions.len;
+	if (exact) {
+		req.decisions = p->decisions.data;
+		req.ndecisions = p->decisions.len;
+	} else {
+		req.turns = p->turns.data;
+		req.nturns = p->turns.len;
+	}
+	r->runs++;
 	file_remove_tree(dir);
 	err = file_make_dirs(dir);
 	if (!err)
 		err = session_run(session, &req, &r->run);
 	if (!err)
 		err = look(p, dir, r);
-	for (size_t i = 0; i < p->decisions.len; i++)
-		log_debug(2, "step %llu kind %u value %u",
-			  (unsigned long long)p->decisions.data[i].step, p->decisions.data[i].kind,
-			  p->decisions.data[i].value);
 	log_debug(1, "attempt %u: %zu of %zu events as asked, outcome %s%s%s", r->runs, r->matched,
-		  p->len, outcome_name(r->run.outcome), r->run.diverged ? ", diverged: " : "",
-		  r->run.diverged && r->run.text ? r->run.text : "");
+		  p->len, outcome_name(r->run.outcome), r->run.text ? ": " : "",
+		  r->run.text ? r->run.text : "");
 	return err;
+}
+
+/* Correct the counts and try again, as long as that helps. */
+static struct err *attempts(struct session *session, struct plan *p, const char *dir, bool exact,
+			    struct realized *r)
+{
+	struct err *err = NULL;
+	size_t best = 0;
+
+	for (unsigned i = 0; i < MAX_RUNS && !err && !r->followed; i++) {
+		err = attempt(session, p, dir, exact, r);
+		if (!err && i > 1 && r->matched <= best)
+			break;
+		best = MAX(best, r->matched);
+	}
+	return err;
+}
+
+/* The same up to the last event asked for, then another strategy. */
+static struct err *end_otherwise(struct session *session, struct plan *p, struct realized *r)
+{
+	struct run_request req = { .strategy = p->end->strategy,
+				   .seed = p->end->seed,
+				   .points = PLAIT_POINTS_ALL,
+				   .flags = PLAIT_CONTROL_PREFIX };
+	const struct decisions *d = &r->run.schedule.decisions;
+	uint64_t until = 0;
+	struct run_result other = { 0 };
+	struct err *err;
+
+	for (size_t i = 0; i < p->len; i++)
+		until = MAX(until, p->seen[p->order[i]]);
+	req.decisions = d->data;
+	while (req.ndecisions < d->len && d->data[req.ndecisions].step < until)
+		req.ndecisions++;
+	err = session_run(session, &req, &other);
+	if (err)
+		return err;
+	run_result_deinit(&r->run);
+	r->run = other;
+	return NULL;
 }
 
 static bool happens(const struct order_event *e)
@@ -358,20 +413,19 @@ static bool stops(const struct order_event *e)
 }
 
 struct err *realize(struct session *session, const struct order_built *built, const uint32_t *order,
-		    size_t len, uint32_t last, struct realized *ret)
+		    size_t len, const struct realize_end *end, struct realized *ret)
 {
-	struct plan p = { .built = built, .m = built->m, .last = last };
+	struct plan p = { .built = built, .m = built->m, .end = end };
 	uint32_t *kept = xcalloc(len + 1, sizeof(*kept));
 	bool *taken = xcalloc(len + 1, sizeof(*taken));
 	struct err *err = NULL;
 	char *dir = NULL;
-	size_t best = 0;
 
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < len && !stops(&built->m->events.data[order[i]]); i++) {
 		if (happens(&built->m->events.data[order[i]]) && !taken[order[i]])
 			p.len += keep(built, order[i], taken, kept + p.len);
-		if (is_last_of(built->m, order[i], last))
+		if (is_last_of(built->m, order[i], end->last))
 			break;
 	}
 	p.order = kept;
@@ -382,21 +436,21 @@ struct err *realize(struct session *session, const struct order_built *built, co
 	number_threads(&p);
 	ret->events = p.len;
 	err = file_temp_dir(&dir);
-	while (!err && ret->runs < MAX_RUNS && !ret->followed) {
-		ret->runs++;
-		err = attempt(session, &p, dir, ret);
-		if (!err && ret->runs > 2 && ret->matched <= best)
-			break;
-		best = MAX(best, ret->matched);
-	}
+	if (!err)
+		err = attempts(session, &p, dir, true, ret);
+	if (!err && ret->run.diverged) /* sleepers and the like: as near as possible, then */
+		err = attempts(session, &p, dir, false, ret);
+	if (!err && ret->followed && end->strategy != PLAIT_STRATEGY_FOLLOW)
+		err = end_otherwise(session, &p, ret);
 	if (dir)
 		file_remove_tree(dir);
 	free(dir);
 	free(kept);
 	free(taken);
 	free(p.count);
-	free(p.seen);
+	ret->clock = p.seen;
 	free(p.native);
 	vec_deinit(&p.decisions);
+	vec_deinit(&p.turns);
 	return err;
 }

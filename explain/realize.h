@@ -17,13 +17,21 @@ struct realized {
 	bool followed;	       /* every event happened, in the order asked for */
 	size_t events;	       /* of the order, in the native run's count */
 	size_t matched;	       /* of them seen, in order, before the first that was not */
+	uint64_t *clock; /* per event of the model: its clock in the run, 0 = did not happen */
 	unsigned runs;
 };
 void realized_deinit(struct realized *r);
 
-/* order: events of built->m; synthetic ones and what was blocked are left out. `last` is the thread
- * (of the model) that goes on when all is done, ORDER_NONE: whoever ran last. */
+/* What happens behind the order: who goes on, and how. */
+struct realize_end {
+	uint32_t last; /* thread of the model that goes on; ORDER_NONE: whoever ran last. The order
+			* is followed up to its last event */
+	uint32_t strategy; /* enum plait_strategy, for the rest of the run; FOLLOW: no preemption */
+	uint64_t seed;
+};
+
+/* order: events of built->m; synthetic ones and what was blocked are left out. */
 struct err *realize(struct session *session, const struct order_built *built, const uint32_t *order,
-		    size_t len, uint32_t last, struct realized *ret);
+		    size_t len, const struct realize_end *end, struct realized *ret);
 
 #endif

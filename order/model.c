@@ -224,7 +224,7 @@ void order_close_thread(struct order_model *m, uint32_t thread)
 		(to)->len = (to)->cap = (from)->len;                                               \
 	} while (0)
 
-struct order_model *order_model_unblocked(const struct order_model *m)
+struct order_model *order_model_copy(const struct order_model *m)
 {
 	struct order_model *c = order_model_new();
 
@@ -242,6 +242,13 @@ struct order_model *order_model_unblocked(const struct order_model *m)
 		c->threads.data[i].name = xstrdup(c->threads.data[i].name);
 		COPY_VEC(&c->threads.data[i], &m->threads.data[i]);
 	}
+	return c;
+}
+
+struct order_model *order_model_unblocked(const struct order_model *m)
+{
+	struct order_model *c = order_model_copy(m);
+
 	for (size_t i = 0; i < c->events.len; i++)
 		if (c->events.data[i].kind == ORDER_LOCK_BLOCKED)
 			c->events.data[i].kind = ORDER_LOCK;

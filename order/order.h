@@ -104,6 +104,7 @@ void order_failure(struct order_model *m, uint32_t event, term_id condition);
 /* Does a thread hold a lock at its end? Add an unlock for each (000 section 4.2.2). */
 bool order_thread_holds(const struct order_model *m, uint32_t thread);
 void order_close_thread(struct order_model *m, uint32_t thread);
+struct order_model *order_model_copy(const struct order_model *m);
 /* A copy in which blocked locks were granted and every thread released what it held: the world in
  * which a recorded deadlock did not happen. Old events keep their numbers. */
 struct order_model *order_model_unblocked(const struct order_model *m);

@@ -1,0 +1,213 @@
+#define LOG_DOMAIN "explain"
+#include "explain/constraints.h"
+
+#include "base/err.h"
+#include "base/log.h"
+#include "trace/trace.h"
+
+#include <string.h>
+
+enum { REDUCE_SECONDS = 5, ALTERNATES = 4, ENDINGS = 6 };
+
+static struct order_budget budget_of(const struct constraints *c)
+{
+	return (struct order_budget){ .seconds = c->options.seconds > 0 ? c->options.seconds : 30,
+				      .seed = c->options.seed };
+}
+
+struct err *constraints_open(struct trace *trace, struct session *session,
+			     const struct constraints_options *options, struct constraints *ret)
+{
+	struct order_load_options load = { .seconds = options->seconds };
+	double start = clock_seconds();
+	struct err *err;
+
+	*ret = (struct constraints){ .options = *options,
+				     .session = session,
+				     .recorded = trace_meta(trace)->outcome.kind,
+				     .flipped = { ORDER_NONE, ORDER_NONE } };
+	err = order_load(trace, &load, &ret->loaded);
+	ret->seconds_trace = clock_seconds() - start;
+	return err;
+}
+
+static void answer_deinit(struct constraints_answer *a)
+{
+	free(a->order);
+	realized_deinit(&a->native);
+}
+
+void constraints_close(struct constraints *c)
+{
+	answer_deinit(&c->failing);
+	answer_deinit(&c->passing);
+	order_core_deinit(&c->core);
+	order_loaded_deinit(&c->loaded);
+	*c = (struct constraints){ 0 };
+}
+
+/* ---- natively ---- */
+
+/* Is this the failure that was recorded? A deadlock was recorded as a run that did not end. */
+static bool is_recorded(const struct constraints *c, const struct run_result *r)
+{
+	if (!run_failed(r))
+		return false;
+	if (c->recorded == PLAIT_OUTCOME_HANG)
+		return r->outcome == PLAIT_OUTCOME_DEADLOCK || r->outcome == PLAIT_OUTCOME_HANG;
+	return r->outcome == c->recorded || c->recorded == PLAIT_OUTCOME_PASS;
+}
+
+/* What the order leaves open, the rest of the run, can go well or not: a few ways are tried. */
+static struct err *carry_out(struct constraints *c, const struct order_built *built,
+			     struct constraints_answer *a, bool fails)
+{
+	static const uint32_t strategy[] = { PLAIT_STRATEGY_FOLLOW, PLAIT_STRATEGY_FAIR,
+					     PLAIT_STRATEGY_RANDOM };
+	double start = clock_seconds();
+	struct err *err = NULL;
+
+	for (unsigned i = 0; i < ENDINGS && !a->confirmed && !err && c->session; i++) {
+		struct realize_end end = {
+			.last = fails || i % 2 == 0 ? c->loaded.failing : ORDER_NONE,
+			.strategy = strategy[MIN(i / 2, 2)],
+			.seed = i,
+		};
+
+		realized_deinit(&a->native);
+		err = realize(c->session, built, a->order, a->len, &end, &a->native);
+		a->confirmed = !err && (fails ? is_recorded(c, &a->native.run)
+					      : a->native.run.outcome == PLAIT_OUTCOME_PASS);
+		if (fails && a->native.followed)
+			break;
+	}
+	a->seconds_native += clock_seconds() - start;
+	return err;
+}
+
+/* ---- failing ---- */
+
+static struct err *reduce(struct constraints *c, struct constraints_answer *a, enum order_want want,
+			  const struct order_model *m)
+{
+	size_t tried;
+	struct err *err = NULL;
+
+	a->switches_found = order_count_switches(m, a->order, a->len);
+	if (!c->options.keep_switches)
+		err = order_reduce_switches(m, want, a->order, a->len,
+					    MIN(budget_of(c).seconds, REDUCE_SECONDS), &tried);
+	a->switches = order_count_switches(m, a->order, a->len);
+	return err;
+}
+
+static struct err *solve(struct constraints *c, const struct order_model *m, enum order_want want,
+			 struct constraints_answer *a)
+{
+	struct order_budget budget = budget_of(c);
+	double start = clock_seconds();
+	struct order_answer answer;
+	struct err *err = order_solve(m, want, &budget, &answer);
+
+	if (err)
+		return err;
+	a->status = answer.status;
+	a->stats = answer.stats;
+	a->order = answer.order;
+	a->len = answer.len;
+	answer.order = NULL;
+	order_answer_deinit(&answer);
+	if (a->status == ORDER_SAT)
+		err = reduce(c, a, want, m);
+	a->seconds_solve = clock_seconds() - start;
+	return err;
+}
+
+struct err *constraints_fail(struct constraints *c)
+{
+	struct err *err = solve(c, c->loaded.built.m, ORDER_FAIL, &c->failing);
+
+	if (!err && c->failing.status == ORDER_SAT)
+		err = carry_out(c, &c->loaded.built, &c->failing, true);
+	return err;
+}
+
+/* ---- passing ---- */
+
+static struct err *pass_deadlock(struct constraints *c)
+{
+	struct order_built way_out = c->loaded.built;
+	size_t n = c->loaded.built.m->events.len;
+	struct err *err;
+
+	way_out.m = order_model_unblocked(c->loaded.built.m);
+	way_out.step = xcalloc(way_out.m->events.len + 1, sizeof(*way_out.step));
+	memcpy(way_out.step, c->loaded.built.step, n * sizeof(*way_out.step));
+	for (size_t i = n; i < way_out.m->events.len; i++)
+		way_out.step[i] = way_out.nsteps[way_out.m->events.data[i].thread];
+	err = solve(c, way_out.m, ORDER_ANY, &c->passing);
+	if (!err && c->passing.status == ORDER_SAT)
+		err = carry_out(c, &way_out, &c->passing, false);
+	order_model_free(way_out.m);
+	free(way_out.step);
+	return err;
+}
+
+static struct err *find_core(struct constraints *c)
+{
+	struct order_budget budget = budget_of(c);
+	double start = clock_seconds();
+	struct err *err = order_core(c->loaded.built.m, ORDER_PASS, c->failing.order,
+				     c->failing.len, true, &budget, &c->core);
+
+	c->seconds_core = clock_seconds() - start;
+	return err;
+}
+
+static struct err *flip(struct constraints *c)
+{
+	const struct order_model *m = c->loaded.built.m;
+	struct order_budget budget = budget_of(c);
+	double start = clock_seconds();
+	struct order_alternates found;
+	struct constraints_answer *a = &c->passing;
+	struct err *err = order_alternates(m, ORDER_PASS, c->failing.order, c->failing.len,
+					   &c->core, ALTERNATES, &budget, &found);
+
+	if (err)
+		return err;
+	a->seconds_solve += clock_seconds() - start;
+	a->stats = found.stats;
+	a->status = found.found.len ? ORDER_SAT : found.complete ? ORDER_UNSAT : ORDER_UNKNOWN;
+	c->pairs_tried = found.pairs_tried;
+	for (size_t i = 0; i < found.found.len && !a->confirmed && !err; i++) {
+		struct order_alternate *x = &found.found.data[i];
+
+		free(a->order);
+		a->order = x->order;
+		a->len = x->len;
+		x->order = NULL;
+		a->switches_found = a->switches = order_count_switches(m, a->order, a->len);
+		c->flipped = x->flipped;
+		err = carry_out(c, &c->loaded.built, a, false);
+	}
+	order_alternates_deinit(&found);
+	return err;
+}
+
+struct err *constraints_pass(struct constraints *c)
+{
+	const struct order_model *m = c->loaded.built.m;
+	struct err *err;
+
+	if (m->failure == TERM_NONE && c->recorded != PLAIT_OUTCOME_PASS)
+		return pass_deadlock(c);
+	if (c->failing.status == ORDER_SAT) {
+		err = find_core(c);
+		return err ? err : flip(c);
+	}
+	err = solve(c, m, m->failure == TERM_NONE ? ORDER_ANY : ORDER_PASS, &c->passing);
+	if (!err && c->passing.status == ORDER_SAT)
+		err = carry_out(c, &c->loaded.built, &c->passing, false);
+	return err;
+}
