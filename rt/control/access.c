@@ -23,6 +23,8 @@ enum {
 	FIRST_BITS = 9,	  /* of the index over them, which grows: few pages are touched */
 	LAST_BITS = 16,
 	SITES = 8,
+	NOTED = 256,
+	LAST = 64,
 };
 
 struct shadow {
@@ -69,35 +71,65 @@ static bool is_point(uint32_t kind, uint32_t site)
 	return ++control.quiet > QUIET_MAX;
 }
 
+/* The same thread, site and address again teach nothing, as long as the site is no point: a small
+ * cache of what was noted last spares most of the work. */
+static bool noted_before(const struct control_thread *me, const void *p, uint32_t site)
+{
+	static uint64_t noted[NOTED];
+	uint64_t key = ((uint64_t)p >> 3) * 0x9e3779b97f4a7c15ull ^ (uint64_t)site << 20 ^
+		       (me->task.id + 1);
+	uint64_t *slot = &noted[(key >> 44) % NOTED];
+
+	if (*slot == key)
+		return true;
+	*slot = key;
+	return false;
+}
+
+static void fill_op(struct control_op *op, uint32_t kind, const void *p, size_t size, uint32_t site)
+{
+	*op = (struct control_op){ .kind = kind,
+				   .site = site,
+				   .object = p,
+				   .size = (uint32_t)size,
+				   .writes = is_write(kind) };
+}
+
+/* A point, or something is watching every access. */
+static __attribute__((noinline)) void access_slowly(struct control_thread *me, uint32_t kind,
+						    const void *p, size_t size, uint32_t site,
+						    bool point)
+{
+	fill_op(&me->op, kind, p, size, site);
+	if (point || !vectors_allow(me, &me->op)) {
+		control_point(me, &me->op);
+		return;
+	}
+	if (rt_steps >= control.area->event_budget)
+		control_hang("the event budget is used up");
+	control_executed(me, kind, site);
+	vectors_executed(me, &me->op);
+}
+
 void control_before_access(uint32_t kind, const void *p, size_t size, uint32_t site)
 {
 	struct control_thread *me = control_self();
-	struct plait_control *a = control.area;
-	struct control_op op = { .kind = kind,
-				 .site = site,
-				 .object = p,
-				 .size = (uint32_t)size,
-				 .writes = is_write(kind) };
+	bool point;
 
 	if (!me)
 		return;
-	if ((control.vectors && !vectors_allow(me, &op)) || is_point(kind, site)) {
-		control_point(me, &op);
-		return;
+	point = is_point(kind, site);
+	if (point || unlikely(control.vectors || rt_steps >= control.area->event_budget)) {
+		access_slowly(me, kind, p, size, site, point);
+		if (point)
+			return;
+	} else {
+		control_executed(me, kind, site);
 	}
-	if (unlikely(rt_steps >= a->event_budget)) {
-		me->op = op;
-		control_hang("the event budget is used up");
-	}
-	a->steps = ++rt_steps;
-	a->hash = (a->hash ^ me->task.id ^ (uint64_t)kind << 16 ^ (uint64_t)site << 24) *
-		  0x100000001b3ull;
-	me->events++;
-	if (control.vectors)
-		vectors_executed(me, &op);
-	if (a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS))
-		access_note(me, p, size, site, !op.writes || kind == PLAIT_EV_ATOMIC_RMW,
-			    op.writes);
+	if ((control.area->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS)) &&
+	    !noted_before(me, p, site))
+		access_note(me, p, size, site, !is_write(kind) || kind == PLAIT_EV_ATOMIC_RMW,
+			    is_write(kind));
 }
 
 void control_after_access(uint32_t kind, const void *p, size_t size, uint32_t site, uint64_t value,
@@ -157,13 +189,17 @@ static void grow_index(void)
 /* NULL when there are too many: this address teaches nothing. */
 static struct shadow *shadow_of(uint64_t granule, uint32_t thread)
 {
+	static struct shadow *last[LAST];
+	struct shadow **cached = &last[granule % LAST];
 	uint32_t h;
 
+	if (*cached && (*cached)->granule == granule)
+		return *cached;
 	if (!index_bits || (nshadows >= 1u << (index_bits - 1) && index_bits < LAST_BITS))
 		grow_index();
 	for (h = home_of(granule); shadow_index[h]; h = (h + 1) & ((1u << index_bits) - 1))
 		if (shadows[shadow_index[h] - 1].granule == granule)
-			return &shadows[shadow_index[h] - 1];
+			return *cached = &shadows[shadow_index[h] - 1];
 	if (nshadows + 1 >= SHADOW)
 		return NULL;
 	shadows[nshadows] = (struct shadow){ .granule = granule, .first = thread };

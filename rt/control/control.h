@@ -164,6 +164,16 @@ struct control {
 	bool vectors; /* access vectors are obeyed */
 };
 extern struct control control;
+/* A step has been executed: count it, and mix it into the run's hash. */
+static inline void control_executed(struct control_thread *me, uint32_t kind, uint32_t site)
+{
+	struct plait_control *a = control.area;
+
+	a->steps = ++rt_steps;
+	a->hash = (a->hash ^ me->task.id ^ (uint64_t)kind << 16 ^ (uint64_t)site << 24) *
+		  0x100000001b3ull;
+	me->events++;
+}
 bool control_thread_ready(const struct control_thread *t);
 void control_threads_init(void);		   /* sync-thread.c */
 void control_thread_arm(struct control_thread *t); /* in the thread itself: watch for its end */

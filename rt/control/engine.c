@@ -51,6 +51,7 @@ struct control_thread *control_thread_new(struct control_thread *parent, struct 
 	rt->control = t;
 	if (rt->index >= control.nthreads)
 		control.nthreads = rt->index + 1;
+	everybody[control.nalive] = &t->task;
 	alive[control.nalive++] = t;
 	if (control.nalive > control.area->max_alive)
 		control.area->max_alive = control.nalive;
@@ -68,6 +69,8 @@ static void forget(struct control_thread *t)
 	for (i = 0; alive[i] != t; i++)
 		;
 	memmove(&alive[i], &alive[i + 1], (control.nalive - i - 1) * sizeof(alive[0]));
+	memmove(&everybody[i], &everybody[i + 1],
+		(control.nalive - i - 1) * sizeof(everybody[0]));
 	control.nalive--;
 	t->ended = true;
 }
@@ -154,8 +157,7 @@ static void gather(void)
 	for (i = 0; i < control.nalive; i++) {
 		struct control_thread *t = alive[i];
 
-		everybody[i] = &t->task;
-		if (control_thread_ready(t)) {
+		if (!t->op.wait || control_thread_ready(t)) {
 			if (t->spinning_since && t->spinning_since == control.writes)
 				spinners[nspinners++] = t;
 			else
@@ -209,6 +211,8 @@ static void add_timed(void)
 	struct control_thread *first = NULL;
 	size_t i;
 
+	if (!ntimed)
+		return;
 	for (i = 0; i < ntimed; i++) {
 		struct control_thread *t = timed[i];
 
@@ -373,11 +377,7 @@ static void executed(struct control_thread *me)
 {
 	struct plait_control *a = control.area;
 
-	a->steps = ++rt_steps;
-	a->hash = (a->hash ^ me->task.id ^ (uint64_t)me->op.kind << 16 ^
-		   (uint64_t)me->op.site << 24) *
-		  0x100000001b3ull;
-	me->events++;
+	control_executed(me, me->op.kind, me->op.site);
 	if (control.vectors)
 		vectors_executed(me, &me->op);
 	if (a->nconstraints)
@@ -390,7 +390,8 @@ static void executed(struct control_thread *me)
 
 static void publish(struct control_thread *me, const struct control_op *op)
 {
-	me->op = *op;
+	if (op != &me->op)
+		me->op = *op;
 	me->task.op = (struct sched_op){ .kind = op->kind,
 					 .site = op->site,
 					 .object = (uint64_t)op->object,
