@@ -6,11 +6,11 @@ serve() { exec "$prog" -u nobody -p "$1" -U 0 -t 4; }
 answers() { talk $port 'set k 0 0 5\r\nhello\r\nget k\r\nquit\r\n' | grep -q hello; }
 smoke() { port=$((20000 + $$ % 20000)) && with_server $port answers; }
 drive() { # four clients that set and get
-	local port=$1 i
+	local port=$1 n=${2:-3000} i
+	seq 1 "$n" | awk '{ printf "set key%d 0 0 5\r\nhello\r\nget key%d\r\n", $1, $1 / 2 } END { printf "quit\r\n" }' >requests
 	for i in 1 2 3 4; do
-		{ for k in $(seq 1 "${2:-3000}"); do printf 'set key%d 0 0 5\r\nhello\r\nget key%d\r\n' $k $((k / 2)); done; printf 'quit\r\n'; } >requests
-		{ exec 3<>"/dev/tcp/127.0.0.1/$port" && { cat requests >&3 & cat <&3 >answers.$i; }; } &
+		(exec 3<>"/dev/tcp/127.0.0.1/$port" && { cat requests >&3 & cat <&3 >answers.$i; }) &
 	done
 	wait
-	[ "$(grep -c STORED answers.1)" -eq "${2:-3000}" ]
+	[ "$(cat answers.[1-4] | grep -c STORED)" -eq $((4 * n)) ]
 }

@@ -21,7 +21,7 @@ for toml in "$CORPUS"/*/bug.toml; do
 	sources=$(value sources "$toml")
 	driver=cc
 	case $sources in *.cc* | *.cpp*) driver=c++ ;; esac
-	(cd "$CORPUS/$name" && UNPLAIT_TRACE_ALL=1 unplait $driver -O1 -DCURED $(value flags "$toml") $sources -lm -pthread \
+	(cd "$CORPUS/$name" && UNPLAIT_TRACE_ALL=1 unplait $driver -O1 -DFIXED $(value flags "$toml") $sources -lm -pthread \
 		-o "$work/prog") 2>"$work/build.log" || { bad="$bad $name(build)"; continue; }
 	(cd "$CORPUS/$name" && timeout 20 "$work/prog" $(value args "$toml")) >"$work/log" 2>&1
 	[ $? -eq 66 ] && bad="$bad $name"
