@@ -9,6 +9,9 @@
 clang-19 -O1 -g -I"$top/include" -c "$top/test/programs/check-runtime.c" -o check.o || exit 3
 ar rcs libcheck.a check.o
 export UNPLAIT_RUNTIME=$work/libcheck.a
+sed -n 's/^PLAIT_EXPORT.*\(plait_[a-z_0-9]*\)(.*/\1/p' "$top/include/unplait/hooks.h" | sort >wanted
+nm check.o | sed -n 's/.* T \(plait_\)/\1/p' | sort >given
+is "$(comm -23 wanted given | tr '\n' ' ')" "" "the check runtime has every hook"
 value() { sed -n "s/^$1 *= *//p" "$2" | tr -d '[]",'; }
 
 n=0

@@ -286,6 +286,8 @@ void plait_flush_branch(uint32_t site) { (void)site; plait_bits = 1; }
 void plait_path_switch(uint32_t a, uint32_t b) { (void)a; (void)b; }
 void plait_path_value(uint64_t v) { (void)v; }
 void plait_path_input(uint32_t s, uint64_t v) { (void)s; (void)v; }
+void plait_path_input_text(uint32_t s, const char *p, uint64_t r) { (void)s; (void)p; (void)r; }
+void plait_path_input_line(uint32_t s, char *const *p, uint64_t r) { (void)s; (void)p; (void)r; }
 void plait_path_input_range(uint32_t s, const void *p, size_t n) { (void)s; (void)p; (void)n; }
 
 void *plait_malloc(size_t n)
