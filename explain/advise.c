@@ -1,11 +1,12 @@
 /* explain/advise.c - candidates on trial.
  *
- * Each passing schedule suggests remedies (cure.c). A short trial, long enough for the failure to
- * show without a remedy, weeds out what does not help; what survives it is tried over as many
- * schedules as the user asked for. The first remedy that stands this test is the advice, and the
- * passing schedule it came from is the one to compare with: an inversion may pass by luck (a lost
- * update that hides another error), but then nothing that it suggests cures the program. Blocks of
- * all of them come before orders: an order that holds everybody up cures many things. */
+ * Each passing schedule suggests remedies (cure.c); the cheapest of them all is tried first. A
+ * short trial, long enough for the failure to show without a remedy, weeds out what does not help;
+ * what survives it is tried over as many schedules as the user asked for. The first remedy that
+ * stands this test is the advice, and the passing schedule it came from is the one to compare with:
+ * an inversion may pass by luck (a lost update that hides another error), but then nothing that it
+ * suggests cures the program. Blocks of all of them come before orders: an order that holds
+ * everybody up cures many things. */
 #define LOG_DOMAIN "explain"
 #include "explain/advise.h"
 
@@ -18,13 +19,17 @@
 enum { ENOUGH_FAILURES = 8, SHORTEST_TRIAL = 30 };
 #define SECONDS_SHORT 4.0
 #define SECONDS_FULL  10.0
-#define SECONDS_ALL   25.0
+#define SECONDS_ALL   15.0
+
+struct tried {
+	struct plait_constraint constraints[2];
+};
 
 struct trials {
 	const struct advise_request *r;
 	struct cure_rate rate; /* without a remedy */
 	double end;	       /* no new trial after this */
-	VEC(struct plait_constraint) failed;
+	VEC(struct tried) failed;
 	struct advice *best;
 };
 
@@ -32,7 +37,8 @@ struct trials {
 static bool known_to_fail(const struct trials *t, const struct cure *c)
 {
 	for (size_t i = 0; i < t->failed.len; i++)
-		if (memcmp(&t->failed.data[i], &c->constraints[0], sizeof(c->constraints[0])) == 0)
+		if (memcmp(t->failed.data[i].constraints, c->constraints,
+			   sizeof(t->failed.data[i].constraints)) == 0)
 			return true;
 	return false;
 }
@@ -54,13 +60,14 @@ static struct err *try_one(struct trials *t, const struct cure *c, size_t altern
 		err = cure_try(r->runner, c, r->runs, r->seed + 1, SECONDS_FULL, false, &trial);
 	if (err)
 		return err;
-	log_debug(1, "alternate %zu: kind %d, steps %u to %u%s: %llu of %llu fail%s", alternate,
+	log_debug(1, "alternate %zu: kind %d, steps %u to %u%s%s: %llu of %llu fail%s", alternate,
 		  c->kind, c->from, c->to, c->to_in_passing ? " of the passing run" : "",
+		  c->other_from != STEP_NONE ? ", both sides" : "",
 		  (unsigned long long)trial.failed, (unsigned long long)trial.runs,
 		  trial.dropped ? ", dropped" : "");
 	*ret = !trial.failed && !trial.dropped;
 	if (!*ret)
-		vec_push(&t->failed, c->constraints[0]);
+		vec_push(&t->failed, ((struct tried){ { c->constraints[0], c->constraints[1] } }));
 	/* a trial broken off at its first failure says little about the share */
 	if (*ret || (!trial.dropped && trial.runs >= r->runs &&
 		     (!t->best->tested || failing_share(&trial) < failing_share(&t->best->after))))
@@ -72,10 +79,15 @@ static struct err *try_one(struct trials *t, const struct cure *c, size_t altern
 	return NULL;
 }
 
-/* orders: try those; else the blocks. */
-static struct err *try_alternate(struct trials *t, size_t at, bool orders, bool *done)
+struct candidate {
+	struct cure cure;
+	size_t alternate;
+	size_t number; /* as found: decides between equals */
+};
+struct candidates VEC_FIELDS(struct candidate);
+
+static struct err *gather(const struct advise_request *r, size_t at, struct candidates *ret)
 {
-	const struct advise_request *r = t->r;
 	const struct alternate *alternate = &r->alternates->data[at];
 	struct projection projection;
 	struct cures cures;
@@ -83,17 +95,37 @@ static struct err *try_alternate(struct trials *t, size_t at, bool orders, bool 
 
 	projection_make(r->failing, &alternate->passing, r->failed, &projection);
 	cures_find(r->failing, alternate, &projection, r->deadlocked, &cures);
-	for (size_t i = 0; i < cures.len && !err; i++)
+	for (size_t i = 0; i < cures.len && !err; i++) {
 		err = present_widen(r->trace, &cures.data[i]);
-	if (!err && cures.len && !t->best->found)
-		*t->best = (struct advice){ .found = true, .cure = cures.data[0], .alternate = at };
-	/* what never fails without a remedy cannot tell a good one from a bad one */
-	for (size_t i = 0; i < cures.len && !err && !*done && t->rate.failed; i++)
-		if ((cures.data[i].kind == BUG_ORDER) == orders &&
-		    !known_to_fail(t, &cures.data[i]) && clock_seconds() < t->end)
-			err = try_one(t, &cures.data[i], at, done);
+		vec_push(ret, ((struct candidate){ cures.data[i], at, ret->len }));
+	}
 	vec_deinit(&cures);
 	projection_deinit(&projection);
+	return err;
+}
+
+static int cheapest_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->cure.cost != y->cure.cost)
+		return x->cure.cost < y->cure.cost ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+static struct err *try_all(struct trials *t, const struct candidates *all)
+{
+	struct err *err = NULL;
+	bool done = false;
+
+	if (all->len)
+		*t->best = (struct advice){ .found = true,
+					    .cure = all->data[0].cure,
+					    .alternate = all->data[0].alternate };
+	/* what never fails without a remedy cannot tell a good one from a bad one */
+	for (size_t i = 0; i < all->len && !err && !done && t->rate.failed; i++)
+		if (!known_to_fail(t, &all->data[i].cure) && clock_seconds() < t->end)
+			err = try_one(t, &all->data[i].cure, all->data[i].alternate, &done);
 	return err;
 }
 
@@ -103,7 +135,7 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 	struct alternates nothing = { .data = { none }, .len = 1 };
 	struct advise_request request = *r;
 	struct trials t = { .r = &request, .best = ret };
-	bool done = false;
+	struct candidates all = { 0 };
 	struct err *err = NULL;
 
 	*ret = (struct advice){ 0 };
@@ -113,12 +145,18 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 		err = cure_rate(r->runner, ENOUGH_FAILURES, r->runs, r->seed, SECONDS_SHORT,
 				&t.rate);
 	t.end = clock_seconds() + SECONDS_ALL;
-	for (int orders = 0; orders < 2; orders++)
-		for (size_t i = 0; i < request.alternates->len && !err && !done; i++)
-			err = try_alternate(&t, i, orders, &done);
+	for (size_t i = 0; i < request.alternates->len && !err; i++)
+		err = gather(&request, i, &all);
+	vec_sort(&all, cheapest_first);
+	if (!err)
+		err = try_all(&t, &all);
 	if (!err && ret->tested)
 		err = cure_rate(r->runner, UINT64_MAX, r->runs, r->seed + 1, SECONDS_FULL,
 				&ret->before);
+	else
+		ret->before = t.rate;
+	ret->rejected = (unsigned)t.failed.len;
 	vec_deinit(&t.failed);
+	vec_deinit(&all);
 	return err;
 }

@@ -23,12 +23,14 @@ struct advice {
 	size_t alternate; /* the passing schedule it comes from */
 	struct cure cure;
 	bool tested;
+	unsigned rejected; /* candidates under which schedules still fail */
 	struct cure_rate before;
 	struct cure_trial after;
 };
 
 /* Candidates of the nearest passing schedule first; the first under which nothing fails is taken.
- * When there is none: the one under which the fewest schedules fail, or the first, untested. */
+ * When there is none: the one under which the fewest schedules fail, or the first; `before` says
+ * how often the program fails without. */
 struct err *advise(const struct advise_request *request, struct advice *ret);
 
 #endif

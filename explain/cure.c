@@ -13,6 +13,9 @@
  *
  * If x and y are acquisitions of one lock, so are z and w: critical sections that should be one.
  *
+ * Each of these once with x (or y) alone kept out of the block, and once with a block of its own:
+ * what its thread does nearby to the same objects (a reader of two variables, another increment).
+ *
  * In 2, 3 and 5 w may be a step that the failing run did not live to see; the passing one shows it.
  * Deadlock: the blocks from a lock held to the lock waited for, of every waiting thread, all at
  * once; waiting for a signal: from the last read to the wait.
@@ -27,7 +30,7 @@
 
 #include <string.h>
 
-enum { NEAR = 60, MAX_DECISIVE = 6, MAX_CURES = 40, MAX_OTHERS = 3 };
+enum { NEAR = 60, MAX_DECISIVE = 6, MAX_CURES = 40, MAX_OTHERS = 3, BESIDE = 10 };
 
 struct finder {
 	const struct steps *f, *g; /* failing, passing */
@@ -54,10 +57,91 @@ static const struct step *cure_end(const struct finder *fd, const struct cure *c
 	return c->to_in_passing ? &fd->g->data[c->to] : &fd->f->data[c->to];
 }
 
+uint32_t cure_held(const struct steps *s, uint32_t waiting)
+{
+	uint32_t released[16], n = 0;
+
+	for (uint32_t k = waiting; k-- > 0;) {
+		const struct step *e = &s->data[k];
+		bool gone = false;
+
+		if (e->thread != s->data[waiting].thread)
+			continue;
+		if (step_is_release(e) && n < 16)
+			released[n++] = k;
+		if (!step_is_acquire(e))
+			continue;
+		for (uint32_t i = 0; i < n && !gone; i++)
+			if (s->data[released[i]].address == e->address) {
+				released[i] = released[--n];
+				gone = true;
+			}
+		if (!gone)
+			return k;
+	}
+	return STEP_NONE;
+}
+
+/* What comes between takes part: it waits while a block is open, and if it is done in a critical
+ * section, all of that does. */
+static struct plait_constraint outsider(const struct finder *fd, uint32_t i)
+{
+	uint32_t lock = cure_held(fd->f, i), between = 0;
+	struct plait_constraint c = atomic_block(&fd->f->data[i], &fd->f->data[i]);
+
+	for (uint32_t k = lock; k != STEP_NONE && k < i; k++)
+		between += fd->f->data[k].thread == fd->f->data[i].thread;
+	if (lock != STEP_NONE && between < NEAR && fd->f->data[lock].site &&
+	    fd->f->data[lock].site != fd->f->data[i].site)
+		return atomic_block(&fd->f->data[lock], &fd->f->data[i]);
+	c.flags = PLAIT_CONSTRAINT_SINGLE;
+	return c;
+}
+
+/* Does the thread touch this object in the critical section that begins at `lock`? */
+static bool in_section(const struct steps *s, uint32_t lock, const struct step *object)
+{
+	for (uint32_t k = lock + 1, seen = 0; k < s->len && seen < NEAR; k++) {
+		const struct step *e = &s->data[k];
+
+		if (e->thread != s->data[lock].thread)
+			continue;
+		seen++;
+		if (step_is_release(e) && e->address == s->data[lock].address)
+			return false;
+		if (step_is_memory(e) && e->address == object->address)
+			return true;
+	}
+	return false;
+}
+
+/* Two critical sections that should be one: is there a variable that both of them and the
+ * intruder's use, or does each have its own? */
+static enum bug_kind sections_kind(const struct finder *fd, const struct cure *c)
+{
+	const struct steps *f = fd->f;
+	const struct step *x = &f->data[c->intruder];
+
+	for (uint32_t k = c->intruder + 1, seen = 0; k < f->len && seen < NEAR; k++) {
+		const struct step *e = &f->data[k];
+
+		if (e->thread != x->thread)
+			continue;
+		seen++;
+		if (step_is_release(e) && e->address == x->address)
+			break;
+		if (step_is_memory(e) && in_section(f, c->from, e) &&
+		    in_section(c->to_in_passing ? fd->g : f, c->to, e))
+			return BUG_ATOMICITY;
+	}
+	return BUG_MULTI_VARIABLE;
+}
+
 static void add_atomic(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
 		       uint32_t intruder, enum bug_kind kind)
 {
 	struct cure c = { .kind = kind,
+			  .other_from = STEP_NONE,
 			  .from = from,
 			  .to = to,
 			  .to_in_passing = to_in_passing,
@@ -73,10 +157,10 @@ static void add_atomic(struct finder *fd, uint32_t from, uint32_t to, bool to_in
 			return;
 	c.constraints[0] = atomic_block(&fd->f->data[from], cure_end(fd, &c));
 	if (intruder != STEP_NONE) {
-		/* what comes between takes part: it waits while a block is open */
-		c.constraints[1] = atomic_block(&fd->f->data[intruder], &fd->f->data[intruder]);
-		c.constraints[1].flags = PLAIT_CONSTRAINT_SINGLE;
+		c.constraints[1] = outsider(fd, intruder);
 		c.nconstraints = 2;
+		if (step_is_acquire(&fd->f->data[from]))
+			c.kind = sections_kind(fd, &c);
 	}
 	vec_push(fd->out, c);
 }
@@ -138,30 +222,14 @@ static uint32_t block_length(const struct finder *fd, const struct cure *c)
 	return from == STEP_NONE ? UINT32_MAX : n;
 }
 
-/* A block that the failing run shows broken comes before one that it did not live to end. The
- * shorter it is, the more it says; single variables first when equal. */
-static bool block_before(const struct finder *fd, const struct cure *a, const struct cure *b)
+/* A short block says more than a long one, one variable more than several, one block more than two
+ * of them, and what the failing run shows broken more than what it did not live to end. */
+static uint32_t block_cost(const struct finder *fd, const struct cure *c)
 {
-	uint32_t la = block_length(fd, a), lb = block_length(fd, b);
+	uint32_t length = MIN(block_length(fd, c), 100000u);
 
-	if (a->to_in_passing != b->to_in_passing)
-		return b->to_in_passing;
-	return la != lb ? la < lb : a->kind < b->kind;
-}
-
-static void sort_blocks(struct finder *fd, size_t from)
-{
-	struct cures *c = fd->out;
-
-	for (size_t i = from + 1; i < c->len; i++)
-		for (size_t k = i; k > from; k--) {
-			struct cure swap = c->data[k];
-
-			if (!block_before(fd, &swap, &c->data[k - 1]))
-				break;
-			c->data[k] = c->data[k - 1];
-			c->data[k - 1] = swap;
-		}
+	return (length + 1) * (c->kind == BUG_MULTI_VARIABLE ? 2 : 1) * (c->to_in_passing ? 2 : 1) *
+	       (c->other_from != STEP_NONE ? 2 : 1);
 }
 
 /* Rule 5: B's next write of y's object, in the failing run or after y's twin in the passing one. */
@@ -250,6 +318,55 @@ static void block_in_first(struct finder *fd, uint32_t x, uint32_t y, bool same)
 		block_after(fd, fd->g, twin + 1, x, y, same);
 }
 
+/* ---- the other side's block ---- */
+
+/* The farthest of the next few steps of its thread, from `at` on or back, that touches an object of
+ * the block; STEP_NONE. */
+static uint32_t farthest(const struct finder *fd, const struct steps *s, uint32_t at, int way,
+			 const struct cure *c)
+{
+	uint32_t found = STEP_NONE, thread = s->data[at].thread, seen = 0;
+
+	for (uint32_t k = at + (uint32_t)way; k < s->len && seen < BESIDE; k += (uint32_t)way) {
+		const struct step *e = &s->data[k];
+
+		if (e->thread != thread)
+			continue;
+		seen++;
+		if (step_is_memory(e) && e->kind != PLAIT_EV_FREE &&
+		    (same_object(e, &fd->f->data[c->from]) || same_object(e, cure_end(fd, c))))
+			found = k;
+	}
+	return found;
+}
+
+static void add_other_side(struct finder *fd, const struct cure *block)
+{
+	struct cure c = *block;
+	uint32_t before, after, twin;
+	const struct step *last;
+
+	if (c.intruder == STEP_NONE || !step_is_memory(&fd->f->data[c.intruder]) ||
+	    fd->out->len >= MAX_CURES)
+		return;
+	twin = fd->p->twin_of_failing[c.intruder];
+	before = farthest(fd, fd->f, c.intruder, -1, &c);
+	after = farthest(fd, fd->f, c.intruder, 1, &c);
+	if (after == STEP_NONE && twin != STEP_NONE) {
+		after = farthest(fd, fd->g, twin, 1, &c);
+		c.other_to_in_passing = after != STEP_NONE;
+	}
+	if (before == STEP_NONE && after == STEP_NONE)
+		return;
+	c.other_from = before != STEP_NONE ? before : c.intruder;
+	c.other_to = after != STEP_NONE ? after : c.intruder;
+	last = c.other_to_in_passing ? &fd->g->data[c.other_to] : &fd->f->data[c.other_to];
+	if (fd->f->data[c.other_from].site == last->site)
+		return;
+	c.constraints[1] = atomic_block(&fd->f->data[c.other_from], last);
+	vec_push(fd->out, c);
+}
+
 /* ---- decisive pairs ---- */
 
 struct decisive {
@@ -295,34 +412,9 @@ static void decisive_flows(const struct finder *fd, struct decisive *d)
 
 /* ---- deadlocks ---- */
 
-uint32_t cure_held(const struct steps *s, uint32_t waiting)
-{
-	uint32_t released[16], n = 0;
-
-	for (uint32_t k = waiting; k-- > 0;) {
-		const struct step *e = &s->data[k];
-		bool gone = false;
-
-		if (e->thread != s->data[waiting].thread)
-			continue;
-		if (step_is_release(e) && n < 16)
-			released[n++] = k;
-		if (!step_is_acquire(e))
-			continue;
-		for (uint32_t i = 0; i < n && !gone; i++)
-			if (s->data[released[i]].address == e->address) {
-				released[i] = released[--n];
-				gone = true;
-			}
-		if (!gone)
-			return k;
-	}
-	return STEP_NONE;
-}
-
 static void find_deadlock(struct finder *fd)
 {
-	struct cure c = { .kind = BUG_DEADLOCK, .intruder = STEP_NONE };
+	struct cure c = { .kind = BUG_DEADLOCK, .intruder = STEP_NONE, .other_from = STEP_NONE };
 
 	for (uint32_t i = 0; i < fd->f->len && c.nconstraints < CURE_CONSTRAINTS; i++) {
 		uint32_t held;
@@ -367,6 +459,8 @@ static void find_lost_wakeup(struct finder *fd)
 static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t kind)
 {
 	struct cure c = { .kind = BUG_ORDER,
+			  .cost = UINT32_MAX,
+			  .other_from = STEP_NONE,
 			  .from = first,
 			  .to = then,
 			  .intruder = STEP_NONE,
@@ -411,7 +505,13 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 			block_in_second(&fd, d.x[i], d.y[i], same);
 			block_in_first(&fd, d.x[i], d.y[i], same);
 		}
-	sort_blocks(&fd, blocks);
+	for (size_t i = blocks, n = ret->len; i < n; i++) {
+		struct cure block = ret->data[i]; /* the array may move */
+
+		add_other_side(&fd, &block);
+	}
+	for (size_t i = blocks; i < ret->len; i++)
+		ret->data[i].cost = block_cost(&fd, &ret->data[i]);
 	if (d.n && !step_is_memory(&failing->data[y])) {
 		x = d.x[0];
 		y = d.y[0];

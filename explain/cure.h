@@ -12,6 +12,7 @@ enum { CURE_CONSTRAINTS = 24 };
  * is about. */
 struct cure {
 	enum bug_kind kind;
+	uint32_t cost; /* how far-fetched it is: try the cheapest first */
 	struct plait_constraint constraints[CURE_CONSTRAINTS];
 	size_t nconstraints;
 	uint32_t from; /* atomic: the block; order: what must come first; may be of the passing run
@@ -19,11 +20,15 @@ struct cure {
 	uint32_t to;
 	bool to_in_passing; /* `to` is a step of the passing run: the failing one ended before it */
 	uint32_t intruder; /* atomic: the step of another thread inside the block; else STEP_NONE */
+	/* atomic: what that thread does around the intruder must be one block too; from STEP_NONE:
+	 * no */
+	uint32_t other_from, other_to;
+	bool other_to_in_passing;
 };
 
 struct cures VEC_FIELDS(struct cure);
 
-/* Candidates, the most specific first. */
+/* Candidates, in no particular order; the cost says which to try first. */
 void cures_find(const struct steps *failing, const struct alternate *alternate,
 		const struct projection *projection, bool deadlocked, struct cures *ret);
 

@@ -17,6 +17,7 @@
 #include "explain/native.h"
 #include "explain/present.h"
 #include "trace/trace.h"
+#include "unplait/abi.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +178,25 @@ static void show_step(struct projection *p, uint32_t i, unsigned why)
 		p->show_passing[p->twin_of_failing[i]] |= why;
 }
 
-enum { MAX_INTRUDERS = 6, MAX_BLOCK = 64, MAX_MEANWHILE = 4096 };
+enum { MAX_INTRUDERS = 6, MAX_BLOCK = 64, MAX_MEANWHILE = 4096, MAX_SIGNALS = 2 };
+
+/* One past the last step of the block in the failing run; a critical section at its end belongs to
+ * it. */
+static uint32_t block_end(const struct job *j, const struct cure *c)
+{
+	uint32_t k = c->to, seen = 0;
+
+	if (c->to_in_passing)
+		return (uint32_t)j->steps.len;
+	for (; step_is_acquire(&j->steps.data[c->to]) && k + 1 < j->steps.len && seen < MAX_BLOCK;
+	     k++) {
+		seen += j->steps.data[k].thread == j->steps.data[c->to].thread;
+		if (j->steps.data[k].thread == j->steps.data[c->to].thread &&
+		    step_is_release(&j->steps.data[k]))
+			break;
+	}
+	return k + 1;
+}
 
 /* The step of the block's thread, inside the block, that a step of another thread meets: the last
  * before it, else the first after it; STEP_NONE. */
@@ -185,7 +204,7 @@ static uint32_t meets_block(const struct job *j, const struct cure *c, uint32_t 
 {
 	const struct step *e = &j->steps.data[i];
 	uint32_t thread = j->steps.data[c->from].thread, met = STEP_NONE, seen = 0;
-	uint32_t end = c->to_in_passing ? (uint32_t)j->steps.len : c->to + 1;
+	uint32_t end = block_end(j, c);
 
 	for (uint32_t k = c->from;
 	     k < end && seen < MAX_BLOCK && (k < i || met == STEP_NONE) && k < i + MAX_MEANWHILE;
@@ -197,6 +216,25 @@ static uint32_t meets_block(const struct job *j, const struct cure *c, uint32_t 
 			met = k;
 	}
 	return met;
+}
+
+/* The passing run shows what the block had still to do: its end, and if that is a critical section,
+ * what is done there. */
+static bool meets_end(const struct job *j, const struct cure *c, const struct step *e)
+{
+	const struct steps *g = &j->alternate.passing;
+	uint32_t thread = g->data[c->to].thread, seen = 0;
+
+	for (uint32_t k = c->to; k < g->len && seen < MAX_BLOCK; k++) {
+		if (g->data[k].thread != thread)
+			continue;
+		seen++;
+		if (step_conflicts(e, &g->data[k]))
+			return true;
+		if (!step_is_acquire(&g->data[c->to]) || step_is_release(&g->data[k]))
+			return false;
+	}
+	return false;
 }
 
 /* A block is broken by what others do to its objects meanwhile: each place of it once, and what it
@@ -215,8 +253,7 @@ static void show_intruders(const struct job *j, const struct cure *c, struct pro
 		if (!step_is_memory(e) || e->thread == j->steps.data[c->from].thread)
 			continue;
 		met = meets_block(j, c, i);
-		if (met == STEP_NONE &&
-		    !(c->to_in_passing && step_conflicts(e, &j->alternate.passing.data[c->to])))
+		if (met == STEP_NONE && !(c->to_in_passing && meets_end(j, c, e)))
 			continue;
 		for (uint32_t k = 0; k < n && !known; k++)
 			known = sites[k] == e->site;
@@ -229,9 +266,41 @@ static void show_intruders(const struct job *j, const struct cure *c, struct pro
 	}
 }
 
+static void show_other_side(const struct cure *c, struct projection *p)
+{
+	if (c->other_from == STEP_NONE)
+		return;
+	show_step(p, c->other_from, PROJECT_FLOW);
+	if (c->other_to_in_passing)
+		p->show_passing[c->other_to] |= PROJECT_FLOW;
+	else
+		show_step(p, c->other_to, PROJECT_FLOW);
+}
+
+/* The last few signals that a thread waits for in vain, and who got them. */
+static void show_signals(const struct job *j, struct projection *p)
+{
+	unsigned shown = 0;
+	uint64_t address = 0;
+
+	for (uint32_t i = (uint32_t)j->steps.len; i-- > 0 && shown < 2 * MAX_SIGNALS;) {
+		const struct step *e = &j->steps.data[i];
+
+		if (e->pending && (e->kind == PLAIT_EV_WAIT || e->kind == PLAIT_EV_WOKEN))
+			address = e->address;
+		if (e->pending || !address || e->address != address ||
+		    (e->kind != PLAIT_EV_SIGNAL && e->kind != PLAIT_EV_BROADCAST &&
+		     e->kind != PLAIT_EV_WOKEN))
+			continue;
+		show_step(p, i, PROJECT_FLOW);
+		shown++;
+	}
+}
+
 static struct err *compare(struct job *j, const struct cure *cure, struct projection *p)
 {
 	mark_blocked(j, p);
+	show_signals(j, p);
 	if (j->alternate.found) {
 		show_step(p, j->alternate.pair.first, PROJECT_REORDERED);
 		show_step(p, j->alternate.pair.second, PROJECT_REORDERED);
@@ -245,6 +314,7 @@ static struct err *compare(struct job *j, const struct cure *cure, struct projec
 		if (cure->intruder != STEP_NONE) {
 			show_step(p, cure->intruder, PROJECT_FLOW);
 			show_intruders(j, cure, p);
+			show_other_side(cure, p);
 		}
 	}
 	return present_schedules(j->x, j->trace, &j->steps, &j->alternate, p);
@@ -260,14 +330,42 @@ static bool waits_for_locks(const struct job *j)
 	return n >= 2;
 }
 
+static void add_note(struct explanation *x, const char *text)
+{
+	struct shown_note *more = arena_array(&x->arena, struct shown_note, x->nnotes + 1);
+
+	for (size_t i = 0; i < x->nnotes; i++)
+		more[i] = x->notes[i];
+	more[x->nnotes].text = text;
+	x->notes = more;
+	x->nnotes++;
+}
+
+/* What the trials say. A remedy that was tried and does not help is no advice. */
 static void keep_test(struct explanation *x, const struct advice *a)
 {
-	if (!a->tested)
-		return;
-	x->advice.failed_before = a->before.failed;
-	x->advice.runs_before = a->before.runs;
-	x->advice.failed_after = a->after.failed;
-	x->advice.runs_after = a->after.runs;
+	if (a->tested) {
+		x->advice.failed_before = a->before.failed;
+		x->advice.runs_before = a->before.runs;
+		x->advice.failed_after = a->after.failed;
+		x->advice.runs_after = a->after.runs;
+	} else if (a->rejected) {
+		x->advice.text = NULL;
+		add_note(x, arena_printf(&x->arena,
+					 "no advice: %u atomic blocks and orders around this were "
+					 "enforced, and it still fails",
+					 a->rejected));
+	} else if (a->before.runs && !a->before.failed) {
+		add_note(x, arena_printf(&x->arena,
+					 "the advice could not be tested: none of %llu random "
+					 "schedules fails even without it",
+					 (unsigned long long)a->before.runs));
+	}
+	if (a->before.runs >= 8 && a->before.failed == a->before.runs)
+		add_note(x, arena_printf(&x->arena,
+					 "all of %llu schedules fail: it hardly depends on the "
+					 "order, or every usual order is wrong",
+					 (unsigned long long)a->before.runs));
 }
 
 static struct err *conclude(struct job *j)
@@ -289,10 +387,10 @@ static struct err *conclude(struct job *j)
 		return err;
 	if (j->alternates.len)
 		j->alternate = j->alternates.data[advice.alternate];
-	keep_test(j->x, &advice);
 	projection_make(&j->steps, &j->alternate.passing, failed_thread(j), &projection);
 	if (advice.found)
 		err = present_cure(j->x, j->trace, &j->steps, &j->alternate.passing, &advice.cure);
+	keep_test(j->x, &advice);
 	if (!err)
 		err = compare(j, advice.found ? &advice.cure : NULL, &projection);
 	if (deadlocked)
@@ -304,15 +402,12 @@ static struct err *conclude(struct job *j)
 static void add_notes(struct job *j)
 {
 	struct strbuf text = { 0 };
-	struct explanation *x = j->x;
 
 	if (!j->failing.uncontrolled)
 		return;
 	uncontrolled_describe(j->failing.uncontrolled, &text);
-	x->notes = arena_array(&x->arena, struct shown_note, 1);
-	x->notes[0].text =
-		arena_printf(&x->arena, "not under control in this run: %s", strbuf_str(&text));
-	x->nnotes = 1;
+	add_note(j->x, arena_printf(&j->x->arena, "not under control in this run: %s",
+				    strbuf_str(&text)));
 	strbuf_deinit(&text);
 }
 

@@ -180,7 +180,8 @@ struct err *presenter_event(struct presenter *p, const struct step *s, struct sh
 	e->thread = s->thread;
 	e->index = s->index;
 	e->position = s->clock;
-	e->op = event_kind_name(s->kind);
+	/* a thread that waits is woken and joins later, if ever */
+	e->op = s->pending && s->kind == PLAIT_EV_WOKEN ? "wait" : event_kind_name(s->kind);
 	e->value = value_text(p, s);
 	if (symbols_site(p->symbols, s->site, &at)) {
 		e->file = or_null(p, at.file);
@@ -189,7 +190,7 @@ struct err *presenter_event(struct presenter *p, const struct step *s, struct sh
 	}
 	if (e->file)
 		add_source(p, e);
-	err = object_name(p, s, &e->object);
+	err = s->kind == PLAIT_EV_JOIN ? NULL : object_name(p, s, &e->object);
 	if (!err && !step_is_memory(s) && is_anonymous(e->object))
 		name_lock(p, s->address, e);
 	return err;
@@ -279,6 +280,20 @@ static void present_threads(struct explanation *x, const struct trace_meta *meta
 		x->threads[i] = arena_strdup(&x->arena, meta->threads[i].name);
 }
 
+/* The passing run may get to create threads that the failing one did not. */
+static void name_new_threads(struct explanation *x, size_t n)
+{
+	const char **more;
+
+	if (n <= x->nthreads)
+		return;
+	more = arena_array(&x->arena, const char *, n);
+	for (size_t i = 0; i < n; i++)
+		more[i] = i < x->nthreads ? x->threads[i] : arena_printf(&x->arena, "t%zu", i);
+	x->threads = more;
+	x->nthreads = n;
+}
+
 struct err *presenter_init(struct presenter *p, struct explanation *x, struct trace *trace)
 {
 	memset(p, 0, sizeof(*p));
@@ -308,6 +323,7 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 	struct presenter p;
 	struct err *err = presenter_init(&p, x, trace);
 
+	name_new_threads(x, alternate->passing.nthreads);
 	x->pair[0] = x->pair[1] = UINT32_MAX;
 	if (!err)
 		err = present_side(&p, &f);
@@ -396,7 +412,10 @@ const char *present_site(struct explanation *x, struct trace *trace, uint32_t si
 	const char *text = NULL;
 
 	if (!err && symbols_site(symbols, site, &at))
-		text = arena_printf(&x->arena, "%s:%u in %s()", at.file, at.line, at.function);
+		text = at.file && *at.file && at.line
+			       ? arena_printf(&x->arena, "%s:%u in %s()", at.file, at.line,
+					      at.function)
+			       : arena_printf(&x->arena, "%s()", at.function);
 	err_free(err);
 	symbols_close(symbols);
 	return text;

@@ -10,7 +10,9 @@
  * the few alternates with the smallest difference (projection.c) are kept, the earlier found first
  * when equal. Which of them tells the cause is decided by what cures it (cure.c).
  *
- * If none passes, again without keeping to the order of turns: the running thread stays. */
+ * If none passes, again without keeping to the order of turns: the running thread stays. If none
+ * passes still, several threads meet the first step one after the other (a queue torn down while
+ * all its users still run): it waits until nobody else can go on. */
 #define LOG_DOMAIN "explain"
 #include "explain/search.h"
 
@@ -22,7 +24,7 @@
 
 #include <string.h>
 
-enum { MAX_COMPARED = 60 };
+enum { MAX_COMPARED = 60, RANDOM_RUNS = 120 };
 #define MIN_COMPARING 2.0 /* seconds */
 
 struct plait_pattern search_pattern(const struct steps *s, uint32_t i)
@@ -42,18 +44,20 @@ struct plait_pattern search_pattern(const struct steps *s, uint32_t i)
 				       .address = e->address };
 }
 
-static struct plait_constraint inversion(const struct steps *s, const struct step_pair *p)
+/* BEFORE: the first waits for the second. LATE: it waits for everybody. */
+static struct plait_constraint inversion(const struct steps *s, const struct step_pair *p,
+					 uint32_t kind)
 {
-	return (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_BEFORE,
+	return (struct plait_constraint){ .kind = kind,
 					  .a = search_pattern(s, p->second),
 					  .b = search_pattern(s, p->first) };
 }
 
 static struct err *try_pair(const struct explain_runner *runner, const struct steps *s,
-			    const struct step_pair *p, uint32_t strategy, bool record,
-			    struct explain_result *ret)
+			    const struct step_pair *p, uint32_t kind, uint32_t strategy,
+			    bool record, struct explain_result *ret)
 {
-	struct plait_constraint c = inversion(s, p);
+	struct plait_constraint c = inversion(s, p, kind);
 	struct explain_request request = { .prefix_steps = s->data[p->first].clock,
 					   .strategy = strategy,
 					   .constraints = &c,
@@ -110,7 +114,8 @@ static bool passed(const struct explain_result *r)
 	return !r->failed && !r->constraint_dropped;
 }
 
-/* The pair nearest to the failure that a passing run has the other way round. */
+/* The pair nearest to the failure that a passing run has the other way round; else one whose second
+ * step it does not get to: control flow differs. */
 static bool find_inverted(const struct steps *failing, const struct step_pairs *pairs,
 			  const struct steps *passing, struct step_pair *ret)
 {
@@ -118,6 +123,11 @@ static bool find_inverted(const struct steps *failing, const struct step_pairs *
 
 	for (size_t i = 0; i < pairs->len; i++)
 		if (is_inverted(again, &pairs->data[i])) {
+			*ret = pairs->data[i];
+			return true;
+		}
+	for (size_t i = 0; i < pairs->len; i++)
+		if (again[pairs->data[i].second] == STEP_NONE) {
 			*ret = pairs->data[i];
 			return true;
 		}
@@ -243,7 +253,7 @@ static bool enough(const struct search *s, size_t tried, double first_found)
 				now > first_found + MAX(MIN_COMPARING, first_found - s->begin));
 }
 
-static struct err *search_pairs(struct search *s, uint32_t strategy)
+static struct err *search_pairs(struct search *s, uint32_t kind, uint32_t strategy)
 {
 	double first_found = 0;
 
@@ -256,11 +266,14 @@ static struct err *search_pairs(struct search *s, uint32_t strategy)
 			s->best->pairs_tried++;
 		progress("looking for the nearest passing schedule: pair %zu of %zu", i + 1,
 			 s->pairs.len);
-		err = try_pair(s->runner, s->failing, pair, strategy, false, &r);
+		err = try_pair(s->runner, s->failing, pair, kind, strategy, false, &r);
+		log_debug(2, "steps %u and %u, constraint %u, strategy %u: %s%s", pair->first,
+			  pair->second, kind, strategy, r.failed ? "fails" : "passes",
+			  r.constraint_dropped ? ", dropped" : "");
 		if (!err && !passed(&r))
 			continue;
 		if (!err)
-			err = try_pair(s->runner, s->failing, pair, strategy, true, &r);
+			err = try_pair(s->runner, s->failing, pair, kind, strategy, true, &r);
 		if (err)
 			return err;
 		if (!passed(&r) || !inverted(s->failing, pair, &r.steps)) {
@@ -270,6 +283,40 @@ static struct err *search_pairs(struct search *s, uint32_t strategy)
 		if (!s->best->len)
 			first_found = clock_seconds();
 		keep_best(s, pair, &r.steps);
+	}
+	return NULL;
+}
+
+/* The last resort: leave the failing schedule somewhere, later first, and go on at random. */
+static struct err *search_random(struct search *s)
+{
+	static const uint32_t ways[] = { PLAIT_STRATEGY_RANDOM, PLAIT_STRATEGY_POS,
+					 PLAIT_STRATEGY_PCT };
+
+	for (uint64_t i = 0; i < RANDOM_RUNS && s->best->len < MAX_ALTERNATES; i++) {
+		size_t at = (size_t)((RANDOM_RUNS - 1 - i) * (s->failing->len - 1) / RANDOM_RUNS);
+		struct explain_request request = { .prefix_steps = s->failing->data[at].clock,
+						   .strategy = ways[i % ARRAY_SIZE(ways)],
+						   .seed = i + 1 };
+		struct step_pair pair;
+		struct explain_result r;
+		struct err *err;
+
+		if (clock_seconds() > s->end)
+			break;
+		s->best->pairs_tried += !s->best->len;
+		err = s->runner->run(s->runner->context, &request, &r);
+		if (!err && !passed(&r))
+			continue;
+		request.record = true;
+		if (!err)
+			err = s->runner->run(s->runner->context, &request, &r);
+		if (err)
+			return err;
+		if (passed(&r) && find_inverted(s->failing, &s->pairs, &r.steps, &pair))
+			keep_best(s, &pair, &r.steps);
+		else
+			steps_deinit(&r.steps);
 	}
 	return NULL;
 }
@@ -286,11 +333,15 @@ struct err *search_alternate(const struct explain_runner *runner, const struct s
 	s.end = s.begin + (budget->seconds > 0 ? budget->seconds : 30);
 	s.max_pairs = budget->max_pairs ? budget->max_pairs : 500;
 	pairs_find(failing, &s.pairs);
-	err = search_pairs(&s, PLAIT_STRATEGY_FOLLOW);
+	err = search_pairs(&s, PLAIT_CONSTRAINT_BEFORE, PLAIT_STRATEGY_FOLLOW);
 	if (!err && !ret->len)
-		err = search_pairs(&s, PLAIT_STRATEGY_STAY);
+		err = search_pairs(&s, PLAIT_CONSTRAINT_BEFORE, PLAIT_STRATEGY_STAY);
+	if (!err && !ret->len)
+		err = search_pairs(&s, PLAIT_CONSTRAINT_LATE, PLAIT_STRATEGY_STAY);
 	if (!err && !ret->len)
 		err = search_prefixes(runner, failing, &s.pairs, s.end, ret);
+	if (!err && !ret->len && failing->len)
+		err = search_random(&s);
 	progress_done();
 	vec_deinit(&s.pairs);
 	return err;

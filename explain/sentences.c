@@ -90,7 +90,8 @@ static struct err *tell(struct teller *t, const struct steps *s, uint32_t i, str
 	if (err)
 		return err;
 	ret->object = e.object ? e.object : "memory";
-	ret->where = e.file ? arena_printf(arena, "%s:%u", short_name(e.file), e.line) : "?";
+	ret->where = e.file && e.line ? arena_printf(arena, "%s:%u", short_name(e.file), e.line)
+				      : arena_printf(arena, "%s()", e.function ? e.function : "?");
 	ret->verb = arena_printf(arena, "%s %s at %s", w.verb, ret->object, ret->where);
 	ret->noun = arena_printf(arena, "%s %s at %s", w.noun, ret->object, ret->where);
 	ret->thread = t->p.x->threads[s->data[i].thread];
@@ -143,6 +144,23 @@ static struct err *tell_sections(struct teller *t, const struct told *from, cons
 	return NULL;
 }
 
+static struct err *tell_both_sides(struct teller *t, const struct told *from, const struct told *to)
+{
+	struct explanation *x = t->p.x;
+	struct told begin = { 0 }, end = { 0 };
+	struct err *err = tell(t, t->f, t->c->other_from, &begin);
+
+	if (!err)
+		err = tell(t, t->c->other_to_in_passing ? t->g : t->f, t->c->other_to, &end);
+	if (!err)
+		x->advice.text = arena_printf(
+			&x->arena,
+			"make both atomic: hold one lock from the %s to the %s, and the same lock "
+			"from the %s to the %s",
+			from->noun, to->noun, begin.noun, end.noun);
+	return err;
+}
+
 static struct err *tell_block(struct teller *t)
 {
 	struct explanation *x = t->p.x;
@@ -161,6 +179,8 @@ static struct err *tell_block(struct teller *t)
 				  "thread %s %s between thread %s's %s and its %s, which belong "
 				  "together",
 				  intruder.thread, intruder.verb, from.thread, from.noun, to.noun);
+	if (t->c->other_from != STEP_NONE)
+		return tell_both_sides(t, &from, &to);
 	x->advice.text =
 		arena_printf(&x->arena,
 			     "make %s to %s atomic: hold one lock from the %s to the %s, and the "

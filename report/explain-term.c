@@ -112,8 +112,10 @@ static void describe_event(struct strbuf *text, const struct shown_event *e, boo
 {
 	const char *member = e->object ? strstr(e->object, "::") : NULL;
 
-	if (e->file)
+	if (e->file && e->line)
 		strbuf_addf(text, "%s:%u  ", short_path(e->file), e->line);
+	else if (e->function)
+		strbuf_addf(text, "%s()  ", e->function);
 	strbuf_adds(text, e->op ? e->op : "event");
 	if (e->object)
 		strbuf_addf(text, " %s", brief && member ? member + 2 : e->object);
