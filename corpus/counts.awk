@@ -8,6 +8,7 @@ BEGIN { FS = "," }
 NR == 1 { next }
 { threads[$2] = 1 }
 $4 == "branch" { branches++ }
+$4 == "path-bits" { branches += $10 }
 $4 ~ /^(read|write|atomic-|free)/ {
 	count[$9]++
 	name[$9] = $8
