@@ -136,6 +136,8 @@ $(BUILD)/libplait.so: $(RT_OBJ)
 	$(Q)$(CC) -shared -Wl,-soname,libplait.so -o $@ $(RT_OBJ) -ldl -lpthread
 
 PRELOAD_OBJ := $(patsubst %.c,$(BUILD)/rtobj/%.o,$(call src,preload))
+# its fast path counts instructions; functions that need their frame ask for it
+$(PRELOAD_OBJ): RT_CFLAGS += -fomit-frame-pointer
 $(BUILD)/libplait-watch.so: $(PRELOAD_OBJ)
 	@echo "  LINK  $@"
 	$(Q)$(CC) -shared -Wl,-soname,libplait-watch.so -Wl,-z,now -Wl,--strip-debug -o $@ $(PRELOAD_OBJ)

@@ -36,15 +36,16 @@ void snapshot_deinit(struct snapshot *s)
 
 /* ---- one slot ---- */
 
-static void copy_stack(const struct watch_stack *stacks, uint32_t nstacks, uint16_t i, uint64_t pc,
-		       struct call_stack *ret)
+/* `sure` frames are known to be right; of a use that has no stack, pc is what there is. */
+static void copy_stack(const struct watch_stack *stacks, uint32_t nstacks, uint16_t i,
+		       unsigned sure, uint64_t pc, struct call_stack *ret)
 {
-	if (i < nstacks && stacks[i].n > 0 && stacks[i].n <= WATCH_DEPTH &&
-	    (pc == 0 || stacks[i].pc[0] == pc)) {
-		ret->n = stacks[i].n;
-		ret->truncated = stacks[i].truncated || stacks[i].n == WATCH_DEPTH;
+	if (i < nstacks && stacks[i].n > 0 && stacks[i].n <= WATCH_DEPTH) {
+		ret->n = MIN(stacks[i].n, MAX(sure, (unsigned)WATCH_SURE));
+		ret->truncated =
+			stacks[i].truncated || ret->n < stacks[i].n || stacks[i].n == WATCH_DEPTH;
 		memcpy(ret->pc, stacks[i].pc, ret->n * sizeof(ret->pc[0]));
-	} else if (pc) {
+	} else if (i == WATCH_NO_STACK && pc) {
 		ret->n = 1;
 		ret->truncated = true;
 		ret->pc[0] = pc;
@@ -70,7 +71,8 @@ static void copy_uses(const struct watch_slot *slot, const struct watch_header *
 		to->state = from->state;
 		to->flags = from->flags;
 		to->count = from->count;
-		copy_stack(slot->stacks, h->stacks, from->stack, from->pc, &to->stack);
+		copy_stack(slot->stacks, h->stacks, from->stack, from->frames, from->pc,
+			   &to->stack);
 		t->nuses++;
 	}
 }
@@ -83,10 +85,10 @@ static void copy_release(const struct watch_slot *slot, const struct watch_heade
 				  .inner_kind = r->kind,
 				  .outer_kind = r->outer_kind };
 	if (r->stack < h->stacks && slot->stacks[r->stack].generation == r->generation)
-		copy_stack(slot->stacks, h->stacks, r->stack, 0, &o->inner_stack);
+		copy_stack(slot->stacks, h->stacks, r->stack, 0, 0, &o->inner_stack);
 	if (r->outer_stack < h->stacks &&
 	    slot->stacks[r->outer_stack].generation == r->outer_generation)
-		copy_stack(slot->stacks, h->stacks, r->outer_stack, 0, &o->outer_stack);
+		copy_stack(slot->stacks, h->stacks, r->outer_stack, 0, 0, &o->outer_stack);
 }
 
 static void copy_history(const struct watch_slot *slot, const struct watch_header *h,

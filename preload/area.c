@@ -10,11 +10,14 @@
  * of the parent held stay in it as ghosts: nobody in the child will ever release them. */
 #include "preload/preload.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <limits.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -37,7 +40,8 @@ static struct {
 } config = { .threads = 8192, .depth = WATCH_DEPTH };
 static char exe_path[200];
 static bool have_key;
-static int ready; /* 0 not yet, 1 somebody is at it, 2 yes, 3 cannot */
+static bool try_first, plain; /* see plain_works */
+static int ready;	      /* 0 not yet, 1 somebody is at it, 2 yes, 3 cannot */
 
 /* ---- configuration: UNPLAIT_WATCH=dir=/run/watch,history=64 ---- */
 
@@ -363,10 +367,14 @@ struct watch_slot *slot_claim(struct watch_slot *parent)
 	STORE(t->n, 0);
 	STORE(t->seq, t->seq + 1);
 	t->lost = t->children = t->rounds = t->releases = t->foreign = 0;
-	t->stack_mask = area->stacks / 4 - 1;
-	t->history = (uint16_t)area->history;
+	t->stack_mask = area->stacks - 1;
+	t->history = area->history;
+	t->try_first = try_first;
+	t->plain_kind = plain ? PTHREAD_MUTEX_TIMED_NP : -1;
 	t->stack_lo = t->stack_hi = t->pthread = t->tid = 0;
 	memset(t->keys, 0, sizeof(t->keys));
+	memset(t->hints, 0, sizeof(t->hints));
+	memset(t->known, 0, sizeof(t->known));
 	for (uint32_t i = 0; i < area->stacks; i++)
 		t->stacks[i].sp = 0;
 	if (area->history)
@@ -377,12 +385,14 @@ struct watch_slot *slot_claim(struct watch_slot *parent)
 	return t;
 }
 
-void slot_adopt(struct watch_slot *t, uint64_t lo, uint64_t hi)
+void slot_adopt(struct watch_slot *t, uint64_t lo, uint64_t hi, uint64_t safe)
 {
 	t->tid = (uint32_t)syscall(SYS_gettid);
 	t->pthread = (uint64_t)pthread_self();
 	t->stack_lo = lo;
 	t->stack_hi = hi;
+	t->stack_span =
+		safe <= lo ? 0 : (uint32_t)(safe - lo < UINT32_MAX ? safe - lo : UINT32_MAX);
 	if (!t->name[0])
 		slot_name(t, NULL);
 	STORE(t->state, WATCH_LIVE);
@@ -424,7 +434,7 @@ static void thread_end(void *arg)
 
 /* ---- the process: first use, fork, exit ---- */
 
-static void main_stack(uint64_t *lo, uint64_t *hi)
+static void main_stack(uint64_t *lo, uint64_t *hi, uint64_t *safe)
 {
 	struct rlimit limit;
 	uint64_t size = 8 << 20;
@@ -433,17 +443,21 @@ static void main_stack(uint64_t *lo, uint64_t *hi)
 		size = limit.rlim_cur;
 	*hi = (uint64_t)__libc_stack_end;
 	*lo = *hi - size;
+	/* the kernel puts the program's name last: the page it is in is there */
+	*safe = (getauxval(AT_EXECFN) | (WATCH_PAGE - 1)) - 8 * (WATCH_REACH + 2);
+	if (*safe > *hi)
+		*safe = *hi;
 }
 
 /* The stack of a thread somebody else created: glibc puts the thread's descriptor at its top. */
-static void other_stack(uint64_t *lo, uint64_t *hi)
+static void other_stack(uint64_t *lo, uint64_t *hi, uint64_t *safe)
 {
 	uint64_t here = (uint64_t)__builtin_frame_address(0), top = (uint64_t)pthread_self();
 
-	*lo = *hi = 0; /* unknown: stacks of one frame */
+	*lo = *hi = *safe = 0; /* unknown: stacks of one frame */
 	if (top > here && top - here < 1 << 20) {
 		*lo = here - (64 << 10);
-		*hi = top;
+		*hi = *safe = top;
 	}
 }
 
@@ -467,7 +481,7 @@ struct watch_slot *self_attach(void)
 {
 	int saved = errno;
 	struct watch_slot *t = NULL;
-	uint64_t lo, hi;
+	uint64_t lo, hi, safe;
 
 	if (!load() || __atomic_load_n(&ready, __ATOMIC_ACQUIRE) == 1)
 		return NULL; /* another thread is making the area, or we are, further down */
@@ -482,11 +496,11 @@ struct watch_slot *self_attach(void)
 	if (syscall(SYS_gettid) == getpid()) {
 		t->name[0] = '0';
 		t->name[1] = 0;
-		main_stack(&lo, &hi);
+		main_stack(&lo, &hi, &safe);
 	} else {
-		other_stack(&lo, &hi);
+		other_stack(&lo, &hi, &safe);
 	}
-	slot_adopt(t, lo, hi);
+	slot_adopt(t, lo, hi, safe);
 	errno = saved;
 	return t;
 }
@@ -562,6 +576,34 @@ static const char *find_env(void)
 	return NULL;
 }
 
+/* Another preloaded library may stand behind us, and wants its calls. */
+static bool is_libc(void *function)
+{
+	Dl_info a, b;
+
+	return dladdr(function, &a) && dladdr((void *)(uintptr_t)gnu_get_libc_version, &b) &&
+	       a.dli_fbase == b.dli_fbase;
+}
+
+/* Does libc lock and unlock an ordinary mutex the way lock.c does? Since 2003 every glibc has; one
+ * that does not gets all its calls. Releases are noted on the long way, so not with a history. */
+static bool plain_works(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	const int tid = (int)syscall(SYS_gettid);
+	bool locked, tried;
+
+	if (config.history || !has_sse42 || real.pthread_mutex_lock(&m) != 0)
+		return false;
+	locked = m.__data.__lock == 1 && m.__data.__owner == tid && m.__data.__nusers == 1 &&
+		 m.__data.__kind == PTHREAD_MUTEX_TIMED_NP;
+	real.pthread_mutex_unlock(&m);
+	locked = locked && !m.__data.__lock && !m.__data.__owner && !m.__data.__nusers;
+	m.__data.__lock = 1;
+	tried = real.pthread_mutex_trylock(&m) == EBUSY;
+	return locked && tried;
+}
+
 /* Usually the constructor; earlier when another library's constructor, or malloc, takes a lock.
  * False while it is being done further up the stack. */
 static bool load(void)
@@ -581,6 +623,11 @@ static bool load(void)
 	exe_path[n > 0 ? n : 0] = 0;
 	have_key = pthread_key_create(&end_key, thread_end) == 0;
 	pthread_atfork(NULL, NULL, fork_child);
+	try_first = is_libc((void *)real.pthread_mutex_lock) &&
+		    is_libc((void *)real.pthread_mutex_unlock) &&
+		    is_libc((void *)real.pthread_rwlock_rdlock) &&
+		    is_libc((void *)real.pthread_spin_lock);
+	plain = try_first && plain_works();
 	errno = saved;
 	state = 2;
 	return true;

@@ -1,15 +1,22 @@
 /* preload/lock.c - the locks: mutexes, rwlocks, spinlocks, C11's mtx.
  *
- * Every function says what it is about to do, does it, and says what came of it:
- *
- *	lock:    push WANT; really lock; HELD, or drop it when the call failed
- *	trylock: really try; push HELD when it worked
+ *	lock:    try; when that works push HELD, else push WANT, really lock, and turn it into HELD
+ *	trylock: try; push HELD when it worked
  *	unlock:  drop; really unlock
  *
- * `unlock` drops first: what the area calls held must be held. A lock that this thread does not
- * hold by our books (another thread took it, or took it before we were there) is noted as foreign,
- * so that the reader stops trusting the entry that is left behind elsewhere. */
-#include "preload/preload.h"
+ * `unlock` drops first: what the area calls held must be held. `lock` tries first since most locks
+ * are free: what is noted after the atomic instruction is written back while the program goes on,
+ * whereas the instruction would wait for what was noted before it.
+ *
+ * An ordinary mutex (kind 0) that is free, and one that nobody waits for, we lock and unlock
+ * ourselves, as glibc does and in the words that its static initialiser makes public: a second
+ * call would cost as much as everything we note. See plain_works in area.c, which asks libc once
+ * whether it agrees.
+ *
+ * A lock that this thread does not hold by our books (another thread took it, or took it before we
+ * were there) is noted as foreign, so that the reader stops trusting the entry that is left behind
+ * elsewhere. */
+#include "preload/known.h"
 
 #include <errno.h>
 
@@ -58,7 +65,76 @@ static inline void try_end(struct watch_slot *t, enum watch_kind kind, const voi
 		use_push(t, kind, WATCH_HELD, 0, object, fp);
 }
 
+/* Not free at the first try: the thread may sleep now. */
+static __attribute__((noinline, cold)) struct watch_use *want(struct watch_slot *t,
+							      enum watch_kind kind, uint8_t flags,
+							      const void *object,
+							      const uint64_t *fp)
+{
+	struct watch_use *use = use_push(t, kind, WATCH_WANT, flags, object, fp);
+
+	stack_settle(t, fp);
+	return use;
+}
+
 /* ---- mutexes ---- */
+
+/* Take an ordinary mutex if it is free. */
+FAST bool plain_lock(const struct watch_slot *t, pthread_mutex_t *m)
+{
+	int zero = 0;
+
+	if (unlikely(m->__data.__kind != t->plain_kind) ||
+	    unlikely(!__atomic_compare_exchange_n(&m->__data.__lock, &zero, 1, false,
+						  __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)))
+		return false;
+	m->__data.__owner = (int)t->tid;
+	m->__data.__nusers++;
+	return true;
+}
+
+/* Drop an ordinary mutex that is the last one this thread took; false when it is not that. */
+FAST bool plain_drop(struct watch_slot *t, const pthread_mutex_t *m)
+{
+	/* with n = 0 this is the slot's head, whose first word is no address of a mutex */
+	struct watch_use *use = &t->uses[(int64_t)t->n - 1];
+
+	if (unlikely(use->object != (uint64_t)m) ||
+	    unlikely(use->fact != FACT(WATCH_MUTEX, WATCH_HELD)) ||
+	    unlikely(m->__data.__kind != t->plain_kind))
+		return false;
+	STORE(use->whole, 0);
+	STORE(t->n_and_seq, t->n_and_seq - 1);
+	return true;
+}
+
+/* Unlock an ordinary mutex; false when somebody waits for it, and it is still locked. */
+FAST bool plain_release(pthread_mutex_t *m)
+{
+	int one = 1;
+
+	m->__data.__owner = 0;
+	m->__data.__nusers--;
+	return __atomic_compare_exchange_n(&m->__data.__lock, &one, 0, false, __ATOMIC_RELEASE,
+					   __ATOMIC_RELAXED);
+}
+
+/* libc knows how to wake them. */
+static __attribute__((noinline)) int plain_wake(const struct watch_slot *t, pthread_mutex_t *m)
+{
+	m->__data.__owner = (int)t->tid;
+	m->__data.__nusers++;
+	return real.pthread_mutex_unlock(m);
+}
+
+/* Is trying first the same as locking, for a mutex that is free? Robust, priority-inheriting and
+ * -protecting ones are left to libc. */
+static inline bool may_try(const struct watch_slot *t, const pthread_mutex_t *m)
+{
+	int kind = m->__data.__kind;
+
+	return t->try_first && kind != t->plain_kind && (kind & ~(3 | 128)) == 0;
+}
 
 /* The holder locks it again. A recursive mutex counts, an error-checking one refuses; neither
  * waits. Any other hangs for good, and is recorded like every wait. */
@@ -74,20 +150,36 @@ static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex
 											 : NULL;
 }
 
-#define MUTEX_LOCK(m, flags, call)                                                                 \
+#define UNLOCK(object, call)                                                                       \
+	do {                                                                                       \
+		struct watch_slot *t = get_self();                                                 \
+		if (likely(t != NULL))                                                             \
+			unlock_begin(t, (const void *)(object));                                   \
+		return call;                                                                       \
+	} while (0)
+
+#define MUTEX_LOCK(m, flags, fp, try, call)                                                        \
 	do {                                                                                       \
 		struct watch_slot *t = get_self();                                                 \
 		struct watch_use *use;                                                             \
+		int result;                                                                        \
 		if (unlikely(!t))                                                                  \
 			return call;                                                               \
+		if (likely(plain_lock(t, (pthread_mutex_t *)(m)))) {                               \
+			use_push(t, WATCH_MUTEX, WATCH_HELD, 0, m, fp);                            \
+			return 0;                                                                  \
+		}                                                                                  \
 		use = relock(t, (const pthread_mutex_t *)(m));                                     \
-		if (unlikely(use != NULL)) {                                                       \
-			int result = call;                                                         \
-			if (result == 0)                                                           \
-				use->count++;                                                      \
+		if (use) {                                                                         \
+			result = call;                                                             \
+			use->count += result == 0;                                                 \
 			return result;                                                             \
 		}                                                                                  \
-		use = use_push(t, WATCH_MUTEX, WATCH_WANT, flags, m, FRAME);                       \
+		if (may_try(t, (const pthread_mutex_t *)(m)) && try == 0) {                        \
+			use_push(t, WATCH_MUTEX, WATCH_HELD, 0, m, fp);                            \
+			return 0;                                                                  \
+		}                                                                                  \
+		use = want(t, WATCH_MUTEX, flags, m, fp);                                          \
 		return lock_end(t, use, call);                                                     \
 	} while (0)
 
@@ -98,6 +190,10 @@ static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex
 		int result;                                                                        \
 		if (unlikely(!t))                                                                  \
 			return call;                                                               \
+		if (likely(plain_lock(t, (pthread_mutex_t *)(m)))) {                               \
+			use_push(t, WATCH_MUTEX, WATCH_HELD, 0, m, FRAME);                         \
+			return 0;                                                                  \
+		}                                                                                  \
 		use = relock(t, (const pthread_mutex_t *)(m));                                     \
 		result = call;                                                                     \
 		if (unlikely(use != NULL))                                                         \
@@ -107,28 +203,49 @@ static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex
 		return result;                                                                     \
 	} while (0)
 
-#define UNLOCK(object, call)                                                                       \
-	do {                                                                                       \
-		struct watch_slot *t = get_self();                                                 \
-		if (likely(t != NULL))                                                             \
-			unlock_begin(t, object);                                                   \
-		return call;                                                                       \
-	} while (0)
-
-EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+static __attribute__((noinline)) int mutex_lock(pthread_mutex_t *m, const uint64_t *fp)
 {
-	MUTEX_LOCK(m, 0, real.pthread_mutex_lock(m));
+	MUTEX_LOCK(m, 0, fp, real.pthread_mutex_trylock(m), real.pthread_mutex_lock(m));
+}
+
+/* A mutex that we have locked, from a place whose stack is not where it mostly is. */
+static __attribute__((noinline)) int mutex_note(pthread_mutex_t *m, const uint64_t *fp)
+{
+	struct watch_slot *t = self;
+
+	use_push(t, WATCH_MUTEX, WATCH_HELD, 0, m, fp);
+	return 0;
+}
+
+/* The one that matters. Everything else is behind jumps, so that no register is saved here. */
+EXPORT SSE42 int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	struct watch_slot *t = self;
+	const uint8_t *hint;
+	unsigned i;
+
+	if (unlikely(!is_watched(t)) || unlikely(!plain_lock(t, m)))
+		return mutex_lock(m, FRAME);
+	if (unlikely(!known_can(t, FRAME)))
+		return mutex_note(m, FRAME);
+	i = *known_at(t, FRAME, &hint);
+	if (unlikely(!known_is(&t->stacks[i], FRAME)))
+		return mutex_note(m, FRAME);
+	use_push_as(t, WATCH_MUTEX, WATCH_HELD, 0, m, i);
+	return 0;
 }
 
 EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
 {
-	MUTEX_LOCK(m, WATCH_TIMED, real.pthread_mutex_timedlock(m, until));
+	MUTEX_LOCK(m, WATCH_TIMED, FRAME, real.pthread_mutex_trylock(m),
+		   real.pthread_mutex_timedlock(m, until));
 }
 
 EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 				   const struct timespec *until)
 {
-	MUTEX_LOCK(m, WATCH_TIMED, real.pthread_mutex_clocklock(m, clock, until));
+	MUTEX_LOCK(m, WATCH_TIMED, FRAME, real.pthread_mutex_trylock(m),
+		   real.pthread_mutex_clocklock(m, clock, until));
 }
 
 EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
@@ -136,20 +253,35 @@ EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 	MUTEX_TRY(m, real.pthread_mutex_trylock(m));
 }
 
+static __attribute__((noinline)) int mutex_unlock(pthread_mutex_t *m)
+{
+	struct watch_slot *t = get_self();
+
+	if (likely(t != NULL))
+		unlock_begin(t, m);
+	return real.pthread_mutex_unlock(m);
+}
+
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
-	UNLOCK(m, real.pthread_mutex_unlock(m));
+	struct watch_slot *t = self;
+
+	if (unlikely(!is_watched(t)) || unlikely(!plain_drop(t, m)))
+		return mutex_unlock(m);
+	if (unlikely(!plain_release(m)))
+		return plain_wake(t, m);
+	return 0;
 }
 
 /* glibc's mtx_t is a pthread_mutex_t; thrd_success is 0 */
 EXPORT int mtx_lock(mtx_t *m)
 {
-	MUTEX_LOCK(m, 0, real.mtx_lock(m));
+	MUTEX_LOCK(m, 0, FRAME, real.mtx_trylock(m), real.mtx_lock(m));
 }
 
 EXPORT int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict until)
 {
-	MUTEX_LOCK(m, WATCH_TIMED, real.mtx_timedlock(m, until));
+	MUTEX_LOCK(m, WATCH_TIMED, FRAME, real.mtx_trylock(m), real.mtx_timedlock(m, until));
 }
 
 EXPORT int mtx_trylock(mtx_t *m)
@@ -164,22 +296,25 @@ EXPORT int mtx_unlock(mtx_t *m)
 
 /* ---- rwlocks and spinlocks ---- */
 
-#define LOCK(kind, object, flags, call)                                                            \
+#define LOCK(kind, object, flags, try, call)                                                       \
 	do {                                                                                       \
 		struct watch_slot *t = get_self();                                                 \
-		struct watch_use *use;                                                             \
 		if (unlikely(!t))                                                                  \
 			return call;                                                               \
-		use = use_push(t, kind, WATCH_WANT, flags, (const void *)(object), FRAME);         \
-		return lock_end(t, use, call);                                                     \
+		if (likely(t->try_first && try == 0)) {                                            \
+			use_push(t, kind, WATCH_HELD, 0, (const void *)(object), FRAME);           \
+			return 0;                                                                  \
+		}                                                                                  \
+		return lock_end(t, want(t, kind, flags, (const void *)(object), FRAME), call);     \
 	} while (0)
 
 #define TRY(kind, object, call)                                                                    \
 	do {                                                                                       \
 		struct watch_slot *t = get_self();                                                 \
-		int result = t ? call : 0;                                                         \
+		int result;                                                                        \
 		if (unlikely(!t))                                                                  \
 			return call;                                                               \
+		result = call;                                                                     \
 		try_end(t, kind, (const void *)(object), FRAME, result);                           \
 		return result;                                                                     \
 	} while (0)
@@ -193,20 +328,21 @@ static inline uint8_t reader_flags(const pthread_rwlock_t *l)
 
 EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
-	LOCK(WATCH_READ, l, reader_flags(l), real.pthread_rwlock_rdlock(l));
+	LOCK(WATCH_READ, l, reader_flags(l), real.pthread_rwlock_tryrdlock(l),
+	     real.pthread_rwlock_rdlock(l));
 }
 
 EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict l,
 				      const struct timespec *restrict until)
 {
-	LOCK(WATCH_READ, l, reader_flags(l) | WATCH_TIMED,
+	LOCK(WATCH_READ, l, reader_flags(l) | WATCH_TIMED, real.pthread_rwlock_tryrdlock(l),
 	     real.pthread_rwlock_timedrdlock(l, until));
 }
 
 EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *restrict l, clockid_t clock,
 				      const struct timespec *restrict until)
 {
-	LOCK(WATCH_READ, l, reader_flags(l) | WATCH_TIMED,
+	LOCK(WATCH_READ, l, reader_flags(l) | WATCH_TIMED, real.pthread_rwlock_tryrdlock(l),
 	     real.pthread_rwlock_clockrdlock(l, clock, until));
 }
 
@@ -217,19 +353,21 @@ EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 
 EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
-	LOCK(WATCH_WRITE, l, 0, real.pthread_rwlock_wrlock(l));
+	LOCK(WATCH_WRITE, l, 0, real.pthread_rwlock_trywrlock(l), real.pthread_rwlock_wrlock(l));
 }
 
 EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict l,
 				      const struct timespec *restrict until)
 {
-	LOCK(WATCH_WRITE, l, WATCH_TIMED, real.pthread_rwlock_timedwrlock(l, until));
+	LOCK(WATCH_WRITE, l, WATCH_TIMED, real.pthread_rwlock_trywrlock(l),
+	     real.pthread_rwlock_timedwrlock(l, until));
 }
 
 EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict l, clockid_t clock,
 				      const struct timespec *restrict until)
 {
-	LOCK(WATCH_WRITE, l, WATCH_TIMED, real.pthread_rwlock_clockwrlock(l, clock, until));
+	LOCK(WATCH_WRITE, l, WATCH_TIMED, real.pthread_rwlock_trywrlock(l),
+	     real.pthread_rwlock_clockwrlock(l, clock, until));
 }
 
 EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
@@ -244,7 +382,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 
 EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
 {
-	LOCK(WATCH_SPIN, l, 0, real.pthread_spin_lock(l));
+	LOCK(WATCH_SPIN, l, 0, real.pthread_spin_trylock(l), real.pthread_spin_lock(l));
 }
 
 EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
@@ -254,5 +392,5 @@ EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 
 EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
 {
-	UNLOCK((const void *)l, real.pthread_spin_unlock(l));
+	UNLOCK(l, real.pthread_spin_unlock(l));
 }

@@ -30,7 +30,7 @@ void real_resolve(void);
 
 /* This thread's slot; NULL before its first use, UNWATCHED when it has none. */
 #define UNWATCHED ((struct watch_slot *)1)
-extern __thread struct watch_slot *self;
+extern __thread struct watch_slot *self __attribute__((tls_model("initial-exec")));
 extern struct watch_header *area;
 
 /* Find or make the slot of this thread; NULL when it cannot be watched. Keeps errno. */
@@ -38,8 +38,9 @@ struct watch_slot *self_attach(void);
 /* A slot for a thread that `parent` (may be NULL) is about to create; NULL when there is none. */
 struct watch_slot *slot_claim(struct watch_slot *parent);
 void slot_release(struct watch_slot *t);
-/* The calling thread takes the slot; its stack ends at `hi`. */
-void slot_adopt(struct watch_slot *t, uint64_t lo, uint64_t hi);
+/* The calling thread takes the slot; its stack ends at `hi`, and WATCH_REACH words above frames
+ * below `safe` can be read. */
+void slot_adopt(struct watch_slot *t, uint64_t lo, uint64_t hi, uint64_t safe);
 /* Note the module that contains pc, once, so that symbols can be found when we are gone. */
 void module_note(uint64_t pc);
 /* Code may have been unmapped: what was noted has to be noted again. */
@@ -59,99 +60,45 @@ struct unwind_rule unwind_rule_of(uint64_t pc);
 void unwind_init(void);
 void unwind_forget(void); /* code was unmapped */
 
-/* The index of the caller's call stack in t's table, WATCH_NO_STACK when all are in use.
- * fp: __builtin_frame_address(0) of the function the program called. */
-__attribute__((cold, noinline)) uint16_t stack_capture_slow(struct watch_slot *t,
-							    const uint64_t *fp, uint32_t key,
-							    unsigned set);
+/* The caller's call stack as the low half of a use: its index in t's table, or WATCH_NO_STACK when
+ * all are in use, and how many frames are certain. fp: __builtin_frame_address(0) of the function
+ * the program called. */
+__attribute__((noinline)) uint32_t stack_capture(struct watch_slot *t, const uint64_t *fp);
+/* This thread is about to wait: see how many frames of each use are certain, while they last. */
+__attribute__((cold, noinline)) void stack_settle(struct watch_slot *t, const uint64_t *fp);
+extern bool has_sse42;
 void stack_init(unsigned depth);
 void history_note(struct watch_slot *t, uint32_t i);
+
+FAST bool is_watched(const struct watch_slot *t)
+{
+	return (uintptr_t)t > (uintptr_t)UNWATCHED;
+}
 
 static inline struct watch_slot *get_self(void)
 {
 	struct watch_slot *t = self;
 
-	if (unlikely((uintptr_t)t <= (uintptr_t)UNWATCHED))
+	if (unlikely(!is_watched(t)))
 		return t ? NULL : self_attach();
 	return t;
 }
 
-/* Is stack s what we would find by unwinding from here? Every load is independent of the others,
- * which is why this is several times faster than unwinding. The arrays are filled up to multiples
- * of eight with what is true anyway, so that the number of frames costs no mispredicted branch. */
-FAST bool stack_is_same(const struct watch_stack *s, const uint64_t *fp)
-{
-	const uint64_t *base = fp + 1; /* the place of the innermost return address */
-	uint64_t differ = s->sp ^ (uint64_t)(fp + 2);
-
-	if (unlikely(s->needs_bp)) {
-		differ |= s->bp ^ fp[0];
-		for (unsigned i = 0; i < s->nbp; i += 4)
-			for (unsigned k = i; k < i + 4; k++)
-				differ |= base[s->bp_off[k]] ^ (uint64_t)(base + s->bp_value[k]);
-	}
-	if (unlikely(differ)) /* before looking at places that may not be there */
-		return false;
-	for (unsigned i = 0; i < 8; i++)
-		differ |= base[s->off[i]] ^ s->pc[i];
-	if (unlikely(s->n > 8))
-		for (unsigned i = 8; i < WATCH_DEPTH; i++)
-			differ |= base[s->off[i]] ^ s->pc[i];
-	return likely(differ == 0);
-}
-
-typedef uint32_t four __attribute__((vector_size(16)));
-#define STACK_LEVELS 4
-
-/* Four keys to a set; the mask of those that are equal to key. */
-FAST unsigned stack_match(const uint32_t *keys, uint32_t key)
-{
-	four same = *(const four *)keys == (four){ key, key, key, key };
-
-	return (unsigned)__builtin_ia32_movmskps((__attribute__((vector_size(16))) float)same);
-}
-
-/* Look for the stack by its innermost return address and sp. When the one found there differs
- * further out, its first return address (which is in the same place for both) goes into the key,
- * and so on: a call site that is always reached in one way never pays for the ones that are not. */
-FAST uint16_t stack_capture(struct watch_slot *t, const uint64_t *fp)
-{
-	const uint64_t golden = 0x9e3779b97f4a7c15ull;
-	uint64_t mixed = (fp[1] ^ (uint64_t)fp << 20) * golden;
-
-	for (unsigned level = 1;; level++) {
-		uint32_t key = (uint32_t)(mixed >> 20) | 1;
-		unsigned set = (unsigned)(mixed >> 57 & t->stack_mask) * 4, way, mask;
-		const struct watch_stack *s;
-
-		/* mostly the first of the set: then the keys need not be looked at */
-		if (likely(stack_is_same(&t->stacks[set], fp)))
-			return (uint16_t)set;
-		mask = stack_match(&t->keys[set], key);
-		if (unlikely(!mask))
-			return stack_capture_slow(t, fp, key, set);
-		way = set + (unsigned)__builtin_ctz(mask);
-		s = &t->stacks[way];
-		if (way != set && stack_is_same(s, fp))
-			return (uint16_t)way;
-		if (level == STACK_LEVELS || s->sp != (uint64_t)(fp + 2))
-			return stack_capture_slow(t, fp, key, set);
-		mixed = (mixed ^ fp[1 + s->off[level]]) * golden;
-	}
-}
-
 #define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELEASE)
 
+#define FACT(kind, state) ((uint32_t)(kind) | (uint32_t)(state) << 8)
+
 /* Push a use; NULL when the thread is nested too deeply. The place is reserved before it is filled,
- * so that a signal handler which takes locks itself pushes above it and leaves it alone. Stores are
- * few and near each other: the lock instruction that follows waits until all of them are done. */
-FAST struct watch_use *use_push(struct watch_slot *t, enum watch_kind kind, enum watch_state state,
-				uint8_t flags, const void *object, const uint64_t *fp)
+ * so that a signal handler which takes locks itself pushes above it and leaves it alone; what is
+ * above the top is VOID. stack: as stack_capture
+ * returns it. */
+FAST struct watch_use *use_push_as(struct watch_slot *t, enum watch_kind kind,
+				   enum watch_state state, uint8_t flags, const void *object,
+				   uint32_t stack)
 {
 	uint64_t progress = t->n_and_seq;
 	uint32_t n = (uint32_t)progress;
 	struct watch_use *use = &t->uses[n];
-	uint64_t rest = (uint64_t)kind << 16 | (uint64_t)state << 24 | (uint64_t)flags << 32;
 
 	if (unlikely(n >= WATCH_USES)) {
 		t->lost++;
@@ -159,9 +106,24 @@ FAST struct watch_use *use_push(struct watch_slot *t, enum watch_kind kind, enum
 	}
 	STORE(t->n_and_seq, progress + (1ull << 32 | 1));
 	use->object = (uint64_t)object;
-	use->pc = fp[1];
-	STORE(use->whole, rest | stack_capture(t, fp));
+	STORE(use->whole, stack | (uint64_t)flags << 24 | (uint64_t)FACT(kind, state) << 32);
 	return use;
+}
+
+/* The same, when there may be no stack. */
+FAST struct watch_use *use_push_with(struct watch_slot *t, enum watch_kind kind,
+				     enum watch_state state, uint8_t flags, const void *object,
+				     const uint64_t *fp, uint32_t stack)
+{
+	if (unlikely(stack == WATCH_NO_STACK) && t->n < WATCH_USES)
+		t->uses[t->n].pc = fp[1];
+	return use_push_as(t, kind, state, flags, object, stack);
+}
+
+FAST struct watch_use *use_push(struct watch_slot *t, enum watch_kind kind, enum watch_state state,
+				uint8_t flags, const void *object, const uint64_t *fp)
+{
+	return use_push_with(t, kind, state, flags, object, fp, stack_capture(t, fp));
 }
 
 /* Take use i away; the ones above move down. */

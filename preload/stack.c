@@ -4,18 +4,33 @@
  * ways to a set, found by return address and stack pointer. Whether a remembered stack is still
  * right needs no unwinding: by induction, if sp and the innermost return address are the same, the
  * next return address is in the same place, and if that place still holds the same value ... A
- * frame that starts relative to bp also needs the same bp, which is either the register's value or
- * was loaded from a place that is compared as well. So the test is exact, and costs one independent
- * load and compare per frame (stack_is_same in preload.h).
+ * frame that starts relative to bp also needs the same bp, which is either the register's value
+ * (our own prologue pushed it) or was loaded from a place that is compared as well. So the test
+ * costs one independent load per frame (known.h). The checksum of the words is compared, and on the
+ * long way their low halves: return addresses that differ by a multiple of 4 GB are not met in one
+ * place.
+ *
+ * One place may be reached in many ways. We learn which words of the stack tell them apart (hints,
+ * by return address and sp); a table takes return address, sp and those words to the stack, without
+ * a branch that could be mispredicted. It may be wrong, as everything found is compared; then
+ * the keys of all stacks are searched, one word deeper each time.
+ *
+ * Every acquisition compares the innermost WATCH_SURE frames: those that may have returned by the
+ * time somebody asks (wrappers of wrappers). The frames further out are still there when the
+ * thread gets to wait for something, and only then are they of interest: stack_settle compares
+ * them just before the wait. Where they differ, one of the two is another path, nobody knows which,
+ * and the stack is cut there.
  *
  * A stack that a use refers to stays; any other may be replaced, and the history's
  * references to it then no longer match its generation. */
-#include "preload/preload.h"
+#include "preload/known.h"
 
 static unsigned max_depth = WATCH_DEPTH;
+bool has_sse42;
 
 void stack_init(unsigned depth)
 {
+	has_sse42 = __builtin_cpu_supports("sse4.2");
 	max_depth = depth < 1 ? 1 : depth > WATCH_DEPTH ? WATCH_DEPTH : depth;
 }
 
@@ -24,65 +39,82 @@ static uint64_t load(uint64_t address)
 	return *(const uint64_t *)address;
 }
 
-/* Fill s by unwinding from fp; every load is within [sp, hi). */
-static void unwind(struct watch_stack *s, const uint64_t *fp, uint64_t lo, uint64_t hi)
+/* One more word that has to be the same for s to be right. */
+static void check(struct watch_stack *s, unsigned *n, const uint64_t *fp, uint64_t address)
 {
-	uint64_t sp = (uint64_t)(fp + 2), base = sp - 8, bp = fp[0], bp_from = 0, pc = fp[1];
+	unsigned i = (*n)++;
 
-	s->bp = bp;
+	if (i < 8) {
+		s->place[i] = (uint16_t)((const uint64_t *)address - fp);
+		s->low[i] = (uint32_t)load(address);
+	} else {
+		s->more = 1;
+		s->place2[i - 8] = (uint16_t)((const uint64_t *)address - fp);
+		s->low2[i - 8] = (uint32_t)load(address);
+	}
+}
+
+/* See known_is: repeat what is known to hold. */
+static void fill_up(struct watch_stack *s, unsigned n)
+{
+	for (; n < 15; n++) {
+		if (n < 8) {
+			s->place[n] = s->place[0];
+			s->low[n] = s->low[0];
+		} else {
+			s->place2[n - 8] = s->place[0];
+			s->low2[n - 8] = s->low[0];
+		}
+	}
+}
+
+/* Fill s by unwinding from fp; every load is within [sp, hi). At most two checks per frame but
+ * the first: fifteen. */
+static unsigned unwind(struct watch_stack *s, const uint64_t *fp, uint64_t lo, uint64_t hi)
+{
+	uint64_t sp = (uint64_t)(fp + 2), bp = fp[0], bp_at = (uint64_t)fp, pc = fp[1];
+	unsigned checks = 0;
+
 	s->n = 1;
-	s->nbp = 0;
-	s->needs_bp = 0;
+	s->more = 0;
 	s->truncated = 1;
 	s->pc[0] = pc;
-	s->off[0] = 0;
+	check(s, &checks, fp, (uint64_t)(fp + 1));
 	if (sp < lo || sp > hi)
-		return; /* a stack we do not know: a coroutine's, a signal's */
+		return checks; /* a stack we do not know: a coroutine's, a signal's */
 	while (s->n < max_depth) {
 		struct unwind_rule rule = unwind_rule_of(pc);
 		uint64_t cfa = (rule.base == UNWIND_BP ? bp : sp) + rule.offset;
 
 		if (rule.base == UNWIND_STOP) {
 			s->truncated = rule.offset != UNWIND_LAST;
-			return;
+			break;
 		}
-		if (cfa <= sp || cfa > hi || cfa % 8 || (cfa - base) / 8 > 0xffff) {
+		if (cfa <= sp || cfa > hi || cfa % 8 || (cfa - (uint64_t)fp) / 8 > 0xffff) {
 			s->truncated = cfa <= sp;
-			return; /* beyond the thread's first frame: the normal end */
+			break; /* beyond the thread's first frame: the normal end */
 		}
-		if (rule.base == UNWIND_BP) {
-			s->needs_bp = 1;
-			if (bp_from) {
-				s->bp_off[s->nbp] = (uint16_t)((bp_from - base) / 8);
-				s->bp_value[s->nbp++] = (uint16_t)((bp - base) / 8);
-			}
+		if (rule.base == UNWIND_BP && bp_at && s->n < WATCH_SURE) {
+			check(s, &checks, fp, bp_at);
+			bp_at = 0; /* once is enough */
 		}
 		if (rule.bp_save) {
-			bp_from = cfa - rule.bp_save;
-			if (bp_from < base)
-				return;
-			bp = load(bp_from);
+			bp_at = cfa - rule.bp_save;
+			if (bp_at < sp - 8)
+				break;
+			bp = load(bp_at);
 		}
 		pc = load(cfa - 8);
 		if (pc < 4096)
-			return;
-		s->off[s->n] = (uint16_t)((cfa - 8 - base) / 8);
+			break;
+		if (s->n < WATCH_SURE)
+			check(s, &checks, fp, cfa - 8);
+		else
+			s->outer[s->n - WATCH_SURE] = (uint16_t)((cfa - (uint64_t)fp) / 8 - 1);
 		s->pc[s->n++] = pc;
 		sp = cfa;
 	}
-}
-
-/* See stack_is_same: repeat what is known to hold. */
-static void fill_up(struct watch_stack *s)
-{
-	for (unsigned i = s->n; i < WATCH_DEPTH; i++) {
-		s->off[i] = 0;
-		s->pc[i] = s->pc[0];
-	}
-	for (unsigned i = s->nbp; s->nbp && i < WATCH_DEPTH; i++) {
-		s->bp_off[i] = s->bp_off[0];
-		s->bp_value[i] = s->bp_value[0];
-	}
+	return checks;
 }
 
 /* Does a use refer to the stack? */
@@ -94,29 +126,31 @@ static bool is_pinned(const struct watch_slot *t, unsigned way)
 	return false;
 }
 
-/* The way of the set that the new stack goes to: the one with its key (it was of another stack),
- * the first free one, or any that no use refers to; -1 when there is none. */
-static int choose_way(const struct watch_slot *t, uint32_t key, unsigned set)
+/* Where the new stack goes: where it is looked for first, the way with its key (it was of another
+ * stack), a free one, or any in the set that no use refers to; -1 when there is none. */
+static int choose_way(const struct watch_slot *t, uint32_t key, unsigned first)
 {
 	int free_way = -1, any = -1;
 
 	for (unsigned k = 0; k < 4; k++) {
-		unsigned way = set + (k + t->seq) % 4;
+		unsigned way = first ^ k;
 
 		if (is_pinned(t, way))
 			continue;
-		any = (int)way;
 		if (t->keys[way] == key)
-			return any;
-		if (t->keys[way] == 0 && (free_way < 0 || any < free_way))
-			free_way = any;
+			return (int)way;
+		if (t->keys[way] == 0 && free_way < 0)
+			free_way = (int)way;
+		if (any < 0 || (t->seq & 3) == k)
+			any = (int)way;
 	}
 	return free_way >= 0 ? free_way : any;
 }
 
-uint16_t stack_capture_slow(struct watch_slot *t, const uint64_t *fp, uint32_t key, unsigned set)
+static __attribute__((cold, noinline)) uint32_t remember(struct watch_slot *t, const uint64_t *fp,
+							 uint32_t key, unsigned first)
 {
-	int way = choose_way(t, key, set);
+	int way = choose_way(t, key, first);
 	struct watch_stack *s;
 
 	if (way < 0)
@@ -126,12 +160,131 @@ uint16_t stack_capture_slow(struct watch_slot *t, const uint64_t *fp, uint32_t k
 	s->sp = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	s->generation++;
-	unwind(s, fp, t->stack_lo, t->stack_hi);
-	fill_up(s);
+	fill_up(s, unwind(s, fp, t->stack_lo, t->stack_hi));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	s->sp = (uint64_t)(fp + 2);
 	t->keys[way] = key;
-	return (uint16_t)way;
+	return (uint32_t)way | (uint32_t)s->n << 16;
+}
+
+static bool is_same(const struct watch_stack *s, const uint64_t *fp)
+{
+	uint32_t differ = 0;
+
+	if (s->sp != (uint64_t)(fp + 2))
+		return false;
+	for (unsigned i = 0; i < 8; i++)
+		differ |= (uint32_t)fp[s->place[i]] ^ s->low[i];
+	for (unsigned i = 0; s->more && i < 7; i++)
+		differ |= (uint32_t)fp[s->place2[i]] ^ s->low2[i];
+	return differ == 0;
+}
+
+/* s was found by pc and sp and differs: remember the first word that does. All words before it are
+ * the same, so it is in the same place for both. */
+static void learn(uint8_t *hint, const uint64_t *fp, const struct watch_stack *s)
+{
+	unsigned i = 0, place;
+
+	while (i < 7 && (uint32_t)fp[s->place[i]] == s->low[i])
+		i++;
+	place = s->place[i] - 1u;
+	if (place == 0 || place >= WATCH_REACH || hint[0] == place || hint[1] == place ||
+	    hint[2] == place || hint[3] == place)
+		return;
+	for (i = 0; i < 3 && hint[i]; i++)
+		;
+	hint[i] = (uint8_t)place;
+}
+
+/* When the stack found under return address and sp differs further out, the first word that is
+ * compared after those (it is in the same place for both) goes into the key, and so on. */
+static uint32_t search(struct watch_slot *t, const uint64_t *fp, uint8_t *hint)
+{
+	const uint64_t golden = 0x9e3779b97f4a7c15ull;
+	uint64_t mixed = (fp[1] ^ (uint64_t)fp << 20) * golden;
+
+	for (unsigned level = 1;; level++) {
+		uint32_t key = (uint32_t)(mixed >> 20) | 1;
+		unsigned first = (unsigned)(mixed >> 57) & t->stack_mask, way = first;
+		const struct watch_stack *s;
+
+		for (unsigned k = 1; k < 4 && t->keys[way] != key; k++)
+			way = first ^ k;
+		s = &t->stacks[way];
+		if (t->keys[way] == key && is_same(s, fp))
+			return way;
+		if (t->keys[way] != key || level == 8 || s->sp != (uint64_t)(fp + 2))
+			return remember(t, fp, key, first);
+		if (hint)
+			learn(hint, fp, s);
+		/* the product's high half knows most: let it meet the next word's low half */
+		mixed = ((mixed << 32 | mixed >> 32) ^ (uint32_t)fp[s->place[level]]) * golden;
+	}
+}
+
+SSE42 static uint32_t capture(struct watch_slot *t, const uint64_t *fp)
+{
+	const uint8_t *hint;
+	unsigned i = *known_at(t, fp, &hint) & t->stack_mask;
+	uint32_t found;
+
+	if (likely(known_is(&t->stacks[i], fp)))
+		return i;
+	found = search(t, fp, (uint8_t *)hint);
+	if (found != WATCH_NO_STACK) {
+		struct watch_stack *s = &t->stacks[found & 0xffff];
+
+		s->sum = (uint32_t)known_sum(s, fp);
+		*known_at(t, fp, &hint) = (uint8_t)found;
+	}
+	return found;
+}
+
+uint32_t stack_capture(struct watch_slot *t, const uint64_t *fp)
+{
+	return likely(has_sse42 && known_can(t, fp)) ? capture(t, fp) : search(t, fp, NULL);
+}
+
+/* How many frames of s are as they were when it was remembered; those that have returned since
+ * count only if every acquisition compares them. */
+static uint8_t still_there(const struct watch_stack *s, const uint64_t *fp)
+{
+	const uint64_t *frame = (const uint64_t *)s->sp - 2;
+	uint8_t n = WATCH_SURE;
+
+	for (; n < s->n; n++) {
+		const uint64_t *place = frame + s->outer[n - WATCH_SURE];
+
+		if (place < fp || *place != s->pc[n])
+			break;
+	}
+	return n < s->n ? n : s->n;
+}
+
+void stack_settle(struct watch_slot *t, const uint64_t *fp)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct watch_use *use = &t->uses[i];
+		const struct watch_stack *s;
+		uint8_t n;
+
+		if (use->object == 0 || use->stack == WATCH_NO_STACK || use->frames)
+			continue;
+		s = &t->stacks[use->stack];
+		n = still_there(s, fp);
+		if (n < s->n && i == t->n - 1) {
+			/* our own call: it can be unwound again, as another stack */
+			uint32_t key = (uint32_t)(s->pc[n] ^ (uint64_t)fp) | 1;
+			uint32_t found = remember(t, fp, key, use->stack ^ 1);
+
+			if (found != WATCH_NO_STACK) {
+				use->stack = (uint16_t)found;
+				n = (uint8_t)(found >> 16);
+			}
+		}
+		STORE(use->frames, n);
+	}
 }
 
 /* ---- the history of releases ---- */

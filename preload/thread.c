@@ -37,7 +37,10 @@ static struct watch_slot *child_slot(uint64_t start, uint64_t arg, uint64_t size
 
 static void adopt(struct watch_slot *t, const uint64_t *frame)
 {
-	slot_adopt(t, (uint64_t)frame - t->stack_lo, (uint64_t)frame);
+	uint64_t top = (uint64_t)frame;
+
+	/* above it are start_thread's frame and more than 2 KB of the thread's descriptor */
+	slot_adopt(t, top - t->stack_lo, top, top);
 }
 
 static void *thread_main(void *p)

@@ -29,6 +29,7 @@ static inline void wait_begin(struct wait *w, struct watch_slot *t, enum watch_k
 	if (w->mutex)
 		STORE(w->mutex->state, WATCH_YIELD);
 	w->use = use_push(t, kind, WATCH_VOID, flags, object, fp);
+	stack_settle(t, fp);
 	if (w->use) {
 		w->use->aux = (uint64_t)mutex; /* only conditions read it */
 		STORE(w->use->state, WATCH_WANT);

@@ -22,17 +22,20 @@
 #include <stdint.h>
 
 #define WATCH_MAGIC	  0x31484354574c5055ull /* "UPLWTCH1", little endian */
-#define WATCH_VERSION	  1
+#define WATCH_VERSION	  2
 #define WATCH_ENV	  "UNPLAIT_WATCH" /* dir=PATH,history=N,depth=N,threads=N */
 #define WATCH_NAME	  "unplait-watch" /* of the memfd; file areas are called PID.area */
 #define WATCH_PAGE	  4096
 #define WATCH_MODULES	  255 /* distinct modules that locking code may live in */
 #define WATCH_USES	  89  /* nested uses per thread; deeper ones are counted in `lost` */
-#define WATCH_DEPTH	  16  /* frames per stack */
+#define WATCH_DEPTH	  16  /* frames per stack ... */
+#define WATCH_SURE	  8   /* ... of which every acquisition compares the innermost */
 #define WATCH_STACKS	  64  /* call stacks per thread ... */
 #define WATCH_STACKS_MAX  128 /* ... and with a history */
 #define WATCH_HISTORY_MAX 256
 #define WATCH_FOREIGN	  8
+#define WATCH_HINTS	  64
+#define WATCH_REACH	  200
 #define WATCH_NO_STACK	  0xffff
 
 enum watch_kind {
@@ -61,15 +64,21 @@ enum watch_flags {
 struct watch_use {
 	uint64_t object; /* address of the lock, condition, semaphore; the pthread_t of a join */
 	uint64_t aux;	 /* of a condition: its mutex */
-	uint64_t pc;	 /* return address of the call, for when there is no stack */
+	uint64_t pc;	 /* return address of the call; only with WATCH_NO_STACK */
 	union {
 		struct {
 			uint16_t stack;
-			uint8_t kind;  /* enum watch_kind */
-			uint8_t state; /* enum watch_state; written last */
-			uint8_t flags; /* enum watch_flags */
-			uint8_t pad;
-			uint16_t count; /* further acquisitions of a recursive lock */
+			uint8_t frames; /* so many are certain; 0 = not more than WATCH_SURE */
+			uint8_t flags;	/* enum watch_flags */
+			union {
+				struct {
+					uint8_t kind;	/* enum watch_kind */
+					uint8_t state;	/* enum watch_state; written last */
+					uint16_t count; /* further acquisitions of a recursive lock
+							 */
+				};
+				uint32_t fact; /* these in one compare */
+			};
 		};
 		uint64_t whole; /* all of these in one store */
 	};
@@ -88,19 +97,23 @@ struct watch_release {
 };
 
 /* A call stack, and what it takes to see cheaply that it is the same again: see preload/stack.c.
- * What is needed for up to eight frames lies in the first two cache lines. */
+ * Places are counted in words from the frame of the function the program called. The fast path
+ * reads the first cache line; a second one when frames start relative to bp. */
 struct watch_stack {
-	uint64_t sp, bp;
-	uint8_t n; /* frames */
-	uint8_t nbp;
-	uint8_t needs_bp;
+	uint64_t sp;
+	uint16_t place[8]; /* these words of the stack, return addresses and saved bps, ... */
+	uint32_t sum;	   /* ... still have this sum */
+	uint8_t n;	   /* frames */
+	uint8_t more;	   /* there are places in place2, too */
 	uint8_t truncated; /* there are more frames, or they could not be unwound */
-	uint32_t pad;
-	uint16_t off[WATCH_DEPTH];
+	uint8_t pad;
 	uint32_t generation; /* counts replacements */
-	uint32_t pad2;
-	uint64_t pc[WATCH_DEPTH]; /* return addresses, innermost first; then fillers */
-	uint16_t bp_off[WATCH_DEPTH], bp_value[WATCH_DEPTH];
+	uint32_t low[8];     /* the low halves of the words; unused ones repeat the first */
+	uint16_t place2[7];
+	uint16_t pad2;
+	uint32_t low2[7];
+	uint16_t outer[WATCH_DEPTH - WATCH_SURE]; /* places of the outer return addresses */
+	uint64_t pc[WATCH_DEPTH];		  /* return addresses, innermost first */
 };
 
 enum watch_slot_state {
@@ -121,24 +134,27 @@ struct watch_slot {
 		};
 		uint64_t n_and_seq; /* so that both change at once */
 	};
-	uint64_t pad0;
-	uint32_t stack_mask; /* sets of four stacks, minus one */
-	uint16_t history;    /* releases that are kept, as in the header */
-	uint16_t pad1;
+	int32_t plain_kind;  /* of the mutexes that are locked without asking libc; -1: none */
+	uint32_t stack_span; /* frames in [stack_lo, + this) have WATCH_REACH words above them */
+	uint64_t stack_lo;
 	struct watch_use uses[WATCH_USES]; /* the first one in the same cache line */
 	uint32_t lost;
-	uint32_t pad2;
+	uint32_t history; /* releases that are kept, as in the header */
 	uint64_t pthread;
-	uint64_t stack_lo, stack_hi;
+	uint64_t stack_hi; /* of the frames that are unwound */
 	uint64_t start, arg;
 	uint32_t children;
 	uint32_t rounds;   /* of thread-specific destructors */
 	uint32_t releases; /* so far */
 	uint32_t foreign;  /* locks released here that this thread had not acquired */
 	uint64_t foreign_object[WATCH_FOREIGN];
-	char name[40];	    /* birth order: "0", "0.1", "0.1.2" */
-	uint32_t populated; /* memory is there: no fault, no SIGBUS on a full disk */
-	uint32_t pad[133];
+	char name[40];	     /* birth order: "0", "0.1", "0.1.2" */
+	uint32_t populated;  /* memory is there: no fault, no SIGBUS on a full disk */
+	uint32_t stack_mask; /* stacks, minus one */
+	uint32_t try_first;  /* a lock is tried before it is waited for */
+	uint32_t pad[37];
+	uint8_t hints[WATCH_HINTS][4];	 /* see preload/stack.c */
+	uint8_t known[2 * WATCH_HINTS];	 /* numbers of stacks */
 	uint32_t keys[WATCH_STACKS_MAX]; /* pc and sp of each stack, mixed; 0 = none */
 	struct watch_stack stacks[];	 /* header.stacks of them; then releases: history of them,
 					    then order pairs: history of them */
