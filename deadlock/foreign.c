@@ -3,7 +3,13 @@
  * Without the library nobody noted where the held locks were taken; that is lost. What is left: the
  * stack of every thread (elfutils, through ptrace), the futex each sleeps on (/proc), and, when the
  * stack says that it sleeps inside pthread_mutex_lock, the owner that glibc stores in the mutex. A
- * cycle of such owners is a deadlock all the same. */
+ * cycle of such owners is a deadlock all the same.
+ *
+ * Threads are read one after the other, so a single look could put together waits that never were
+ * at one time. Hence two looks: a thread that sleeps on the same futex in both, with the same owner
+ * and not one context switch in between, slept from the end of the first look to the beginning of
+ * the second, and all that did so slept at the same time. Both come before the stacks: ptrace wakes
+ * every thread, and one that is on its way back into its wait would hide a deadlock. */
 #include "deadlock/foreign.h"
 
 #include "base/err.h"
@@ -13,11 +19,13 @@
 #include "base/vec.h"
 #include "coredump/symbols.h"
 
+#include <dirent.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static char *debuginfo_path;
@@ -109,21 +117,102 @@ static struct err *read_stacks(struct reading *r)
 
 /* ---- what they sleep on ---- */
 
-static uint64_t futex_of(int pid, int tid)
+struct sleep {
+	int tid, owner;
+	uint64_t futex;
+	unsigned long long switches;
+};
+struct sleeps VEC_FIELDS(struct sleep);
+
+static FILE *open_task(int pid, int tid, const char *name)
 {
 	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
+	return fopen(path, "re");
+}
+
+static uint64_t futex_of(int pid, int tid)
+{
 	unsigned long address = 0;
 	long number;
-	FILE *f;
+	FILE *f = open_task(pid, tid, "syscall");
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	f = fopen(path, "re");
 	if (!f)
 		return 0;
 	if (fscanf(f, "%ld %lx", &number, &address) != 2 || number != 202 /* futex */)
 		address = 0;
 	fclose(f);
 	return address;
+}
+
+/* How often it has been taken off a processor, by itself or not: a thread that ran was. */
+static unsigned long long switches_of(int pid, int tid)
+{
+	FILE *f = open_task(pid, tid, "status");
+	unsigned long long sum = 0, n;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "voluntary_ctxt_switches: %llu", &n) == 1 ||
+		    sscanf(line, "nonvoluntary_ctxt_switches: %llu", &n) == 1)
+			sum += n;
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+static struct sleep look_at(const struct reading *r, int tid)
+{
+	struct sleep s;
+	pthread_mutex_t m;
+
+	memset(&s, 0, sizeof(s)); /* looks are compared byte by byte */
+	s.tid = tid;
+	s.switches = switches_of(r->pid, tid);
+	s.futex = futex_of(r->pid, tid);
+	if (s.futex && pread(r->mem, &m, sizeof(m), (off_t)s.futex) == (ssize_t)sizeof(m) &&
+	    m.__data.__lock != 0)
+		s.owner = m.__data.__owner;
+	return s;
+}
+
+static void look(const struct reading *r, struct sleeps *ret)
+{
+	_cleanup_(xfreep) char *path = xasprintf("/proc/%d/task", r->pid);
+	DIR *dir = opendir(path);
+	const struct dirent *d;
+
+	while (dir && (d = readdir(dir)) != NULL)
+		if (d->d_name[0] != '.')
+			vec_push(ret, look_at(r, atoi(d->d_name)));
+	if (dir)
+		closedir(dir);
+}
+
+/* Look twice; in *ret stay those that have not moved, the others without futex. False when a thread
+ * that sleeps now did not sleep before: another pair of looks may see more. */
+static bool look_twice(const struct reading *r, struct sleeps *ret)
+{
+	struct sleeps before = { 0 };
+	bool settled = true;
+
+	ret->len = 0;
+	look(r, &before);
+	nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	look(r, ret);
+	for (size_t i = 0; i < ret->len; i++) {
+		struct sleep *now = &ret->data[i];
+		bool same = false;
+
+		for (size_t k = 0; k < before.len && !same; k++)
+			same = memcmp(&before.data[k], now, sizeof(*now)) == 0;
+		settled &= same || !now->futex;
+		if (!same)
+			now->futex = 0;
+	}
+	vec_deinit(&before);
+	return settled;
 }
 
 static bool is_in_mutex_lock(const struct foreign_thread *t)
@@ -135,15 +224,16 @@ static bool is_in_mutex_lock(const struct foreign_thread *t)
 	return false;
 }
 
-static void find_owner(struct reading *r, struct foreign_thread *t)
+static void find_owner(const struct sleeps *sleeps, struct foreign_thread *t)
 {
-	pthread_mutex_t m;
+	for (size_t i = 0; i < sleeps->len; i++) {
+		const struct sleep *s = &sleeps->data[i];
 
-	t->futex = futex_of(r->pid, t->tid);
-	if (t->futex && is_in_mutex_lock(t) &&
-	    pread(r->mem, &m, sizeof(m), (off_t)t->futex) == (ssize_t)sizeof(m) &&
-	    m.__data.__lock != 0)
-		t->owner = m.__data.__owner;
+		if (s->tid != t->tid)
+			continue;
+		t->futex = s->futex;
+		t->owner = s->futex && is_in_mutex_lock(t) ? s->owner : 0;
+	}
 }
 
 static size_t index_of(const struct foreign *f, int tid)
@@ -177,21 +267,25 @@ static void find_cycle(struct foreign *f)
 struct err *foreign_read(int pid, struct foreign *ret)
 {
 	struct reading r = { .pid = pid, .symbols = symbols_new() };
+	struct sleeps sleeps = { 0 };
 	char path[64];
 	struct err *err;
 
 	*ret = (struct foreign){ .pid = pid };
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	r.mem = open(path, O_RDONLY | O_CLOEXEC);
+	for (unsigned tries = 0; tries < 5 && !look_twice(&r, &sleeps); tries++)
+		;
 	err = read_stacks(&r);
 	ret->threads = r.threads.data;
 	ret->nthreads = r.threads.len;
 	for (size_t i = 0; i < ret->nthreads && !err && r.mem >= 0; i++)
-		find_owner(&r, &ret->threads[i]);
+		find_owner(&sleeps, &ret->threads[i]);
 	if (!err)
 		find_cycle(ret);
 	if (r.mem >= 0)
 		close(r.mem);
+	vec_deinit(&sleeps);
 	symbols_free(r.symbols);
 	return err;
 }

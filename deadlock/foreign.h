@@ -19,7 +19,7 @@ struct foreign_frame {
 struct foreign_thread {
 	int tid;
 	uint64_t futex; /* that it sleeps on, 0 = none */
-	int owner;	/* tid stored in the mutex it waits for, 0 = not a mutex, or unknown */
+	int owner;	/* tid stored in the mutex it waits for, 0 = not a mutex, or it moves */
 	struct foreign_frame *frames;
 	size_t nframes;
 };
@@ -32,7 +32,8 @@ struct foreign {
 	size_t ncycle;
 };
 
-/* Stops the process for the moment it takes to read the stacks. */
+/* Looks at what the threads sleep on twice, then stops the process for the moment it takes to read
+ * the stacks. */
 struct err *foreign_read(int pid, struct foreign *ret);
 void foreign_deinit(struct foreign *f);
 void foreign_text(const struct foreign *f, struct strbuf *out);
