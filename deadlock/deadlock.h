@@ -36,9 +36,12 @@ struct lock_use {
 	struct call_stack stack;
 };
 
-/* One nesting that happened: `inner` was taken and released while `outer` was held. */
+/* One nesting that happened: `inner` was taken while `outer` was held, and the gates around both.
+ */
 struct lock_order {
 	uint64_t outer, inner;
+	uint64_t gates[WATCH_GATES];
+	unsigned ngates;
 	uint8_t outer_kind, inner_kind;
 	struct call_stack outer_stack, inner_stack;
 };

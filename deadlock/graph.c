@@ -305,13 +305,25 @@ static bool all_wait(const struct graph *g)
 	return live > 0 && g->s->unwatched == 0 && g->s->lost_threads == 0;
 }
 
-/* ---- potential inversions, from the history ---- */
-
-struct order_list VEC_FIELDS(const struct lock_order *);
+/* ---- potential inversions, from the history ----
+ *
+ * Two threads nested the same two locks in opposite orders. Not when a third lock was held around
+ * both nestings, which keeps one thread out while the other is inside; and not when one thread did
+ * both, which cannot meet itself. Whether the two threads could ever run at the same time is not
+ * known. */
 
 static int reversed(const struct lock_order *a, const struct lock_order *b)
 {
 	return a->outer == b->inner && a->inner == b->outer && a->outer != a->inner;
+}
+
+static bool share_gate(const struct lock_order *a, const struct lock_order *b)
+{
+	for (unsigned i = 0; i < a->ngates; i++)
+		for (unsigned k = 0; k < b->ngates; k++)
+			if (a->gates[i] == b->gates[k])
+				return true;
+	return false;
 }
 
 static void find_inversions(const struct snapshot *s, struct deadlock *ret)
@@ -323,13 +335,14 @@ static void find_inversions(const struct snapshot *s, struct deadlock *ret)
 		for (size_t a = 0; a < s->threads[i].norders; a++) {
 			const struct lock_order *x = &s->threads[i].orders[a];
 
-			for (size_t j = i; j < s->nthreads; j++) {
+			for (size_t j = i + 1; j < s->nthreads; j++) {
 				for (size_t b = 0; b < s->threads[j].norders; b++) {
 					const struct lock_order *y = &s->threads[j].orders[b];
 					uint64_t key = hash_u64(MIN(x->outer, x->inner)) ^
 						       MAX(x->outer, x->inner);
 
-					if (!reversed(x, y) || map_find(&seen, key))
+					if (!reversed(x, y) || share_gate(x, y) ||
+					    map_find(&seen, key))
 						continue;
 					map_put(&seen, key, 1);
 					vec_push(&found, (struct inversion){ { i, j }, { x, y } });

@@ -91,11 +91,28 @@ static void copy_release(const struct watch_slot *slot, const struct watch_heade
 		copy_stack(slot->stacks, h->stacks, r->outer_stack, 0, 0, &o->outer_stack);
 }
 
+static void copy_order(const struct watch_slot *slot, const struct watch_header *h,
+		       const struct watch_order *r, struct lock_order *o)
+{
+	*o = (struct lock_order){ .inner = r->inner,
+				  .outer = r->outer,
+				  .inner_kind = r->inner_kind,
+				  .outer_kind = r->outer_kind,
+				  .ngates = MIN(r->ngates, WATCH_GATES) };
+	memcpy(o->gates, r->gates, sizeof(o->gates));
+	if (r->inner_stack < h->stacks &&
+	    slot->stacks[r->inner_stack].generation == r->inner_generation)
+		copy_stack(slot->stacks, h->stacks, r->inner_stack, 0, 0, &o->inner_stack);
+	if (r->outer_stack < h->stacks &&
+	    slot->stacks[r->outer_stack].generation == r->outer_generation)
+		copy_stack(slot->stacks, h->stacks, r->outer_stack, 0, 0, &o->outer_stack);
+}
+
 static void copy_history(const struct watch_slot *slot, const struct watch_header *h,
 			 struct thread_uses *t)
 {
 	const struct watch_release *ring = (const void *)&slot->stacks[h->stacks];
-	const struct watch_release *pairs = ring + h->history;
+	const struct watch_order *orders = (const void *)(ring + h->history);
 
 	if (!h->history)
 		return;
@@ -106,8 +123,8 @@ static void copy_history(const struct watch_slot *slot, const struct watch_heade
 
 		if (r->seq)
 			copy_release(slot, h, r, &t->releases[t->nreleases++]);
-		if (pairs[i].seq)
-			copy_release(slot, h, &pairs[i], &t->orders[t->norders++]);
+		if (orders[i].inner)
+			copy_order(slot, h, &orders[i], &t->orders[t->norders++]);
 	}
 }
 
@@ -240,7 +257,8 @@ static struct err *check_header(const struct watch_header *h, size_t len)
 			       h->version, WATCH_VERSION);
 	if (h->stacks > WATCH_STACKS_MAX || h->history > WATCH_HISTORY_MAX ||
 	    h->slot_size < sizeof(struct watch_slot) + h->stacks * sizeof(struct watch_stack) +
-				   2ul * h->history * sizeof(struct watch_release) ||
+				   h->history * (sizeof(struct watch_release) +
+						 sizeof(struct watch_order)) ||
 	    h->slot_size > 1 << 20 || h->slots_at > len || h->slots_at < WATCH_PAGE + 65536 ||
 	    h->slots_at % 8 || h->slot_size % 8)
 		return err_new(ERR_ENV, "the area is damaged: its header makes no sense");

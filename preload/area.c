@@ -148,7 +148,7 @@ static void fill_header(struct watch_header *h)
 	h->stacks = config.history ? WATCH_STACKS_MAX : WATCH_STACKS;
 	h->history = config.history;
 	slot += h->stacks * sizeof(struct watch_stack);
-	slot += 2ul * h->history * sizeof(struct watch_release);
+	slot += h->history * (sizeof(struct watch_release) + sizeof(struct watch_order));
 	h->slot_size = (uint32_t)((slot + WATCH_PAGE - 1) / WATCH_PAGE * WATCH_PAGE);
 	h->slots_at = WATCH_PAGE + (WATCH_MODULES + 1) * sizeof(struct watch_module);
 	h->slots_max = config.threads;
@@ -379,7 +379,7 @@ struct watch_slot *slot_claim(struct watch_slot *parent)
 		t->stacks[i].sp = 0;
 	if (area->history)
 		memset(&t->stacks[area->stacks], 0,
-		       2ul * area->history * sizeof(struct watch_release));
+		       area->history * (sizeof(struct watch_release) + sizeof(struct watch_order)));
 	if (parent)
 		slot_name(t, parent);
 	return t;

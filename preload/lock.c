@@ -20,11 +20,25 @@
 
 #include <errno.h>
 
+/* A lock that was free at the first try. */
+static inline int lock_at_once(struct watch_slot *t, enum watch_kind kind, uint8_t flags,
+			       const void *object, const uint64_t *fp)
+{
+	const struct watch_use *use = use_push(t, kind, WATCH_HELD, 0, object, fp);
+
+	if (unlikely(t->history) && use && !(flags & WATCH_TIMED))
+		history_order(t);
+	return 0;
+}
+
 static inline int lock_end(struct watch_slot *t, struct watch_use *use, int result)
 {
 	if (likely(result == 0 || result == EOWNERDEAD)) {
-		if (likely(use != NULL))
+		if (likely(use != NULL)) {
 			STORE(use->state, WATCH_HELD);
+			if (unlikely(t->history) && !(use->flags & WATCH_TIMED))
+				history_order(t);
+		}
 	} else {
 		use_drop(t, use);
 	}
@@ -175,10 +189,8 @@ static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex
 			use->count += result == 0;                                                 \
 			return result;                                                             \
 		}                                                                                  \
-		if (may_try(t, (const pthread_mutex_t *)(m)) && try == 0) {                        \
-			use_push(t, WATCH_MUTEX, WATCH_HELD, 0, m, fp);                            \
-			return 0;                                                                  \
-		}                                                                                  \
+		if (may_try(t, (const pthread_mutex_t *)(m)) && try == 0)                          \
+			return lock_at_once(t, WATCH_MUTEX, flags, m, fp);                         \
 		use = want(t, WATCH_MUTEX, flags, m, fp);                                          \
 		return lock_end(t, use, call);                                                     \
 	} while (0)
@@ -301,10 +313,8 @@ EXPORT int mtx_unlock(mtx_t *m)
 		struct watch_slot *t = get_self();                                                 \
 		if (unlikely(!t))                                                                  \
 			return call;                                                               \
-		if (likely(t->try_first && try == 0)) {                                            \
-			use_push(t, kind, WATCH_HELD, 0, (const void *)(object), FRAME);           \
-			return 0;                                                                  \
-		}                                                                                  \
+		if (likely(t->try_first && try == 0))                                              \
+			return lock_at_once(t, kind, flags, (const void *)(object), FRAME);        \
 		return lock_end(t, want(t, kind, flags, (const void *)(object), FRAME), call);     \
 	} while (0)
 

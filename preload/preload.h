@@ -69,6 +69,7 @@ __attribute__((cold, noinline)) void stack_settle(struct watch_slot *t, const ui
 extern bool has_sse42;
 void stack_init(unsigned depth);
 void history_note(struct watch_slot *t, uint32_t i);
+void history_order(struct watch_slot *t);
 
 FAST bool is_watched(const struct watch_slot *t)
 {

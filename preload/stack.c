@@ -310,13 +310,10 @@ static void put(struct watch_slot *t, struct watch_release *r, const struct watc
 	};
 }
 
-/* Use i is about to be released: remember it, and in which order it nested. The ring holds the
- * last releases; the table of pairs holds one of each order for longer, since a pair that matters
- * is rare among many that repeat. */
+/* Use i is about to be released: the ring holds the last releases. */
 void history_note(struct watch_slot *t, uint32_t i)
 {
 	struct watch_release *ring = (struct watch_release *)&t->stacks[area->stacks];
-	struct watch_release *pairs = ring + area->history;
 	const struct watch_use *use = &t->uses[i], *outer = NULL;
 
 	for (uint32_t k = i; k > 0 && !outer; k--)
@@ -324,12 +321,54 @@ void history_note(struct watch_slot *t, uint32_t i)
 			outer = &t->uses[k - 1];
 	put(t, &ring[t->releases % area->history], use, outer);
 	t->releases++;
-	if (outer) {
-		uint64_t key = use->object * 31 + outer->object;
-		uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40) % area->history;
+}
 
-		if (pairs[at].seq == 0 || pairs[at].object != use->object ||
-		    pairs[at].outer != outer->object)
-			put(t, &pairs[at], use, outer);
+/* Locks that keep everybody else out, held before use k was acquired. */
+static void put_gates(const struct watch_slot *t, struct watch_order *o, uint32_t k)
+{
+	for (uint32_t i = 0; i < k && o->ngates < WATCH_GATES; i++)
+		if (t->uses[i].state == WATCH_HELD && t->uses[i].kind != WATCH_READ)
+			o->gates[o->ngates++] = t->uses[i].object;
+}
+
+/* The place of the order in t's table, NULL when it is full of others. */
+static struct watch_order *find_order(struct watch_slot *t, uint64_t inner, uint64_t outer)
+{
+	struct watch_release *ring = (struct watch_release *)&t->stacks[area->stacks];
+	struct watch_order *orders = (struct watch_order *)(ring + area->history);
+	uint64_t at = (inner * 31 + outer) * 0x9e3779b97f4a7c15ull >> 40;
+
+	for (uint32_t i = 0; i < 8; i++) {
+		struct watch_order *o = &orders[(at + i) % area->history];
+
+		if (!o->inner || (o->inner == inner && o->outer == outer))
+			return o;
+	}
+	return NULL;
+}
+
+/* The top use was acquired. One of each order stays for good, since one that matters is rare among
+ * many that repeat: the one with the fewest gates. */
+void history_order(struct watch_slot *t)
+{
+	const struct watch_use *inner = &t->uses[t->n - 1];
+
+	for (uint32_t k = 0; k < t->n - 1; k++) {
+		const struct watch_use *outer = &t->uses[k];
+		struct watch_order now = { .inner = inner->object, .outer = outer->object }, *o;
+
+		if (outer->state != WATCH_HELD || outer->object == inner->object)
+			continue;
+		put_gates(t, &now, k);
+		o = find_order(t, now.inner, now.outer);
+		if (!o || (o->inner && o->ngates <= now.ngates))
+			continue;
+		now.inner_kind = inner->kind;
+		now.outer_kind = outer->kind;
+		now.inner_stack = inner->stack;
+		now.outer_stack = outer->stack;
+		now.inner_generation = generation(t, inner);
+		now.outer_generation = generation(t, outer);
+		*o = now;
 	}
 }

@@ -34,6 +34,7 @@
 #define WATCH_STACKS_MAX  128 /* ... and with a history */
 #define WATCH_HISTORY_MAX 256
 #define WATCH_FOREIGN	  8
+#define WATCH_GATES	  3
 #define WATCH_HINTS	  64
 #define WATCH_REACH	  200
 #define WATCH_NO_STACK	  0xffff
@@ -94,6 +95,17 @@ struct watch_release {
 	uint16_t stack, outer_stack;
 	uint8_t kind, outer_kind;
 	uint16_t pad;
+};
+
+/* With history=N: `inner` was acquired, without a time limit, while `outer` was held. */
+struct watch_order {
+	uint64_t inner, outer;	     /* 0 = unused */
+	uint64_t gates[WATCH_GATES]; /* locks held around both, the outermost first */
+	uint32_t inner_generation, outer_generation; /* of the stacks */
+	uint16_t inner_stack, outer_stack;
+	uint8_t inner_kind, outer_kind;
+	uint8_t ngates;
+	uint8_t pad;
 };
 
 /* A call stack, and what it takes to see cheaply that it is the same again: see preload/stack.c.
@@ -157,7 +169,7 @@ struct watch_slot {
 	uint8_t known[2 * WATCH_HINTS];	 /* numbers of stacks */
 	uint32_t keys[WATCH_STACKS_MAX]; /* pc and sp of each stack, mixed; 0 = none */
 	struct watch_stack stacks[];	 /* header.stacks of them; then releases: history of them,
-					    then order pairs: history of them */
+					    then orders: history of them */
 };
 
 struct watch_module {
