@@ -10,7 +10,7 @@
 
 #include <nmmintrin.h>
 
-#define SSE42 __attribute__((target("sse4.2")))
+#define SSE42 __attribute__((target("sse4.2,prfchw")))
 
 SSE42 FAST uint64_t known_sum(const struct watch_stack *s, const uint64_t *fp)
 {

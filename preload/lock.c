@@ -236,6 +236,9 @@ EXPORT SSE42 int pthread_mutex_lock(pthread_mutex_t *m)
 	const uint8_t *hint;
 	unsigned i;
 
+	/* reading the mutex first would fetch it from another processor's cache twice: to read it,
+	 * and to write it */
+	__builtin_prefetch(m, 1);
 	if (unlikely(!is_watched(t)) || unlikely(!plain_lock(t, m)))
 		return mutex_lock(m, FRAME);
 	if (unlikely(!known_can(t, FRAME)))
