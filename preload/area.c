@@ -374,6 +374,7 @@ struct watch_slot *slot_claim(struct watch_slot *parent)
 	t->stack_lo = t->stack_hi = t->pthread = t->tid = 0;
 	memset(t->keys, 0, sizeof(t->keys));
 	memset(t->hints, 0, sizeof(t->hints));
+	memset(t->which, 0, sizeof(t->which));
 	memset(t->known, 0, sizeof(t->known));
 	for (uint32_t i = 0; i < area->stacks; i++)
 		t->stacks[i].sp = 0;

@@ -12,13 +12,14 @@
 
 #define SSE42 __attribute__((target("sse4.2,prfchw")))
 
-SSE42 FAST uint64_t known_sum(const struct watch_stack *s, const uint64_t *fp)
+SSE42 FAST uint64_t known_sum(const struct watch_known *k, const struct watch_stack *s,
+			      const uint64_t *fp)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < 8; i++)
-		sum = _mm_crc32_u64(sum, fp[s->place[i]]);
-	if (unlikely(s->more))
+		sum = _mm_crc32_u64(sum, fp[k->place[i]]);
+	if (unlikely(k->more))
 		for (unsigned i = 0; i < 7; i++)
 			sum = _mm_crc32_u64(sum, fp[s->place2[i]]);
 	return sum;
@@ -41,16 +42,19 @@ SSE42 FAST uint8_t *known_at(struct watch_slot *t, const uint64_t *fp, const uin
 	for (unsigned i = 0; i < 4; i++)
 		sum = _mm_crc32_u64(sum, fp[1 + hint[i]]);
 	*ret = hint;
-	return &t->known[sum & (2 * WATCH_HINTS - 1)];
+	return &t->which[sum & (2 * WATCH_HINTS - 1)];
 }
 
 /* Every load of a word is independent of the others, which is why this is several times faster than
  * unwinding. Unused places repeat one that is used: the number of frames costs no mispredicted
  * branch. */
-SSE42 FAST bool known_is(const struct watch_stack *s, const uint64_t *fp)
+SSE42 FAST bool known_is(const struct watch_slot *t, unsigned i, const uint64_t *fp)
 {
+	const struct watch_known *k = &t->known[i];
+
 	/* with another sp the places may not be there */
-	return likely(s->sp == (uint64_t)(fp + 2)) && likely(known_sum(s, fp) == s->sum);
+	return likely(k->sp == (uint64_t)(fp + 2)) &&
+	       likely(known_sum(k, &t->stacks[i], fp) == k->sum);
 }
 
 #endif

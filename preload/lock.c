@@ -195,7 +195,7 @@ static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex
 		return lock_end(t, use, call);                                                     \
 	} while (0)
 
-#define MUTEX_TRY(m, call)                                                                         \
+#define MUTEX_TRY(m, fp, call)                                                                     \
 	do {                                                                                       \
 		struct watch_slot *t = get_self();                                                 \
 		struct watch_use *use;                                                             \
@@ -203,7 +203,7 @@ static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex
 		if (unlikely(!t))                                                                  \
 			return call;                                                               \
 		if (likely(plain_lock(t, (pthread_mutex_t *)(m)))) {                               \
-			use_push(t, WATCH_MUTEX, WATCH_HELD, 0, m, FRAME);                         \
+			use_push(t, WATCH_MUTEX, WATCH_HELD, 0, m, fp);                            \
 			return 0;                                                                  \
 		}                                                                                  \
 		use = relock(t, (const pthread_mutex_t *)(m));                                     \
@@ -211,7 +211,7 @@ static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex
 		if (unlikely(use != NULL))                                                         \
 			use->count += result == 0;                                                 \
 		else                                                                               \
-			try_end(t, WATCH_MUTEX, m, FRAME, result);                                 \
+			try_end(t, WATCH_MUTEX, m, fp, result);                                    \
 		return result;                                                                     \
 	} while (0)
 
@@ -223,14 +223,14 @@ static __attribute__((noinline)) int mutex_lock(pthread_mutex_t *m, const uint64
 /* A mutex that we have locked, from a place whose stack is not where it mostly is. */
 static __attribute__((noinline)) int mutex_note(pthread_mutex_t *m, const uint64_t *fp)
 {
-	struct watch_slot *t = self;
-
-	use_push(t, WATCH_MUTEX, WATCH_HELD, 0, m, fp);
+	use_push(self, WATCH_MUTEX, WATCH_HELD, 0, m, fp);
 	return 0;
 }
 
-/* The one that matters. Everything else is behind jumps, so that no register is saved here. */
-EXPORT SSE42 int pthread_mutex_lock(pthread_mutex_t *m)
+/* Take a mutex that is free and ordinary, from a known place; anything else is behind jumps, so
+ * that no register is saved here. `otherwise` is what to do when it is not that. */
+SSE42 FAST int mutex_take(pthread_mutex_t *m, const uint64_t *fp,
+			  int (*otherwise)(pthread_mutex_t *, const uint64_t *))
 {
 	struct watch_slot *t = self;
 	const uint8_t *hint;
@@ -240,14 +240,19 @@ EXPORT SSE42 int pthread_mutex_lock(pthread_mutex_t *m)
 	 * and to write it */
 	__builtin_prefetch(m, 1);
 	if (unlikely(!is_watched(t)) || unlikely(!plain_lock(t, m)))
-		return mutex_lock(m, FRAME);
-	if (unlikely(!known_can(t, FRAME)))
-		return mutex_note(m, FRAME);
-	i = *known_at(t, FRAME, &hint);
-	if (unlikely(!known_is(&t->stacks[i], FRAME)))
-		return mutex_note(m, FRAME);
+		return otherwise(m, fp);
+	if (unlikely(!known_can(t, fp)))
+		return mutex_note(m, fp);
+	i = *known_at(t, fp, &hint);
+	if (unlikely(!known_is(t, i, fp)))
+		return mutex_note(m, fp);
 	use_push_as(t, WATCH_MUTEX, WATCH_HELD, 0, m, i);
 	return 0;
+}
+
+EXPORT SSE42 int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	return mutex_take(m, FRAME, mutex_lock);
 }
 
 EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
@@ -263,9 +268,14 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 		   real.pthread_mutex_clocklock(m, clock, until));
 }
 
-EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
+static __attribute__((noinline)) int mutex_try(pthread_mutex_t *m, const uint64_t *fp)
 {
-	MUTEX_TRY(m, real.pthread_mutex_trylock(m));
+	MUTEX_TRY(m, fp, real.pthread_mutex_trylock(m));
+}
+
+EXPORT SSE42 int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	return mutex_take(m, FRAME, mutex_try);
 }
 
 static __attribute__((noinline)) int mutex_unlock(pthread_mutex_t *m)
@@ -301,7 +311,7 @@ EXPORT int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict unti
 
 EXPORT int mtx_trylock(mtx_t *m)
 {
-	MUTEX_TRY(m, real.mtx_trylock(m));
+	MUTEX_TRY(m, FRAME, real.mtx_trylock(m));
 }
 
 EXPORT int mtx_unlock(mtx_t *m)

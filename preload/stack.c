@@ -158,6 +158,8 @@ static __attribute__((cold, noinline)) uint32_t remember(struct watch_slot *t, c
 	s = &t->stacks[way];
 	t->keys[way] = 0; /* a signal handler must not take it for whole */
 	s->sp = 0;
+	if (way < WATCH_STACKS)
+		t->known[way].sp = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	s->generation++;
 	fill_up(s, unwind(s, fp, t->stack_lo, t->stack_hi));
@@ -226,16 +228,21 @@ static uint32_t search(struct watch_slot *t, const uint64_t *fp, uint8_t *hint)
 SSE42 static uint32_t capture(struct watch_slot *t, const uint64_t *fp)
 {
 	const uint8_t *hint;
-	unsigned i = *known_at(t, fp, &hint) & t->stack_mask;
+	unsigned i = *known_at(t, fp, &hint);
 	uint32_t found;
 
-	if (likely(known_is(&t->stacks[i], fp)))
+	if (likely(known_is(t, i, fp)))
 		return i;
 	found = search(t, fp, (uint8_t *)hint);
 	if (found != WATCH_NO_STACK) {
-		struct watch_stack *s = &t->stacks[found & 0xffff];
+		const struct watch_stack *s = &t->stacks[found & 0xffff];
+		struct watch_known *k = &t->known[found & 0xffff];
 
-		s->sum = (uint32_t)known_sum(s, fp);
+		k->sp = s->sp;
+		k->more = s->more;
+		for (i = 0; i < 8; i++)
+			k->place[i] = s->place[i];
+		k->sum = (uint32_t)known_sum(k, s, fp);
 		*known_at(t, fp, &hint) = (uint8_t)found;
 	}
 	return found;

@@ -108,24 +108,30 @@ struct watch_order {
 	uint8_t pad;
 };
 
-/* A call stack, and what it takes to see cheaply that it is the same again: see preload/stack.c.
- * Places are counted in words from the frame of the function the program called. The fast path
- * reads the first cache line; a second one when frames start relative to bp. */
+/* A call stack, and what it takes to see that it is the same again: see preload/stack.c. Places are
+ * counted in words from the frame of the function the program called. */
 struct watch_stack {
 	uint64_t sp;
 	uint16_t place[8]; /* these words of the stack, return addresses and saved bps, ... */
-	uint32_t sum;	   /* ... still have this sum */
-	uint8_t n;	   /* frames */
-	uint8_t more;	   /* there are places in place2, too */
-	uint8_t truncated; /* there are more frames, or they could not be unwound */
-	uint8_t pad;
-	uint32_t generation; /* counts replacements */
-	uint32_t low[8];     /* the low halves of the words; unused ones repeat the first */
+	uint32_t low[8];   /* ... still have these low halves; unused ones repeat the first */
 	uint16_t place2[7];
-	uint16_t pad2;
+	uint8_t n;	   /* frames */
+	uint8_t truncated; /* there are more frames, or they could not be unwound */
 	uint32_t low2[7];
+	uint8_t more; /* place2 is used */
+	uint8_t pad[3];
+	uint32_t generation; /* counts replacements */
+	uint32_t pad2;
 	uint16_t outer[WATCH_DEPTH - WATCH_SURE]; /* places of the outer return addresses */
 	uint64_t pc[WATCH_DEPTH];		  /* return addresses, innermost first */
+};
+
+/* What the fast path needs of it, half a cache line. */
+struct watch_known {
+	uint64_t sp;
+	uint16_t place[8];
+	uint32_t sum; /* of the words, and of those at place2 when there are more */
+	uint32_t more;
 };
 
 enum watch_slot_state {
@@ -136,6 +142,7 @@ enum watch_slot_state {
 	WATCH_GHOST,  /* held locks in the parent when this process was forked */
 };
 
+/* What the fast path touches lies in one page. */
 struct watch_slot {
 	uint32_t state; /* enum watch_slot_state */
 	uint32_t tid;
@@ -148,25 +155,25 @@ struct watch_slot {
 	};
 	int32_t plain_kind;  /* of the mutexes that are locked without asking libc; -1: none */
 	uint32_t stack_span; /* frames in [stack_lo, + this) have WATCH_REACH words above them */
-	uint64_t stack_lo;
-	struct watch_use uses[WATCH_USES]; /* the first one in the same cache line */
+	uint64_t stack_lo, stack_hi; /* of the frames that are unwound */
+	uint32_t stack_mask;	     /* stacks, minus one */
+	uint32_t try_first;	     /* a lock is tried before it is waited for */
+	uint32_t history;	     /* releases that are kept, as in the header */
 	uint32_t lost;
-	uint32_t history; /* releases that are kept, as in the header */
 	uint64_t pthread;
-	uint64_t stack_hi; /* of the frames that are unwound */
+	uint8_t hints[WATCH_HINTS][4];	/* see preload/known.h */
+	uint8_t which[2 * WATCH_HINTS]; /* numbers of stacks */
+	struct watch_known known[WATCH_STACKS];
+	struct watch_use uses[WATCH_USES]; /* fifty of them in the same page */
 	uint64_t start, arg;
 	uint32_t children;
 	uint32_t rounds;   /* of thread-specific destructors */
 	uint32_t releases; /* so far */
 	uint32_t foreign;  /* locks released here that this thread had not acquired */
 	uint64_t foreign_object[WATCH_FOREIGN];
-	char name[40];	     /* birth order: "0", "0.1", "0.1.2" */
-	uint32_t populated;  /* memory is there: no fault, no SIGBUS on a full disk */
-	uint32_t stack_mask; /* stacks, minus one */
-	uint32_t try_first;  /* a lock is tried before it is waited for */
+	char name[40];	    /* birth order: "0", "0.1", "0.1.2" */
+	uint32_t populated; /* memory is there: no fault, no SIGBUS on a full disk */
 	uint32_t pad[37];
-	uint8_t hints[WATCH_HINTS][4];	 /* see preload/stack.c */
-	uint8_t known[2 * WATCH_HINTS];	 /* numbers of stacks */
 	uint32_t keys[WATCH_STACKS_MAX]; /* pc and sp of each stack, mixed; 0 = none */
 	struct watch_stack stacks[];	 /* header.stacks of them; then releases: history of them,
 					    then orders: history of them */
@@ -203,7 +210,8 @@ struct watch_header {
 
 _Static_assert(sizeof(struct watch_use) == 32, "a use is half a cache line");
 _Static_assert(sizeof(struct watch_stack) == 256, "layout");
-_Static_assert(sizeof(struct watch_slot) == WATCH_PAGE, "one page, then the stacks");
+_Static_assert(sizeof(struct watch_known) == 32, "half a cache line");
+_Static_assert(sizeof(struct watch_slot) == 6144, "a page and a half, then the stacks");
 _Static_assert(sizeof(struct watch_module) == 256, "layout");
 
 #endif
