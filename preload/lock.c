@@ -227,27 +227,31 @@ static __attribute__((noinline)) int mutex_note(pthread_mutex_t *m, const uint64
 	return 0;
 }
 
-/* Take a mutex that is free and ordinary, from a known place; anything else is behind jumps, so
- * that no register is saved here. `otherwise` is what to do when it is not that. */
+/* Take a mutex that is free and ordinary, from a known place; anything else is elsewhere, so that
+ * no register is saved here. `otherwise` is what to do when it is not that. */
 SSE42 FAST int mutex_take(pthread_mutex_t *m, const uint64_t *fp,
 			  int (*otherwise)(pthread_mutex_t *, const uint64_t *))
 {
 	struct watch_slot *t = self;
 	const uint8_t *hint;
 	unsigned i;
+	int result;
 
 	/* reading the mutex first would fetch it from another processor's cache twice: to read it,
 	 * and to write it */
 	__builtin_prefetch(m, 1);
-	if (unlikely(!is_watched(t)) || unlikely(!plain_lock(t, m)))
-		return otherwise(m, fp);
-	if (unlikely(!known_can(t, fp)))
-		return mutex_note(m, fp);
-	i = *known_at(t, fp, &hint);
-	if (unlikely(!known_is(t, i, fp)))
-		return mutex_note(m, fp);
-	use_push_as(t, WATCH_MUTEX, WATCH_HELD, 0, m, i);
-	return 0;
+	if (unlikely(!is_watched(t)) || unlikely(!plain_lock(t, m))) {
+		result = otherwise(m, fp);
+	} else if (unlikely(!known_can(t, fp)) ||
+		   unlikely(!known_is(t, i = *known_at(t, fp, &hint), fp))) {
+		result = mutex_note(m, fp);
+	} else {
+		use_push_as(t, WATCH_MUTEX, WATCH_HELD, 0, m, i);
+		return 0;
+	}
+	/* no jump instead of a call: fp points to a frame that must still be there */
+	__asm__ volatile("" : "+r"(result));
+	return result;
 }
 
 EXPORT SSE42 int pthread_mutex_lock(pthread_mutex_t *m)
