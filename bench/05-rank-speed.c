@@ -28,6 +28,8 @@ int main(int argc, char **argv)
 	struct ranked_points points;
 	struct graph_set s = { 0 };
 	uint32_t *ids = malloc(NODES * sizeof(*ids));
+	struct graph_node *nodes = malloc(NODES * sizeof(*nodes));
+	struct graph_raw_link *links = malloc(edges * sizeof(*links));
 	double start = cpu_seconds(), loaded;
 
 	for (unsigned g = 0; g < graphs; g++) {
@@ -35,14 +37,16 @@ int main(int argc, char **argv)
 
 		graph_set_begin(&s, g % 2);
 		for (uint64_t n = 0; n < NODES; n++) /* as the loader does */
-			ids[n] = graph_set_node(&s, node(n));
+			nodes[n] = node(n);
+		graph_set_nodes(&s, nodes, NODES, ids);
 		for (uint64_t e = 0; e < edges; e++) {
 			uint64_t x = hash_u64(e * 2 + (e % 100 == 0 ? seed : 0));
 			uint64_t time = hash_u64(e ^ (uint64_t)g << 40) % 1000000000;
 
-			graph_set_link(&s, ids[x % NODES], time, ids[(x >> 32) % NODES],
-				       time + x % 1000000, 1 + e % 7);
+			links[e] = (struct graph_raw_link){ ids[x % NODES], ids[(x >> 32) % NODES],
+							    time, time + x % 1000000, 1 + e % 7 };
 		}
+		graph_set_links(&s, links, edges);
 		graph_set_end(&s);
 	}
 	loaded = cpu_seconds();
@@ -51,6 +55,8 @@ int main(int argc, char **argv)
 	printf("| %u | %u | %.2f | %.2f | %zu |\n", graphs, edges, loaded - start,
 	       cpu_seconds() - loaded, r.len);
 	free(ids);
+	free(nodes);
+	free(links);
 	vec_deinit(&points);
 	reconstructions_deinit(&r);
 	graph_set_deinit(&s);

@@ -12,8 +12,8 @@ void graph_set_deinit(struct graph_set *s)
 	vec_deinit(&s->graphs);
 	vec_deinit(&s->nodes);
 	vec_deinit(&s->edges);
-	map_deinit(&s->node_ids);
-	map_deinit(&s->edge_ids);
+	pairs_deinit(&s->node_ids);
+	pairs_deinit(&s->edge_ids);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -28,42 +28,53 @@ void graph_set_begin(struct graph_set *s, bool failing)
 		s->npassing++;
 }
 
-/* Linear probing over hash values: distinct nodes never share an id. */
 uint32_t graph_set_node(struct graph_set *s, struct graph_node n)
 {
-	uint64_t key = hash_u64(n.point * 0x9e3779b97f4a7c15ull ^ n.context);
+	uint32_t id = pairs_id(&s->node_ids, n.point, n.context);
 
-	for (;; key++) {
-		uint64_t *slot = map_put(&s->node_ids, key, s->nodes.len);
-		const struct graph_node *known;
+	if (id == s->nodes.len)
+		vec_push(&s->nodes, n);
+	return id;
+}
 
-		if (*slot == s->nodes.len) {
-			vec_push(&s->nodes, n);
-			return (uint32_t)*slot;
-		}
-		known = &s->nodes.data[*slot];
-		if (known->point == n.point && known->context == n.context)
-			return (uint32_t)*slot;
+enum { AHEAD = 16 }; /* look-ups on their way at a time */
+
+void graph_set_nodes(struct graph_set *s, const struct graph_node *nodes, size_t n, uint32_t *ids)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			pairs_prefetch(&s->node_ids, nodes[i + AHEAD].point,
+				       nodes[i + AHEAD].context);
+		ids[i] = graph_set_node(s, nodes[i]);
 	}
 }
 
-void graph_set_link(struct graph_set *s, uint32_t src, uint64_t src_time, uint32_t sink,
-		    uint64_t sink_time, uint64_t count)
+void graph_set_links(struct graph_set *s, const struct graph_raw_link *links, size_t n)
 {
-	uint64_t *id = map_put(&s->edge_ids, (uint64_t)src << 32 | sink, s->edges.len);
+	struct graph *g = vec_last(&s->graphs);
 
-	if (*id == s->edges.len)
-		vec_push(&s->edges, (struct graph_edge){ src, sink });
-	vec_push(&vec_last(&s->graphs)->links,
-		 (struct graph_link){ (uint32_t)*id, src_time, sink_time, count });
+	vec_reserve(&g->links, g->links.len + n);
+	for (size_t i = 0; i < n; i++) {
+		const struct graph_raw_link *l = &links[i];
+		uint32_t id;
+
+		if (i + AHEAD < n)
+			pairs_prefetch(&s->edge_ids, links[i + AHEAD].src, links[i + AHEAD].sink);
+		id = pairs_id(&s->edge_ids, l->src, l->sink);
+		if (id == s->edges.len)
+			vec_push(&s->edges, (struct graph_edge){ l->src, l->sink });
+		g->links.data[g->links.len++] =
+			(struct graph_link){ id, l->src_time, l->sink_time, l->count };
+	}
 }
 
 void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time,
 		   struct graph_node sink, uint64_t sink_time, uint64_t count)
 {
-	uint32_t a = graph_set_node(s, src), b = graph_set_node(s, sink);
+	struct graph_raw_link l = { graph_set_node(s, src), graph_set_node(s, sink), src_time,
+				    sink_time, count };
 
-	graph_set_link(s, a, src_time, b, sink_time, count);
+	graph_set_links(s, &l, 1);
 }
 
 void graph_set_bystander(struct graph_set *s, struct graph_node n, uint64_t time)

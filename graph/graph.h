@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "graph/pairs.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,8 +48,8 @@ struct graph_set {
 	VEC(struct graph_node) nodes;
 	VEC(struct graph_edge) edges;
 	VEC(struct graph) graphs;
-	struct map node_ids; /* hash of (point, context) -> node id; collisions checked */
-	struct map edge_ids; /* src << 32 | sink -> edge id */
+	struct pairs node_ids; /* (point, context) */
+	struct pairs edge_ids; /* (src, sink) */
 	size_t nfailing, npassing;
 };
 
@@ -60,9 +61,14 @@ void graph_set_begin(struct graph_set *s, bool failing);
 void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time,
 		   struct graph_node sink, uint64_t sink_time, uint64_t count);
 /* The same in two steps, for who adds many edges of few nodes. */
+struct graph_raw_link {
+	uint32_t src, sink; /* nodes */
+	uint64_t src_time, sink_time, count;
+};
 uint32_t graph_set_node(struct graph_set *s, struct graph_node n);
-void graph_set_link(struct graph_set *s, uint32_t src, uint64_t src_time, uint32_t sink,
-		    uint64_t sink_time, uint64_t count);
+void graph_set_links(struct graph_set *s, const struct graph_raw_link *links, size_t n);
+/* Many nodes at once: ids[i] becomes the id of nodes[i]. */
+void graph_set_nodes(struct graph_set *s, const struct graph_node *nodes, size_t n, uint32_t *ids);
 void graph_set_bystander(struct graph_set *s, struct graph_node n, uint64_t time);
 void graph_set_end(struct graph_set *s);
 

@@ -65,18 +65,15 @@ static void group(const struct graph_levels *l, struct level *level)
 {
 	const struct graph_set *s = l->set;
 	uint32_t *node = xcalloc(s->nodes.len + 1, sizeof(*node));
-	struct map nodes = { 0 }, edges = { 0 };
+	struct pairs nodes = { 0 }, edges = { 0 };
 
 	for (size_t n = 0; n < s->nodes.len; n++)
-		node[n] = (uint32_t)*map_put(&nodes,
-					     (uint64_t)l->point_of_node[n] << 32 |
-						     cut(s->nodes.data[n].context, level->events),
-					     nodes.len);
+		node[n] = pairs_id(&nodes, l->point_of_node[n],
+				   cut(s->nodes.data[n].context, level->events));
 	level->of_edge = xcalloc(s->edges.len + 1, sizeof(*level->of_edge));
 	for (uint32_t e = 0; e < s->edges.len; e++) {
-		uint64_t key =
-			(uint64_t)node[s->edges.data[e].src] << 32 | node[s->edges.data[e].sink];
-		uint32_t id = (uint32_t)*map_put(&edges, key, edges.len);
+		uint32_t id =
+			pairs_id(&edges, node[s->edges.data[e].src], node[s->edges.data[e].sink]);
 
 		if (id == level->candidates.len)
 			vec_push(&level->candidates,
@@ -85,8 +82,8 @@ static void group(const struct graph_levels *l, struct level *level)
 		level->of_edge[e] = id;
 	}
 	free(node);
-	map_deinit(&nodes);
-	map_deinit(&edges);
+	pairs_deinit(&nodes);
+	pairs_deinit(&edges);
 }
 
 static void count_runs(const struct graph_levels *l, struct level *level)

@@ -116,19 +116,19 @@ static struct err *check_context(struct graph_loader *l, const struct trace *t, 
 		       trace_path(t), has, l->context, has, l->context);
 }
 
-/* The id of a section's node in the set, looked up once per node. */
-static uint32_t section_node(struct graph_loader *l, const struct trace *t,
-			     const struct plait_graph_node *nodes, uint32_t i, uint32_t *ids,
-			     uint32_t nnodes)
+/* The ids of a section's nodes in the set; the last is that of nobody. */
+static uint32_t *section_nodes(struct graph_loader *l, const struct trace *t,
+			       const struct plait_graph_node *nodes, uint32_t n)
 {
-	bool initial = i == PLAIT_GRAPH_INITIAL;
-	uint32_t *id = &ids[initial ? nnodes : i];
+	struct graph_node *points = xcalloc(n + 1, sizeof(*points));
+	uint32_t *ids = xcalloc(n + 1, sizeof(*ids));
 
-	if (!*id)
-		*id = 1 + graph_set_node(&l->set,
-					 initial ? (struct graph_node){ GRAPH_INITIAL, 0 }
-						 : node_of(l, t, nodes[i].site, nodes[i].context));
-	return *id - 1;
+	for (uint32_t i = 0; i < n; i++)
+		points[i] = node_of(l, t, nodes[i].site, nodes[i].context);
+	points[n] = (struct graph_node){ GRAPH_INITIAL, 0 };
+	graph_set_nodes(&l->set, points, n + 1, ids);
+	free(points);
+	return ids;
 }
 
 static struct err *add_section(struct graph_loader *l, struct trace *t, const uint8_t *data,
@@ -137,7 +137,8 @@ static struct err *add_section(struct graph_loader *l, struct trace *t, const ui
 	const struct plait_graph_header *h = (const void *)data;
 	const struct plait_graph_node *nodes = (const void *)(data + sizeof(*h));
 	const struct plait_graph_edge *edges;
-	_cleanup_(xfreep) uint32_t *ids = NULL; /* [node]: its id in the set, + 1 */
+	_cleanup_(xfreep) uint32_t *ids = NULL; /* [node]: its id in the set */
+	_cleanup_(xfreep) struct graph_raw_link *links = NULL;
 	struct err *err;
 
 	if (len < sizeof(*h) || memcmp(h->magic, PLAIT_GRAPH_MAGIC, 8) != 0)
@@ -151,18 +152,23 @@ static struct err *add_section(struct graph_loader *l, struct trace *t, const ui
 		return damaged(t);
 	edges = (const void *)(nodes + h->nnodes);
 	err = check_context(l, t, h->context);
-	ids = xcalloc(h->nnodes + 1, sizeof(*ids));
-	for (uint64_t i = 0; !err && i < h->edges; i++) {
+	if (err)
+		return err;
+	ids = section_nodes(l, t, nodes, (uint32_t)h->nnodes);
+	links = xcalloc(h->edges + 1, sizeof(*links));
+	for (uint64_t i = 0; i < h->edges; i++) {
 		const struct plait_graph_edge *e = &edges[i];
 
 		if (e->sink >= h->nnodes || (e->src >= h->nnodes && e->src != PLAIT_GRAPH_INITIAL))
 			return damaged(t);
-		graph_set_link(&l->set, section_node(l, t, nodes, e->src, ids, h->nnodes),
-			       e->src_time, section_node(l, t, nodes, e->sink, ids, h->nnodes),
-			       e->sink_time, e->count);
+		links[i] = (struct graph_raw_link){
+			ids[e->src == PLAIT_GRAPH_INITIAL ? h->nnodes : e->src], ids[e->sink],
+			e->src_time, e->sink_time, e->count
+		};
 	}
+	graph_set_links(&l->set, links, h->edges);
 	l->lost += h->lost > 0;
-	return err;
+	return NULL;
 }
 
 struct deriving {

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BODY = 1024, ORIGINAL_SHOWN = 10 };
+enum { MAX_BODY = 1024, ORIGINAL_SHOWN = 10, DIGIT = 11 };
 
 int timeline_order(const void *a, const void *b)
 {
@@ -35,6 +35,36 @@ int timeline_order(const void *a, const void *b)
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
 	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* By time, equals as they were: digit by digit, timelines are long. */
+static void sort_by_time(struct timeline *t)
+{
+	struct timed_node *from = t->data, *to = xcalloc(t->len + 1, sizeof(*to)), *swap;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < t->len; i++)
+		all |= t->data[i].time;
+	for (unsigned shift = 0; shift < 64 && all >> shift; shift += DIGIT) {
+		size_t place[1 << DIGIT] = { 0 }, sum = 0;
+
+		for (size_t i = 0; i < t->len; i++)
+			place[from[i].time >> shift & ((1 << DIGIT) - 1)]++;
+		for (size_t d = 0; d < 1 << DIGIT; d++) {
+			size_t n = place[d];
+
+			place[d] = sum;
+			sum += n;
+		}
+		for (size_t i = 0; i < t->len; i++)
+			to[place[from[i].time >> shift & ((1 << DIGIT) - 1)]++] = from[i];
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	t->data = from;
+	t->cap = t->len;
+	free(to);
 }
 
 /* Each node once, at its latest time, in time order. `latest` is scratch of one entry per node. */
@@ -58,7 +88,7 @@ static void make_timeline(const struct graph_set *s, const struct graph *g, uint
 			vec_push(ret, (struct timed_node){ latest[n] - 1, (uint32_t)n });
 			latest[n] = 0;
 		}
-	vec_sort(ret, timeline_order);
+	sort_by_time(ret);
 }
 
 /* First position whose time is not below t. */

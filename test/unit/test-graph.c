@@ -175,8 +175,7 @@ Test(graph, a_planted_difference_stands_above_the_noise)
 		if (s.graphs.data[g].failing && g % 5) {
 			uint32_t src = graph_set_node(&s, node(500, (uint32_t)g)),
 				 sink = graph_set_node(&s, node(501, 3));
-			uint32_t edge = (uint32_t)*map_put(&s.edge_ids, (uint64_t)src << 32 | sink,
-							   s.edges.len);
+			uint32_t edge = pairs_id(&s.edge_ids, src, sink);
 
 			vec_push(&s.edges, (struct graph_edge){ src, sink });
 			vec_push(&s.graphs.data[g].links, (struct graph_link){ edge, 5, 9, 1 });
