@@ -143,6 +143,8 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 			"run CMD after each run; status 0 is good"),
 		OPT_STR(0, "expect", "FILE", &o.target.expect, "standard output must equal FILE"),
 		OPT_STR(0, "points", "P", &points, "auto, sync, learned or all accesses"),
+		OPT_FLAG(0, "spurious", &o.target.spurious,
+			 "waits for condition variables may end without a signal"),
 		OPT_STR(0, "junit", "FILE", &junit, "also write JUnit XML"),
 		OPT_STR(0, "sarif", "FILE", &sarif, "also write SARIF"),
 		OPT_FLAG(0, "exec", &o.target.exec_each, "start the program anew for each run"),

@@ -44,6 +44,10 @@ enum interpose_wish {
 };
 void interpose_init(enum interpose_wish wish);
 
+/* signal.c: the handler that the target has installed, false = none; and call it. */
+bool signal_handler(int number, struct sigaction *ret);
+void signal_run(int number, siginfo_t *info, void *context);
+
 /* First line of every hook: libc's functions are known. */
 void interpose_early(void);
 #define HOOK_ENTER                                                                                 \

@@ -11,6 +11,7 @@
  *	hooks.c      memory accesses of the full variant     path.c  branch bits of the path variant
  *	order.c      access vectors of modes order and block
  *	alloc.c      allocation                              tsan.c  the -fsanitize=thread interface
+ *	signals.c    signals from thread to thread, under control
  *	keys.c       thread-specific data at the end of a controlled thread
  *	graph.c      mode graph (graph-store.c: its files; graph-hw.c: the model of caches)
  *	interpose.c  taking over libc's functions; sync-*.c, io.c, time.c: the taken-over functions

@@ -8,6 +8,7 @@
  * A handler may leave by longjmp; the jump says that the handler is over. If it interrupted
  * libplait in the middle of a record, that thread's later events are lost (and counted): the record
  * cannot be finished. */
+#include "rt/control/control.h"
 #include "rt/interpose.h"
 #include "rt/rt.h"
 
@@ -19,7 +20,7 @@ static struct sigaction installed[_NSIG]; /* by the target */
 static bool known[_NSIG];
 static int lock;
 
-static void on_signal(int number, siginfo_t *info, void *context)
+void signal_run(int number, siginfo_t *info, void *context)
 {
 	struct rt_thread *t = rt_self_;
 	bool outer = t && t->in_signal;
@@ -37,12 +38,19 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	}
 }
 
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	if (control_active)
+		control_note(PLAIT_UNCONTROLLED_SIGNAL);
+	signal_run(number, info, context);
+}
+
 static void take_lock(sigset_t *saved)
 {
 	sigset_t all;
 
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, saved);
+	real.pthread_sigmask(SIG_SETMASK, &all, saved);
 	while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
 		real.sched_yield();
 }
@@ -50,7 +58,7 @@ static void take_lock(sigset_t *saved)
 static void drop_lock(const sigset_t *saved)
 {
 	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
-	pthread_sigmask(SIG_SETMASK, saved, NULL);
+	real.pthread_sigmask(SIG_SETMASK, saved, NULL);
 }
 
 static bool is_default(const struct sigaction *a)
@@ -61,6 +69,12 @@ static bool is_default(const struct sigaction *a)
 static bool is_ignore(const struct sigaction *a)
 {
 	return !(a->sa_flags & SA_SIGINFO) && a->sa_handler == SIG_IGN;
+}
+
+bool signal_handler(int number, struct sigaction *ret)
+{
+	*ret = installed[number];
+	return known[number] && !is_default(ret) && !is_ignore(ret);
 }
 
 /* What really goes to the kernel when the target asks for `wanted`. */

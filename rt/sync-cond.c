@@ -2,7 +2,10 @@
  *
  * Under control a wait is two steps: WAIT releases the mutex, WOKEN is ready when a signal has
  * reached this waiter (or its timeout has expired) and the mutex can be had. Which waiter a signal
- * reaches is a decision. The condition variable itself has no state but its clock. */
+ * reaches is a decision. The condition variable itself has no state but its clock.
+ *
+ * On request a wait may be woken by nobody: that is decided when it begins, one time in eight; when
+ * it then takes place is up to the schedule. */
 #include "rt/control/control.h"
 #include "rt/interpose.h"
 #include "rt/rt.h"
@@ -33,6 +36,14 @@ static uint32_t woken_holder(const struct control_thread *t)
 static const struct control_wait woken_wait = { "for a condition variable", woken_ready,
 						woken_holder, true };
 
+static bool spurious(struct control_thread *me)
+{
+	if (!(control.area->flags & PLAIT_CONTROL_SPURIOUS))
+		return false;
+	/* a systematic search tries each alternative: two are enough */
+	return control_choose(me, control.area->flags & PLAIT_CONTROL_LOG ? 2 : 8) == 1;
+}
+
 static int wait_controlled(struct control_thread *me, uint32_t site, pthread_cond_t *c,
 			   pthread_mutex_t *m, uint64_t deadline)
 {
@@ -53,7 +64,7 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 	count = sync_mutex_release_all(mutex);
 	control_changed();
 	rt_record_wait(PLAIT_EV_WAIT, site, c, m, 0);
-	me->released = false;
+	me->released = spurious(me);
 	me->wait_order = ++control.wait_order;
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_WOKEN,
 						.site = site,

@@ -37,6 +37,38 @@ static uint32_t mutex_holder(const struct control_thread *t)
 static const struct control_wait mutex_wait = { "to lock a mutex", mutex_ready, mutex_holder,
 						false };
 
+/* ---- robust mutexes: whose owner may end ---- */
+
+static void note_robust(struct control_thread *me, struct sync_mutex *m, int r)
+{
+	if ((r && r != EOWNERDEAD) || !(m->kind & SYNC_MUTEX_ROBUST) || m->count > 1)
+		return;
+	if (me->nrobust < CONTROL_ROBUST)
+		me->robust[me->nrobust++] = m;
+	else
+		control_note(PLAIT_UNCONTROLLED_ROBUST);
+}
+
+static void forget_robust(struct control_thread *me, const struct sync_mutex *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < me->nrobust && me->robust[i] != m; i++)
+		;
+	if (i < me->nrobust && m->owner != (int32_t)me->task.id + 1)
+		me->robust[i] = me->robust[--me->nrobust];
+}
+
+void mutex_owner_ended(struct control_thread *t)
+{
+	while (t->nrobust > 0) {
+		struct sync_mutex *m = t->robust[--t->nrobust];
+
+		if (!sync_mutex_is_dead(m) && m->owner == (int32_t)t->task.id + 1)
+			sync_mutex_owner_died(m);
+	}
+}
+
 static int lock_controlled(struct control_thread *me, uint32_t site, pthread_mutex_t *m,
 			   uint64_t deadline)
 {
@@ -51,6 +83,7 @@ static int lock_controlled(struct control_thread *me, uint32_t site, pthread_mut
 						    .deadline = deadline })) {
 		check_alive(me, m); /* it may have been destroyed while we waited */
 		r = sync_mutex_lock(machine(m), me->task.id + 1);
+		note_robust(me, machine(m), r);
 		control_changed();
 	}
 	rt_record_sa_r(PLAIT_EV_LOCK, site, m, r);
@@ -118,6 +151,7 @@ int hook_pthread_mutex_trylock(pthread_mutex_t *m)
 							.writes = true });
 		check_alive(me, m);
 		r = sync_mutex_trylock(machine(m), me->task.id + 1);
+		note_robust(me, machine(m), r);
 		if (r == EBUSY)
 			control_spin_check(me, site, m, 1);
 		else
@@ -148,6 +182,8 @@ int hook_pthread_mutex_unlock(pthread_mutex_t *m)
 		     &(struct control_op){
 			     .kind = PLAIT_EV_UNLOCK, .site = site, .object = m, .writes = true });
 	r = sync_mutex_unlock(machine(m), me->task.id + 1);
+	if (me->nrobust)
+		forget_robust(me, machine(m));
 	control_changed();
 	rt_record_sa_r(PLAIT_EV_UNLOCK, site, m, r);
 	return r;

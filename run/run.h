@@ -37,6 +37,7 @@ struct target {
 	const char *expect;    /* file that standard output must equal; NULL = none */
 	uint64_t point_budget; /* scheduling points until "hang"; 0 = default */
 	uint64_t event_budget; /* events until "hang"; 0 = default */
+	bool spurious;	       /* waits for condition variables may end without a signal */
 	bool exec_each;	       /* start the program anew for each run, no fork server */
 	uint32_t gate;	       /* 0 best, 1 futex, 2 fiber */
 	char *stored;	       /* target_from_plait's: what the strings above point to */
@@ -60,7 +61,7 @@ struct schedule {
 	struct decisions decisions;
 	uint64_t steps;	  /* of the whole run; 0 = unknown */
 	uint64_t hash;	  /* of all steps, 0 = unknown */
-	uint32_t flags;	  /* PLAIT_CONTROL_* that change the meaning: NO_POISON, EARLY */
+	uint32_t flags;	  /* PLAIT_CONTROL_* that change the meaning: NO_POISON, EARLY, SPURIOUS */
 	uint32_t outcome; /* enum plait_outcome_kind */
 	char strategy[16];
 	uint64_t seed;

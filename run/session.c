@@ -311,7 +311,8 @@ static struct err *write_request(struct session *s, const struct run_request *re
 
 	a->strategy = req->strategy;
 	a->points = req->points;
-	a->flags = req->flags | (s->exec_each && s->note ? PLAIT_CONTROL_EARLY : 0);
+	a->flags = req->flags | (s->exec_each && s->note ? PLAIT_CONTROL_EARLY : 0) |
+		   (t->spurious ? PLAIT_CONTROL_SPURIOUS : 0);
 	a->depth = req->depth;
 	a->seed = req->seed;
 	a->length = req->length;
@@ -446,7 +447,8 @@ static void read_result(struct session *s, const struct run_request *req, struct
 		vec_push(&r->schedule.decisions, d);
 	r->schedule.steps = a->steps;
 	r->schedule.hash = a->hash;
-	r->schedule.flags = a->flags & (PLAIT_CONTROL_NO_POISON | PLAIT_CONTROL_EARLY);
+	r->schedule.flags =
+		a->flags & (PLAIT_CONTROL_NO_POISON | PLAIT_CONTROL_EARLY | PLAIT_CONTROL_SPURIOUS);
 	r->schedule.seed = req->seed;
 	snprintf(r->schedule.strategy, sizeof(r->schedule.strategy), "%s",
 		 sched_strategy_name(req->strategy));
@@ -682,6 +684,7 @@ void uncontrolled_describe(uint32_t u, struct strbuf *out)
 		{ PLAIT_UNCONTROLLED_SIGNAL, "asynchronous signal handlers" },
 		{ PLAIT_UNCONTROLLED_SHARED, "process-shared synchronisation" },
 		{ PLAIT_UNCONTROLLED_CANCEL, "asynchronous cancellation" },
+		{ PLAIT_UNCONTROLLED_ROBUST, "robust mutexes of a thread that held many" },
 		{ PLAIT_UNCONTROLLED_CONSTRAINT, "a constraint that could not be kept" },
 	};
 	size_t i;

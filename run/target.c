@@ -42,6 +42,8 @@ void target_write(const struct target *t, struct strbuf *out)
 		strbuf_addf(out, "timeout=%g\n", t->timeout);
 	if (t->point_budget)
 		strbuf_addf(out, "steps=%llu\n", (unsigned long long)t->point_budget);
+	if (t->spurious)
+		put(out, "spurious", "1");
 	if (t->exec_each)
 		put(out, "exec", "1");
 }
@@ -61,6 +63,8 @@ static void take(struct target *t, const char *name, const char *value)
 		t->timeout = strtod(value, NULL);
 	else if (!strcmp(name, "steps") && !t->point_budget)
 		t->point_budget = strtoull(value, NULL, 10);
+	else if (!strcmp(name, "spurious"))
+		t->spurious = true;
 	else if (!strcmp(name, "exec"))
 		t->exec_each = true;
 }

@@ -41,6 +41,7 @@ enum plait_control_flags {
 	PLAIT_CONTROL_PAIRS = 32,     /* fill the pairs region */
 	PLAIT_CONTROL_NO_POISON = 64, /* leave freed memory as it is */
 	PLAIT_CONTROL_EARLY = 128,    /* control begins before the constructors */
+	PLAIT_CONTROL_SPURIOUS = 256, /* waits for condition variables may end without a signal */
 };
 
 /* How a run ended, beyond what its exit status says. */
@@ -64,6 +65,7 @@ enum plait_uncontrolled {
 	PLAIT_UNCONTROLLED_SIGNAL = 16,	      /* asynchronous signal handlers */
 	PLAIT_UNCONTROLLED_SHARED = 32,	      /* process-shared synchronisation objects */
 	PLAIT_UNCONTROLLED_CANCEL = 64,	      /* asynchronous cancellation */
+	PLAIT_UNCONTROLLED_ROBUST = 256,      /* more robust mutexes held than can be passed on */
 	PLAIT_UNCONTROLLED_CONSTRAINT = 128,  /* a constraint had to be dropped to go on */
 };
 

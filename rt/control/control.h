@@ -25,6 +25,7 @@
 #include <pthread.h>
 
 struct control_thread;
+struct sync_mutex;
 
 /* Why an operation may have to wait. NULL where it never does. */
 struct control_wait {
@@ -51,7 +52,7 @@ struct control_op {
 	uint64_t deadline; /* virtual time at which the wait gives up; 0 or CONTROL_NEVER: none */
 };
 
-enum { CONTROL_SPIN_SLOTS = 8 };
+enum { CONTROL_SPIN_SLOTS = 8, CONTROL_ROBUST = 8 };
 
 struct control_thread {
 	struct sched_task task; /* first: the strategy's view */
@@ -78,7 +79,10 @@ struct control_thread {
 	void *arg;
 	void *result;
 	unsigned destructor_rounds;
-	int signal; /* sigwait */
+	struct sync_mutex *robust[CONTROL_ROBUST]; /* robust mutexes it holds */
+	uint32_t nrobust;
+	uint64_t signals;     /* pending, by number - 1 */
+	uint64_t signal_mask; /* blocked */
 };
 
 extern bool control_active; /* this process is under control now */
@@ -177,6 +181,13 @@ static inline void control_executed(struct control_thread *me, uint32_t kind, ui
 bool control_thread_ready(const struct control_thread *t);
 void control_threads_init(void);		   /* sync-thread.c */
 void control_thread_arm(struct control_thread *t); /* in the thread itself: watch for its end */
+void mutex_owner_ended(struct control_thread *t);  /* sync-mutex.c: robust ones pass on */
+/* signals.c: run the handler of a signal that another thread has sent; false: none is due. */
+bool signals_deliver(struct control_thread *me);
+static inline bool control_signal_due(const struct control_thread *t)
+{
+	return t->signals & ~t->signal_mask;
+}
 void keys_init(void);
 void keys_thread_end(void); /* keys.c: the destructors of the calling thread */
 void control_begin(void);   /* from here on the process is under control */

@@ -48,6 +48,7 @@ struct control_thread *control_thread_new(struct control_thread *parent, struct 
 	t->rt = rt;
 	t->task.id = rt->index;
 	t->task.op.kind = t->op.kind = parent ? PLAIT_EV_START : 0;
+	t->signal_mask = parent ? parent->signal_mask : 0;
 	rt->control = t;
 	if (rt->index >= control.nthreads)
 		control.nthreads = rt->index + 1;
@@ -69,8 +70,7 @@ static void forget(struct control_thread *t)
 	for (i = 0; alive[i] != t; i++)
 		;
 	memmove(&alive[i], &alive[i + 1], (control.nalive - i - 1) * sizeof(alive[0]));
-	memmove(&everybody[i], &everybody[i + 1],
-		(control.nalive - i - 1) * sizeof(everybody[0]));
+	memmove(&everybody[i], &everybody[i + 1], (control.nalive - i - 1) * sizeof(everybody[0]));
 	control.nalive--;
 	t->ended = true;
 }
@@ -110,7 +110,8 @@ bool control_thread_ready(const struct control_thread *t)
 {
 	const struct control_wait *w = t->op.wait;
 
-	return !w || w->ready(t) || ((t->timed_out || control_cancel_due(t)) && !w->needs_more);
+	return !w || w->ready(t) || ((t->timed_out || control_cancel_due(t)) && !w->needs_more) ||
+	       control_signal_due(t);
 }
 
 /* ---- decisions ---- */
@@ -417,7 +418,9 @@ bool control_point(struct control_thread *me, const struct control_op *op)
 	me->rt->depth++;
 	if (rt_steps >= control.area->event_budget)
 		control_hang("the event budget is used up");
-	if (!control_thread_ready(me) || must_choose()) {
+	do {
+		if (control_thread_ready(me) && !must_choose())
+			continue;
 		control.quiet = 0;
 		control.time += POINT_NS;
 		control.area->points_taken = ++control.points;
@@ -426,7 +429,7 @@ bool control_point(struct control_thread *me, const struct control_op *op)
 		to = pick(me);
 		if (to != me)
 			go(me, to);
-	}
+	} while (unlikely(control_signal_due(me)) && signals_deliver(me));
 	me->rt->depth--;
 	executed(me);
 	if (unlikely(control_cancel_due(me)) && !(op->wait && op->wait->needs_more))
@@ -505,6 +508,7 @@ void control_thread_end(struct control_thread *t)
 
 	t->op = (struct control_op){ .kind = PLAIT_EV_EXIT, .object = t, .writes = true };
 	executed(t);
+	mutex_owner_ended(t);
 	control_changed();
 	rt_thread_end(t->rt);
 	t->rt->depth = 1;

@@ -8,6 +8,6 @@
 make_load
 for dir in "$CORPUS"/*/; do
 	name=$(basename "$dir")
-	grep -q '^commands.*"hunt"' "$dir/bug.toml" && identical "$name" 1000
+	[ -e "$dir/bug.toml" ] && grep -q '^commands.*"hunt"' "$dir/bug.toml" && identical "$name" 1000
 done
 finish
