@@ -17,8 +17,8 @@ struct blob {
 
 /* One object that took part in the link. */
 struct object {
-	char *path;   /* the object or archive, as the linker names it */
-	char *member; /* in an archive; NULL for a plain object */
+	char *path;	   /* the object or archive, as the linker names it */
+	char *member;	   /* in an archive; NULL for a plain object */
 	uint64_t lto_size; /* of its bitcode, as the map says; tells members of one name apart */
 	int64_t offset;	   /* of the member in its archive, once it is loaded */
 	VEC(struct blob) blobs;

@@ -246,6 +246,25 @@ static void need(struct taint *t, LLVMValueRef v)
 		set(t, &t->needed, key_of(v));
 }
 
+/* How much is copied, filled or allocated, and whatever an unknown function gets, decides which
+ * bytes change: as good as an address. */
+static bool sizes_matter(LLVMValueRef call, LLVMValueRef f)
+{
+	const struct summary *s = summary_find(value_name(f));
+
+	switch (call_classify(call)) {
+	case CALL_MEMCPY:
+	case CALL_MEMSET:
+	case CALL_ALLOC:
+		return true;
+	case CALL_INPUT:
+	case CALL_EXTERNAL:
+		return !s || s->writes;
+	default:
+		return false;
+	}
+}
+
 static void backward_call(struct taint *t, LLVMValueRef call)
 {
 	struct pointsto *pt = t->elements->pt;
@@ -257,7 +276,7 @@ static void backward_call(struct taint *t, LLVMValueRef call)
 
 	need(t, LLVMGetCalledValue(call));
 	while (pointsto_next_function(pt, c, &at, &f)) {
-		bool external = LLVMIsDeclaration(f);
+		bool external = LLVMIsDeclaration(f), sizes = external && sizes_matter(call, f);
 		unsigned nparams = LLVMCountParams(f);
 
 		if (wanted && !external)
@@ -266,7 +285,7 @@ static void backward_call(struct taint *t, LLVMValueRef call)
 			LLVMValueRef arg = LLVMGetOperand(call, i);
 			bool pointer = LLVMGetTypeKind(LLVMTypeOf(arg)) == LLVMPointerTypeKind;
 
-			if (external ? pointer || wanted
+			if (external ? pointer || wanted || (sizes && i < nparams)
 				     : i < nparams && taint_feeds_address(t, LLVMGetParam(f, i)))
 				need(t, arg);
 		}
