@@ -213,8 +213,11 @@ uint64_t addrmap_machine(struct addrmap *n, uint64_t value, uint64_t clock, uint
 		*block = b;
 		return 0;
 	}
-	if (b)
-		return b->object + (value - b->address);
+	return b ? b->object + (value - b->address) : 0;
+}
+
+uint64_t addrmap_learned(const struct addrmap *n, uint64_t value)
+{
 	for (size_t i = n->learned.len; i-- > 0;)
 		if (value - n->learned.data[i].low < n->learned.data[i].size)
 			return n->learned.data[i].machine + (value - n->learned.data[i].low);
@@ -223,9 +226,8 @@ uint64_t addrmap_machine(struct addrmap *n, uint64_t value, uint64_t clock, uint
 
 void addrmap_learn(struct addrmap *n, uint64_t low, uint64_t size, uint64_t machine)
 {
-	*map_put(&n->base_of, object_of(machine), 0) = low + 1;
-	if (machine & FUNC_TAG)
-		return;
+	if (machine & ADDR_TAG)
+		*map_put(&n->base_of, object_of(machine), 0) = low + 1;
 	for (size_t i = 0; i < n->learned.len; i++) { /* what was there is gone */
 		struct addr_range *l = &n->learned.data[i];
 

@@ -208,6 +208,50 @@ static enum stop string_length(struct machine *m, struct val p, struct val *ret)
 	return STOP_NONE;
 }
 
+/* A jump buffer holds which frame to go back to and the operation whose result that is. */
+#define JUMP_MAGIC 0x706d756a74696c70ull
+
+static enum stop set_jump(struct machine *m, const struct frame *f, struct val buffer,
+			  struct val *ret)
+{
+	uint64_t words[4] = { JUMP_MAGIC, f->depth, f->f->index, f->pc };
+
+	*ret = (struct val){ 0 };
+	return mem_write(m, machine_concretise(m, buffer, 64, "a jump buffer"), words,
+			 sizeof(words));
+}
+
+static enum stop long_jump(struct machine *m, const struct val *a)
+{
+	struct thread *t = current_thread(m);
+	uint64_t words[4], value = machine_concretise(m, a[1], 32, "the value of a jump");
+	struct frame *f = t->top;
+	enum stop st = mem_bytes(m, machine_concretise(m, a[0], 64, "a jump buffer"), sizeof(words),
+				 (uint8_t *)words);
+
+	if (st)
+		return st;
+	while (f && words[0] == JUMP_MAGIC && f->depth > words[1])
+		f = f->caller;
+	if (!f || words[0] != JUMP_MAGIC || f->depth != words[1] || f->f->index != words[2])
+		return machine_fault(m, SYM_UNSUPPORTED,
+				     "longjmp to a function that has returned, or with a buffer "
+				     "that setjmp did not fill");
+	while (t->top->depth > words[1]) {
+		f = frame_own(&t->top);
+		mem_release_to(m, f, 0);
+		t->top = f->caller;
+		f->caller = NULL;
+		frame_unref(f);
+	}
+	f = frame_own(&t->top);
+	f->pc = (uint32_t)words[3];
+	if (f->f->ops[f->pc].w)
+		set_reg(m, f, f->f->ops[f->pc].d, (struct val){ value ? value : 1, 0 });
+	f->pc++;
+	return STOP_SWITCH; /* go on there */
+}
+
 static enum stop dispatch(struct machine *m, struct frame *f, const struct op *o, struct val *a,
 			  uint32_t n, struct val *ret)
 {
@@ -299,6 +343,12 @@ static enum stop dispatch(struct machine *m, struct frame *f, const struct op *o
 			return machine_fault(m, SYM_UNSUPPORTED, "%s", text);
 		machine_note(m, "%s", text);
 		return STOP_NONE;
+	case BI_SETJMP:
+	case BI_SETJMP_PLAIN:
+	case BI_SIGSETJMP:
+		return set_jump(m, f, a[0], ret);
+	case BI_LONGJMP:
+		return long_jump(m, a);
 	case BI_CLOCK: /* every look at the clock takes a microsecond, so that waiting loops end */
 		m->s->clock += 1000;
 		*ret = (struct val){ m->s->clock, 0 };

@@ -163,6 +163,8 @@ static uint64_t outside_memory(struct machine *m, uint64_t value, uint64_t size,
 	struct rec_block *block;
 	uint64_t at = addrmap_machine(&fo->n, value, 0, UINT64_MAX, &block);
 
+	if (!at && !block)
+		at = addrmap_learned(&fo->n, value);
 	if (at || block || !value)
 		return at;
 	at = mem_new(m, OBJ_ENV, size);
@@ -380,6 +382,22 @@ uint64_t follow_allocate(struct machine *m, uint64_t size)
 	return at;
 }
 
+/* The key in a shared variable is a symbol. With one key in the program there is no question which
+ * one it is. */
+static void known_key(struct machine *m, struct frame *f, const struct op *o)
+{
+	int32_t r = m->ir->args.data[(uint32_t)o->imm];
+	struct val key = get_reg(f, r), n;
+	uint32_t g = ir_find_global(m->ir, "keys_used");
+
+	if (!key.x || r < 0 || g == UINT32_MAX ||
+	    mem_load(m, (struct val){ object_address(g + 1), 0 }, 32, &n) || n.x || !n.c)
+		return;
+	if (n.c > 1)
+		follow_gap(m, "which thread-specific key is meant");
+	set_reg(m, f, r, (struct val){ n.c - 1, 0 });
+}
+
 enum stop follow_call(struct machine *m, struct frame *f, const struct op *o,
 		      struct function *callee, bool *done)
 {
@@ -398,11 +416,18 @@ enum stop follow_call(struct machine *m, struct frame *f, const struct op *o,
 		if (st || *done)
 			return st;
 	}
-	if (s && is_output(name)) {
+	if (!strcmp(name, "pthread_getspecific") || !strcmp(name, "pthread_setspecific"))
+		known_key(m, f, o);
+	if (!strcmp(name, "pthread_kill") || !strcmp(name, "pthread_cancel")) {
+		/* what it did to the other thread is in that thread's recording */
+		set_reg(m, f, o->d, (struct val){ 0 });
+		f->pc++;
+		*done = true;
+	} else if (s && is_output(name)) {
 		fresh_result(m, f, o->d, o->w, name);
 		f->pc++;
 		*done = true;
-	} else if (callee && callee->declared_only) {
+	} else if (callee && callee->declared_only && ir_builtin(name) < 0) {
 		call_external(m, f, o, name);
 		*done = true;
 	}

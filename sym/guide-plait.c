@@ -294,10 +294,11 @@ uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uin
 	}
 	if (at)
 		return at;
-	at = constant_at(m, value);
-	if (at)
-		return at;
-	if (hint && !addrmap_native(&fo->n, old.c) && old.c & ADDR_TAG) {
+	if (hint && old.c & FUNC_TAG) { /* a function of a library */
+		addrmap_learn(&fo->n, value, 1, old.c);
+		return old.c;
+	}
+	if (hint && !addrmap_native(&fo->n, old.c)) {
 		const struct object *o =
 			memory_find(&m->s->memory, (uint32_t)(old.c >> 32) & 0x3fffffff);
 		uint32_t off = (uint32_t)old.c - ADDR_BIAS;
@@ -305,6 +306,11 @@ uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uin
 		addrmap_learn(&fo->n, value - off, o ? o->size : 1, old.c - off);
 		return old.c;
 	}
+	at = addrmap_learned(&fo->n, value);
+	if (!at)
+		at = constant_at(m, value);
+	if (at)
+		return at;
 	if (value >> 32) {
 		follow_gap(m, "a pointer to memory that the recording does not explain");
 		return opaque(m, value);

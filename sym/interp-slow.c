@@ -565,6 +565,12 @@ static enum stop indirect_call(struct machine *m, struct frame *f, const struct 
 		if (st || done)
 			return st;
 	}
+	if (callee->declared_only && ir_builtin(callee->name) >= 0) {
+		struct op direct = *o;
+
+		direct.b = ir_builtin(callee->name);
+		return call_builtin(m, f, &direct);
+	}
 	if (callee->declared_only)
 		return call_unknown(m, f, o, callee);
 	if (n > ARRAY_SIZE(args))

@@ -43,7 +43,7 @@ static int find_fmath(const char *s, size_t n)
 	return -1;
 }
 
-static int find_builtin(const char *name)
+int ir_builtin(const char *name)
 {
 	for (int i = 0; i < BI_COUNT; i++)
 		if (!strcmp(builtin_names[i], name))
@@ -467,7 +467,7 @@ void lower_call(struct lower *l, LLVMValueRef i)
 		return;
 	}
 	if (f && f->declared_only) {
-		builtin = find_builtin(f->name);
+		builtin = ir_builtin(f->name);
 		if (builtin < 0 && math_call(l, i, f->name))
 			return;
 	}

@@ -184,6 +184,8 @@ const char *ir_where(const struct ir *ir, const struct function *f, uint32_t pc,
 		     size_t len);
 /* The function at this address, NULL when there is none. */
 struct function *ir_function_at(const struct ir *ir, uint64_t address);
+/* The machine's own function of that name (enum builtin), -1 = none. */
+int ir_builtin(const char *name);
 const char *op_name(enum opcode code);
 
 /* The models, embedded at build time. */

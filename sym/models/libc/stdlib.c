@@ -582,3 +582,21 @@ int system(const char *command)
 	(void)command;
 	sym_refuse("system() runs another program");
 }
+
+struct __jmp_buf_tag;
+void longjmp(struct __jmp_buf_tag *b, int v) __attribute__((noreturn));
+void _longjmp(struct __jmp_buf_tag *b, int v) __attribute__((noreturn));
+void siglongjmp(struct __jmp_buf_tag *b, int v) __attribute__((noreturn));
+void __longjmp_chk(struct __jmp_buf_tag *b, int v) __attribute__((noreturn));
+void _longjmp(struct __jmp_buf_tag *b, int v)
+{
+	longjmp(b, v);
+}
+void siglongjmp(struct __jmp_buf_tag *b, int v)
+{
+	longjmp(b, v);
+}
+void __longjmp_chk(struct __jmp_buf_tag *b, int v)
+{
+	longjmp(b, v);
+}
