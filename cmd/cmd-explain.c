@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -51,12 +52,27 @@ static struct err *print(const struct explanation *x, const struct cmd_common *c
 	return NULL;
 }
 
+static bool find_method(const char *name, enum explain_method *ret)
+{
+	static const char *const names[] = { "auto", "dynamic", "constraints", "both" };
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i])) {
+			*ret = (enum explain_method)i;
+			return true;
+		}
+	return !name;
+}
+
 static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct explain_options o = { .runs = 1000, .seed = 1 };
-	const char *html = NULL, *dot = NULL, *fail_on = NULL;
+	const char *html = NULL, *dot = NULL, *fail_on = NULL, *method = NULL;
+	enum explain_method way = EXPLAIN_AUTO;
 	struct cmd_common common = { 0 };
 	const struct opt table[] = {
+		OPT_STR(0, "method", "WAY", &method,
+			"dynamic, constraints or both (default: what the plait allows)"),
 		OPT_STR(0, "html", "FILE", &html, "also write a page to click through"),
 		OPT_STR(0, "dot", "FILE", &dot, "also write a Graphviz drawing"),
 		OPT_U64('n', "runs", "N", &o.runs,
@@ -83,9 +99,11 @@ static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, in
 		return cmd_usage(cmd, "which failing plait?");
 	o.plait = argv[0];
 	o.command = argc > 1 ? argv + 1 : NULL;
+	if (!find_method(method, &way))
+		return cmd_usage(cmd, "--method is dynamic, constraints or both");
 	err = run_options(fail_on, NULL, NULL, &o.target, NULL);
 	if (!err)
-		err = explain_dynamic(&o, &x);
+		err = explain_run(&o, way, &x);
 	if (!err)
 		err = print(x, &common);
 	if (!err)

@@ -411,14 +411,79 @@ static void add_notes(struct job *j)
 	strbuf_deinit(&text);
 }
 
-static struct err *investigate(struct job *j)
+/* The failing run was found by other means: once more, in this session. */
+static struct err *adopt_failing(struct job *j)
+{
+	const struct schedule *s = &j->options->found->failing->schedule;
+	struct run_request req = { .strategy = PLAIT_STRATEGY_REPLAY,
+				   .points = PLAIT_POINTS_ALL,
+				   .flags = s->flags,
+				   .decisions = s->decisions.data,
+				   .ndecisions = s->decisions.len };
+	struct err *err = session_run(j->session, &req, &j->failing);
+
+	if (!err && !run_failed(&j->failing))
+		err = err_new(ERR_INCONCLUSIVE, "the schedule that was found did not fail again");
+	return err;
+}
+
+static uint32_t step_at(const struct steps *s, uint64_t clock)
+{
+	for (uint32_t i = 0; i < s->len; i++)
+		if (s->data[i].clock == clock)
+			return i;
+	return STEP_NONE;
+}
+
+/* The passing run, too; false in *ret when it cannot be used. */
+static struct err *adopt_passing(struct job *j, bool *ret)
+{
+	const struct explain_found *found = j->options->found;
+	struct alternate a = { .found = true,
+			       .pair = { .first = step_at(&j->steps, found->pair[0]),
+					 .second = step_at(&j->steps, found->pair[1]) } };
+	struct run_request req = { .strategy = PLAIT_STRATEGY_REPLAY, .points = PLAIT_POINTS_ALL };
+	struct trace *trace = NULL;
+	struct err *err;
+
+	*ret = false;
+	if (!found->passing || a.pair.first == STEP_NONE || a.pair.second == STEP_NONE)
+		return NULL;
+	a.pair.about = a.pair.second;
+	req.flags = found->passing->schedule.flags;
+	req.decisions = found->passing->schedule.decisions.data;
+	req.ndecisions = found->passing->schedule.decisions.len;
+	err = native_record(&j->native, &req, &trace);
+	if (!err && j->native.last.outcome == PLAIT_OUTCOME_PASS)
+		err = steps_load(trace, &a.passing);
+	trace_close(trace);
+	if (err || !a.passing.len)
+		return err;
+	j->alternates.data[0] = a;
+	j->alternates.len = 1;
+	j->alternates.pairs_tried = found->pairs_tried;
+	*ret = true;
+	return NULL;
+}
+
+static struct err *find_passing(struct job *j)
 {
 	struct search_budget budget = { j->options->max_pairs, j->options->seconds };
+	bool adopted = false;
+	struct err *err = j->options->found ? adopt_passing(j, &adopted) : NULL;
+
+	if (err || adopted)
+		return err;
+	return search_alternate(&j->runner, &j->steps, failed_thread(j), &budget, &j->alternates);
+}
+
+static struct err *investigate(struct job *j)
+{
 	unsigned same = 0;
 	double t0 = clock_seconds(), t1, t2;
-	struct err *err = reproduce(j);
+	struct err *err = j->options->found ? adopt_failing(j) : reproduce(j);
 
-	if (!err)
+	if (!err && !j->options->found)
 		err = shrink(j);
 	if (!err)
 		err = confirm(j->session, &j->failing, CONFIRMATIONS, &same);
@@ -434,7 +499,7 @@ static struct err *investigate(struct job *j)
 		return err;
 	t1 = clock_seconds();
 	describe_outcome(j);
-	err = search_alternate(&j->runner, &j->steps, failed_thread(j), &budget, &j->alternates);
+	err = find_passing(j);
 	t2 = clock_seconds();
 	if (!err)
 		err = conclude(j);

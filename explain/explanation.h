@@ -93,5 +93,8 @@ struct explanation {
 };
 
 void explanation_free(struct explanation *x);
+/* Add a note; the text is copied. */
+void explanation_note(struct explanation *x, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif
