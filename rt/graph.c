@@ -34,10 +34,12 @@
 #define LOCKS 4096
 
 bool rt_graph; /* collecting */
+__thread struct graph_thread *graph_self_;
 static struct region **regions;
 static uint8_t locks[LOCKS];
 static uint32_t shift;
-static bool first_read, first_write, racy, hardware;
+static bool first_read, first_write, hardware;
+bool graph_racy;
 
 static struct region *region_new(uint64_t i)
 {
@@ -184,7 +186,7 @@ static inline void access_word(struct graph_thread *g, bool write, uint64_t addr
 		return;
 	cell = &r->writer[i];
 	sharers = &r->sharers[i];
-	if (racy) {
+	if (graph_racy) {
 		uint32_t c = __atomic_load_n(cell, __ATOMIC_RELAXED);
 
 		if (write ? skip_write(g, c, __atomic_load_n(sharers, __ATOMIC_RELAXED))
@@ -209,12 +211,13 @@ static struct graph_thread *attach(struct rt_thread *t)
 	if (!g)
 		return NULL;
 	g->regions = regions;
-	g->read_tags = TWO_TAGS(racy && shift == 2 ? g->tag : TAG_OF_NONE);
-	g->write_tags = TWO_TAGS(racy && first_write && shift == 2 ? g->tag : TAG_OF_NONE);
+	g->read_tags = TWO_TAGS(graph_racy && shift == 2 ? g->tag : TAG_OF_NONE);
+	g->write_tags = TWO_TAGS(graph_racy && first_write && shift == 2 ? g->tag : TAG_OF_NONE);
 	g->read_want = 0x00010001;
-	if (racy && first_read && shift == 2 && g->exact_bit)
+	if (graph_racy && first_read && shift == 2 && g->exact_bit)
 		g->read_bits = g->read_want = g->bit * 0x00010001u;
 	__atomic_store_n((struct graph_thread **)&t->graph, g, __ATOMIC_RELEASE);
+	graph_self_ = g;
 	return g;
 }
 
@@ -316,13 +319,14 @@ bool rt_graph_start(void)
 	const char *granularity = rt_option_value("granularity");
 
 	rt_graph = false;
+	graph_self_ = NULL; /* of the run before, in a process that was forked */
 	shift = bytes || (granularity && granularity[0] == 'l') ? 6 : 2;
 	if (context > PLAIT_GRAPH_CONTEXT)
 		context = PLAIT_GRAPH_CONTEXT;
 	graph_mask = context == 16 ? UINT32_MAX : (1u << 2 * context) - 1;
 	first_read = !rt_option("no-first-read");
 	first_write = !rt_option("no-first-write");
-	racy = !rt_option("no-racy");
+	graph_racy = !rt_option("no-racy");
 	hardware = bytes != 0;
 	regions = graph_memory(REGIONS * sizeof(*regions));
 	if (!regions || !graph_open())
@@ -334,7 +338,8 @@ bool rt_graph_start(void)
 	graph_header->shift = shift;
 	graph_header->flags = (first_read ? PLAIT_GRAPH_FIRST_READ : 0) |
 			      (first_write ? PLAIT_GRAPH_FIRST_WRITE : 0) |
-			      (racy ? PLAIT_GRAPH_RACY : 0) | (hardware ? PLAIT_GRAPH_HARDWARE : 0);
+			      (graph_racy ? PLAIT_GRAPH_RACY : 0) |
+			      (hardware ? PLAIT_GRAPH_HARDWARE : 0);
 	if (hardware)
 		graph_hw_init(bytes, number("hw-ways", 8));
 	memcpy(graph_header->magic, PLAIT_GRAPH_MAGIC, 8);

@@ -38,10 +38,13 @@ struct graph_thread {
 	uint64_t read_tags, write_tags;
 	uint32_t read_bits, read_want;
 	uint32_t index;
-	uint32_t context; /* atomic: other threads push into it */
-	uint32_t tag;	  /* in the upper bits of a cell */
-	uint16_t bit;	  /* in a set of sharers */
-	bool exact_bit;	  /* nobody else has this bit */
+	uint32_t tag;	/* in the upper bits of a cell */
+	uint16_t bit;	/* in a set of sharers */
+	bool exact_bit; /* nobody else has this bit */
+	/* Other threads push into it: on a line of its own, or each push would slow down the fast
+	 * path. */
+	__attribute__((aligned(64))) uint32_t context;
+	__attribute__((aligned(64))) char after_context[0];
 	struct {
 		uint32_t site, context, node;
 	} cache[NODE_CACHE];
@@ -54,9 +57,12 @@ struct graph_thread {
 	void *cache_model; /* graph-hw.c */
 };
 
+/* This thread's; NULL until its first access that is looked at. */
+extern __thread struct graph_thread *graph_self_ __attribute__((tls_model("initial-exec")));
 extern struct plait_graph_header *graph_header;
 extern struct plait_graph_node *graph_nodes;
 extern uint32_t graph_mask; /* of a context */
+extern bool graph_racy;	    /* look-ups and contexts without locks */
 
 /* graph-store.c. The node of a site in a context, for this thread; 0 when there is no room. */
 uint32_t graph_node_of(struct graph_thread *g, uint32_t site, uint32_t context);
@@ -67,11 +73,16 @@ struct graph_thread *graph_thread_new(uint32_t index);
 bool graph_open(void);
 void *graph_memory(size_t n); /* zeroed, lazily; NULL */
 
-/* Push an event into a thread's context. */
+/* Push an event into a thread's context. With racy look-up two that come at once may leave one of
+ * them: a lock for each communication costs more than all the rest of it. */
 static inline void graph_push(struct graph_thread *g, uint32_t event)
 {
 	uint32_t old = __atomic_load_n(&g->context, __ATOMIC_RELAXED);
 
+	if (graph_racy) {
+		__atomic_store_n(&g->context, (old << 2 | event) & graph_mask, __ATOMIC_RELAXED);
+		return;
+	}
 	while (!__atomic_compare_exchange_n(&g->context, &old, (old << 2 | event) & graph_mask,
 					    true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
@@ -86,13 +97,14 @@ static inline struct graph_thread *graph_of(uint32_t thread)
  * lock; a stale answer only loses an edge (004 section 5.4.2). */
 __attribute__((always_inline)) static inline bool graph_skips(bool write, uint64_t a, unsigned n)
 {
-	const struct rt_thread *t = rt_self_;
-	const struct graph_thread *g = likely(t != NULL) ? t->graph : NULL;
+	const struct graph_thread *g = graph_self_;
 	const struct region *r;
 	uint64_t i = (a & ((1ull << REGION_SHIFT) - 1)) >> 2, cells;
 	uint32_t sharers;
 
-	if (unlikely(!g || a >> 47 || (a & (n - 1))))
+	/* not aligned, or no address of a program: the low bits go to the top */
+	if (unlikely(!g || (a >> __builtin_ctz(n) | a << (64 - __builtin_ctz(n)) % 64) >>
+				   (47 - __builtin_ctz(n))))
 		return false;
 	r = __atomic_load_n(&g->regions[a >> REGION_SHIFT], __ATOMIC_RELAXED);
 	if (unlikely(!r))

@@ -50,8 +50,7 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		if (rt_access == RT_ACCESS_PLAIN)                                                  \
 			return *q;                                                                 \
 		if (rt_access == RT_ACCESS_GRAPH) {                                                \
-			if (!graph_skips(false, (uint64_t)p, n))                                   \
-				rt_graph_access(false, p, n, site);                                \
+			rt_graph_access(false, p, n, site);                                        \
 			return *q;                                                                 \
 		}                                                                                  \
 		if (rt_access == RT_ACCESS_ORDER) {                                                \
@@ -77,8 +76,7 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 			return;                                                                    \
 		}                                                                                  \
 		if (rt_access == RT_ACCESS_GRAPH) {                                                \
-			if (!graph_skips(true, (uint64_t)p, n))                                    \
-				rt_graph_access(true, p, n, site);                                 \
+			rt_graph_access(true, p, n, site);                                         \
 			*q = v;                                                                    \
 			return;                                                                    \
 		}                                                                                  \
@@ -100,8 +98,11 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		struct rt_thread *t = rt_self_;                                                    \
 		T v;                                                                               \
                                                                                                    \
-		if (unlikely(rt_access != RT_ACCESS_RECORD || !record_is_easy(t)))                 \
+		if (unlikely(rt_access != RT_ACCESS_RECORD || !record_is_easy(t))) {               \
+			if (rt_access == RT_ACCESS_GRAPH && graph_skips(false, (uint64_t)p, n))    \
+				return *(const volatile any##n *)p;                                \
 			return read_otherwise##n(p, site);                                         \
+		}                                                                                  \
 		v = *(const volatile any##n *)p;                                                   \
 		record_easy_access(t, PLAIT_EV_READ, site, p, n, v);                               \
 		return v;                                                                          \
@@ -111,7 +112,10 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		struct rt_thread *t = rt_self_;                                                    \
                                                                                                    \
 		if (unlikely(rt_access != RT_ACCESS_RECORD || !record_is_easy(t))) {               \
-			write_otherwise##n(p, v, site);                                            \
+			if (rt_access == RT_ACCESS_GRAPH && graph_skips(true, (uint64_t)p, n))     \
+				*(volatile any##n *)p = v;                                         \
+			else                                                                       \
+				write_otherwise##n(p, v, site);                                    \
 			return;                                                                    \
 		}                                                                                  \
 		*(volatile any##n *)p = v;                                                         \
@@ -123,10 +127,25 @@ PLAIN(uint32_t, 4)
 PLAIN(uint64_t, 8)
 /* clang-format on */
 
+/* Mode graph, a range (a vector, say): is there anything to look at? */
+static inline bool range_is_new(bool write, const void *p, size_t n)
+{
+	uint64_t a = (uint64_t)p, end = a + n;
+
+	while (a + 8 <= end && graph_skips(write, a, 8))
+		a += 8;
+	return a < end;
+}
+
 void plait_read_range(const void *p, size_t n, uint32_t site)
 {
 	if (rt_access == RT_ACCESS_PLAIN)
 		return;
+	if (rt_access == RT_ACCESS_GRAPH) {
+		if (range_is_new(false, p, n))
+			rt_graph_access(false, p, n, site);
+		return;
+	}
 	if (rt_access != RT_ACCESS_RECORD)
 		before_range(PLAIT_EV_READ_RANGE, p, n, site);
 	rt_record_range(PLAIT_EV_READ_RANGE, site, p, n);
@@ -136,6 +155,11 @@ void plait_write_range(void *p, size_t n, uint32_t site)
 {
 	if (rt_access == RT_ACCESS_PLAIN)
 		return;
+	if (rt_access == RT_ACCESS_GRAPH) {
+		if (range_is_new(true, p, n))
+			rt_graph_access(true, p, n, site);
+		return;
+	}
 	if (rt_access != RT_ACCESS_RECORD)
 		before_range(PLAIT_EV_WRITE_RANGE, p, n, site);
 	rt_record_range(PLAIT_EV_WRITE_RANGE, site, p, n);
