@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,12 +104,35 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
+/* A device, a pipe: something that must not be replaced by a file. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+static struct err *write_special(const char *path, const void *data, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), saved = 0;
+
+	if (fd < 0)
+		return err_errno(errno, "cannot write %s", path);
+	if (write_all(fd, data, len) < 0)
+		saved = errno;
+	if (close(fd) < 0 && !saved)
+		saved = errno;
+	return saved ? err_errno(saved, "cannot write %s", path) : NULL;
+}
+
 struct err *file_write(const char *path, const void *data, size_t len)
 {
 	_cleanup_(xfreep) char *tmp = xasprintf("%s.%d.tmp", path, (int)getpid());
-	int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int saved;
+	int fd, saved;
 
+	if (is_special(path))
+		return write_special(path, data, len);
+	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return err_errno(errno, "cannot write %s", path);
 	if (write_all(fd, data, len) < 0 || close(fd) < 0 || rename(tmp, path) < 0) {
@@ -130,6 +154,7 @@ struct err *file_temp_dir(char **ret)
 		free(path);
 		return err;
 	}
+	sweep_add(path);
 	*ret = path;
 	return NULL;
 }
@@ -146,6 +171,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 void file_remove_tree(const char *path)
 {
 	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	sweep_forget(path);
 }
 
 static bool is_folder(const char *path)
