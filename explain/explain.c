@@ -11,6 +11,7 @@
 #include "explain/explain.h"
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "explain/advise.h"
 #include "explain/load.h"
@@ -22,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400 };
+enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400, MINIMIZE_STEPS = 80000000 };
 
 struct job {
 	const struct explain_options *options;
@@ -33,8 +34,8 @@ struct job {
 	struct native native;
 	struct explain_runner runner;
 	struct steps steps;
-	struct trace *trace; /* recording of the failing run */
-	char *trace_copy;    /* its folder's name is reused: the trace is sealed here */
+	struct trace *trace;	     /* recording of the failing run */
+	char *copy_dir, *trace_copy; /* its folder's name is reused: the trace is sealed here */
 	struct alternates alternates;
 	struct alternate alternate; /* the one that is reported: borrowed from those */
 };
@@ -68,7 +69,9 @@ static struct err *shrink(struct job *j)
 {
 	struct run_result small = { 0 };
 	uint64_t runs = 0;
-	struct err *err = minimize_run(j->session, &j->failing, MINIMIZE_RUNS, &small, &runs);
+	/* a run that hangs takes its whole budget each time */
+	uint64_t most = MIN(MAX(MINIMIZE_STEPS / (j->failing.steps + 1), 30), MINIMIZE_RUNS);
+	struct err *err = minimize_run(j->session, &j->failing, most, &small, &runs);
 
 	if (err)
 		return err;
@@ -115,7 +118,10 @@ static struct err *record_failing(struct job *j)
 	trace_close(recording);
 	if (err)
 		return err;
-	j->trace_copy = xasprintf("%s.failing", j->native.dir);
+	err = file_temp_dir(&j->copy_dir);
+	if (err)
+		return err;
+	j->trace_copy = xasprintf("%s/failing.plait", j->copy_dir);
 	err = trace_seal(j->native.dir, NULL, j->trace_copy);
 	if (!err)
 		err = trace_open(j->trace_copy, &j->trace);
@@ -535,8 +541,9 @@ struct err *explain_dynamic(const struct explain_options *options, struct explan
 	if (!err)
 		err = investigate(&j);
 	trace_close(j.trace);
-	if (j.trace_copy)
-		remove(j.trace_copy);
+	if (j.copy_dir)
+		file_remove_tree(j.copy_dir);
+	free(j.copy_dir);
 	free(j.trace_copy);
 	native_deinit(&j.native);
 	steps_deinit(&j.steps);

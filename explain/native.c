@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/sweep.h"
 #include "explain/load.h"
 #include "trace/trace.h"
 
@@ -41,6 +42,7 @@ static size_t prefix_length(const struct schedule *s, uint64_t steps)
 static struct err *fresh_folder(struct native *n)
 {
 	file_remove_tree(n->dir);
+	sweep_add(n->dir);
 	return file_make_dirs(n->dir);
 }
 
