@@ -57,7 +57,7 @@ struct order_build {
 	struct terms terms;
 	VEC(struct raw_thread) threads;
 	VEC(struct placeholder) placeholders;
-	VEC(term_id) conditions;
+	VEC(term_id) conditions, recorded;
 	uint32_t failing;
 	term_id failure;
 	bool fails;
@@ -99,6 +99,7 @@ void order_build_free(struct order_build *b)
 	vec_deinit(&b->threads);
 	vec_deinit(&b->placeholders);
 	vec_deinit(&b->conditions);
+	vec_deinit(&b->recorded);
 	vec_deinit(&b->pieces);
 	vec_deinit(&b->parts);
 	vec_deinit(&b->steps);
@@ -214,6 +215,11 @@ void order_build_cut(struct order_build *b, uint32_t thread, size_t n, bool bloc
 void order_build_condition(struct order_build *b, term_id condition)
 {
 	vec_push(&b->conditions, condition);
+}
+
+void order_build_recorded(struct order_build *b, term_id condition)
+{
+	vec_push(&b->recorded, condition);
 }
 
 void order_build_failure(struct order_build *b, uint32_t thread, term_id condition)
@@ -570,9 +576,9 @@ static bool is_used(const struct order_build *b, const struct term *t)
 	       (arity < 3 || b->model_term[t->c] != TERM_NONE);
 }
 
-static bool is_true(const struct terms *ts, term_id t)
+static bool is_const(const struct terms *ts, term_id t, uint64_t value)
 {
-	return term_get(ts, t)->op == TERM_CONST && term_get(ts, t)->value;
+	return term_get(ts, t)->op == TERM_CONST && term_get(ts, t)->value == value;
 }
 
 static void copy_terms(struct order_build *b)
@@ -592,7 +598,17 @@ static void copy_terms(struct order_build *b)
 	for (size_t i = 0; i < b->conditions.len; i++) {
 		term_id t = b->model_term[b->conditions.data[i]];
 
-		if (t != TERM_NONE && !is_true(&b->m->terms, t))
+		if (t != TERM_NONE && !is_const(&b->m->terms, t, 1))
+			order_condition(b->m, t);
+	}
+	for (size_t i = 0; i < b->recorded.len; i++) {
+		term_id t = b->model_term[b->recorded.data[i]];
+
+		if (t == TERM_NONE || is_const(&b->m->terms, t, 1))
+			continue;
+		if (is_const(&b->m->terms, t, 0))
+			b->out->contradicted++;
+		else
 			order_condition(b->m, t);
 	}
 }

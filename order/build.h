@@ -49,10 +49,11 @@ struct order_memory {
 
 struct order_built {
 	struct order_model *m;
-	uint32_t *step;	    /* per event of the model: which step of its thread it is, from 0 */
-	uint32_t *nsteps;   /* per thread */
-	size_t split;	    /* accesses that became several events: other widths meet there */
-	size_t local_steps; /* steps that no other thread can notice */
+	uint32_t *step;	     /* per event of the model: which step of its thread it is, from 0 */
+	uint32_t *nsteps;    /* per thread */
+	size_t split;	     /* accesses that became several events: other widths meet there */
+	size_t local_steps;  /* steps that no other thread can notice */
+	size_t contradicted; /* recorded values that were left out */
 };
 void order_built_deinit(struct order_built *b);
 
@@ -77,6 +78,9 @@ size_t order_build_position(const struct order_build *b, uint32_t thread);
 void order_build_cut(struct order_build *b, uint32_t thread, size_t n, bool blocked);
 /* The path was taken, so this is true. */
 void order_build_condition(struct order_build *b, term_id condition);
+/* The same about a value that was recorded besides: where the model knows better (nobody else
+ * writes there, and what its thread wrote is another number for the same thing), it is left out. */
+void order_build_recorded(struct order_build *b, term_id condition);
 /* The failure shows at the end of this thread, when the condition is true (TERM_NONE: whenever the
  * recorded steps are all done, as in a deadlock). */
 void order_build_failure(struct order_build *b, uint32_t thread, term_id condition);

@@ -40,6 +40,7 @@ struct taken {
 	term_id term;
 	bool address; /* a value that became an address ... */
 	bool bad;     /* ... of nothing */
+	bool number;  /* ... that is no pointer but part of one, an index */
 	bool unknown; /* depends on what was read */
 };
 
@@ -180,6 +181,7 @@ static void bind(struct loader *l, const struct sym_step *s, term_id read)
 				 term_const(ts, bits, s->concrete & term_mask(bits))));
 		vec_last(&l->taken)->address = true;
 		vec_last(&l->taken)->bad = s->concrete < NULL_PAGES;
+		vec_last(&l->taken)->number = s->w < 64;
 	}
 }
 
@@ -194,7 +196,8 @@ static void access_step(struct loader *l, const struct sym_step *s)
 				.held = TERM_NONE };
 	term_id read;
 
-	map_put(&l->names, s->address, s->site);
+	if (!s->part) /* a range is called after its first byte */
+		map_put(&l->names, s->address, s->site);
 	if (s->kind == SYM_STEP_WRITE)
 		o.value = value_of(l, s->value, bits);
 	else if (s->held)
@@ -274,48 +277,76 @@ static void on_step(void *arg, const struct sym_step *s)
 
 /* ---- the end ---- */
 
-/* The condition that stands for the failure, NULL when there is none. */
+/* The condition that stands for the failure, NULL when there is none: the pointer to nothing that
+ * made it crash, else the last thing that unknown values decided. (A value that became an address
+ * was recorded, so that a decision on it is none any more: then it stands for the decision.) */
 static struct taken *find_failure(struct loader *l)
 {
-	struct taken *branch = NULL, *address = NULL;
+	struct taken *last = NULL;
 
 	for (size_t i = l->taken.len; i-- > 0;) {
 		struct taken *c = &l->taken.data[i];
 
-		if (c->thread != l->outcome->thread)
+		if (c->thread != l->outcome->thread || !c->unknown)
 			continue;
-		if (c->address && c->bad && l->outcome->kind == PLAIT_OUTCOME_SIGNAL)
+		if (c->bad && l->outcome->kind == PLAIT_OUTCOME_SIGNAL)
 			return c;
-		if (c->address && !address)
-			address = c;
-		if (!c->address && c->unknown && !branch)
-			branch = c;
+		if (!last)
+			last = c;
 	}
-	return branch ? branch : address;
+	return last;
+}
+
+/* A decision on numbers of which some became addresses, and so were recorded, is a decision on them
+ * all: the failure is that each is what it was. */
+static term_id whole_failure(struct loader *l, const struct taken *c)
+{
+	struct terms *ts = order_build_terms(l->b);
+	term_id t = c->term;
+
+	for (struct taken *x = (struct taken *)c; x-- > l->taken.data;) {
+		if (x->thread != c->thread)
+			continue;
+		if (!x->address || !x->number || c->address)
+			break;
+		t = term_binary(ts, TERM_AND, t, x->term);
+		x->unknown = x->address = false; /* part of the failure now */
+		x->term = TERM_NONE;
+	}
+	return t;
 }
 
 static void set_failure(struct loader *l)
 {
+	bool crash = l->outcome->kind == PLAIT_OUTCOME_SIGNAL;
 	struct taken *c = NULL;
+	term_id failure = TERM_NONE;
 
 	if (fails_in_a_thread(l->outcome)) {
 		l->out->failing = l->outcome->thread;
 		c = find_failure(l);
 	}
-	for (size_t i = 0; i < l->taken.len; i++)
-		if (&l->taken.data[i] != c &&
-		    l->taken.data[i].position <=
-			    order_build_position(l->b, l->taken.data[i].thread))
-			order_build_condition(l->b, l->taken.data[i].term);
+	if (c)
+		failure = whole_failure(l, c);
+	for (size_t i = 0; i < l->taken.len; i++) {
+		const struct taken *x = &l->taken.data[i];
+
+		if (x == c || x->term == TERM_NONE ||
+		    x->position > order_build_position(l->b, x->thread))
+			continue;
+		if (x->address)
+			order_build_recorded(l->b, x->term);
+		else
+			order_build_condition(l->b, x->term);
+	}
 	l->out->conditions = l->taken.len;
 	if (l->outcome->kind == PLAIT_OUTCOME_PASS)
 		return;
-	order_build_failure(l->b, l->out->failing == ORDER_NONE ? 0 : l->out->failing,
-			    c ? c->term : TERM_NONE);
-	l->out->condition = !c		  ? "the recorded steps are all done"
-			    : !c->address ? "the last decision of the failing thread"
-			    : c->bad	  ? "a pointer to nothing was read"
-					  : "the last address that was read";
+	order_build_failure(l->b, l->out->failing == ORDER_NONE ? 0 : l->out->failing, failure);
+	l->out->condition = !c		      ? "the recorded steps are all done"
+			    : c->bad && crash ? "a pointer to nothing was read"
+			    : c->address      ? "the last recorded value of the failing thread"
+					      : "the last decision of the failing thread";
 }
 
 static void end_threads(struct loader *l, const struct sym_follow_result *r)
