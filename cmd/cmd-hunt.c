@@ -49,6 +49,8 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 		strbuf_addf(&sb,
 			    "%" PRIu64 " runs used up their budget, but a fair schedule ends\n",
 			    r->hangs_dismissed);
+	if (r->interrupted)
+		strbuf_adds(&sb, "interrupted\n");
 	show_uncontrolled(r->uncontrolled, r->note, &sb);
 	fputs(strbuf_str(&sb), stdout);
 	strbuf_deinit(&sb);
@@ -101,6 +103,7 @@ static void write_json(struct json *j, const struct hunt_result *r)
 	json_uint(j, "pairs", r->pairs);
 	json_uint(j, "points", r->points);
 	json_bool(j, "exhausted", r->exhausted);
+	json_bool(j, "interrupted", r->interrupted);
 	json_uint(j, "hangs_dismissed", r->hangs_dismissed);
 	uncontrolled_describe(r->uncontrolled, &sb);
 	json_str(j, "uncontrolled", strbuf_str(&sb));
@@ -190,7 +193,9 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	} else {
 		print_text(&o, &r);
 	}
-	*status = r.failures.len ? (r.unconfirmed == r.failures.len ? 4 : 1) : 0;
+	*status = r.failures.len  ? (r.unconfirmed == r.failures.len ? 4 : 1)
+		  : r.interrupted ? 4
+				  : 0;
 	hunt_result_deinit(&r);
 	return err;
 }
@@ -201,6 +206,6 @@ const struct cmd cmd_hunt = {
 	.summary = "search for a schedule that makes the program fail",
 	.help = "Status: 1 a failure was found and saved, 0 none within the budget, 4 a failure "
 		"was\n"
-		"seen that its own schedule does not repeat.\n",
+		"seen that its own schedule does not repeat, or Ctrl-C came first.\n",
 	.main = hunt_main,
 };

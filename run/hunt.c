@@ -19,6 +19,7 @@
 
 #include "run/dfs.h"
 #include "run/guide.h"
+#include "run/launch.h"
 
 #include "base/err.h"
 #include "base/file.h"
@@ -138,7 +139,7 @@ static void reward(struct arm *a, const struct run_result *r)
 
 static bool out_of_time(const struct hunt *h)
 {
-	if (h->o->runs && h->result->runs >= h->o->runs)
+	if (launch_interrupted() || (h->o->runs && h->result->runs >= h->o->runs))
 		return true;
 	return h->o->seconds > 0 && clock_seconds() - h->start > h->o->seconds;
 }
@@ -344,6 +345,16 @@ static bool may_start(const struct hunt *h)
 	return h->started - h->result->runs < h->nslots && (!h->o->runs || h->started < h->o->runs);
 }
 
+/* After Ctrl-C what was found so far is told all the same. */
+static struct err *interrupted(struct hunt *h, struct err *err)
+{
+	if (!launch_interrupted())
+		return err;
+	h->result->interrupted = true;
+	err_free(err);
+	return NULL;
+}
+
 static struct err *search(struct hunt *h)
 {
 	struct err *err = NULL;
@@ -360,7 +371,7 @@ static struct err *search(struct hunt *h)
 			err = take_in(h, slot);
 	}
 	progress_done();
-	return err;
+	return interrupted(h, err);
 }
 
 /* Systematic search instead of sampling. */
@@ -395,7 +406,7 @@ static struct err *search_all(struct hunt *h)
 	dfs_deinit(&d);
 	run_result_deinit(&r);
 	progress_done();
-	return err;
+	return interrupted(h, err);
 }
 
 struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)

@@ -32,7 +32,12 @@ static void on_interrupt(int signal)
 	interrupted = signal;
 }
 
-static void catch_interrupts(void)
+bool launch_interrupted(void)
+{
+	return interrupted;
+}
+
+void launch_catch_interrupts(void)
 {
 	static bool done;
 	struct sigaction action = { .sa_handler = on_interrupt };
@@ -185,7 +190,7 @@ struct err *launch_start(const struct launch_options *o, struct launch *ret)
 	err = make_environment(o, &env);
 	if (err)
 		return err;
-	catch_interrupts();
+	launch_catch_interrupts();
 	/* a group of its own could not read from the terminal */
 	ret->own_group = !isatty(0) || o->stdin_path;
 	ret->started = clock_seconds();

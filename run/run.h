@@ -155,7 +155,7 @@ const struct plait_pairs *session_pairs(const struct session *s);
 uint32_t session_learn_all(struct session *s, const struct session *from);
 void session_add_point(struct session *s, uint32_t site);
 uint64_t session_npoints(const struct session *s);
-const char *session_note(const struct session *s); /* why it is not a fork server; NULL */
+const char *session_note(const struct session *s); /* what is not as usual with it; NULL */
 char *const *session_argv(const struct session *s);
 const struct target *session_target(const struct session *s);
 
@@ -202,7 +202,8 @@ struct hunt_result {
 	double seconds;
 	uint64_t pairs, points; /* coverage */
 	uint32_t uncontrolled;
-	bool exhausted; /* dfs has explored everything within its bound */
+	bool interrupted; /* by Ctrl-C */
+	bool exhausted;	  /* dfs has explored everything within its bound */
 	uint64_t hangs_dismissed, unconfirmed;
 	char *note;
 };

@@ -52,6 +52,7 @@ struct session {
 	char *note;
 	char area_path[40]; /* of the control area, as other processes can open it */
 	bool exec_each;
+	bool early; /* its constructors start threads */
 	uint64_t run_number;
 	struct run_request request; /* of the run that is under way */
 };
@@ -81,7 +82,7 @@ static struct err *find_runtime(struct session *s)
 {
 	struct file_map m = { 0 };
 	struct err *err;
-	bool script, carries;
+	bool script, carries, tsan;
 
 	s->program = strchr(s->target->argv[0], '/') ? xstrdup(s->target->argv[0])
 						     : file_find_program(s->target->argv[0]);
@@ -92,6 +93,7 @@ static struct err *find_runtime(struct session *s)
 		return err;
 	script = m.len > 2 && !memcmp(m.data, "#!", 2);
 	carries = memmem(m.data, m.len, PLAIT_ENV_CONTROL, sizeof(PLAIT_ENV_CONTROL)) != NULL;
+	tsan = memmem(m.data, m.len, "__tsan_", 7) != NULL;
 	if (!script && (m.len < 20 || memcmp(m.data, "\177ELF\2", 5) || m.data[18] != 62))
 		err = err_new(ERR_ENV, "%s: not an x86-64 program", s->program);
 	else if (script)
@@ -104,6 +106,9 @@ static struct err *find_runtime(struct session *s)
 	s->preload = file_find_part("libplait.so");
 	if (!s->preload)
 		return err_new(ERR_ENV, "libplait.so is missing: run make, or install unplait");
+	if (!tsan)
+		s->note = xstrdup("it is not instrumented, so only its synchronisation is seen; "
+				  "`unplait cc' builds one whose memory accesses are, too");
 	return NULL;
 }
 
@@ -185,7 +190,7 @@ static bool receive(struct session *s, double seconds, struct reply *ret, bool *
 		return true;
 	do
 		n = poll(&p, 1, (int)(seconds * 1000));
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && errno == EINTR && !launch_interrupted());
 	if (n == 0)
 		*late = true;
 	return n > 0 && recv(s->socket, ret, sizeof(*ret), MSG_WAITALL) == sizeof(*ret);
@@ -220,7 +225,8 @@ static struct err *start_server(struct session *s)
 		if (!(hello.status & PLAIT_UNCONTROLLED_EARLY_THREADS))
 			return NULL;
 		stop_server(s);
-		s->exec_each = true;
+		s->exec_each = s->early = true;
+		free(s->note);
 		s->note = xstrdup(
 			"its constructors start threads, so it is started anew for each run");
 		return NULL;
@@ -247,6 +253,7 @@ struct err *session_open(const struct target *target, struct session **ret)
 	s->area_fd = s->socket = -1;
 	s->exec_each = target->exec_each;
 	signal(SIGPIPE, SIG_IGN);
+	launch_catch_interrupts();
 	err = find_runtime(s);
 	if (!err)
 		err = make_area(s);
@@ -311,7 +318,7 @@ static struct err *write_request(struct session *s, const struct run_request *re
 
 	a->strategy = req->strategy;
 	a->points = req->points;
-	a->flags = req->flags | (s->exec_each && s->note ? PLAIT_CONTROL_EARLY : 0) |
+	a->flags = req->flags | (s->early ? PLAIT_CONTROL_EARLY : 0) |
 		   (t->spurious ? PLAIT_CONTROL_SPURIOUS : 0);
 	a->depth = req->depth;
 	a->seed = req->seed;
@@ -371,6 +378,8 @@ static struct err *finish_forked(struct session *s, int *status, bool *late)
 		*status = (int)reply.status;
 		return NULL;
 	}
+	if (launch_interrupted())
+		return err_new(ERR_ENV, "interrupted");
 	if (!*late)
 		return err_new(ERR_ENV, "the fork server ended unexpectedly");
 	if (s->area->pid)
@@ -401,13 +410,15 @@ static struct err *run_execed(struct session *s, int *status, bool *late)
 	while ((got = waitpid(pid, status, WNOHANG)) == 0) {
 		struct timespec nap = { 0, 200000 };
 
-		if (clock_seconds() > end && !*late) {
+		if ((clock_seconds() > end || launch_interrupted()) && !*late) {
 			*late = true;
 			kill(-pid, SIGKILL);
 			kill(pid, SIGKILL);
 		}
 		nanosleep(&nap, NULL);
 	}
+	if (launch_interrupted())
+		return err_new(ERR_ENV, "interrupted");
 	return got < 0 ? err_errno(errno, "waitpid") : NULL;
 }
 
@@ -519,6 +530,8 @@ struct err *session_start(struct session *s, const struct run_request *req)
 {
 	struct err *err = write_request(s, req);
 
+	if (!err && launch_interrupted())
+		err = err_new(ERR_ENV, "interrupted");
 	if (err)
 		return err;
 	s->request = *req;

@@ -26,6 +26,37 @@
 static int server_fd = -1;
 static int (*target_main)(int, char **, char **);
 
+/* Without a run folder the facts about the run go into the control area. */
+static void use_area_run(void)
+{
+	struct plait_run *run = (struct plait_run *)((char *)control.area + PLAIT_CONTROL_RUN);
+
+	if (rt_writing || rt_run == run)
+		return;
+	rt_note_modules();
+	memcpy(run, rt_run, offsetof(struct plait_run, threads));
+	run->threads[0] = rt_run->threads[0];
+	run->nthreads = 1;
+	rt_run = run;
+	rt_note_modules(); /* so that the end of a run finds nothing new */
+}
+
+static void begin_run(void)
+{
+	struct plait_control *a = control.area;
+
+	a->pid = (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	if (a->dir[0]) {
+		rt_restart(a->dir);
+	} else {
+		use_area_run();
+		memset(&rt_run->failure, 0, sizeof(rt_run->failure));
+		rt_run->nthreads = 1;
+		rt_run->pid = a->pid;
+	}
+	control_begin();
+}
+
 void control_init(void)
 {
 	const char *path = rt_getenv(PLAIT_ENV_CONTROL), *server = rt_getenv(PLAIT_ENV_SERVER);
@@ -57,38 +88,7 @@ void control_init(void)
 	if (!rt_writing)
 		rt_pcs_share();
 	if (area->flags & PLAIT_CONTROL_EARLY)
-		control_begin();
-}
-
-/* Without a run folder the facts about the run go into the control area. */
-static void use_area_run(void)
-{
-	struct plait_run *run = (struct plait_run *)((char *)control.area + PLAIT_CONTROL_RUN);
-
-	if (rt_writing || rt_run == run)
-		return;
-	rt_note_modules();
-	memcpy(run, rt_run, offsetof(struct plait_run, threads));
-	run->threads[0] = rt_run->threads[0];
-	run->nthreads = 1;
-	rt_run = run;
-	rt_note_modules(); /* so that the end of a run finds nothing new */
-}
-
-static void begin_run(void)
-{
-	struct plait_control *a = control.area;
-
-	a->pid = (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	if (a->dir[0]) {
-		rt_restart(a->dir);
-	} else {
-		use_area_run();
-		memset(&rt_run->failure, 0, sizeof(rt_run->failure));
-		rt_run->nthreads = 1;
-		rt_run->pid = a->pid;
-	}
-	control_begin();
+		begin_run();
 }
 
 /* What a child must not share with the runs before it. */
