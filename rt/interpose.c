@@ -28,20 +28,31 @@ struct interpose_real real;
 #include "rt/interpose.def"
 #undef INTERPOSE
 
+#ifdef INTERPOSE_STRONG
+extern __attribute__((weak)) int __interceptor_pthread_create(void);
+
 /* What a sanitizer in this program has in front of libc, if there is one. */
 static void *resolve_sanitizer(const char *name)
 {
-	static int present; /* 1 yes, -1 no */
 	char full[64] = "__interceptor_";
 	size_t n = 14;
 
-	if (!present)
-		present = dlsym(RTLD_DEFAULT, "__interceptor_pthread_create") ? 1 : -1;
-	while (present > 0 && *name && n < sizeof(full) - 1)
+	if (!__interceptor_pthread_create)
+		return NULL;
+	while (*name && n < sizeof(full) - 1)
 		full[n++] = *name++;
 	full[n] = 0;
-	return present > 0 ? dlsym(RTLD_DEFAULT, full) : NULL;
+	return dlsym(RTLD_DEFAULT, full);
 }
+#else
+/* Asking for a name that does not exist is no good idea: the answer calls malloc(), which may be
+ * the program's own, which locks a mutex, which comes here. */
+static void *resolve_sanitizer(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+#endif
 
 /* Old glibc versions of a few functions have the same name and another ABI; the default version
  * is what RTLD_NEXT finds, except that it may find the oldest one for condition variables. */
@@ -49,6 +60,8 @@ static void *resolve(const char *name)
 {
 	void *p = resolve_sanitizer(name);
 
+	if (__builtin_strcmp(name, "pthread_yield") == 0)
+		name = "sched_yield"; /* glibc has it for old programs only */
 	if (!p && __builtin_strncmp(name, "pthread_cond_", 13) == 0)
 		p = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
 	return p ? p : dlsym(RTLD_NEXT, name);
@@ -70,6 +83,13 @@ void interpose_init(enum interpose_wish wish)
 /* Somebody calls a taken-over function before any constructor of ours has run. */
 void interpose_early(void)
 {
+#ifdef INTERPOSE_STRONG
+	/* a sanitizer that is starting up: it comes before us, and may not be entered again */
+	if (__interceptor_pthread_create) {
+		interpose_init(INTERPOSE_ALL);
+		return;
+	}
+#endif
 	rt_init();
 	if (!real.pthread_create)
 		interpose_init(INTERPOSE_ALL);
