@@ -167,6 +167,42 @@ static void name_lock(struct presenter *p, uint64_t address, struct shown_event 
 		e->object = (const char *)(uintptr_t)*known;
 }
 
+enum { MAX_PLACES = 8 };
+
+/* Inlined code may know no more than the allocation; another place that touches the same bytes may
+ * know the member. */
+static struct err *name_elsewhere(struct presenter *p, const struct step *s, const char **ret)
+{
+	uint32_t tried[MAX_PLACES] = { s->site }, n = 1;
+	uint64_t *known = map_find(&p->names, s->address);
+	const char *name = NULL;
+	struct err *err = NULL;
+
+	for (size_t i = 0; !known && p->others && i < p->others->len && n < MAX_PLACES; i++) {
+		const struct step *o = &p->others->data[i];
+		bool again = o->address != s->address || o->size != s->size || !o->site;
+
+		for (uint32_t k = 0; k < n && !again; k++)
+			again = tried[k] == o->site;
+		if (again)
+			continue;
+		tried[n++] = o->site;
+		err = object_name(p, o, &name);
+		if (err)
+			return err;
+		if (!is_anonymous(name))
+			break;
+		name = NULL;
+	}
+	if (!known) {
+		known = map_put(&p->names, s->address, 0);
+		*known = (uint64_t)(uintptr_t)name;
+	}
+	if (*known)
+		*ret = (const char *)(uintptr_t)*known;
+	return NULL;
+}
+
 static const char *or_null(struct presenter *p, const char *s)
 {
 	return s && *s ? arena_strdup(&p->x->arena, s) : NULL;
@@ -191,8 +227,12 @@ struct err *presenter_event(struct presenter *p, const struct step *s, struct sh
 	if (e->file)
 		add_source(p, e);
 	err = s->kind == PLAIT_EV_JOIN ? NULL : object_name(p, s, &e->object);
-	if (!err && !step_is_memory(s) && is_anonymous(e->object))
-		name_lock(p, s->address, e);
+	if (!err && is_anonymous(e->object)) {
+		if (step_is_memory(s))
+			err = name_elsewhere(p, s, &e->object);
+		else
+			name_lock(p, s->address, e);
+	}
 	return err;
 }
 
@@ -311,6 +351,7 @@ void presenter_deinit(struct presenter *p)
 	}
 	vec_deinit(&p->files);
 	map_deinit(&p->lock_names);
+	map_deinit(&p->names);
 	symbols_close(p->symbols);
 }
 
@@ -323,6 +364,7 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 	struct presenter p;
 	struct err *err = presenter_init(&p, x, trace);
 
+	p.others = failing;
 	name_new_threads(x, alternate->passing.nthreads);
 	x->pair[0] = x->pair[1] = UINT32_MAX;
 	if (!err)

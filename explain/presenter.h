@@ -23,7 +23,9 @@ struct presenter {
 	struct symbols *symbols;
 	const struct trace_meta *meta;
 	VEC(struct source_file) files;
-	struct map lock_names; /* address -> name in the arena, from a call that has one */
+	struct map lock_names;	    /* address -> name in the arena, from a call that has one */
+	const struct steps *others; /* where else names may be found; NULL */
+	struct map names;	    /* address -> name found there, 0 = none */
 };
 
 struct err *presenter_init(struct presenter *p, struct explanation *x, struct trace *trace);

@@ -277,6 +277,7 @@ struct err *present_cure(struct explanation *x, struct trace *trace, const struc
 	struct teller t = { .f = failing, .g = passing, .c = cure };
 	struct err *err = presenter_init(&t.p, x, trace);
 
+	t.p.others = failing;
 	x->kind = cure->kind;
 	if (!err)
 		switch (cure->kind) {
