@@ -12,7 +12,8 @@
  * 4. Control flow. Steps without a twin are kept, the first few of each thread: the rest follows
  * from them.
  *
- * Everything else - in particular the common prefix - is dropped. */
+ * Everything else - in particular the common prefix - is dropped, but for a little history in runs
+ * that are short anyway. */
 #include "explain/projection.h"
 
 #include "base/map.h"
@@ -23,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ONLY_HERE_PER_THREAD = 2, MAX_EDITS = 400 };
+enum { ONLY_HERE_PER_THREAD = 2, MAX_EDITS = 400, SHORT_RUN = 40, MAX_HISTORY = 3 };
 
 /* Positions in the run of one thread's steps. */
 struct thread_steps VEC_FIELDS(uint32_t);
@@ -198,8 +199,12 @@ static void find_only_here(const struct steps *run, const uint32_t *twin, uint8_
 
 		if (twin[i] != STEP_NONE || !(step_reads(e) || step_writes(e)))
 			continue;
-		if (seen[e->thread]++ < ONLY_HERE_PER_THREAD)
-			show[i] |= PROJECT_ONLY_HERE;
+		if (seen[e->thread]++ >= ONLY_HERE_PER_THREAD)
+			continue;
+		show[i] |= PROJECT_ONLY_HERE;
+		if (step_is_memory(e) && step_reads(e) && e->source != STEP_NONE &&
+		    run->data[e->source].thread != e->thread)
+			show[e->source] |= PROJECT_FLOW;
 	}
 	free(seen);
 }
@@ -251,6 +256,31 @@ static void mirror(struct builder *b)
 	}
 }
 
+/* In a short run there is room for how it came to this: the last few values that the failing
+ * thread, or one it has them from, got from another thread. */
+static void show_history(struct builder *b)
+{
+	bool *matters;
+	uint32_t shown = 0;
+
+	if (b->f->len > SHORT_RUN)
+		return;
+	matters = xcalloc(b->f->nthreads, sizeof(*matters));
+	for (uint32_t i = (uint32_t)b->f->len; i-- > 0 && shown < MAX_HISTORY;) {
+		const struct step *e = &b->f->data[i];
+
+		matters[e->thread] |= b->out->show_failing[i] != 0;
+		if (!matters[e->thread] || !step_is_memory(e) || !step_reads(e) ||
+		    e->source == STEP_NONE || b->f->data[e->source].thread == e->thread)
+			continue;
+		matters[b->f->data[e->source].thread] = true;
+		shown += !b->out->show_failing[i];
+		b->out->show_failing[i] |= PROJECT_FLOW;
+		b->out->show_failing[e->source] |= PROJECT_FLOW;
+	}
+	free(matters);
+}
+
 /* What the failing thread read last is what it judged by; what it did last, if it read nothing. */
 static void mark_failure(struct builder *b, uint32_t failed)
 {
@@ -284,6 +314,7 @@ void projection_make(const struct steps *failing, const struct steps *passing, u
 	if (!b.flows.len)
 		find_flows(&b, false);
 	find_reordered(&b, !b.flows.len);
+	show_history(&b);
 	mirror(&b);
 	mark_failure(&b, failed);
 	ret->flows = b.flows.data;

@@ -180,6 +180,7 @@ struct search {
 	struct step_pairs pairs;
 	uint64_t max_pairs;
 	double begin, end; /* seconds */
+	double stage_end;  /* of this way of looking: others want their turn */
 	size_t compared;
 	struct alternates *best;
 };
@@ -247,7 +248,7 @@ static bool enough(const struct search *s, size_t tried, double first_found)
 {
 	double now = clock_seconds();
 
-	if (tried >= s->max_pairs || now > s->end)
+	if (tried >= s->max_pairs || now > s->stage_end)
 		return true;
 	return s->best->len && (s->compared >= MAX_COMPARED ||
 				now > first_found + MAX(MIN_COMPARING, first_found - s->begin));
@@ -257,6 +258,7 @@ static struct err *search_pairs(struct search *s, uint32_t kind, uint32_t strate
 {
 	double first_found = 0;
 
+	s->stage_end = MIN(s->end, clock_seconds() + (s->end - s->begin) / 4);
 	for (size_t i = 0; i < s->pairs.len && !enough(s, i, first_found); i++) {
 		const struct step_pair *pair = &s->pairs.data[i];
 		struct explain_result r;
