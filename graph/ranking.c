@@ -158,13 +158,12 @@ static struct shown_member member(struct presenter *p, uint32_t node, uint32_t e
 				      .confidence = confidence };
 }
 
-/* The same line doing the same: one entry for a reader. */
+/* One entry for a reader, who sees the line itself: it may read and write. */
 static bool same_line(const struct shown_point *a, const struct shown_point *b)
 {
 	if (a == b)
 		return true;
-	return a->file && b->file && a->line && a->line == b->line &&
-	       strcmp(a->file, b->file) == 0 && a->op && b->op && strcmp(a->op, b->op) == 0;
+	return a->file && b->file && a->line && a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
 static void show_region(struct presenter *p, const struct graph_region *from, uint32_t events,

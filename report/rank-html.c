@@ -2,10 +2,12 @@
  * without scripts: reconstructions fold with <details>. */
 #include "report/report.h"
 
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "graph/ranking.h"
 #include "report/assets.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void add_span(struct strbuf *out, const char *class, const char *text)
@@ -32,6 +34,64 @@ static void add_point(struct strbuf *out, const struct shown_point *p)
 	strbuf_adds(out, "</span>");
 }
 
+/* A few lines, the one that matters set off. */
+static void add_excerpt(struct strbuf *out, const struct shown_point *p)
+{
+	const char *line = p->excerpt;
+
+	strbuf_adds(out, "<pre class=code>");
+	for (uint32_t n = p->excerpt_line; line && *line; n++) {
+		size_t len = strcspn(line, "\n");
+		char *text = xasprintf("%5u  %.*s", n, (int)len, line);
+
+		strbuf_adds(out, n == p->line ? "<b>" : "");
+		report_html_escape(out, text);
+		strbuf_adds(out, n == p->line ? "</b>\n" : "\n");
+		free(text);
+		line += len + (line[len] == '\n');
+	}
+	strbuf_adds(out, "</pre>");
+}
+
+static void add_place(struct strbuf *out, const struct shown_point *p)
+{
+	if (p->function) {
+		add_span(out, "code", p->function);
+		strbuf_addc(out, ' ');
+	}
+	strbuf_addc(out, '(');
+	report_html_escape(out, p->file ? p->file : "?");
+	strbuf_addf(out, ":%u)", p->line);
+}
+
+/* What the edge says, in a sentence. */
+static void add_sentence(struct strbuf *out, const struct shown_reconstruction *x)
+{
+	bool writes = x->sink.point->op && strcmp(x->sink.point->op, "write") == 0;
+
+	strbuf_adds(out, "<p>");
+	add_place(out, x->sink.point);
+	strbuf_adds(out, writes ? " overwrites " : " reads ");
+	if (x->source.point->initial) {
+		strbuf_adds(out, "what nobody has written yet");
+	} else {
+		strbuf_adds(out, "what ");
+		add_place(out, x->source.point);
+		strbuf_adds(out, " wrote in another thread");
+	}
+	if (x->instead) {
+		strbuf_adds(out, "; in passing runs, what ");
+		if (x->instead->initial)
+			strbuf_adds(out, "nobody has written yet");
+		else
+			add_place(out, x->instead);
+		strbuf_adds(out, x->instead->initial ? "" : " wrote");
+		strbuf_addf(out, " (in %u of them, in %u failing)", x->instead_passing,
+			    x->instead_failing);
+	}
+	strbuf_adds(out, ".</p>\n");
+}
+
 static void add_member(struct strbuf *out, const struct shown_member *m, const char *tag, bool edge)
 {
 	strbuf_addf(out, "<div class=\"ev %s\"><div class=what><span class=\"tag%s\">",
@@ -45,9 +105,7 @@ static void add_member(struct strbuf *out, const struct shown_member *m, const c
 		add_span(out, "dim", m->context);
 	strbuf_adds(out, "</div>");
 	if (edge && m->point->excerpt) {
-		strbuf_adds(out, "<pre class=code>");
-		report_html_escape(out, m->point->excerpt);
-		strbuf_adds(out, "</pre>");
+		add_excerpt(out, m->point);
 	} else {
 		add_span(out, "code src", m->point->source);
 	}
@@ -71,6 +129,7 @@ static void add_reconstruction(struct strbuf *out, const struct ranking *r,
 		r->failing, r->baseline ? "field" : "failing", x->passing, r->passing,
 		r->baseline ? "test" : "passing",
 		x->p >= GRAPH_SIGNIFICANT ? " (may be chance)" : "");
+	add_sentence(out, x);
 	add_region(out, &x->prefix, "before");
 	add_member(out, &x->source, "source", true);
 	add_region(out, &x->body, "between");
@@ -116,6 +175,10 @@ void report_rank_html(const struct ranking *r, struct strbuf *out)
 			    r->above_noise ? "the best edges are beyond chance"
 					   : "nothing stands above the noise");
 	strbuf_adds(out, "</dl>\n<main>\n");
+	if (r->nreconstructions)
+		strbuf_adds(out, "<p class=dim>Percentages: of the failing runs with that edge. "
+				 "Contexts (LcRd, RmWr ...): what the thread shared last, latest "
+				 "first; Lc its own, Rm another's, Rd read, Wr write.</p>\n");
 	for (size_t i = 0; i < r->nreconstructions; i++)
 		add_reconstruction(out, r, &r->reconstructions[i]);
 	add_points(out, r);

@@ -92,6 +92,29 @@ static void add_region(struct strbuf *out, const char *name, const struct shown_
 	}
 }
 
+/* What the edge says, in a sentence. */
+static void add_sentence(struct strbuf *out, const struct shown_reconstruction *x)
+{
+	const struct shown_point *src = x->source.point, *sink = x->sink.point;
+	bool writes = sink->op && strcmp(sink->op, "write") == 0;
+
+	strbuf_addf(out, "    %s (%s:%u) %s ", sink->function ? sink->function : "?",
+		    sink->file ? base_name(sink->file) : "?", sink->line,
+		    writes ? "overwrites" : "reads");
+	if (src->initial)
+		strbuf_adds(out, "what nobody has written yet");
+	else
+		strbuf_addf(out, "what %s (%s:%u) wrote in another thread",
+			    src->function ? src->function : "?",
+			    src->file ? base_name(src->file) : "?", src->line);
+	if (x->instead && x->instead->initial)
+		strbuf_adds(out, "; in passing runs, what nobody has written yet");
+	else if (x->instead)
+		strbuf_addf(out, "; in passing runs, what %s:%u wrote",
+			    x->instead->file ? base_name(x->instead->file) : "?", x->instead->line);
+	strbuf_adds(out, "\n");
+}
+
 static void add_reconstruction(struct strbuf *out, const struct ranking *r,
 			       const struct shown_reconstruction *x, unsigned width)
 {
@@ -102,6 +125,7 @@ static void add_reconstruction(struct strbuf *out, const struct ranking *r,
 		x->failing, r->failing, r->baseline ? "field runs" : "failing runs", x->passing,
 		r->passing, r->baseline ? "tests" : "passing");
 	strbuf_addf(out, "%s\n", x->p >= GRAPH_SIGNIFICANT ? "  (may be chance)" : "");
+	add_sentence(out, x);
 	add_region(out, "before", &x->prefix, width);
 	add_end(out, "SOURCE", &x->source, width);
 	add_region(out, "between", &x->body, width);
@@ -158,6 +182,15 @@ void report_rank_term(const struct ranking *r, unsigned width, struct strbuf *ou
 			color(COLOR_YELLOW), color(COLOR_OFF), r->baseline ? "field" : "failing");
 	for (size_t i = 0; i < r->nreconstructions; i++)
 		add_reconstruction(out, r, &r->reconstructions[i], width);
+	for (size_t i = 0; i < r->nreconstructions; i++)
+		if (*r->reconstructions[i].source.context || *r->reconstructions[i].sink.context) {
+			strbuf_addf(out,
+				    "\n%sPercentages: of the failing runs with that edge. In "
+				    "brackets: what the thread shared last, latest first;\nLc "
+				    "its own, Rm another's, Rd read, Wr write.%s\n",
+				    color(COLOR_DIM), color(COLOR_OFF));
+			break;
+		}
 	if (r->reconstructions_total > r->nreconstructions)
 		strbuf_addf(out, "\nand %zu more reconstructions (--top)\n",
 			    r->reconstructions_total - r->nreconstructions);
