@@ -273,6 +273,28 @@ static uint64_t constant_at(struct machine *m, uint64_t value)
 	return at;
 }
 
+/* Could the object that our memory points to here be the one at this native address? We may run a
+ * little ahead of the recorded order, so memory may hold a later pointer already. */
+static bool may_be(struct machine *m, const struct object *o, uint32_t off, uint64_t value)
+{
+	struct follow *fo = follow_of(m);
+	const uint8_t *bytes;
+	size_t n = addrmap_constant(&fo->n, value, &bytes);
+	bool stack = false;
+
+	if (!o || off > o->size)
+		return false;
+	if (n)
+		return o->readonly && !memcmp(o->bytes + off, bytes, MIN(n, o->size - off));
+	for (size_t i = 0; i < fo->r.meta->nthreads; i++) {
+		const struct trace_thread *t = &fo->r.meta->threads[i];
+
+		stack |= value - t->stack_low < t->stack_size;
+	}
+	return stack == (o->kind == OBJ_STACK || (stack && o->kind == OBJ_ENV)) &&
+	       o->kind != OBJ_GLOBAL;
+}
+
 uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uint64_t until,
 			  struct val old)
 {
@@ -303,8 +325,10 @@ uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uin
 			memory_find(&m->s->memory, (uint32_t)(old.c >> 32) & 0x3fffffff);
 		uint32_t off = (uint32_t)old.c - ADDR_BIAS;
 
-		addrmap_learn(&fo->n, value - off, o ? o->size : 1, old.c - off);
-		return old.c;
+		if (may_be(m, o, off, value)) {
+			addrmap_learn(&fo->n, value - off, o->size, old.c - off);
+			return old.c;
+		}
 	}
 	at = addrmap_learned(&fo->n, value);
 	if (!at)
