@@ -167,8 +167,12 @@ static uint64_t outside_memory(struct machine *m, uint64_t value, uint64_t size,
 		at = addrmap_learned(&fo->n, value);
 	if (at || block || !value)
 		return at;
-	at = mem_new(m, OBJ_ENV, size);
-	memory_own(&m->s->memory, (uint32_t)(at >> 32) & 0x3fffffff)->name = name;
+	if (size > 4096) { /* a mapping */
+		at = mem_new(m, OBJ_ENV, size);
+		memory_own(&m->s->memory, (uint32_t)(at >> 32) & 0x3fffffff)->name = name;
+	} else {
+		at = follow_unknown_memory(m, size, name);
+	}
 	addrmap_learn(&fo->n, value, size, at);
 	return at;
 }
@@ -209,7 +213,7 @@ static uint64_t returned_pointer(struct machine *m, struct frame *f, const struc
 {
 	static const char *const same[] = { "fgets", "getcwd", "localtime_r", "gmtime_r" };
 	const int32_t *args = m->ir->args.data + (uint32_t)o->imm;
-	uint64_t size = MAX(in->len, 4096u);
+	uint64_t size = MAX((in->len + 7u) & ~7u, 1024u);
 
 	if (!in->value)
 		return 0;
@@ -218,7 +222,8 @@ static uint64_t returned_pointer(struct machine *m, struct frame *f, const struc
 			return machine_concretise(m, get_reg(f, args[i < 2 ? 0 : 1]), 64,
 						  "an input buffer");
 	if (!strncmp(name, "mmap", 4) && in->value != ~0ull)
-		size = machine_concretise(m, get_reg(f, args[1]), 64, "the size of a mapping");
+		size = 8192 +
+		       machine_concretise(m, get_reg(f, args[1]), 64, "the size of a mapping");
 	if (in->value >> 47 || in->value < 65536)
 		return in->value;
 	if (only_looks(name))

@@ -53,6 +53,8 @@ void follow_emit(struct machine *m, struct sym_step step);
 const struct frame *follow_own_frame(struct machine *m, uint32_t *pc);
 /* A fresh symbol of w bits; *number may be NULL. */
 struct val follow_symbol(struct machine *m, unsigned w, const char *name, uint32_t *number);
+/* Memory with unknown contents. */
+uint64_t follow_unknown_memory(struct machine *m, uint64_t size, const char *name);
 /* A recorded 64-bit value as the machine knows it; old: what its memory holds there. */
 uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uint64_t until,
 			  struct val old);

@@ -230,14 +230,22 @@ static bool is_pointer(uint64_t v)
 	return v & ADDR_TAG || v & FUNC_TAG;
 }
 
+uint64_t follow_unknown_memory(struct machine *m, uint64_t size, const char *name)
+{
+	uint64_t at = mem_new(m, OBJ_ENV, size);
+
+	memory_own(&m->s->memory, (uint32_t)(at >> 32) & 0x3fffffff)->name = name;
+	for (uint64_t i = 0; i + 8 <= size && i < 4096; i += 8)
+		mem_store(m, (struct val){ at + i, 0 }, 64, follow_symbol(m, 64, "outside", NULL));
+	return at;
+}
+
 static uint64_t opaque(struct machine *m, uint64_t value)
 {
-	struct follow *fo = follow_of(m);
-	uint64_t at = mem_new(m, OBJ_ENV, 4096);
+	uint64_t at =
+		follow_unknown_memory(m, 1024, "memory of the recorded run that nothing explains");
 
-	memory_own(&m->s->memory, (uint32_t)(at >> 32) & 0x3fffffff)->name =
-		"memory of the recorded run that nothing explains";
-	addrmap_learn(&fo->n, value & ~15ull, 4096, at);
+	addrmap_learn(&follow_of(m)->n, value & ~15ull, 1024, at);
 	return at + (value & 15);
 }
 

@@ -16,13 +16,22 @@ follows() {
 	timeout 100 "$UNPLAIT" sym trace --summary "$1" >out 2>err && ! grep -q '^differs' out
 }
 
+# record_run MODE NAME: into r.plait. A run that hangs is killed and loses the branch bits that were not written yet: again.
+record_run() {
+	local try
+	for try in 1 2 3 4 5 6; do
+		rm -f r.plait
+		timeout 60 "$UNPLAIT" record -q --timeout 5 --mode "$1" -o r.plait -- ./"$2" "${args[@]}" >record.log 2>&1 </dev/null
+		"$UNPLAIT" info r.plait | grep -q '^outcome *hang' || return
+	done
+}
+
 # corpus_follow NAME: record it in modes path and full, follow both
 corpus_follow() {
 	local mode
 	corpus_build "$1" || { not_ok "$1 builds" "$(head -3 build.log)"; return; }
 	for mode in path full; do
-		rm -f r.plait
-		timeout 60 "$UNPLAIT" record -q --timeout 20 --mode $mode -o r.plait -- ./"$1" "${args[@]}" >record.log 2>&1 </dev/null
+		record_run $mode "$1"
 		if follows r.plait; then
 			followed=$((followed + 1))
 		else
