@@ -52,7 +52,26 @@ static bool is_open(struct machine *m, uint32_t x)
 	return false;
 }
 
-/* A value of the machine against one of the recording: equal, or the same pointer. */
+/* A thread's handle is its number here and an address there: learned when it is first seen, held
+ * to afterwards. */
+static bool same_handle(struct machine *m, uint64_t ours, uint64_t theirs)
+{
+	struct follow *fo = follow_of(m);
+
+	if (!ours || ours > m->s->nthreads || !(theirs >> 32))
+		return false;
+	while (fo->handles.len < ours)
+		vec_push(&fo->handles, 0);
+	for (size_t i = 0; i < fo->handles.len; i++)
+		if (fo->handles.data[i] == theirs)
+			return i + 1 == ours;
+	if (fo->handles.data[ours - 1])
+		return false;
+	fo->handles.data[ours - 1] = theirs;
+	return true;
+}
+
+/* A value of the machine against one of the recording: equal, or the same pointer or thread. */
 static bool same_value(struct machine *m, uint64_t ours, uint64_t theirs, unsigned w)
 {
 	struct follow *fo = follow_of(m);
@@ -66,7 +85,7 @@ static bool same_value(struct machine *m, uint64_t ours, uint64_t theirs, unsign
 
 		return native == theirs || !native;
 	}
-	return false;
+	return same_handle(m, ours, theirs);
 }
 
 static uint64_t real_value(struct machine *m, uint32_t x)

@@ -30,6 +30,7 @@ struct follow {
 	struct sym_step rmw;  /* an atomic between its read and its write */
 	VEC(uint64_t) values; /* by symbol: what was really read, where a check knows */
 	VEC(bool) is_known;
+	VEC(uint64_t) handles; /* native pthread_t of the machine's threads, 0 = not seen yet */
 	struct strbuf text;
 };
 

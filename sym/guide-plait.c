@@ -313,6 +313,9 @@ uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uin
 
 	if (value < 65536 || value >> 47)
 		return value;
+	for (size_t i = 0; i < fo->handles.len; i++)
+		if (fo->handles.data[i] == value)
+			return i + 1;
 	if (hint && addrmap_native(&fo->n, old.c) == value)
 		return old.c;
 	at = addrmap_machine(&fo->n, value, clock, until, &block);
@@ -519,8 +522,8 @@ static void on_rmw_write(struct machine *m, uint64_t address, unsigned w, struct
  * keeps it (the recording has no values for ranges). */
 static enum stop range_words(struct machine *m, uint64_t at, uint64_t n, bool reads)
 {
-	char name[] = "range";
-	bool kept = false;
+	const struct object *o = memory_find(&m->s->memory, (uint32_t)(at >> 32) & 0x3fffffff);
+	bool kept = false, constant = o && o->readonly; /* those nobody writes */
 
 	for (uint64_t i = 0; i < n;) {
 		uint64_t size = n - i >= 8 && (at + i) % 8 == 0	  ? 8
@@ -538,13 +541,13 @@ static enum stop range_words(struct machine *m, uint64_t at, uint64_t n, bool re
 		if (st)
 			return st;
 		if (reads) {
-			struct val s = follow_symbol(m, step.w, name, &step.symbol);
+			struct val s = follow_symbol(m, step.w, "range", &step.symbol);
 
 			step.held = val_expr(m, v, step.w);
 			step.value = s.x;
-			step.known = size == 8 && !v.x && is_pointer(v.c);
+			step.known = !v.x && (constant || (size == 8 && is_pointer(v.c)));
 			step.concrete = v.c;
-			kept |= step.known;
+			kept |= step.known && !constant;
 			if (!step.known)
 				st = mem_store(m, (struct val){ at + i, 0 }, step.w, s);
 		} else {
@@ -851,6 +854,7 @@ struct err *sym_follow_plait(struct trace *t, const struct sym_follow_options *o
 	vec_deinit(&fo.threads);
 	vec_deinit(&fo.values);
 	vec_deinit(&fo.is_known);
+	vec_deinit(&fo.handles);
 	strbuf_deinit(&fo.text);
 	return err;
 }
