@@ -5,6 +5,14 @@
  * log. Accesses in a row by one thread are one 32-bit word whose count goes up, so a vector costs
  * four bytes per change of thread.
  *
+ * Most elements are used by one thread for a while. After `keep_after` accesses in a row a thread
+ * becomes the owner of the slot: it keeps the lock, and its accesses need no atomic instruction. It
+ * says in its own word `held` that it is inside, then looks whether it still is the owner. Whoever
+ * else wants the lock takes the ownership away, has the kernel run a barrier on every processor
+ * (membarrier), and after that either sees the owner inside, and waits for it to leave, or knows
+ * that it will see that it is no owner any more; then the lock is his. That takes microseconds, so
+ * keep_after is four times as large from then on.
+ *
  * Vectors grow in chunks taken from mapped windows of the file `vectors`; every store is complete
  * in itself, so whatever kills the process, what was recorded is readable. Windows stay mapped,
  * because other threads write into them.
@@ -18,6 +26,7 @@
 #include "rt/order.h"
 
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -31,6 +40,7 @@ enum {
 	LAST_WORDS = (64 << 10) / 4 - 4,
 	SPINS = 200,	  /* then give the processor away */
 	PATIENCE = 20000, /* times, then go on without the lock */
+	KEEP_AFTER = 64,  /* at first */
 };
 #define WINDOW_FIRST (64ull << 10)
 #define WINDOW_LAST  (4ull << 20)
@@ -42,9 +52,9 @@ struct order_slot *order_slots;
 static uint32_t nslots;
 static struct entry {
 	uint32_t element, number; /* number 0: free */
-} *table;
+} * table;
 static uint32_t table_lock, file_lock;
-static bool have_profile, all_sync;
+static bool have_profile, all_sync, can_keep;
 
 static struct plait_vectors_header *header;
 static uint8_t *window, *window_end;
@@ -60,6 +70,16 @@ static void *reserve_memory(size_t size)
 
 /* ---- locks ---- */
 
+static void wait_a_little(unsigned round)
+{
+	struct timespec nap = { 0, 50000 };
+
+	if (round < 100)
+		rt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	else
+		rt_syscall(SYS_nanosleep, (long)&nap, 0, 0, 0, 0, 0);
+}
+
 static bool lock(uint32_t *word)
 {
 	for (unsigned i = 0; i < PATIENCE; i++) {
@@ -69,13 +89,53 @@ static bool lock(uint32_t *word)
 				return true;
 			__builtin_ia32_pause();
 		}
-		if (i < 100) {
-			rt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-		} else {
-			struct timespec nap = { 0, 50000 };
+		wait_a_little(i);
+	}
+	return false;
+}
 
-			rt_syscall(SYS_nanosleep, (long)&nap, 0, 0, 0, 0, 0);
+/* Take the lock away from the slot's owner: true when it is ours now. */
+static bool take_over(struct order_slot *s)
+{
+	struct rt_thread *owner = __atomic_exchange_n(&s->owner, NULL, __ATOMIC_ACQ_REL);
+	const void *inside = (void *)((uintptr_t)s | ORDER_KEPT);
+
+	if (!owner)
+		return false; /* nobody keeps it, or somebody else is taking it */
+	if (s->keep_after < PLAIT_VECTORS_COUNT_MAX / 4)
+		s->keep_after *= 4;
+	rt_syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0);
+	for (unsigned i = 0; i < PATIENCE; i++) {
+		for (unsigned k = 0; k < SPINS; k++) {
+			if (__atomic_load_n(&owner->held, __ATOMIC_ACQUIRE) != inside)
+				return true;
+			__builtin_ia32_pause();
 		}
+		wait_a_little(i);
+	}
+	return false;
+}
+
+/* Stop being the owner, and hold the lock as everybody does; false when we are not the owner. */
+static bool release_own(struct order_slot *s, struct rt_thread *t)
+{
+	return __atomic_load_n(&s->owner, __ATOMIC_RELAXED) == t &&
+	       __atomic_compare_exchange_n(&s->owner, &t, NULL, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+static bool lock_slot(struct order_slot *s)
+{
+	for (unsigned i = 0; i < PATIENCE; i++) {
+		for (unsigned k = 0; k < SPINS; k++) {
+			if (!__atomic_load_n(&s->lock, __ATOMIC_RELAXED) &&
+			    !__atomic_exchange_n(&s->lock, 1, __ATOMIC_ACQUIRE))
+				return true;
+			if (__atomic_load_n(&s->owner, __ATOMIC_RELAXED) && take_over(s))
+				return true;
+			__builtin_ia32_pause();
+		}
+		wait_a_little(i);
 	}
 	return false;
 }
@@ -231,6 +291,7 @@ static uint32_t slot_number(uint32_t element)
 	if (!number && nslots + 1 < SLOTS_MAX) {
 		s = &order_slots[nslots + 1];
 		s->element = element;
+		s->keep_after = KEEP_AFTER;
 		if (grow(s)) {
 			number = ++nslots;
 			order_put(element, number);
@@ -309,6 +370,8 @@ void order_init(void)
 	have_profile = profile && read_profile(profile);
 	if (!profile)
 		all_sync = true;
+	can_keep = rt_syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0,
+			      0) == 0;
 	rt_access = RT_ACCESS_ORDER;
 	rt_ordering = true;
 }
@@ -333,41 +396,51 @@ static void lost(void)
 	__atomic_fetch_add(&header->lost, 1, __ATOMIC_RELAXED);
 }
 
-static void append(struct order_slot *s, uint32_t thread)
+/* Returns how many accesses in a row this makes. */
+static uint32_t append(struct order_slot *s, uint32_t thread)
 {
 	volatile uint32_t *word = s->word;
 	uint32_t last;
 
 	if (unlikely(!word)) {
 		lost();
-		return;
+		return 0;
 	}
 	last = likely(word > s->end - s->nwords) ? word[-1] : 0; /* 0: the chunk is new */
 	if (last && (last & ((1u << PLAIT_VECTORS_THREAD_BITS) - 1)) == thread &&
 	    last >> PLAIT_VECTORS_THREAD_BITS < PLAIT_VECTORS_COUNT_MAX) {
 		word[-1] = last + (1u << PLAIT_VECTORS_THREAD_BITS);
-		return;
+		return (last >> PLAIT_VECTORS_THREAD_BITS) + 1;
 	}
 	if (word >= s->end && !grow(s)) {
 		lost();
-		return;
+		return 0;
 	}
 	*(volatile uint32_t *)s->word++ = thread | 1u << PLAIT_VECTORS_THREAD_BITS;
+	return 1;
 }
 
 struct order_slot *order_enter_slot(struct order_slot *s)
 {
 	struct rt_thread *t = rt_self();
+	uintptr_t held = (uintptr_t)s;
 
 	if (rt_run->nthreads < 2 || unlikely(t->depth || t->held || t->detached_from_trace))
 		return NULL;
-	if (__atomic_exchange_n(&s->lock, 1, __ATOMIC_ACQUIRE) && unlikely(!lock(&s->lock))) {
+	/* of our own slot the run may have become too long for its word: the lock is ours already
+	 */
+	if (!release_own(s, t) && __atomic_exchange_n(&s->lock, 1, __ATOMIC_ACQUIRE) &&
+	    unlikely(!lock_slot(s))) {
 		lost();
 		return NULL;
 	}
-	t->held = s;
-	append(s, t->index);
-	return s;
+	if (append(s, t->index) >= s->keep_after && can_keep) {
+		held |= ORDER_KEPT;
+		__atomic_store_n(&t->held, (void *)held, __ATOMIC_RELAXED);
+		__atomic_store_n(&s->owner, t, __ATOMIC_RELEASE);
+	}
+	t->held = (void *)held;
+	return (struct order_slot *)held;
 }
 
 static void sync_entry(uint32_t element)

@@ -5,15 +5,21 @@
 #include "rt/rt.h"
 #include "unplait/vectors.h"
 
-/* A recorded element. Whoever holds the lock appends to the vector and makes the access. */
+/* A recorded element. Whoever holds the lock appends to the vector and makes the access. A thread
+ * that makes many accesses in a row keeps the lock, as the slot's owner: see order.c. */
 struct order_slot {
 	uint32_t lock;
 	uint32_t element;
 	uint32_t *word,
 		*end; /* the last run, and the end of its chunk; NULL: nothing can be added */
 	uint32_t sequence, nwords;
-	uint8_t pad[32];
+	struct rt_thread *owner; /* NULL: the lock is taken and released for every access */
+	uint32_t keep_after;	 /* accesses in a row that make an owner */
+	uint8_t pad[20];
 };
+_Static_assert(sizeof(struct order_slot) == 64, "one cache line");
+
+#define ORDER_KEPT 1ul /* in rt_thread.held: the lock is not released afterwards */
 
 /* Slot number (from 1) of each site; 0: not recorded. */
 extern uint32_t *order_sites;
@@ -29,17 +35,37 @@ void order_sync(uint32_t kind, uint32_t site, const void *object, const void *ob
 /* NULL: this access is not recorded. */
 struct order_slot *order_enter_slot(struct order_slot *slot);
 
-/* Before and after the access. */
+/* Before and after the access. What enter returns goes to leave. */
 static inline struct order_slot *order_enter(uint32_t site)
 {
 	uint32_t number = likely(site < order_nsites) ? order_sites[site] : 0;
+	struct rt_thread *t = rt_self_;
+	struct order_slot *s;
+	uint32_t *last;
 
-	return likely(!number) ? NULL : order_enter_slot(&order_slots[number]);
+	if (likely(!number))
+		return NULL;
+	s = &order_slots[number];
+	if (__atomic_load_n(&s->owner, __ATOMIC_RELAXED) != t || !t || t->depth || t->held ||
+	    t->detached_from_trace)
+		return order_enter_slot(s);
+	/* say that we are inside, then look again whether we may */
+	__atomic_store_n(&t->held, (void *)((uintptr_t)s | ORDER_KEPT), __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	last = s->word - 1;
+	if (unlikely(__atomic_load_n(&s->owner, __ATOMIC_RELAXED) != t ||
+		     *last >> PLAIT_VECTORS_THREAD_BITS >= PLAIT_VECTORS_COUNT_MAX)) {
+		__atomic_store_n(&t->held, NULL, __ATOMIC_RELEASE);
+		return order_enter_slot(s);
+	}
+	*(volatile uint32_t *)last += 1u << PLAIT_VECTORS_THREAD_BITS;
+	return t->held;
 }
 static inline void order_leave(struct order_slot *slot)
 {
-	__atomic_store_n(&slot->lock, 0, __ATOMIC_RELEASE);
-	rt_self_->held = NULL;
+	if (!((uintptr_t)slot & ORDER_KEPT))
+		__atomic_store_n(&slot->lock, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&rt_self_->held, NULL, __ATOMIC_RELEASE);
 }
 
 /* For the control engine too: a table of sites, and a number per element (0: unknown). */
