@@ -419,25 +419,35 @@ static void note_signatures(const struct coop *c)
 		log_note("%zu failing logs have another signature and are left out", others);
 }
 
-/* Elements of the program that no chosen log has. */
+static bool is_recorded(const struct coop *c, uint32_t id)
+{
+	for (size_t i = 0; i < c->elements.len; i++)
+		if (c->elements.data[i].id == id)
+			return c->elements.data[i].recorded > 0;
+	return false;
+}
+
+/* Elements of the program that no chosen log has: by no profile, or only by profiles of runs that
+ * passed or failed otherwise. */
 static void note_missing(const struct coop *c, const struct coop_program *p)
 {
+	enum { MOST = 10 };
 	double share = 0;
-	size_t n = 0, missing = 0;
+	size_t missing = 0, n = p->elements.len;
 
 	for (size_t i = 0; i < c->chosen.len; i++)
 		share += c->logs.data[c->chosen.data[i]].n;
-	for (size_t i = 0; i < c->elements.len; i++)
-		n += c->elements.data[i].recorded > 0;
-	for (size_t i = 0; i < c->elements.len; i++) {
-		if (c->elements.data[i].recorded)
+	for (size_t i = 0; i < n; i++) {
+		if (is_recorded(c, p->elements.data[i].id))
 			continue;
-		log_note("no failing log has %s: its order is left open", c->elements.data[i].name);
-		missing++;
+		if (missing++ < MOST)
+			log_note("no failing log has %s: its order is left open",
+				 p->elements.data[i].name);
 	}
-	(void)p;
-	if (missing && c->chosen.len && n + missing) {
-		double per_log = share / (double)c->chosen.len / (double)(n + missing);
+	if (missing > MOST)
+		log_note("... nor %zu other elements", missing - MOST);
+	if (missing && c->chosen.len) {
+		double per_log = MIN(share / (double)c->chosen.len / (double)n, 1);
 
 		log_note("with %zu logs that record %.0f %% each, an element is missed with "
 			 "probability %.2g",
