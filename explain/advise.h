@@ -24,7 +24,7 @@ struct advice {
 	struct cure cure;
 	bool tested;
 	unsigned rejected; /* candidates under which schedules still fail */
-	struct cure_rate before;
+	struct cure_trial before;
 	struct cure_trial after;
 };
 

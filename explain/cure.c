@@ -193,20 +193,26 @@ static bool unserializable(const struct step *first, const struct step *between,
 	return step_writes(first) && step_writes(last);
 }
 
-/* Does `thread` use (or, if told to, change) the object of e within NEAR of its steps around `at`?
- */
+/* Can the order of these two uses of one object matter? (Of two that only read it, it cannot.) */
+static bool can_meet(const struct step *e, const struct step *other, bool changes)
+{
+	if (!same_object(e, other))
+		return false;
+	return step_writes(other) || (!changes && (step_writes(e) || !step_is_memory(e)));
+}
+
+/* Does `thread` use the object of e within NEAR of its steps around `at`, so that they can meet?
+ * changes: only if it changes it. */
 static bool used_near(const struct steps *s, const struct step *e, uint32_t thread, uint32_t at,
 		      bool changes)
 {
 	uint32_t before = 0, after = 0;
 
 	for (uint32_t k = at; k-- > 0 && before < NEAR;)
-		if (s->data[k].thread == thread && ++before && same_object(&s->data[k], e) &&
-		    (!changes || step_writes(&s->data[k])))
+		if (s->data[k].thread == thread && ++before && can_meet(e, &s->data[k], changes))
 			return true;
 	for (uint32_t k = at; k < s->len && after < NEAR; k++)
-		if (s->data[k].thread == thread && ++after && same_object(&s->data[k], e) &&
-		    (!changes || step_writes(&s->data[k])))
+		if (s->data[k].thread == thread && ++after && can_meet(e, &s->data[k], changes))
 			return true;
 	return false;
 }

@@ -35,20 +35,22 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 /* The step that took the innermost lock a waiting thread holds; STEP_NONE. */
 uint32_t cure_held(const struct steps *s, uint32_t waiting);
 
-/* How often random schedules fail without any remedy: runs until `enough` failures, or the limits.
- */
-struct cure_rate {
-	uint64_t failed, runs;
-};
-struct err *cure_rate(const struct explain_runner *runner, uint64_t enough, uint64_t max_runs,
-		      uint64_t seed, double seconds, struct cure_rate *ret);
-
+/* What came of many schedules. */
 struct cure_trial {
-	uint64_t failed, runs;
-	bool dropped; /* in some run the constraint had to give way */
+	uint64_t runs;
+	uint64_t failed; /* the failure being explained */
+	uint64_t other;	 /* failed in another way: another bug, or another face of this one */
+	bool dropped;	 /* in some run the constraint had to give way */
 };
-/* The same schedules with the cure enforced; stops at the first failure if told to. */
-struct err *cure_try(const struct explain_runner *runner, const struct cure *cure, uint64_t runs,
-		     uint64_t seed, double seconds, bool stop_at_failure, struct cure_trial *ret);
+
+struct trial_limits {
+	uint64_t runs, failures; /* stop after so many of either */
+	double seconds;
+	uint64_t seed; /* equal seeds: the same schedules with and without a cure */
+};
+
+/* cure NULL: without any. */
+struct err *cure_try(const struct explain_runner *runner, const struct cure *cure,
+		     const struct trial_limits *limits, struct cure_trial *ret);
 
 #endif

@@ -355,6 +355,8 @@ static void keep_test(struct explanation *x, const struct advice *a)
 		x->advice.runs_before = a->before.runs;
 		x->advice.failed_after = a->after.failed;
 		x->advice.runs_after = a->after.runs;
+		x->advice.other_before = a->before.other;
+		x->advice.other_after = a->after.other;
 	} else if (a->rejected) {
 		x->advice.text = NULL;
 		add_note(x, arena_printf(&x->arena,

@@ -61,6 +61,7 @@ struct shown_advice {
 	const char *text;		     /* one or two sentences with source lines */
 	uint64_t failed_before, runs_before; /* without it */
 	uint64_t failed_after, runs_after;   /* with it enforced; runs_after 0 = not tested */
+	uint64_t other_before, other_after;  /* schedules that failed in another way */
 };
 
 /* One frame or one line of "who waits for what". */

@@ -15,7 +15,6 @@ struct err *native_init(struct native *n, struct session *session, const struct 
 	n->session = session;
 	n->failing = failing;
 	schedule_turns(&failing->schedule, &n->turns);
-	turns_link(&n->turns);
 	return file_temp_dir(&n->dir);
 }
 
@@ -72,6 +71,17 @@ static struct err *record_steps(struct native *n, const struct run_request *requ
 	return err;
 }
 
+/* The failing order of turns, or a neighbour of it. */
+static void copy_turns(const struct native *n, const struct explain_request *request,
+		       struct turns *ret)
+{
+	for (size_t i = 0; i < n->turns.len; i++)
+		vec_push(ret, n->turns.data[i]);
+	if (request->disturbed)
+		turns_disturb(ret, request->seed);
+	turns_link(ret);
+}
+
 static struct err *run(void *context, const struct explain_request *request,
 		       struct explain_result *ret)
 {
@@ -89,18 +99,21 @@ static struct err *run(void *context, const struct explain_request *request,
 		.constraints = request->constraints,
 		.nconstraints = request->nconstraints,
 	};
+	struct turns turns = { 0 };
 	struct err *err;
 
 	memset(ret, 0, sizeof(*ret));
 	if (request->strategy == PLAIT_STRATEGY_FOLLOW) {
-		req.turns = n->turns.data;
-		req.nturns = n->turns.len;
+		copy_turns(n, request, &turns);
+		req.turns = turns.data;
+		req.nturns = turns.len;
 		req.flags |= PLAIT_CONTROL_EAGER; /* a sleeper is due when its turn comes */
 	}
 	if (request->record)
 		err = record_steps(n, &req, &ret->steps);
 	else
 		err = session_run(n->session, &req, &n->last);
+	vec_deinit(&turns);
 	if (err)
 		return err;
 	ret->failed = run_failed(&n->last);

@@ -3,8 +3,8 @@
  * Each step is paired with the last steps of other threads that it conflicts with: a read with the
  * write it observed; a write with the previous write and with the reads in between. If both stand
  * in critical sections of one lock, turning the accesses round means turning the sections round, so
- * the pair becomes the two acquisitions. An acquisition is paired with the acquisition whose
- * release it waited for. A broken-off section (the lock is still held at the end) counts to the end
+ * the pair becomes the two acquisitions. An acquisition is paired with the last few of other
+ * threads. A broken-off section (the lock is still held at the end) counts to the end
  * of the run. */
 #include "explain/pairs.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_HELD = 16, READS_PER_WRITE = 16 };
+enum { MAX_HELD = 16, READS_PER_WRITE = 16, SECTIONS = 6 };
 
 /* Locks a thread holds, as the steps that acquired them, outermost first. */
 struct held {
@@ -60,9 +60,10 @@ static void follow_locks(struct held *h, const struct steps *s, uint32_t i)
 
 struct finder {
 	const struct steps *s;
-	struct held *held;    /* [thread], now */
-	struct held *held_at; /* [step], copied */
-	struct map seen;      /* pairs already there */
+	struct held *held;	   /* [thread], now */
+	struct held *held_at;	   /* [step], copied */
+	uint32_t *acquired_before; /* [step]: the previous acquisition of the same lock, + 1 */
+	struct map seen;	   /* pairs already there */
 	struct step_pairs *out;
 };
 
@@ -130,14 +131,21 @@ static void meet(struct finder *f, struct history *h, uint32_t i)
 	}
 }
 
+/* The sections of other threads since this one had the lock: what is done in them may be out of
+ * sight (in a library), so each of them may be the one that came too early. */
 static void meet_lock(struct finder *f, struct map *last_acquire, uint32_t i)
 {
 	const struct step *e = &f->s->data[i];
-	uint64_t *before = map_put(last_acquire, e->address, 0);
+	uint64_t *last = map_put(last_acquire, e->address, 0);
+	uint32_t n = 0;
 
-	if (*before && f->s->data[*before - 1].thread != e->thread)
-		add_pair(f, (uint32_t)*before - 1, i);
-	*before = i + 1;
+	f->acquired_before[i] = (uint32_t)*last;
+	for (uint32_t k = (uint32_t)*last; k && n < SECTIONS; k = f->acquired_before[k - 1], n++) {
+		if (f->s->data[k - 1].thread == e->thread)
+			break;
+		add_pair(f, k - 1, i);
+	}
+	*last = i + 1;
 }
 
 static int latest_first(const void *a, const void *b)
@@ -158,6 +166,7 @@ void pairs_find(const struct steps *failing, struct step_pairs *ret)
 	memset(ret, 0, sizeof(*ret));
 	f.held = xcalloc(failing->nthreads, sizeof(*f.held));
 	f.held_at = xcalloc(failing->len, sizeof(*f.held_at));
+	f.acquired_before = xcalloc(failing->len, sizeof(*f.acquired_before));
 	for (uint32_t i = 0; i < failing->len; i++) {
 		const struct step *e = &failing->data[i];
 		struct held *held = &f.held[e->thread];
@@ -181,4 +190,5 @@ void pairs_find(const struct steps *failing, struct step_pairs *ret)
 	map_deinit(&f.seen);
 	free(f.held);
 	free(f.held_at);
+	free(f.acquired_before);
 }

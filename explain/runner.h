@@ -17,6 +17,7 @@ struct explain_request {
 	uint64_t prefix_steps;
 	uint32_t strategy; /* enum plait_strategy; FOLLOW: the rest of the failing schedule */
 	uint64_t seed;
+	bool disturbed; /* FOLLOW: with a few changes, which the seed decides */
 	const struct plait_constraint *constraints;
 	size_t nconstraints;
 	bool record; /* fill in result.steps */

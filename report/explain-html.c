@@ -223,6 +223,15 @@ static void add_advice(struct strbuf *out, const struct explanation *x)
 			    " with it enforced.</span>",
 			    a->failed_after ? "bad" : "good", a->failed_before, a->runs_before,
 			    a->failed_after, a->runs_after);
+	if (a->failed_after)
+		strbuf_adds(out, "<br>It helps, but something else leads to the same failure: mend "
+				 "this first, then hunt again.");
+	if (a->other_after)
+		strbuf_addf(out,
+			    "<br>%" PRIu64 " of %" PRIu64 " schedules failed in another way with "
+			    "it, %" PRIu64 " of %" PRIu64
+			    " without: see <code>unplait hunt --all</code>.",
+			    a->other_after, a->runs_after, a->other_before, a->runs_before);
 	strbuf_adds(out, "</div>\n");
 }
 

@@ -67,6 +67,8 @@ static void add_advice(struct json *j, const struct shown_advice *a)
 	json_uint(j, "runs_before", a->runs_before);
 	json_uint(j, "failed_after", a->failed_after);
 	json_uint(j, "runs_after", a->runs_after);
+	json_uint(j, "other_failures_before", a->other_before);
+	json_uint(j, "other_failures_after", a->other_after);
 	json_end(j);
 }
 

@@ -351,6 +351,14 @@ static void add_advice(struct strbuf *out, const struct explanation *x, unsigned
 		    "failed %" PRIu64 " of %" PRIu64 " schedules before, %" PRIu64 " of %" PRIu64
 		    " with it enforced",
 		    a->failed_before, a->runs_before, a->failed_after, a->runs_after);
+	if (a->failed_after)
+		strbuf_adds(&text, "; it helps, but something else leads to the same failure: mend "
+				   "this first, then hunt again");
+	if (a->other_after)
+		strbuf_addf(&text,
+			    "; %" PRIu64 " failed in another way (%" PRIu64
+			    " before): see unplait hunt --all",
+			    a->other_after, a->other_before);
 	add_entry(out, "tested", strbuf_str(&text), a->failed_after ? COLOR_YELLOW : COLOR_GREEN,
 		  width);
 }

@@ -83,6 +83,8 @@ void schedule_turns(const struct schedule *s, struct turns *ret);
  * Until then `upto` may be out of order: a turn that is not above the thread's earlier ones is
  * dropped. */
 void turns_link(struct turns *t);
+/* A few small changes, before linking: a turn left out, or its end put behind the next turn. */
+void turns_disturb(struct turns *t, uint64_t seed);
 
 /* ---- one run ---- */
 

@@ -72,3 +72,59 @@ void turns_link(struct turns *t)
 	t->len = n;
 	map_deinit(&last);
 }
+
+/* ---- neighbours ---- */
+
+static uint64_t draw(uint64_t *state, uint64_t below)
+{
+	*state += 0x9e3779b97f4a7c15ull;
+	uint64_t x = *state;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return below ? (x ^ (x >> 31)) % below : 0;
+}
+
+static void leave_out(struct turns *t, size_t at)
+{
+	memmove(&t->data[at], &t->data[at + 1], (t->len - at - 1) * sizeof(t->data[0]));
+	t->len--;
+}
+
+/* Where the thread stood before the turn. */
+static uint64_t begin_of(const struct turns *t, size_t at)
+{
+	for (size_t i = at; i-- > 0;)
+		if (t->data[i].thread == t->data[at].thread)
+			return t->data[i].upto;
+	return 0;
+}
+
+static void put_end_behind_next(struct turns *t, size_t at, uint64_t *state)
+{
+	struct plait_turn end = t->data[at];
+	uint64_t begin = begin_of(t, at);
+
+	if (at + 1 >= t->len || end.upto == UINT64_MAX || end.upto < begin + 2)
+		return;
+	t->data[at].upto = begin + 1 + draw(state, end.upto - begin - 1);
+	vec_push(t, end);
+	memmove(&t->data[at + 3], &t->data[at + 2], (t->len - at - 3) * sizeof(end));
+	t->data[at + 2] = end;
+}
+
+void turns_disturb(struct turns *t, uint64_t seed)
+{
+	uint64_t state = seed;
+
+	for (uint64_t n = draw(&state, 4); n > 0 && t->len > 2; n--) {
+		size_t at = draw(&state, t->len - 1);
+
+		if (t->data[at].thread == PLAIT_ANY)
+			continue;
+		if (draw(&state, 2))
+			leave_out(t, at);
+		else
+			put_end_behind_next(t, at, &state);
+	}
+}
