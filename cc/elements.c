@@ -7,8 +7,12 @@ static struct cell find(struct elements *e, struct cell c)
 {
 	assert(c.node < e->up.len);
 	while (e->up.data[c.node].node != c.node) {
-		struct cell u = e->up.data[c.node];
+		struct cell u = e->up.data[c.node], uu = e->up.data[u.node];
 
+		if (uu.node != u.node) { /* path halving */
+			u = (struct cell){ uu.node, u.off + uu.off };
+			e->up.data[c.node] = u;
+		}
 		c.off += u.off;
 		c.node = u.node;
 	}

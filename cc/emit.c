@@ -1,7 +1,8 @@
 /* cc/emit.c - optimise a variant and write its object file.
  *
  * The objects' bitcode has been through the compile-time half of clang's link-time pipeline;
- * plain gets the other half, so that mode off runs at the speed of `clang -O2`. */
+ * plain gets the other half, so that mode off runs at the speed of `clang -O2`. Code generation is
+ * what a link spends its time on, three times: path and full are spared what they can do without. */
 #include "cc/variant.h"
 
 #include "base/err.h"
@@ -67,7 +68,8 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 	char *message = NULL;
 	struct err *err;
 
-	err = make_machine(p, opt ? opt : '2', &machine);
+	err = make_machine(p, v == PLAIT_VARIANT_FULL && opt != '0' ? '1' : opt ? opt : '2',
+			   &machine);
 	if (err)
 		return err;
 	if (sections)
@@ -77,13 +79,16 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 	LLVMDisposeMessage(message);
 	LLVMPassBuilderOptionsSetLoopVectorization(options, true);
 	LLVMPassBuilderOptionsSetSLPVectorization(options, true);
-	/* full is calls of hooks with little between them: tidying up is all it needs */
+	/* full is calls of hooks with little between them: tidying up is all it needs. Nobody looks
+	 * at variables in path; the debugger runs full. */
 	if (v == PLAIT_VARIANT_FULL)
 		pipeline = xstrdup("globaldce,always-inline,globaldce,"
 				   "function(sroa,early-cse,"
 				   "instcombine<no-verify-fixpoint>,simplifycfg)");
 	else
-		pipeline = xasprintf("globaldce,always-inline,lto<O%c>", opt ? opt : '2');
+		pipeline = xasprintf("%sglobaldce,always-inline,lto<O%c>",
+				     v == PLAIT_VARIANT_PATH ? "strip-nonlinetable-debuginfo," : "",
+				     opt ? opt : '2');
 	bad = LLVMRunPasses(p->module, pipeline, machine, options);
 	LLVMDisposePassBuilderOptions(options);
 	if (bad)
