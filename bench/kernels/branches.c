@@ -13,7 +13,7 @@ static void *work(void *arg)
 {
 	uint32_t x = seed + (uint32_t)(long)arg, n = 0;
 
-	for (int i = 0; i < 60000000; i++) {
+	for (int i = 0; i < 150000000; i++) {
 		x = x * 1664525 + 1013904223;
 		if (x & 0x10000) {
 			n += x;
