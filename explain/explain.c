@@ -272,6 +272,30 @@ static void show_intruders(const struct job *j, const struct cure *c, struct pro
 	}
 }
 
+/* A block with a wait in it is broken while its thread sleeps: who woke it up? */
+static void show_wakeups(const struct job *j, const struct cure *c, struct projection *p)
+{
+	uint32_t end = block_end(j, c), seen = 0;
+
+	for (uint32_t k = c->from; k < end && seen < MAX_BLOCK; k++) {
+		const struct step *e = &j->steps.data[k];
+
+		if (e->thread != j->steps.data[c->from].thread)
+			continue;
+		seen++;
+		if (e->kind != PLAIT_EV_WOKEN || e->pending)
+			continue;
+		show_step(p, k, PROJECT_FLOW);
+		for (uint32_t i = k; i-- > c->from;)
+			if (j->steps.data[i].address == e->address &&
+			    (j->steps.data[i].kind == PLAIT_EV_SIGNAL ||
+			     j->steps.data[i].kind == PLAIT_EV_BROADCAST)) {
+				show_step(p, i, PROJECT_FLOW);
+				break;
+			}
+	}
+}
+
 static void show_other_side(const struct cure *c, struct projection *p)
 {
 	if (c->other_from == STEP_NONE)
@@ -320,6 +344,7 @@ static struct err *compare(struct job *j, const struct cure *cure, struct projec
 		if (cure->intruder != STEP_NONE) {
 			show_step(p, cure->intruder, PROJECT_FLOW);
 			show_intruders(j, cure, p);
+			show_wakeups(j, cure, p);
 			show_other_side(cure, p);
 		}
 	}

@@ -284,7 +284,7 @@ static void show_history(struct builder *b)
 /* What the failing thread read last is what it judged by; what it did last, if it read nothing. */
 static void mark_failure(struct builder *b, uint32_t failed)
 {
-	uint32_t last = STEP_NONE;
+	uint32_t last = STEP_NONE, from;
 
 	for (uint32_t i = (uint32_t)b->f->len; i-- > 0 && failed != STEP_NONE;) {
 		const struct step *e = &b->f->data[i];
@@ -296,8 +296,13 @@ static void mark_failure(struct builder *b, uint32_t failed)
 		if (step_is_memory(e) && step_reads(e))
 			break;
 	}
-	if (last != STEP_NONE)
-		b->out->show_failing[last] |= PROJECT_FAILURE;
+	if (last == STEP_NONE)
+		return;
+	b->out->show_failing[last] |= PROJECT_FAILURE;
+	from = b->f->data[last].source;
+	if (step_is_memory(&b->f->data[last]) && from != STEP_NONE &&
+	    b->f->data[from].thread != failed)
+		b->out->show_failing[from] |= PROJECT_FLOW; /* ... and who wrote it */
 }
 
 void projection_make(const struct steps *failing, const struct steps *passing, uint32_t failed,

@@ -161,6 +161,33 @@ static struct err *tell_both_sides(struct teller *t, const struct told *from, co
 	return err;
 }
 
+/* A wait of the block's thread between its ends; STEP_NONE. */
+static uint32_t wait_inside(const struct teller *t)
+{
+	const struct steps *f = t->f;
+
+	for (uint32_t k = t->c->from + 1; !t->c->to_in_passing && k < t->c->to; k++)
+		if (f->data[k].thread == f->data[t->c->from].thread &&
+		    (f->data[k].kind == PLAIT_EV_WAIT || f->data[k].kind == PLAIT_EV_WOKEN))
+			return k;
+	return STEP_NONE;
+}
+
+static struct err *tell_wait(struct teller *t, const struct told *from, uint32_t wait)
+{
+	struct explanation *x = t->p.x;
+	struct told waits = { 0 };
+	struct err *err = tell(t, t->f, wait, &waits);
+
+	if (!err)
+		x->advice.text = arena_printf(&x->arena,
+					      "look again after waking up: the wait at %s needs a "
+					      "loop that repeats the check at %s, where an if is "
+					      "not enough",
+					      waits.where, from->where);
+	return err;
+}
+
 static struct err *tell_block(struct teller *t)
 {
 	struct explanation *x = t->p.x;
@@ -179,6 +206,8 @@ static struct err *tell_block(struct teller *t)
 				  "thread %s %s between thread %s's %s and its %s, which belong "
 				  "together",
 				  intruder.thread, intruder.verb, from.thread, from.noun, to.noun);
+	if (wait_inside(t) != STEP_NONE)
+		return tell_wait(t, &from, wait_inside(t));
 	if (t->c->other_from != STEP_NONE)
 		return tell_both_sides(t, &from, &to);
 	x->advice.text =
