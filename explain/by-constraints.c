@@ -110,7 +110,8 @@ struct err *explain_by_constraints(const struct explain_options *options, struct
 		return err;
 	target.argv = options->command ? (char **)options->command : trace_meta(trace)->command;
 	if (trace_meta(trace)->outcome.kind == PLAIT_OUTCOME_PASS)
-		err = err_new(ERR_INCONCLUSIVE, "%s passed; explain needs a failing run",
+		err = err_new(ERR_ENV,
+			      "%s passed; explain needs a failing run (`unplait hunt` finds one)",
 			      options->plait);
 	else if (!target.argv || !target.argv[0])
 		err = err_new(ERR_ENV,
