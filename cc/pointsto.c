@@ -251,6 +251,22 @@ static struct cell vararg_cell(struct pointsto *pt, LLVMValueRef f)
 	return c;
 }
 
+/* The wrapper's own pointers see what it returns to each of its callers: what it writes there
+ * before it returns is written to the callers' objects. */
+static void bind_wrapper(struct pointsto *pt, struct cell fresh, LLVMValueRef f)
+{
+	for_each_block(b, f)
+	{
+		LLVMValueRef t = LLVMGetBasicBlockTerminator(b);
+		struct cell inner = NOWHERE;
+
+		if (t && LLVMIsAReturnInst(t))
+			inner = pointsto_cell(pt, LLVMGetOperand(t, 0));
+		if (inner.node)
+			node_add_edge(pt, fresh, inner);
+	}
+}
+
 /* One of our own functions is called. */
 static void bind_ours(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
 {
@@ -276,6 +292,7 @@ static void bind_ours(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
 		struct cell fresh = node_new(pt, NODE_HEAP, call);
 
 		set_cell(pt, call, fresh);
+		bind_wrapper(pt, fresh, f);
 		return;
 	}
 	node_add_edge(pt, return_cell(pt, f), pointsto_cell(pt, call));

@@ -271,6 +271,27 @@ Test(cc_sharing, thread_local_variables_are_private)
 	close_world(&w);
 }
 
+Test(cc_sharing, what_a_constructor_writes_into_what_it_returns_is_shared_with_the_readers)
+{
+	struct world w;
+
+	/* an earlier thread, then make() fills an object that the second thread reads (pbzip2's
+	 * queue) */
+	open_world(&w, "define ptr @make() {\n %h = call ptr @malloc(i64 4)\n store i32 1, ptr "
+		       "%h\n ret ptr %h\n}\n"
+		       "define ptr @early(ptr %a) {\n ret ptr null\n}\n"
+		       "define ptr @work(ptr %a) {\n %v = load i32, ptr %a\n ret ptr null\n}\n"
+		       "define i32 @main() {\n %t = alloca i64\n"
+		       " %r = call i32 @pthread_create(ptr %t, ptr null, ptr @early, ptr null)\n"
+		       " %p = call ptr @make()\n %q = call ptr @make()\n store i32 2, ptr %q\n"
+		       " %s = call i32 @pthread_create(ptr %t, ptr null, ptr @work, ptr %p)\n ret "
+		       "i32 0\n}\n");
+	cr_expect(hot(&w, "make.h"));
+	cr_expect(hot(&w, "work.a"));
+	cr_expect_not(hot(&w, "main.q"), "another call's memory is main's alone");
+	close_world(&w);
+}
+
 Test(cc_pointsto, fresh_memory_per_call)
 {
 	struct world w;
