@@ -11,7 +11,7 @@
  * else wants the lock takes the ownership away, has the kernel run a barrier on every processor
  * (membarrier), and after that either sees the owner inside, and waits for it to leave, or knows
  * that it will see that it is no owner any more; then the lock is his. That takes microseconds, so
- * keep_after is four times as large from then on.
+ * keep_after is four times as large from then on, up to a limit.
  *
  * Vectors grow in chunks taken from mapped windows of the file `vectors`; every store is complete
  * in itself, so whatever kills the process, what was recorded is readable. Windows stay mapped,
@@ -40,7 +40,8 @@ enum {
 	LAST_WORDS = (64 << 10) / 4 - 4,
 	SPINS = 200,	  /* then give the processor away */
 	PATIENCE = 20000, /* times, then go on without the lock */
-	KEEP_AFTER = 64,  /* at first */
+	KEEP_AFTER = 64,  /* at first ... */
+	KEEP_MOST = 1024, /* ... and at most: then taking it away costs less than was saved */
 };
 #define WINDOW_FIRST (64ull << 10)
 #define WINDOW_LAST  (4ull << 20)
@@ -102,7 +103,7 @@ static bool take_over(struct order_slot *s)
 
 	if (!owner)
 		return false; /* nobody keeps it, or somebody else is taking it */
-	if (s->keep_after < PLAIT_VECTORS_COUNT_MAX / 4)
+	if (s->keep_after < KEEP_MOST)
 		s->keep_after *= 4;
 	rt_syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0);
 	for (unsigned i = 0; i < PATIENCE; i++) {
