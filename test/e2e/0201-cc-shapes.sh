@@ -160,4 +160,9 @@ run 0 unplait cc -w conftest.c -o conftest
 # pointers first met when the analysis asks where input flows (it crashed on them)
 run 0 unplait cc -O2 -g -o uncalled "$top/test/programs/uncalled.c"
 run 0 ./uncalled
+# an allocator of the program's own
+for f in "" -fsanitize=undefined; do
+	run 0 unplait cc -O1 -g $f -fno-builtin -o own-malloc "$top/test/programs/own-malloc.c" -lpthread
+	says 2 ./own-malloc
+done
 finish
