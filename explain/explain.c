@@ -507,6 +507,11 @@ static struct err *find_passing(struct job *j)
 
 	if (err || adopted)
 		return err;
+	if (j->options->found && j->options->found->passing)
+		explanation_note(j->x,
+				 "the pair that the solver turned round is not in the failing "
+				 "run as recorded; the passing schedule was searched by native "
+				 "runs");
 	return search_alternate(&j->runner, &j->steps, failed_thread(j), &budget, &j->alternates);
 }
 
