@@ -2,7 +2,8 @@
  *
  * The objects' bitcode has been through the compile-time half of clang's link-time pipeline;
  * plain gets the other half, so that mode off runs at the speed of `clang -O2`. Code generation is
- * what a link spends its time on, three times: path and full are spared what they can do without. */
+ * what a link spends its time on, three times: path and full are spared what they can do without.
+ */
 #include "cc/variant.h"
 
 #include "base/err.h"
@@ -68,7 +69,10 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 	char *message = NULL;
 	struct err *err;
 
-	err = make_machine(p, v == PLAIT_VARIANT_FULL && opt != '0' ? '1' : opt ? opt : '2',
+	err = make_machine(p,
+			   v == PLAIT_VARIANT_FULL && opt != '0' ? '1'
+			   : opt				 ? opt
+								 : '2',
 			   &machine);
 	if (err)
 		return err;

@@ -40,7 +40,7 @@ struct options {
 	struct strings cflags, sym_env;
 	bool stats, files, no_confirm, paths, summary;
 	const char *input, *check;
-	uint64_t sym_args, sym_arg_len, sym_stdin, sym_env_len, query_ms;
+	uint64_t sym_args, sym_arg_len, sym_stdin, sym_env_len, query_ms, preemptions;
 };
 
 static void print_stats(const struct sym_stats *s, FILE *to)
@@ -415,6 +415,8 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 			"explore: longest symbolic value (8)"),
 		OPT_STR(0, "order", "ORDER", &o.c.order,
 			"explore: depth, breadth or cover (default)"),
+		OPT_U64(0, "preemptions", "N", &o.preemptions,
+			"explore: every thread schedule with up to N preemptions"),
 		OPT_U64(0, "max-states", "N", &o.c.max_states, "explore: waiting states at most"),
 		OPT_U64(0, "max-paths", "N", &o.c.max_paths, "explore: stop after N paths"),
 		OPT_U64(0, "max-errors", "N", &o.c.max_errors, "explore: stop after N errors"),
@@ -489,6 +491,7 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 	o.c.sym_env = o.sym_env.data;
 	o.c.sym_env_len = (uint32_t)o.sym_env_len;
 	o.c.query_ms = (uint32_t)o.query_ms;
+	o.c.preemptions = (uint32_t)o.preemptions;
 	o.c.keep_paths = o.paths;
 	o.c.host_files = o.files || strcmp(what, "explore");
 	if (!strcmp(what, "run")) {

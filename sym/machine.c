@@ -304,8 +304,13 @@ enum stop machine_run(struct machine *m, struct state *s)
 						     (unsigned long long)m->op_limit);
 			if (s->nthreads > 1 && !schedule(m)) /* nobody spins for ever */
 				return STOP_END;
-		} else if (st == STOP_THREAD && !schedule(m)) {
-			return STOP_END;
+		} else if (st == STOP_THREAD) {
+			bool gave_way = current_thread(m)->status == TH_RUNNABLE;
+
+			if (!schedule(m))
+				return STOP_END;
+			if (m->config->preemptions)
+				fork_schedules(m, gave_way);
 		}
 	}
 }

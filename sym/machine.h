@@ -201,6 +201,8 @@ enum stop push_call(struct machine *m, struct function *callee, const struct val
 enum stop thread_finish(struct machine *m, struct val result);
 /* Choose who runs next; false when the state has ended (deadlock) with m->outcome set. */
 bool schedule(struct machine *m);
+/* Exploring schedules: fork a state for every other thread that could run now. */
+void fork_schedules(struct machine *m, bool preemption);
 enum stop thread_create(struct machine *m, const struct val *a, struct val *ret);
 /* thread: its number, from 0; blocks until it is done. */
 enum stop thread_join(struct machine *m, uint32_t thread, struct val out);

@@ -72,11 +72,12 @@ struct state {
 	struct model *model; /* NULL: every symbol is 0 */
 	uint64_t clock;
 	uint64_t ops;
-	uint32_t forks;	    /* branches on the path at which the other side was possible too */
-	uint32_t symbols;   /* symbolic bytes made so far, for naming */
-	bool bounded;	    /* something was given up on this path; the notes say what */
-	uint64_t last_new;  /* ops when it last covered something new */
-	struct state *next; /* in the guide's queue */
+	uint32_t forks;	      /* branches on the path at which the other side was possible too */
+	uint32_t preemptions; /* switches that no thread asked for, of explored schedules */
+	uint32_t symbols;     /* symbolic bytes made so far, for naming */
+	bool bounded;	      /* something was given up on this path; the notes say what */
+	uint64_t last_new;    /* ops when it last covered something new */
+	struct state *next;   /* in the guide's queue */
 };
 
 struct state *state_new(void);

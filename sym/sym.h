@@ -122,6 +122,8 @@ struct sym_config {
 	uint32_t sym_stdin;		/* bytes of symbolic input */
 	const char *const *sym_env;	/* names, NULL-terminated */
 	uint32_t sym_env_len;
+	uint32_t preemptions; /* explore: schedules with up to that many switches that no thread
+			       * asked for, at synchronisation calls; 0 = one schedule */
 	uint64_t max_states, max_paths, max_errors; /* 0 = no limit */
 	uint32_t query_ms;
 	const char *order;     /* "depth", "breadth" or "cover" */

@@ -154,6 +154,48 @@ bool schedule(struct machine *m)
 }
 
 /* A point where another thread may run first, when the schedule is random. */
+/* Exploring schedules: every other thread that could run here does so in a fork. */
+void fork_schedules(struct machine *m, bool preemption)
+{
+	struct state *s = m->s;
+	uint32_t me = s->current;
+
+	if (preemption && s->preemptions >= m->config->preemptions)
+		return;
+	for (uint32_t i = 0; i < s->nthreads; i++) {
+		struct state *c;
+
+		if (i == me || s->threads[i].status != TH_RUNNABLE)
+			continue;
+		c = state_fork(s, m->next_state++);
+		c->current = i;
+		c->preemptions += preemption;
+		m->stats.forks++;
+		cache_clear(m);
+		m->guide->forked(m, c);
+	}
+}
+
+/* The forks share our frame: own it again and run the operation once more. */
+static enum stop explore_point(struct machine *m)
+{
+	struct thread *t = current_thread(m);
+	uint64_t forks = m->stats.forks;
+
+	if (t->saved == UINT32_MAX) {
+		t->saved = 0;
+		return STOP_NONE;
+	}
+	t->saved = UINT32_MAX; /* in the forks, too */
+	fork_schedules(m, true);
+	if (m->stats.forks == forks) {
+		t->saved = 0;
+		return STOP_NONE;
+	}
+	frame_own(&t->top);
+	return STOP_SWITCH;
+}
+
 static bool preempted(struct machine *m)
 {
 	struct thread *t = current_thread(m);
@@ -629,6 +671,11 @@ enum stop call_thread_builtin(struct machine *m, struct frame *f, const struct o
 	(void)n;
 	if (t->phase == 0 && id != BI_SELF && preempted(m))
 		return STOP_THREAD;
+	if (t->phase == 0 && id != BI_SELF && m->config->preemptions && m->s->nthreads > 1) {
+		st = explore_point(m);
+		if (st)
+			return st;
+	}
 	switch (id) {
 	case BI_SELF:
 		*ret = (struct val){ m->s->current + 1ull, 0 };
