@@ -285,8 +285,9 @@ static void backward_call(struct taint *t, LLVMValueRef call)
 			LLVMValueRef arg = LLVMGetOperand(call, i);
 			bool pointer = LLVMGetTypeKind(LLVMTypeOf(arg)) == LLVMPointerTypeKind;
 
-			if (external ? pointer || wanted || (sizes && i < nparams)
-				     : i < nparams && taint_feeds_address(t, LLVMGetParam(f, i)))
+			if (external	  ? pointer || wanted || (sizes && i < nparams)
+			    : i < nparams ? taint_feeds_address(t, LLVMGetParam(f, i))
+					  : pointer) /* taken out again by va_arg */
 				need(t, arg);
 		}
 	}

@@ -75,6 +75,40 @@ run 0 unplait sym trace --json path.plait
 has out '"kind": "write"'
 has out '"complete": true'
 
+# a shared pointer that travels through variable arguments
+cat >v.c <<'C'
+#include <pthread.h>
+#include <stdarg.h>
+static char text[2][8] = { "one", "two" };
+static char *shared = text[0];
+__attribute__((noinline)) static int first(int n, ...)
+{
+	va_list ap;
+	int c = 0;
+	va_start(ap, n);
+	while (n--)
+		c = *va_arg(ap, char *);
+	va_end(ap);
+	return c;
+}
+static void *work(void *arg)
+{
+	shared = text[1];
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, work, NULL);
+	pthread_join(t, NULL);
+	return first(2, text[0], shared) != 't';
+}
+C
+"$UNPLAIT" cc -g -O1 -pthread -o v v.c || exit 1
+"$UNPLAIT" record -q --mode path -o v.plait -- ./v >/dev/null
+run 0 unplait sym trace v.plait
+hasnt out "not recorded" "a pointer among variable arguments is recorded"
+
 # a run that fails
 "$UNPLAIT" record -q --mode path -o fail.plait -- ./a 4 x <in >/dev/null 2>&1
 run 0 unplait sym trace fail.plait
