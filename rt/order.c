@@ -53,7 +53,7 @@ struct order_slot *order_slots;
 static uint32_t nslots;
 static struct entry {
 	uint32_t element, number; /* number 0: free */
-} * table;
+} *table;
 static uint32_t table_lock, file_lock;
 static bool have_profile, all_sync, can_keep;
 

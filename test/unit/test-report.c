@@ -79,7 +79,7 @@ static struct explanation *lost_update(void)
 	x->nflows = 2;
 	x->pair[0] = 1;
 	x->pair[1] = 2;
-	x->advice = (struct shown_advice){ "make bank.c:12-13 atomic", 41, 1000, 0, 10000 };
+	x->advice = (struct shown_advice){ "make bank.c:12-13 atomic", 41, 1000, 0, 10000, 0, 0 };
 	x->pairs_tried = 2;
 	return x;
 }
