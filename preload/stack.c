@@ -354,6 +354,18 @@ static struct watch_order *find_order(struct watch_slot *t, uint64_t inner, uint
 	return NULL;
 }
 
+/* A reader may come at any moment: an order without its gates would be an inversion that is none.
+ */
+static void publish(struct watch_order *o, struct watch_order now)
+{
+	uint64_t inner = now.inner;
+
+	STORE(o->inner, 0);
+	now.inner = 0;
+	*o = now;
+	STORE(o->inner, inner);
+}
+
 /* The top use was acquired. One of each order stays for good, since one that matters is rare among
  * many that repeat: the one with the fewest gates. */
 void history_order(struct watch_slot *t)
@@ -376,6 +388,6 @@ void history_order(struct watch_slot *t)
 		now.outer_stack = outer->stack;
 		now.inner_generation = generation(t, inner);
 		now.outer_generation = generation(t, outer);
-		*o = now;
+		publish(o, now);
 	}
 }

@@ -98,7 +98,7 @@ one_line "temporary folder" env TMPDIR=/no/such/folder "$UNPLAIT" cc prog.c -o x
 if [ "$(id -u)" -eq 0 ]; then nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"; else nobody=; fi
 mkdir closed && chmod 755 "$work" && chmod 555 closed && cp good.plait secret.plait && chmod 000 secret.plait
 # somebody who is not root cannot get to a clone in root's own folder
-if $nobody "$UNPLAIT" version >/dev/null 2>&1; then
+if $nobody test -x "$UNPLAIT"; then
 	one_line "cannot open secret.plait: Permission denied" $nobody "$UNPLAIT" info secret.plait
 	one_line "cannot write closed/x.plait: Permission denied" $nobody "$UNPLAIT" record -o closed/x.plait -- /bin/true
 	run 1 $nobody "$UNPLAIT" cc prog.c -o closed/prog
