@@ -234,7 +234,8 @@ SSE42 static uint32_t capture(struct watch_slot *t, const uint64_t *fp)
 	if (likely(known_is(t, i, fp)))
 		return i;
 	found = search(t, fp, (uint8_t *)hint);
-	if (found != WATCH_NO_STACK) {
+	/* with a history there are more stacks than the fast path knows; NO_STACK is more, too */
+	if ((found & 0xffff) < WATCH_STACKS) {
 		const struct watch_stack *s = &t->stacks[found & 0xffff];
 		struct watch_known *k = &t->known[found & 0xffff];
 
