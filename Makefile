@@ -166,7 +166,7 @@ check-fresh:
 	@scripts/check-fresh
 bench: all
 	@BUILD=$(BUILD) scripts/bench $(ONLY)
-lint:
+lint: all
 	@BUILD=$(BUILD) scripts/lint
 install: all
 	@BUILD=$(BUILD) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) VERSION=$(VERSION) scripts/install

@@ -27,12 +27,12 @@ static demangler find_demangler(void)
 	return found;
 }
 
-/* The bracket that closes the one at p; NULL: none. */
-static const char *closing(const char *p)
+/* The bracket that closes the one at p; NULL: none before the end. */
+static const char *closing(const char *p, const char *end)
 {
 	int depth = 0;
 
-	for (; *p; p++) {
+	for (; p < end; p++) {
 		depth += *p == '<' ? 1 : *p == '>' ? -1 : 0;
 		if (!depth)
 			return p;
@@ -45,32 +45,31 @@ static bool is_operator(const char *start, const char *p)
 	return p - start >= 8 && strncmp(p - 8, "operator", 8) == 0;
 }
 
-/* map<int, …>: nobody reads what std::map spells out. */
-static char *shorten(const char *text)
+void name_shorten(const char *name, size_t len, struct strbuf *out)
 {
-	struct strbuf out = { 0 };
+	const char *end = name + len;
 
-	for (const char *p = text; *p; p++) {
-		const char *end = *p == '<' && !is_operator(text, p) ? closing(p) : NULL;
+	for (const char *p = name; p < end; p++) {
+		const char *close = *p == '<' && !is_operator(name, p) ? closing(p, end) : NULL;
 
-		if (!end || end - p <= LONGEST_ARGUMENTS) {
-			strbuf_addc(&out, *p);
+		if (!close || close - p <= LONGEST_ARGUMENTS) {
+			strbuf_addc(out, *p);
 			continue;
 		}
-		strbuf_adds(&out, "<…>");
-		p = end;
+		strbuf_adds(out, "<…>");
+		p = close;
 	}
-	return strbuf_detach(&out);
 }
 
 char *demangle(const char *name)
 {
 	demangler f = strncmp(name, "_Z", 2) == 0 ? find_demangler() : NULL;
-	char *text = f ? f(name, NULL, NULL, NULL) : NULL, *ret;
+	char *text = f ? f(name, NULL, NULL, NULL) : NULL;
+	struct strbuf out = { 0 };
 
 	if (!text)
 		return xstrdup(name);
-	ret = shorten(text);
+	name_shorten(text, strlen(text), &out);
 	free(text);
-	return ret;
+	return strbuf_detach(&out);
 }

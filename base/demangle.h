@@ -2,8 +2,14 @@
 #ifndef BASE_DEMANGLE_H
 #define BASE_DEMANGLE_H
 
+#include <stddef.h>
+
 /* "ThreadPool::work()" for "_ZN10ThreadPool4workEv", long template arguments left out; a copy of
  * the name when it is no C++ name. Owned. */
 char *demangle(const char *name);
+
+/* The name without long template arguments: "map<…>"; nobody reads what std::map spells out. */
+struct strbuf;
+void name_shorten(const char *name, size_t len, struct strbuf *out);
 
 #endif

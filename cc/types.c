@@ -8,6 +8,7 @@
  * type}. */
 #include "cc/types.h"
 
+#include "base/demangle.h"
 #include "base/strbuf.h"
 #include "cc/program.h"
 
@@ -287,28 +288,6 @@ static void add_variable(struct program *p, LLVMValueRef g, struct strbuf *ret)
 	strbuf_add(ret, s, len);
 }
 
-enum { LONGEST_ARGUMENTS = 24 };
-
-/* A name without long template arguments: "map<…>"; nobody reads what std::map spells out. */
-static void add_short_name(const char *name, size_t len, struct strbuf *ret)
-{
-	const char *open = memchr(name, '<', len), *close = open;
-	int depth = 0;
-
-	for (; close && close < name + len; close++) {
-		depth += *close == '<' ? 1 : *close == '>' ? -1 : 0;
-		if (!depth)
-			break;
-	}
-	if (!open || close == name + len || close - open <= LONGEST_ARGUMENTS) {
-		strbuf_add(ret, name, len);
-		return;
-	}
-	strbuf_add(ret, name, (size_t)(open - name));
-	strbuf_adds(ret, "<…>");
-	strbuf_add(ret, close + 1, (size_t)(name + len - close - 1));
-}
-
 static bool add_type_name(struct program *p, LLVMMetadataRef t, struct strbuf *ret)
 {
 	size_t len = 0;
@@ -326,7 +305,7 @@ static bool add_type_name(struct program *p, LLVMMetadataRef t, struct strbuf *r
 	if (LLVMGetDINodeTag(t) != TAG_TYPEDEF && is_record(tag) && tag != TAG_CLASS &&
 	    !memchr(name, '<', len))
 		strbuf_adds(ret, tag == TAG_UNION ? "union " : "struct ");
-	add_short_name(name, len, ret);
+	name_shorten(name, len, ret);
 	return true;
 }
 

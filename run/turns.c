@@ -77,12 +77,7 @@ void turns_link(struct turns *t)
 
 static uint64_t draw(uint64_t *state, uint64_t below)
 {
-	*state += 0x9e3779b97f4a7c15ull;
-	uint64_t x = *state;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-	return below ? (x ^ (x >> 31)) % below : 0;
+	return below ? hash_u64(++*state) % below : 0;
 }
 
 static void leave_out(struct turns *t, size_t at)
@@ -115,7 +110,7 @@ static void put_end_behind_next(struct turns *t, size_t at, uint64_t *state)
 
 void turns_disturb(struct turns *t, uint64_t seed)
 {
-	uint64_t state = seed;
+	uint64_t state = hash_u64(seed);
 
 	for (uint64_t n = draw(&state, 4); n > 0 && t->len > 2; n--) {
 		size_t at = draw(&state, t->len - 1);
