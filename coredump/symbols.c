@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "trace/dwarf.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -207,17 +208,11 @@ static struct place place_of(struct symbols *s, Dwarf_Die *cu, Dwarf_Addr addr)
 
 static struct place call_place(struct symbols *s, Dwarf_Die *cu, Dwarf_Die *inlined)
 {
-	Dwarf_Attribute attr;
-	Dwarf_Word file = 0, line = 0;
-	Dwarf_Files *files;
-	size_t nfiles;
-	struct place p = { 0 };
+	const char *path;
+	struct place p;
 
-	if (dwarf_attr(inlined, DW_AT_call_line, &attr) && dwarf_formudata(&attr, &line) == 0)
-		p.line = (unsigned)line;
-	if (dwarf_attr(inlined, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &file) == 0 &&
-	    dwarf_getsrcfiles(cu, &files, &nfiles) == 0 && file < nfiles)
-		p.file = relative_file(s, dwarf_filesrc(files, file, NULL, NULL), unit_dir(cu));
+	dwarf_call_place(cu, inlined, &path, &p.line);
+	p.file = relative_file(s, path, unit_dir(cu));
 	return p;
 }
 

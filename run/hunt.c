@@ -102,6 +102,7 @@ static struct err *parse_strategy(struct hunt *h, const char *text)
 		 text);
 	strategy = sched_strategy_find(name);
 	if (strategy == PLAIT_STRATEGY_COUNT || strategy == PLAIT_STRATEGY_REPLAY ||
+	    strategy == PLAIT_STRATEGY_FOLLOW || /* needs a schedule to begin with */
 	    (colon && depth > SCHED_MAX_DEPTH))
 		return err_new(ERR_USAGE,
 			       "no strategy `%s': auto, random, pct[:d], pos, rf, fair, stay, "

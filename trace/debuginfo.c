@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "trace/dwarf.h"
 #include "trace/trace.h"
 
 #include <dwarf.h>
@@ -146,26 +147,9 @@ static bool is_system(const char *path)
 	return strncmp(path, "/usr/", 5) == 0;
 }
 
-/* Where an inlined call was written. */
-static bool call_place(Dwarf_Die *unit, Dwarf_Die *inlined, const char **path, int *line)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Word file = 0, number = 0;
-	Dwarf_Files *files;
-	size_t nfiles;
-
-	if (!dwarf_attr(inlined, DW_AT_call_line, &attr) || dwarf_formudata(&attr, &number) != 0 ||
-	    !dwarf_attr(inlined, DW_AT_call_file, &attr) || dwarf_formudata(&attr, &file) != 0 ||
-	    dwarf_getsrcfiles(unit, &files, &nfiles) != 0 || file >= nfiles)
-		return false;
-	*path = dwarf_filesrc(files, file, NULL, NULL);
-	*line = (int)number;
-	return *path != NULL;
-}
-
 /* std::mutex::lock() inlined into main.cpp is a line of main.cpp to its author: from a line of the
  * system's headers, out to the first that is none. */
-static void users_own(struct unit_range *u, uint64_t pc, const char **path, int *line)
+static void users_own(struct unit_range *u, uint64_t pc, const char **path, uint32_t *line)
 {
 	Dwarf_Die *scopes = NULL, *chain = NULL;
 	int n = dwarf_getscopes(&u->unit, pc - u->bias, &scopes);
@@ -173,10 +157,12 @@ static void users_own(struct unit_range *u, uint64_t pc, const char **path, int 
 	n = n > 0 ? dwarf_getscopes_die(&scopes[0], &chain) : 0;
 	for (int i = 0; i < n; i++) {
 		const char *outer;
-		int number;
+		unsigned number;
 
-		if (dwarf_tag(&chain[i]) != DW_TAG_inlined_subroutine ||
-		    !call_place(&u->unit, &chain[i], &outer, &number) || is_system(outer))
+		if (dwarf_tag(&chain[i]) != DW_TAG_inlined_subroutine)
+			continue;
+		dwarf_call_place(&u->unit, &chain[i], &outer, &number);
+		if (!outer || !number || is_system(outer))
 			continue;
 		*path = outer;
 		*line = number;
@@ -202,13 +188,12 @@ bool debuginfo_line(struct debuginfo *d, uint64_t pc, const char **file, uint32_
 		Dwarf_Attribute attr;
 		const char *folder = dwarf_formstring(dwarf_attr(&u->unit, DW_AT_comp_dir, &attr));
 
-		if (dwarf_lineno(l, &number) != 0)
-			number = 0;
+		if (dwarf_lineno(l, &number) == 0)
+			*line = (uint32_t)number;
 		if (path && is_system(path))
-			users_own(u, pc, &path, &number);
+			users_own(u, pc, &path, line);
 		if (path)
 			*file = arena_strdup(&d->arena, relative(path, folder));
-		*line = (uint32_t)number;
 		if (path == innermost && dwarf_linecol(l, &number) == 0)
 			*column = (uint32_t)number;
 	}

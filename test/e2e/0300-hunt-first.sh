@@ -42,6 +42,7 @@ run 3 unplait hunt ./script
 has err "a script"
 run 2 unplait hunt
 run 2 unplait hunt --strategy wrong ./bank
+run 2 unplait hunt --strategy follow ./bank
 run 3 unplait replay ./bank
 run 1 unplait hunt -n 2000 -o x.plait ./bank
 run 4 unplait replay x.plait ./bank-fixed
