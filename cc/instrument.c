@@ -10,6 +10,7 @@
 #include "cc/instrument.h"
 
 #include "base/mem.h"
+#include "cc/assembly.h"
 #include "cc/calls.h"
 #include "cc/program.h"
 #include "unplait/hooks.h"
@@ -287,9 +288,13 @@ static void full_cas(struct hooks *h, LLVMValueRef at, uint32_t site)
 static void full_range(struct hooks *h, const struct plan *plan)
 {
 	LLVMValueRef at = plan->at, n;
-	bool write = plan->action == ACT_RANGE_WRITE;
+	bool write = plan->action == ACT_RANGE_WRITE, written;
+	uint64_t bytes = 0;
 
-	if (is_call(at))
+	if (is_call(at) && LLVMIsAInlineAsm(LLVMGetCalledValue(at))) {
+		assembly_memory(at, plan->operand, h->p->layout, &bytes, &written);
+		n = LLVMConstInt(h->i64, bytes, 0);
+	} else if (is_call(at))
 		n = LLVMGetOperand(at, 2);
 	else if (LLVMIsALoadInst(at))
 		n = LLVMConstInt(h->i64, bytes_of(h, LLVMTypeOf(at)), 0);

@@ -6,6 +6,7 @@
  * schedule (intrinsics, mathematics). */
 #include "cc/plan.h"
 
+#include "cc/assembly.h"
 #include "cc/calls.h"
 #include "cc/elements.h"
 #include "cc/names.h"
@@ -115,12 +116,34 @@ static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMT
 	p->counts.accesses_instrumented += hot;
 }
 
+/* Assembly that could not be raised (assembly.h): the memory it names, each once. */
+static void plan_assembly(struct walk *w, LLVMValueRef call)
+{
+	unsigned n = LLVMGetNumArgOperands(call);
+	uint64_t bytes;
+	bool written;
+
+	for (unsigned i = 0; i < n; i++) {
+		bool again = false;
+
+		for (unsigned k = 0; k < i; k++)
+			again |= LLVMGetOperand(call, k) == LLVMGetOperand(call, i);
+		if (!again && assembly_memory(call, i, w->p->layout, &bytes, &written))
+			plan_access(w, call, i, NULL, written ? PLAIT_SITE_WRITE : PLAIT_SITE_READ,
+				    0, written ? ACT_RANGE_WRITE : ACT_RANGE_READ);
+	}
+}
+
 static void plan_call(struct walk *w, LLVMValueRef call)
 {
 	LLVMValueRef f = direct_callee(call);
 	enum call_kind kind = call_classify(call);
 	struct plait_site *s;
 
+	if (LLVMIsAInlineAsm(LLVMGetCalledValue(call))) {
+		plan_assembly(w, call);
+		return;
+	}
 	switch (kind) {
 	case CALL_MEMCPY:
 		plan_access(w, call, 1, NULL, PLAIT_SITE_READ, 0, ACT_RANGE_READ);

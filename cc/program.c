@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "cc/assembly.h"
 #include "cc/objects.h"
 
 #include <stdlib.h>
@@ -150,7 +151,10 @@ static void list_function(struct program *p, LLVMValueRef f)
 struct err *program_prepare(struct program *p)
 {
 	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-	LLVMErrorRef bad = LLVMRunPasses(p->module, "elim-avail-extern", NULL, options);
+	LLVMErrorRef bad;
+
+	assembly_raise(p->module, p->layout);
+	bad = LLVMRunPasses(p->module, "elim-avail-extern", NULL, options);
 
 	LLVMDisposePassBuilderOptions(options);
 	if (bad) {
