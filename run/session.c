@@ -465,6 +465,21 @@ static void read_result(struct session *s, const struct run_request *req, struct
 		 sched_strategy_name(req->strategy));
 }
 
+/* A run that is recorded notes its failure in its folder. What cannot be read stays unknown: the
+ * recording itself will say why. */
+static void read_failure(const char *dir, struct plait_failure *ret)
+{
+	_cleanup_(xfreep) char *path = xasprintf("%s/run", dir);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (pread(fd, ret, sizeof(*ret), offsetof(struct plait_run, failure)) !=
+	    (ssize_t)sizeof(*ret))
+		memset(ret, 0, sizeof(*ret));
+	close(fd);
+}
+
 static void judge(struct session *s, const struct run_request *req, int status,
 		  struct run_result *r)
 {
@@ -472,7 +487,9 @@ static void judge(struct session *s, const struct run_request *req, int status,
 
 	r->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	r->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	if (!req->record_dir)
+	if (req->record_dir)
+		read_failure(req->record_dir, &r->failure);
+	else
 		r->failure = run->failure;
 	if (r->end == PLAIT_END_DEADLOCK)
 		r->outcome = PLAIT_OUTCOME_DEADLOCK;
