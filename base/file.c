@@ -14,7 +14,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+#define ROOM (1ull << 30) /* a recording of a hundred million events */
 
 static void closep(int *fd)
 {
@@ -143,10 +146,9 @@ struct err *file_write(const char *path, const void *data, size_t len)
 	return NULL;
 }
 
-struct err *file_temp_dir(char **ret)
+static struct err *temp_dir_in(const char *base, char **ret)
 {
-	const char *base = getenv("TMPDIR");
-	char *path = xasprintf("%s/unplait-XXXXXX", base && *base ? base : "/tmp");
+	char *path = xasprintf("%s/unplait-XXXXXX", base);
 	struct err *err;
 
 	if (!mkdtemp(path)) {
@@ -157,6 +159,24 @@ struct err *file_temp_dir(char **ret)
 	sweep_add(path);
 	*ret = path;
 	return NULL;
+}
+
+struct err *file_temp_dir(char **ret)
+{
+	const char *base = getenv("TMPDIR");
+
+	return temp_dir_in(base && *base ? base : "/tmp", ret);
+}
+
+struct err *file_temp_dir_fast(char **ret)
+{
+	const char *base = getenv("TMPDIR"), *memory = "/dev/shm";
+	struct statvfs st;
+
+	if ((base && *base) || access(memory, W_OK) || statvfs(memory, &st) ||
+	    (uint64_t)st.f_bavail * st.f_frsize < ROOM)
+		return file_temp_dir(ret);
+	return temp_dir_in(memory, ret);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -24,6 +24,9 @@ struct err *file_read(const char *path, struct strbuf *ret);
 struct err *file_write(const char *path, const void *data, size_t len);
 /* Create a fresh folder under $TMPDIR; *ret is owned by the caller. */
 struct err *file_temp_dir(char **ret);
+/* ... in memory, if there is room for large files and $TMPDIR does not say otherwise: for
+ * what is written and removed many times. */
+struct err *file_temp_dir_fast(char **ret);
 void file_remove_tree(const char *path);
 /* mkdir -p */
 struct err *file_make_dirs(const char *path);

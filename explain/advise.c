@@ -1,13 +1,18 @@
 /* explain/advise.c - candidates on trial.
  *
- * Each passing schedule suggests remedies (cure.c); the cheapest of them all is tried first. A
- * short trial, long enough for the failure to show without a remedy, weeds out what does not help;
- * what survives it is tried over as many schedules as the user asked for. The first remedy under
- * which nothing fails is the advice, else the one under which the failure is rarest (a program can
- * have several bugs), and the passing schedule it came from is the one to compare with:
- * an inversion may pass by luck (a lost update that hides another error), but then nothing that it
- * suggests cures the program. Blocks of all of them come before orders: an order that holds
- * everybody up cures many things. */
+ * Each passing schedule suggests remedies (cure.c). Schedules without any remedy are looked at
+ * first: which candidates are broken when it fails and kept when it passes (observe.c)? Those that
+ * tell the two apart about equally well stand in one group, the cheapest first, blocks before
+ * orders unless an order tells them apart as well as any block; the best group is tried first. So a
+ * remedy that merely keeps the threads from running side by side comes late, however well it works.
+ *
+ * A short trial, long enough for the failure to show without a remedy, weeds out what does not
+ * help; what survives it is tried over as many schedules as the user asked for. The first of a
+ * group under which nothing fails is the advice, else the one under which the failure is rarest (a
+ * program can have several bugs), and a later group is looked at only when the failure is still
+ * there. The passing schedule the advice came from is the one to compare with: an inversion may
+ * pass by luck (a lost update that hides another error), but then nothing that it suggests cures
+ * the program. */
 #define LOG_DOMAIN "explain"
 #include "explain/advise.h"
 
@@ -17,124 +22,166 @@
 
 #include <string.h>
 
-enum { ENOUGH_FAILURES = 12, SHORTEST_TRIAL = 40, SPARED = 10, NEARLY_ALL = 20 };
+enum { ENOUGH_FAILURES = 12, SHORTEST_TRIAL = 40, SPARED = 10, NEARLY_ALL = 20, STILL_TRIED = 6 };
+enum { WATCHED = 200, WATCHED_STEPS = 4000000 };
 #define SECONDS_SHORT 4.0
 #define SECONDS_FULL  10.0
+#define SECONDS_WATCH 10.0
 #define SECONDS_ALL   15.0
+#define ABOUT_EQUAL   0.15 /* separations that differ by less are equally good */
+#define HARDLY_LESS   0.02
+#define TELLING	      0.5 /* a separation that hardly comes about by chance */
 
-struct tried {
-	struct plait_constraint constraints[2];
+struct candidate {
+	struct cure cure;
+	size_t alternate;
+	size_t number; /* as found: decides between equals */
+	struct cure_seen seen;
+	double separation;
+	unsigned group; /* 0: tells failing from passing schedules best */
 };
+struct candidates VEC_FIELDS(struct candidate);
 
 struct trials {
 	const struct advise_request *r;
 	struct cure_trial rate; /* without a remedy, a short trial */
-	struct cure_trial full; /* ... a long one; runs 0: not yet */
+	struct cure_trial full; /* ... a long one */
 	double end;		/* no new trial after this */
-	VEC(struct tried) failed;
+	struct candidates all;
+	unsigned rejected;
 	struct advice *best;
 };
-
-/* Another passing schedule may suggest what has been tried. */
-static bool known_to_fail(const struct trials *t, const struct cure *c)
-{
-	for (size_t i = 0; i < t->failed.len; i++)
-		if (memcmp(t->failed.data[i].constraints, c->constraints,
-			   sizeof(t->failed.data[i].constraints)) == 0)
-			return true;
-	return false;
-}
 
 static double share(uint64_t part, const struct cure_trial *t)
 {
 	return t->runs ? (double)part / (double)t->runs : 0;
 }
 
-/* Much rarer with it; and other failures are other bugs' business unless it brings them about (a
- * remedy that only moves the crash). */
+/* Other failures are other bugs' business unless the remedy brings them about (it only moves the
+ * crash). Runs that no longer end in this failure have a chance to meet the others. */
+static bool moves_the_crash(const struct cure_trial *with, const struct cure_trial *without)
+{
+	double runs = (double)with->runs, rest = (double)(without->runs - without->failed);
+	double other = rest > 0 ? (double)without->other / rest * runs : runs;
+	double saved = share(without->failed, without) * runs - (double)with->failed;
+
+	return (double)with->other > other * 1.25 + 2 + MAX(saved, 0) / NEARLY_ALL;
+}
+
+/* Much rarer with it. */
 static bool helps(const struct cure_trial *with, const struct cure_trial *without)
 {
-	double other = share(without->other, without) * 1.25 * (double)with->runs;
-
 	return !with->dropped && share(with->failed, with) * 2 <= share(without->failed, without) &&
-	       (double)with->other <= other + 2;
+	       !moves_the_crash(with, without);
 }
 
 /* A short trial: worth a long one? */
 static struct err *weed_out(struct trials *t, const struct cure *c, bool *ret)
 {
-	struct trial_limits limits = { MAX(t->rate.runs, SHORTEST_TRIAL), UINT64_MAX, SECONDS_SHORT,
-				       t->r->seed };
+	uint64_t runs = MAX(t->rate.runs, SHORTEST_TRIAL);
+	double spared = share(t->full.failed, &t->full) * (double)runs / SPARED;
+	struct trial_limits limits = { runs, UINT64_MAX, SECONDS_SHORT, t->r->seed };
 	struct cure_trial trial;
 	struct err *err;
 
-	limits.failures = 1 + (uint64_t)(share(t->rate.failed + t->rate.other, &t->rate) *
-					 (double)limits.runs / SPARED);
-	err = cure_try(t->r->runner, c, &limits, &trial);
-	*ret = !err && trial.failed + trial.other < limits.failures && !trial.dropped;
+	limits.failures =
+		4 + (uint64_t)(spared + 2 * share(t->full.other, &t->full) * (double)runs);
+	err = cure_try(t->r->runner, c, &limits, NULL, &trial);
+	*ret = !err && (double)trial.failed <= spared && !moves_the_crash(&trial, &t->full) &&
+	       !trial.dropped;
+	if (!*ret)
+		log_debug(1, "short trial: %llu of %llu fail, %llu otherwise%s",
+			  (unsigned long long)trial.failed, (unsigned long long)trial.runs,
+			  (unsigned long long)trial.other, trial.dropped ? ", dropped" : "");
 	return err;
 }
 
-/* With several bugs of one symptom nothing cures all; what is left may be theirs. */
-static bool nearly_all_gone(const struct trials *t)
+/* With several bugs of one symptom nothing cures all. What a remedy cannot be blamed for are the
+ * schedules that fail although they keep to it. */
+static bool good_enough(const struct trials *t)
 {
 	const struct cure_trial *after = &t->best->after;
+	const struct cure_seen *seen = &t->best->seen;
+	double fails = share(t->full.failed, &t->full), tolerated = fails / NEARLY_ALL;
 
-	return t->best->tested &&
-	       share(after->failed, after) * NEARLY_ALL <= share(t->full.failed, &t->full) &&
-	       share(after->other, after) <= share(t->full.other, &t->full);
+	if (cure_separation(seen) >= TELLING)
+		tolerated += 1.5 * fails * (double)(seen->failing - seen->broken_failing) /
+			     (double)seen->failing;
+	return t->best->tested && share(after->failed, after) <= tolerated &&
+	       !moves_the_crash(after, &t->full);
 }
 
-static void take(struct trials *t, const struct cure *c, size_t alternate,
-		 const struct cure_trial *trial)
+static void take(struct trials *t, const struct candidate *c, const struct cure_trial *trial)
 {
 	bool perfect = !trial->failed && !trial->other;
 
-	/* cheaper ones came first: among good ones only a perfect one is better */
+	/* cheaper ones came first: only a perfect one is better than a good one */
 	if (t->best->tested &&
 	    (share(trial->failed, trial) >= share(t->best->after.failed, &t->best->after) ||
-	     (nearly_all_gone(t) && !perfect)))
+	     (good_enough(t) && !perfect)))
 		return;
-	*t->best = (struct advice){
-		.found = true, .alternate = alternate, .cure = *c, .tested = true, .after = *trial
-	};
+	*t->best = (struct advice){ .found = true,
+				    .alternate = c->alternate,
+				    .cure = c->cure,
+				    .tested = true,
+				    .after = *trial,
+				    .seen = c->seen };
+}
+
+static void log_trial(const struct candidate *cand, const struct cure_trial *trial)
+{
+	const struct cure *c = &cand->cure;
+
+	log_debug(1,
+		  "alternate %zu: kind %d, steps %u to %u%s%s: broken in %llu of %llu failing and "
+		  "%llu of %llu passing runs; %llu of %llu fail with it, %llu otherwise%s",
+		  cand->alternate, c->kind, c->from, c->to,
+		  c->to_in_passing ? " of the passing run" : "",
+		  c->other_from != STEP_NONE ? ", both sides" : "",
+		  (unsigned long long)cand->seen.broken_failing,
+		  (unsigned long long)cand->seen.failing,
+		  (unsigned long long)cand->seen.broken_passing,
+		  (unsigned long long)cand->seen.passing, (unsigned long long)trial->failed,
+		  (unsigned long long)trial->runs, (unsigned long long)trial->other,
+		  trial->dropped ? ", dropped" : "");
 }
 
 /* Is it the advice? */
-static struct err *try_one(struct trials *t, const struct cure *c, size_t alternate, bool *ret)
+static struct err *try_one(struct trials *t, const struct candidate *c, bool *ret)
 {
 	const struct advise_request *r = t->r;
 	struct trial_limits limits = { r->runs, UINT64_MAX, SECONDS_FULL, r->seed + 1 };
 	struct cure_trial trial = { 0 };
 	bool promising = false;
-	struct err *err = weed_out(t, c, &promising);
+	struct err *err = weed_out(t, &c->cure, &promising);
 
-	if (!err && promising && !t->full.runs)
-		err = cure_try(r->runner, NULL, &limits, &t->full);
 	if (!err && promising)
-		err = cure_try(r->runner, c, &limits, &trial);
+		err = cure_try(r->runner, &c->cure, &limits, NULL, &trial);
 	if (err)
 		return err;
-	log_debug(1,
-		  "alternate %zu: kind %d, steps %u to %u%s%s: %llu of %llu fail, %llu otherwise%s",
-		  alternate, c->kind, c->from, c->to, c->to_in_passing ? " of the passing run" : "",
-		  c->other_from != STEP_NONE ? ", both sides" : "",
-		  (unsigned long long)trial.failed, (unsigned long long)trial.runs,
-		  (unsigned long long)trial.other, trial.dropped ? ", dropped" : "");
+	log_trial(c, &trial);
 	*ret = promising && !trial.failed && !trial.other && !trial.dropped;
-	if (!*ret)
-		vec_push(&t->failed, ((struct tried){ { c->constraints[0], c->constraints[1] } }));
+	t->rejected += !*ret;
 	if (promising && helps(&trial, &t->full))
-		take(t, c, alternate, &trial);
+		take(t, c, &trial);
 	return NULL;
 }
 
-struct candidate {
-	struct cure cure;
-	size_t alternate;
-	size_t number; /* as found: decides between equals */
-};
-struct candidates VEC_FIELDS(struct candidate);
+/* ---- candidates ---- */
+
+/* Several passing schedules may suggest the same. */
+static bool is_known(const struct candidates *all, const struct cure *c)
+{
+	for (size_t i = 0; i < all->len; i++) {
+		const struct cure *o = &all->data[i].cure;
+
+		if (o->kind == c->kind && o->nconstraints == c->nconstraints &&
+		    memcmp(o->constraints, c->constraints,
+			   c->nconstraints * sizeof(c->constraints[0])) == 0)
+			return true;
+	}
+	return false;
+}
 
 static struct err *gather(const struct advise_request *r, size_t at, struct candidates *ret)
 {
@@ -146,38 +193,125 @@ static struct err *gather(const struct advise_request *r, size_t at, struct cand
 	projection_make(r->failing, &alternate->passing, r->failed, &projection);
 	cures_find(r->failing, alternate, &projection, r->deadlocked, &cures);
 	for (size_t i = 0; i < cures.len && !err; i++) {
+		struct candidate c = { .alternate = at, .number = ret->len };
+
 		err = present_widen(r->trace, &cures.data[i]);
-		vec_push(ret, ((struct candidate){ cures.data[i], at, ret->len }));
+		c.cure = cures.data[i];
+		if (!err && !is_known(ret, &c.cure))
+			vec_push(ret, c);
 	}
 	vec_deinit(&cures);
 	projection_deinit(&projection);
 	return err;
 }
 
-static int cheapest_first(const void *a, const void *b)
+static void see(void *context, const struct explain_result *run)
+{
+	struct trials *t = context;
+
+	if (run->failed && !run->same_failure)
+		return;
+	for (size_t i = 0; i < t->all.len; i++) {
+		struct candidate *c = &t->all.data[i];
+		bool broken = cure_observable(&c->cure) &&
+			      cure_broken(&c->cure, t->r->failing, &run->steps, run->failed);
+
+		c->seen.failing += run->failed;
+		c->seen.passing += !run->failed;
+		c->seen.broken_failing += broken && run->failed;
+		c->seen.broken_passing += broken && !run->failed;
+	}
+}
+
+static int best_first(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
+	if (x->separation != y->separation)
+		return x->separation > y->separation ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+static int cheapest_of_group_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
 	if (x->cure.cost != y->cure.cost)
 		return x->cure.cost < y->cure.cost ? -1 : 1;
 	return x->number < y->number ? -1 : 1;
 }
 
-static struct err *try_all(struct trials *t, const struct candidates *all)
+/* An order that tells failing from passing schedules as well as any block is the simpler story:
+ * where a block's beginning matters, the same order passes when the block begins later. */
+static void prefer_telling_orders(struct candidates *all)
 {
+	double best = all->len ? all->data[0].separation : 0;
+
+	for (size_t i = 0; i < all->len; i++)
+		if (all->data[i].cure.kind == BUG_ORDER && all->data[i].separation >= TELLING &&
+		    all->data[i].separation >= best - HARDLY_LESS)
+			all->data[i].cure.cost = 0;
+}
+
+static void put_in_order(struct candidates *all)
+{
+	double leader = 0;
+
+	for (size_t i = 0; i < all->len; i++)
+		all->data[i].separation = cure_observable(&all->data[i].cure)
+						  ? cure_separation(&all->data[i].seen)
+						  : 1;
+	vec_sort(all, best_first);
+	prefer_telling_orders(all);
+	for (size_t i = 0; i < all->len; i++) {
+		struct candidate *c = &all->data[i];
+
+		c->group = i ? all->data[i - 1].group : 0;
+		if (!i || c->separation < leader - ABOUT_EQUAL) {
+			c->group += i > 0;
+			leader = c->separation;
+		}
+	}
+	vec_sort(all, cheapest_of_group_first);
+}
+
+static struct err *try_all(struct trials *t)
+{
+	struct candidate *all = t->all.data;
 	struct err *err = NULL;
+	unsigned since_good = 0;
 	bool done = false;
 
-	if (all->len)
+	if (t->all.len)
 		*t->best = (struct advice){ .found = true,
-					    .cure = all->data[0].cure,
-					    .alternate = all->data[0].alternate };
+					    .cure = all[0].cure,
+					    .alternate = all[0].alternate,
+					    .seen = all[0].seen };
 	/* what never fails without a remedy cannot tell a good one from a bad one */
-	for (size_t i = 0; i < all->len && !err && !done && t->rate.failed + t->rate.other; i++)
-		if (!(all->data[i].cure.kind == BUG_ORDER && nearly_all_gone(t)) &&
-		    !known_to_fail(t, &all->data[i].cure) && clock_seconds() < t->end)
-			err = try_one(t, &all->data[i].cure, all->data[i].alternate, &done);
+	for (size_t i = 0; i < t->all.len && !err && !done && t->rate.failed + t->rate.other; i++) {
+		bool good = good_enough(t);
+
+		since_good += good;
+		if (clock_seconds() > t->end || since_good > STILL_TRIED ||
+		    (i && all[i].group != all[i - 1].group && good))
+			break;
+		if (!(all[i].cure.kind == BUG_ORDER && good))
+			err = try_one(t, &all[i], &done);
+	}
 	return err;
+}
+
+/* The same schedules that remedies will be tried on, without one. */
+static struct err *watch_all(struct trials *t)
+{
+	const struct advise_request *r = t->r;
+	struct trial_limits limits = { r->runs, UINT64_MAX, SECONDS_WATCH + SECONDS_FULL,
+				       r->seed + 1 };
+	struct trial_watch watch = { see, t, WATCHED, WATCHED_STEPS, SECONDS_WATCH };
+
+	return cure_try(r->runner, NULL, &limits, &watch, &t->full);
 }
 
 struct err *advise(const struct advise_request *r, struct advice *ret)
@@ -187,23 +321,23 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 	struct advise_request request = *r;
 	struct trials t = { .r = &request, .best = ret };
 	struct trial_limits rate = { r->runs, ENOUGH_FAILURES, SECONDS_SHORT, r->seed };
-	struct candidates all = { 0 };
 	struct err *err = NULL;
 
 	*ret = (struct advice){ 0 };
 	if (!r->alternates->len)
 		request.alternates = &nothing; /* a deadlock speaks for itself */
 	if (r->runs)
-		err = cure_try(r->runner, NULL, &rate, &t.rate);
-	t.end = clock_seconds() + SECONDS_ALL;
+		err = cure_try(r->runner, NULL, &rate, NULL, &t.rate);
 	for (size_t i = 0; i < request.alternates->len && !err; i++)
-		err = gather(&request, i, &all);
-	vec_sort(&all, cheapest_first);
+		err = gather(&request, i, &t.all);
+	if (!err && t.all.len && t.rate.failed + t.rate.other)
+		err = watch_all(&t);
+	put_in_order(&t.all);
+	t.end = clock_seconds() + SECONDS_ALL;
 	if (!err)
-		err = try_all(&t, &all);
-	ret->before = ret->tested ? t.full : t.rate;
-	ret->rejected = (unsigned)t.failed.len;
-	vec_deinit(&t.failed);
-	vec_deinit(&all);
+		err = try_all(&t);
+	ret->before = t.full.runs ? t.full : t.rate;
+	ret->rejected = t.rejected;
+	vec_deinit(&t.all);
 	return err;
 }

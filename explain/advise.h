@@ -2,7 +2,7 @@
 #ifndef EXPLAIN_ADVISE_H
 #define EXPLAIN_ADVISE_H
 
-#include "explain/cure.h"
+#include "explain/observe.h"
 
 struct err;
 struct trace;
@@ -26,11 +26,12 @@ struct advice {
 	unsigned rejected; /* candidates under which schedules still fail */
 	struct cure_trial before;
 	struct cure_trial after;
+	struct cure_seen seen; /* without any remedy; failing 0: not looked at */
 };
 
-/* Candidates of the nearest passing schedule first; the first under which nothing fails is taken.
- * When there is none: the one under which the fewest schedules fail, or the first; `before` says
- * how often the program fails without. */
+/* Candidates that tell failing schedules from passing ones best come first; the first of them under
+ * which (nearly) nothing fails is taken. When there is none: the one under which the fewest
+ * schedules fail, or the first; `before` says how often the program fails without. */
 struct err *advise(const struct advise_request *request, struct advice *ret);
 
 #endif

@@ -49,8 +49,18 @@ struct trial_limits {
 	uint64_t seed; /* equal seeds: the same schedules with and without a cure */
 };
 
-/* cure NULL: without any. */
+/* Somebody who looks at the first runs of a trial, recorded: so many, or so many steps in all, and
+ * not longer than that. */
+struct trial_watch {
+	void (*see)(void *context, const struct explain_result *run);
+	void *context;
+	uint64_t runs, steps;
+	double seconds;
+};
+
+/* cure NULL: without any. watch NULL: nobody looks. */
 struct err *cure_try(const struct explain_runner *runner, const struct cure *cure,
-		     const struct trial_limits *limits, struct cure_trial *ret);
+		     const struct trial_limits *limits, const struct trial_watch *watch,
+		     struct cure_trial *ret);
 
 #endif

@@ -5,8 +5,8 @@
  * events.
  * 3. The nearest passing schedule (search.c), recorded too.
  * 4. What differs (projection.c), with names and source lines (present.c).
- * 5. What would cure it: candidates (cure.c) in turn over many schedules; the first under which
- * nothing fails names the kind of bug. */
+ * 5. What would cure it (advise.c): candidates (cure.c) that go with the failure (observe.c), in
+ * turn over many schedules; the first that helps names the kind of bug. */
 #define LOG_DOMAIN "explain"
 #include "explain/explain.h"
 
@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WEAK 0.2 /* separation below which advice is doubtful */
 enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400, MINIMIZE_STEPS = 80000000 };
 
 struct job {
@@ -372,9 +373,23 @@ static void add_note(struct explanation *x, const char *text)
 	x->nnotes++;
 }
 
+/* What was seen without it. */
+static void keep_seen(struct explanation *x, const struct cure *cure, const struct cure_seen *seen)
+{
+	if (!cure_observable(cure) || !seen->failing)
+		return;
+	x->advice.seen_failing = seen->failing;
+	x->advice.broken_failing = seen->broken_failing;
+	x->advice.seen_passing = seen->passing;
+	x->advice.broken_passing = seen->broken_passing;
+	x->advice.weak = seen->passing && cure_separation(seen) < WEAK;
+}
+
 /* What the trials say. A remedy that was tried and does not help is no advice. */
 static void keep_test(struct explanation *x, const struct advice *a)
 {
+	if (a->found)
+		keep_seen(x, &a->cure, &a->seen);
 	if (a->tested) {
 		x->advice.failed_before = a->before.failed;
 		x->advice.runs_before = a->before.runs;

@@ -62,6 +62,10 @@ struct shown_advice {
 	uint64_t failed_before, runs_before; /* without it */
 	uint64_t failed_after, runs_after;   /* with it enforced; runs_after 0 = not tested */
 	uint64_t other_before, other_after;  /* schedules that failed in another way */
+	/* What it forbids, in schedules without it: how many of those that fail and of those that
+	 * pass do it. seen_failing 0: not looked at. */
+	uint64_t seen_failing, broken_failing, seen_passing, broken_passing;
+	bool weak; /* it hardly tells the two apart: it may only keep the threads apart */
 };
 
 /* One frame or one line of "who waits for what". */

@@ -15,7 +15,7 @@ struct err *native_init(struct native *n, struct session *session, const struct 
 	n->session = session;
 	n->failing = failing;
 	schedule_turns(&failing->schedule, &n->turns);
-	return file_temp_dir(&n->dir);
+	return file_temp_dir_fast(&n->dir);
 }
 
 void native_deinit(struct native *n)

@@ -226,6 +226,14 @@ static void add_advice(struct strbuf *out, const struct explanation *x)
 	if (a->failed_after)
 		strbuf_adds(out, "<br>It helps, but something else leads to the same failure: mend "
 				 "this first, then hunt again.");
+	if (a->seen_failing)
+		strbuf_addf(out,
+			    "<br>Without it, this happens in %" PRIu64 " of %" PRIu64
+			    " schedules that fail and in %" PRIu64 " of %" PRIu64 " that pass%s.",
+			    a->broken_failing, a->seen_failing, a->broken_passing, a->seen_passing,
+			    a->weak ? ": no clear sign that it is the cause; the advice may help "
+				      "only because it keeps the threads apart"
+				    : "");
 	if (a->other_after)
 		strbuf_addf(out,
 			    "<br>%" PRIu64 " of %" PRIu64 " schedules failed in another way with "

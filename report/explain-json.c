@@ -60,6 +60,14 @@ static void add_flows(struct json *j, const struct explanation *x)
 static void add_advice(struct json *j, const struct shown_advice *a)
 {
 	json_str(j, "advice", a->text);
+	if (a->seen_failing) {
+		json_begin_object(j, "advice_seen");
+		json_uint(j, "failing", a->seen_failing);
+		json_uint(j, "broken_failing", a->broken_failing);
+		json_uint(j, "passing", a->seen_passing);
+		json_uint(j, "broken_passing", a->broken_passing);
+		json_end(j);
+	}
 	if (!a->runs_after)
 		return;
 	json_begin_object(j, "advice_tested");

@@ -335,6 +335,23 @@ static void add_entry(struct strbuf *out, const char *name, const char *text, en
 	strbuf_addf(out, "%s\n", color(COLOR_OFF));
 }
 
+/* What the advice forbids, where nobody forbids it: does it go with the failure? */
+static void add_seen(struct strbuf *out, const struct shown_advice *a, unsigned width)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
+	if (!a->seen_failing)
+		return;
+	strbuf_addf(&text,
+		    "without it, this happens in %" PRIu64 " of %" PRIu64
+		    " schedules that fail and in %" PRIu64 " of %" PRIu64 " that pass",
+		    a->broken_failing, a->seen_failing, a->broken_passing, a->seen_passing);
+	if (a->weak)
+		strbuf_adds(&text, ": no clear sign that it is the cause; the advice may help only "
+				   "because it keeps the threads apart");
+	add_entry(out, "seen", strbuf_str(&text), a->weak ? COLOR_YELLOW : COLOR_OFF, width);
+}
+
 static void add_advice(struct strbuf *out, const struct explanation *x, unsigned width)
 {
 	const struct shown_advice *a = &x->advice;
@@ -387,6 +404,8 @@ void report_explain_term(const struct explanation *x, unsigned width, struct str
 	if (x->summary)
 		add_entry(out, "cause", x->summary, COLOR_OFF, width);
 	add_advice(out, x, width);
+	if (x->advice.text)
+		add_seen(out, &x->advice, width);
 	add_entry(out, "kind", kinds[x->kind], COLOR_OFF, width);
 	add_proof(out, x, width);
 	for (size_t i = 0; i < x->nnotes; i++)

@@ -1,5 +1,6 @@
 #include "base/vec.h"
 #include "explain/cure.h"
+#include "explain/observe.h"
 #include "explain/pairs.h"
 #include "explain/projection.h"
 #include "unplait/abi.h"
@@ -208,4 +209,98 @@ Test(cure, only_what_cannot_be_put_in_a_row_should_be_one_block)
 	projection_deinit(&projection);
 	steps_deinit(&f);
 	steps_deinit(&alternate.passing);
+}
+
+/* A block from site 1 to site 2 that site 2 of another thread must not come into. */
+static struct cure update_block(void)
+{
+	struct plait_pattern a = { .thread = PLAIT_ANY, .site_low = 1, .site_high = 1 };
+	struct plait_pattern b = { .thread = PLAIT_ANY, .site_low = 2, .site_high = 2 };
+
+	return (struct cure){ .kind = BUG_ATOMICITY,
+			      .constraints = { { .kind = PLAIT_CONSTRAINT_ATOMIC, .a = a, .b = b },
+					       { .kind = PLAIT_CONSTRAINT_ATOMIC,
+						 .flags = PLAIT_CONSTRAINT_SINGLE,
+						 .a = b,
+						 .b = b } },
+			      .nconstraints = 2,
+			      .from = 1,
+			      .to = 3,
+			      .intruder = 2,
+			      .other_from = STEP_NONE };
+}
+
+Test(observe, a_block_is_broken_where_another_comes_between)
+{
+	struct cure c = update_block();
+	struct steps f = { 0 }, p = { 0 };
+
+	lost_update(&f, &p);
+	cr_assert(cure_broken(&c, &f, &f, true));
+	cr_assert_not(cure_broken(&c, &f, &p, false));
+	steps_deinit(&f);
+	steps_deinit(&p);
+}
+
+Test(observe, blocks_on_other_objects_do_not_meet)
+{
+	struct cure c = update_block();
+	struct steps f = { 0 }, p = { 0 }, other = { 0 };
+
+	lost_update(&f, &p);
+	add(&other, 1, R, 1, 64, 0), add(&other, 2, R, 1, 72, 0), add(&other, 2, W, 2, 72, 1),
+		add(&other, 1, W, 2, 64, 1);
+	cr_assert_not(cure_broken(&c, &f, &other, false));
+	other.data[1].address = other.data[2].address = 64;
+	cr_assert(cure_broken(&c, &f, &other, false));
+	steps_deinit(&f);
+	steps_deinit(&p);
+	steps_deinit(&other);
+}
+
+/* A look-up that finds what it looks for is followed by no insertion. */
+Test(observe, a_block_that_never_ends_is_none)
+{
+	struct cure c = update_block();
+	struct steps f = { 0 }, p = { 0 }, s = { 0 };
+
+	lost_update(&f, &p);
+	add(&s, 1, R, 1, 64, 0), add(&s, 2, R, 1, 64, 0), add(&s, 2, W, 2, 64, 1);
+	cr_assert_not(cure_broken(&c, &f, &s, false), "thread 1 was content with what it read");
+	cr_assert(cure_broken(&c, &f, &s, true), "or the failure came before its write");
+	add(&s, 1, R, 1, 64, 0), add(&s, 1, W, 2, 64, 2);
+	cr_assert_not(cure_broken(&c, &f, &s, false), "it looked again");
+	steps_deinit(&f);
+	steps_deinit(&p);
+	steps_deinit(&s);
+}
+
+Test(observe, orders)
+{
+	struct cure c = update_block();
+	struct steps s = { 0 }, late = { 0 }, example = { 0 };
+
+	c.kind = BUG_ORDER;
+	c.nconstraints = 1;
+	c.constraints[0].kind = PLAIT_CONSTRAINT_BEFORE; /* 1 before 2 */
+	add(&s, 1, W, 1, 64, 1), add(&s, 2, R, 2, 64, 1), add(&s, 1, W, 1, 64, 1);
+	add(&late, 2, R, 2, 64, 1), add(&late, 1, W, 1, 64, 1);
+	cr_assert_not(cure_broken(&c, &example, &s, false));
+	cr_assert(cure_broken(&c, &example, &late, false));
+	c.constraints[0].kind = PLAIT_CONSTRAINT_LATE; /* 2 after everything */
+	cr_assert(cure_broken(&c, &example, &s, false), "thread 1 comes to 1 again");
+	s.len--;
+	cr_assert_not(cure_broken(&c, &example, &s, false));
+	steps_deinit(&s);
+	steps_deinit(&late);
+}
+
+Test(observe, separation_is_blind_to_how_often_it_fails)
+{
+	struct cure_seen always = { 10, 10, 1000, 0 }, serialises = { 10, 10, 1000, 950 };
+	struct cure_seen nothing = { 10, 10, 0, 0 };
+
+	cr_assert_float_eq(cure_separation(&always), 1, 1e-9);
+	cr_assert_float_eq(cure_separation(&serialises), 0.05, 1e-9);
+	cr_assert_eq(cure_separation(&nothing), 0);
 }

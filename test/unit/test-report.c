@@ -79,7 +79,14 @@ static struct explanation *lost_update(void)
 	x->nflows = 2;
 	x->pair[0] = 1;
 	x->pair[1] = 2;
-	x->advice = (struct shown_advice){ "make bank.c:12-13 atomic", 41, 1000, 0, 10000, 0, 0 };
+	x->advice = (struct shown_advice){ .text = "make bank.c:12-13 atomic",
+					   .failed_before = 41,
+					   .runs_before = 1000,
+					   .runs_after = 10000,
+					   .seen_failing = 40,
+					   .broken_failing = 39,
+					   .seen_passing = 200,
+					   .broken_passing = 2 };
 	x->pairs_tried = 2;
 	return x;
 }
