@@ -109,7 +109,12 @@ int hook_sigaction(int number, const struct sigaction *action, struct sigaction 
 		installed[number] = *action;
 	if (action)
 		now = translate(number, action);
-	r = real.sigaction(number, action ? &now : NULL, &before);
+	if (control_active && number == PLAIT_NUDGE) { /* ours meanwhile */
+		before = shown;
+		r = 0;
+	} else {
+		r = real.sigaction(number, action ? &now : NULL, &before);
+	}
 	if (r == 0 && old)
 		*old = ours ? shown : before;
 	if (r == 0 && action) {

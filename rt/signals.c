@@ -129,7 +129,15 @@ int hook_raise(int number)
 static int change_mask(struct control_thread *me, int how, const sigset_t *set, sigset_t *old)
 {
 	uint64_t before = me->signal_mask, bits = set ? bits_of(set) : 0;
-	int r = real.pthread_sigmask(how, set, NULL);
+	sigset_t kernel;
+	int r;
+
+	if (set) {
+		kernel = *set;
+		if (how != SIG_UNBLOCK)
+			sigdelset(&kernel, PLAIT_NUDGE);
+	}
+	r = real.pthread_sigmask(how, set ? &kernel : NULL, NULL);
 
 	if (r)
 		return r;

@@ -127,6 +127,7 @@ size_t schedule_switches(const struct schedule *s)
 	size_t i, n = 0;
 
 	for (i = 0; i < s->decisions.len; i++)
-		n += s->decisions.data[i].kind == DECISION_SWITCH;
+		n += s->decisions.data[i].kind == DECISION_SWITCH ||
+		     s->decisions.data[i].kind == DECISION_OUTSIDE;
 	return n;
 }

@@ -196,6 +196,60 @@ static bool receive(struct session *s, double seconds, struct reply *ret, bool *
 	return n > 0 && recv(s->socket, ret, sizeof(*ret), MSG_WAITALL) == sizeof(*ret);
 }
 
+/* A run that makes no step: where it stood, and when to look again. */
+struct patience {
+	uint64_t steps;
+	double next;
+};
+
+enum { FIRST_LOOK_MS = 500, NEXT_LOOK_MS = 50 };
+
+static void nudge(struct session *s)
+{
+	struct plait_control *a = s->area;
+
+	if (!a->pid || !a->started || a->gate_used != PLAIT_GATE_FIBER || a->max_alive < 2)
+		return;
+	a->nudge_step = a->steps;
+	kill((pid_t)a->pid, PLAIT_NUDGE);
+}
+
+/* Whoever keeps the processor without a step is asked to let the others on: rt/control/away.c.
+ * The first time after a while, since slow code is no fault. */
+static void look(struct session *s, struct patience *p)
+{
+	double now = clock_seconds();
+
+	if (now < p->next)
+		return;
+	if (p->steps == s->area->steps)
+		nudge(s);
+	p->steps = s->area->steps;
+	p->next = now +
+		  (s->area->uncontrolled & PLAIT_UNCONTROLLED_AWAY ? NEXT_LOOK_MS : FIRST_LOOK_MS) /
+			  1000.0;
+}
+
+/* As receive, looking after the run meanwhile. At the end of the time it may say where it is. */
+static bool receive_run(struct session *s, struct reply *ret, bool *late)
+{
+	double end = clock_seconds() + timeout_of(s);
+	struct patience p = { .steps = UINT64_MAX };
+
+	do {
+		if (receive(s, NEXT_LOOK_MS / 1000.0, ret, late))
+			return true;
+		if (!*late)
+			return false;
+		look(s, &p);
+	} while (clock_seconds() < end);
+	s->area->nudge_last = 1;
+	nudge(s);
+	if (!receive(s, 0.2, ret, late))
+		return false;
+	return *late = true;
+}
+
 static void stop_server(struct session *s)
 {
 	if (s->socket >= 0)
@@ -374,7 +428,7 @@ static struct err *finish_forked(struct session *s, int *status, bool *late)
 {
 	struct reply reply;
 
-	if (receive(s, timeout_of(s), &reply, late)) {
+	if (receive_run(s, &reply, late)) {
 		*status = (int)reply.status;
 		return NULL;
 	}
@@ -400,6 +454,7 @@ static struct err *finish_forked(struct session *s, int *status, bool *late)
 static struct err *run_execed(struct session *s, int *status, bool *late)
 {
 	double end = clock_seconds() + timeout_of(s);
+	struct patience p = { .steps = UINT64_MAX };
 	struct err *err;
 	pid_t pid, got;
 
@@ -415,6 +470,7 @@ static struct err *run_execed(struct session *s, int *status, bool *late)
 			kill(-pid, SIGKILL);
 			kill(pid, SIGKILL);
 		}
+		look(s, &p);
 		nanosleep(&nap, NULL);
 	}
 	if (launch_interrupted())
@@ -716,6 +772,8 @@ void uncontrolled_describe(uint32_t u, struct strbuf *out)
 		{ PLAIT_UNCONTROLLED_CANCEL, "asynchronous cancellation" },
 		{ PLAIT_UNCONTROLLED_ROBUST, "robust mutexes of a thread that held many" },
 		{ PLAIT_UNCONTROLLED_CONSTRAINT, "a constraint that could not be kept" },
+		{ PLAIT_UNCONTROLLED_AWAY,
+		  "code that was not built with unplait and kept the processor" },
 	};
 	size_t i;
 

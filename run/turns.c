@@ -34,10 +34,10 @@ void schedule_turns(const struct schedule *s, struct turns *ret)
 	for (size_t i = 0; i < s->decisions.len; i++) {
 		const struct decision *d = &s->decisions.data[i];
 
-		if (d->kind == DECISION_CHOICE)
+		if (d->kind == DECISION_CHOICE) {
 			vec_push(ret, (struct plait_turn){ PLAIT_ANY, PLAIT_ANY, d->value });
-		if (d->kind != DECISION_SWITCH && d->kind != DECISION_WAKE)
 			continue;
+		}
 		add_turn(ret, &counts, thread, d->step - start);
 		start = d->step;
 		thread = d->value;

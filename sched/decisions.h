@@ -14,7 +14,8 @@ enum decision_kind {
 	DECISION_SWITCH,  /* thread `value` goes on (if it waits with a timeout: that expires) */
 	DECISION_CHOICE,  /* alternative `value` of several (which waiter a signal wakes) */
 	DECISION_WAKE,	  /* thread `value` wakes without a signal */
-	DECISION_OUTSIDE, /* thread `value`'s wait for the outside world is over */
+	DECISION_OUTSIDE, /* the running thread stays in code we do not see; `value` goes on
+			     meanwhile */
 };
 
 struct decision {

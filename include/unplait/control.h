@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define PLAIT_CONTROL_MAGIC   "PLAITCTL"
-#define PLAIT_CONTROL_VERSION 3
+#define PLAIT_CONTROL_VERSION 4
 
 enum plait_strategy {
 #define STRATEGY(id, name, summary) PLAIT_STRATEGY_##id,
@@ -44,6 +44,9 @@ enum plait_control_flags {
 	PLAIT_CONTROL_SPURIOUS = 256, /* waits for condition variables may end without a signal */
 };
 
+/* How threads hand the processor on (rt/control/gate.h). */
+enum plait_gate { PLAIT_GATE_BEST, PLAIT_GATE_FUTEX, PLAIT_GATE_FIBER };
+
 /* How a run ended, beyond what its exit status says. */
 enum plait_control_end {
 	PLAIT_END_RUNNING, /* nothing was noted: look at the exit status */
@@ -56,6 +59,9 @@ enum plait_control_end {
 	PLAIT_END_INFEASIBLE, /* the access vectors cannot be obeyed */
 };
 
+/* The signal that the tool sends a run which makes no step (rt/control/away.c). */
+#define PLAIT_NUDGE 64
+
 /* What could not be controlled in this run. */
 enum plait_uncontrolled {
 	PLAIT_UNCONTROLLED_EARLY_THREADS = 1, /* threads started before main */
@@ -67,6 +73,7 @@ enum plait_uncontrolled {
 	PLAIT_UNCONTROLLED_CANCEL = 64,	      /* asynchronous cancellation */
 	PLAIT_UNCONTROLLED_ROBUST = 256,      /* more robust mutexes held than can be passed on */
 	PLAIT_UNCONTROLLED_CONSTRAINT = 128,  /* a constraint had to be dropped to go on */
+	PLAIT_UNCONTROLLED_AWAY = 512,	      /* code we do not see kept the processor */
 };
 
 /* Which events a constraint speaks of; PLAIT_ANY where a field does not matter. */
@@ -114,7 +121,7 @@ struct plait_control {
 	uint64_t turns_len;    /* entries in the turns region, for FOLLOW */
 	uint64_t run_number;   /* counts up, for plait_pair.last_run */
 	uint32_t nconstraints;
-	uint32_t gate; /* 0 best available, 1 futex, 2 fiber */
+	uint32_t gate; /* enum plait_gate */
 	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
 	char dir[512]; /* record the run's events into this folder; "": do not */
 
@@ -134,10 +141,13 @@ struct plait_control {
 	uint32_t reads_met;	  /* PLAIT_CONSTRAINT_READS constraints that came true */
 	uint32_t vectors_dropped; /* soft access vectors that gave way */
 	uint32_t gate_used;
-	uint32_t current;  /* thread that runs */
-	uint32_t nblocked; /* entries in the blocked region */
-	uint32_t slots;	   /* threads that the fork server can have ready for the next run */
-	char text[8192];   /* deadlock, hang, divergence: in words */
+	uint32_t current;    /* thread that runs */
+	uint32_t nblocked;   /* entries in the blocked region */
+	uint32_t slots;	     /* threads that the fork server can have ready for the next run */
+	uint64_t nudge_step; /* by the tool, during the run: with a nudge, the steps it has seen */
+	uint32_t nudge_last; /* by the tool: this nudge is the last, say where everybody is */
+	uint32_t reserved;
+	char text[8192]; /* deadlock, hang, divergence: in words */
 };
 
 /* Regions, as offsets into the file. */

@@ -12,6 +12,7 @@
  *	turns.c        the order of turns that FOLLOW keeps to
  *	vectors.c      access vectors: who is next at which element
  *	report.c       how a run ends: deadlock, hang, divergence, in words
+ *	away.c         a thread that does not come back from code we do not see
  *	gate-*.c       handing the processor from thread to thread
  *	birth.c        stacks and descriptors; threads without a kernel thread
  *	server.c       around main: the fork server */
@@ -179,6 +180,9 @@ static inline void control_executed(struct control_thread *me, uint32_t kind, ui
 	me->events++;
 }
 bool control_thread_ready(const struct control_thread *t);
+void away_init(void); /* away.c: before the first run */
+/* engine.c: `me` does not come back from code we do not see: somebody else goes on meanwhile. */
+void control_away(struct control_thread *me);
 void control_threads_init(void);		   /* sync-thread.c */
 void control_thread_arm(struct control_thread *t); /* in the thread itself: watch for its end */
 void mutex_owner_ended(struct control_thread *t);  /* sync-mutex.c: robust ones pass on */

@@ -170,11 +170,12 @@ static void gather(void)
 }
 
 /* The thread that the decisions name here, NULL when a timeout changed the picture: ask again. */
-static struct control_thread *follow(struct control_thread *me)
+static struct control_thread *follow(struct control_thread *me, bool away)
 {
 	struct control_thread *t;
 
-	if (!have_next || next.step != rt_steps || next.kind == DECISION_CHOICE) {
+	if (!have_next || next.step != rt_steps || next.kind == DECISION_CHOICE ||
+	    (next.kind == DECISION_OUTSIDE && !away)) {
 		if (me && control_thread_ready(me))
 			return me;
 		gather();
@@ -283,7 +284,7 @@ static struct control_thread *pick(struct control_thread *me)
 			add_timed();
 			add_spinners();
 		}
-		t = follow(me);
+		t = follow(me, false);
 		if (log && t)
 			log_choice(me, t);
 		if (t)
@@ -372,6 +373,46 @@ static void go(struct control_thread *me, struct control_thread *to)
 	control.area->current = to->task.id;
 	gate_switch(&me->gate, &to->gate);
 	arrived();
+}
+
+/* Anybody but me, who is at no scheduling point. NULL: nobody can go on. */
+static struct control_thread *meanwhile(struct control_thread *me)
+{
+	struct control_thread *t;
+
+	if (control.fixed)
+		return have_next && next.kind == DECISION_OUTSIDE && next.step == rt_steps
+			       ? follow(me, true)
+			       : NULL;
+	gather();
+	add_timed();
+	if (control.area->nconstraints && nready)
+		nready = constraints_filter(NULL, ready, nready);
+	t = nready ? ask(me) : NULL;
+	if (!t || t == me)
+		return NULL;
+	if (!control_thread_ready(t))
+		expire(t);
+	if (!control_thread_ready(t))
+		return NULL;
+	record(DECISION_OUTSIDE, t->task.id);
+	return t;
+}
+
+void control_away(struct control_thread *me)
+{
+	struct control_thread *to;
+
+	if (control.vectors || control.atomic_holder)
+		return;
+	me->op.wait = NULL;
+	me->spinning_since = control.writes;
+	to = meanwhile(me);
+	if (to && to != me) {
+		control_note(PLAIT_UNCONTROLLED_AWAY);
+		go(me, to);
+	}
+	me->spinning_since = 0;
 }
 
 static void executed(struct control_thread *me)

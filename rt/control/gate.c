@@ -70,14 +70,14 @@ static void pin(void)
 uint32_t gate_begin(struct gate *g, uint32_t wanted)
 {
 	leaving = 0;
-	fibers = wanted != GATE_FUTEX && fiber_possible();
+	fibers = wanted != PLAIT_GATE_FUTEX && fiber_possible();
 	g->tid = (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	g->main = true;
 	g->native = !fibers;
 	g->thread_pointer = (uint64_t)pthread_self();
 	if (!fibers)
 		pin();
-	return fibers ? GATE_FIBER : GATE_FUTEX;
+	return fibers ? PLAIT_GATE_FIBER : PLAIT_GATE_FUTEX;
 }
 
 void gate_thread(struct gate *g, void *stack_top)

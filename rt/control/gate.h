@@ -7,6 +7,8 @@
 #ifndef RT_CONTROL_GATE_H
 #define RT_CONTROL_GATE_H
 
+#include "unplait/control.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,9 +29,7 @@ struct gate {
 	uint64_t thread_pointer;
 };
 
-enum { GATE_BEST, GATE_FUTEX, GATE_FIBER };
-
-/* In the main thread, when control begins. Returns the kind that is used. */
+/* In the main thread, when control begins; wanted: enum plait_gate. Returns what is used. */
 uint32_t gate_begin(struct gate *g, uint32_t wanted);
 /* In a new kernel thread: run body and end when its turn comes, at the same stack addresses as a
  * fiber would. */

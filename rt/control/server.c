@@ -147,6 +147,7 @@ static void serve(void)
 static int controlled_main(int argc, char **argv, char **envp)
 {
 	if (!control_active) {
+		away_init();
 		mallopt(M_ARENA_MAX, 1); /* threads take turns: one heap is enough, and cheaper */
 		if (server_fd >= 0)
 			serve();
