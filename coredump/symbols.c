@@ -449,3 +449,63 @@ struct err *symbols_variable(struct symbols *s, const char *path, const char *bu
 	}
 	return NULL;
 }
+
+/* ---- frames ---- */
+
+static bool cfa_of(Dwarf_Frame *frame, struct frame_rule *ret)
+{
+	Dwarf_Op *ops;
+	size_t n;
+	uint64_t reg;
+
+	if (dwarf_frame_cfa(frame, &ops, &n) != 0 || n != 1)
+		return false;
+	if (ops[0].atom == DW_OP_bregx) {
+		reg = ops[0].number;
+		ret->cfa_off = (int64_t)ops[0].number2;
+	} else if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
+		reg = ops[0].atom - DW_OP_breg0;
+		ret->cfa_off = (int64_t)ops[0].number;
+	} else {
+		return false;
+	}
+	ret->from_bp = reg == 6;
+	return reg == 6 || reg == 7;
+}
+
+static bool bp_of(Dwarf_Frame *frame, struct frame_rule *ret)
+{
+	Dwarf_Op mem[3], *ops;
+	size_t n;
+
+	ret->bp_at = 0;
+	if (dwarf_frame_register(frame, 6, mem, &ops, &n) != 0)
+		return false;
+	if (n == 0)
+		return true;
+	if (n != 2 || ops[0].atom != DW_OP_call_frame_cfa || ops[1].atom != DW_OP_plus_uconst)
+		return false;
+	ret->bp_at = (int64_t)ops[1].number;
+	return true;
+}
+
+bool symbols_frame_rule(struct symbols *s, const char *path, const char *build_id, uint64_t offset,
+			struct frame_rule *ret)
+{
+	struct module *m;
+	struct err *err = get_module(s, path, build_id, &m);
+	Dwarf_CFI *cfi;
+	Dwarf_Addr bias;
+	Dwarf_Frame *frame = NULL;
+	bool good;
+
+	err_free(err);
+	if (err)
+		return false;
+	cfi = dwfl_module_eh_cfi(m->mod, &bias);
+	if (!cfi || dwarf_cfi_addrframe(cfi, offset + m->bias - bias, &frame) != 0)
+		return false;
+	good = cfa_of(frame, ret) && bp_of(frame, ret);
+	free(frame);
+	return good;
+}

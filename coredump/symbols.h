@@ -40,4 +40,14 @@ struct err *symbols_lookup(struct symbols *s, const char *path, const char *buil
 struct err *symbols_variable(struct symbols *s, const char *path, const char *build_id,
 			     uint64_t offset, const char **ret);
 
+/* How to get from a frame to its caller's: cfa = (bp or sp) + cfa_off, the return address is at
+ * cfa - 8, the caller's bp at cfa + bp_at (0: unchanged). False when the tables do not say it, or
+ * not so simply. */
+struct frame_rule {
+	bool from_bp;
+	int64_t cfa_off, bp_at;
+};
+bool symbols_frame_rule(struct symbols *s, const char *path, const char *build_id, uint64_t offset,
+			struct frame_rule *ret);
+
 #endif

@@ -26,6 +26,11 @@ struct call_stack {
 	uint64_t pc[WATCH_DEPTH]; /* return addresses, innermost first */
 	unsigned n;
 	bool truncated;
+	/* of a thread that has not waited since: only the end of the stack as it was, see window.c
+	 */
+	unsigned nwords;
+	uint64_t frame; /* the address of words[0] */
+	uint64_t words[WATCH_WIDE];
 };
 
 struct lock_use {
@@ -115,6 +120,9 @@ void snapshot_settle(struct snapshot *now, const struct snapshot *before);
 const struct lock_use *thread_wants(const struct thread_uses *t);
 /* NULL when the address is in no known module. */
 const struct module_range *snapshot_module(const struct snapshot *s, uint64_t address);
+
+/* Find the frames of a stack that is given by its words. */
+void call_stack_unwind(const struct snapshot *s, struct symbols *symbols, struct call_stack *stack);
 
 /* ---- analysis ---- */
 

@@ -105,10 +105,13 @@ static void note_problem(struct naming *n, struct err *err)
 	err_free(err);
 }
 
-static void name_stack(struct naming *n, const struct call_stack *from, struct fp_stack *to)
+static void name_stack(struct naming *n, const struct call_stack *given, struct fp_stack *to)
 {
 	VEC(struct fp_frame) frames = { 0 };
+	struct call_stack stack = *given, *from = &stack;
 
+	if (from->nwords && n->symbols)
+		call_stack_unwind(n->s, n->symbols, from);
 	to->truncated = from->truncated;
 	for (unsigned i = 0; i < from->n; i++) {
 		uint64_t pc = from->pc[i] - 1; /* the call, not what comes after it */

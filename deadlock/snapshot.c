@@ -36,20 +36,38 @@ void snapshot_deinit(struct snapshot *s)
 
 /* ---- one slot ---- */
 
-/* `sure` frames are known to be right; of a use that has no stack, pc is what there is. */
+/* `sure` frames are known to be right. */
 static void copy_stack(const struct watch_stack *stacks, uint32_t nstacks, uint16_t i,
-		       unsigned sure, uint64_t pc, struct call_stack *ret)
+		       unsigned sure, struct call_stack *ret)
 {
 	if (i < nstacks && stacks[i].n > 0 && stacks[i].n <= WATCH_DEPTH) {
 		ret->n = MIN(stacks[i].n, MAX(sure, (unsigned)WATCH_SURE));
 		ret->truncated =
 			stacks[i].truncated || ret->n < stacks[i].n || stacks[i].n == WATCH_DEPTH;
 		memcpy(ret->pc, stacks[i].pc, ret->n * sizeof(ret->pc[0]));
-	} else if (i == WATCH_NO_STACK && pc) {
-		ret->n = 1;
-		ret->truncated = true;
-		ret->pc[0] = pc;
 	}
+}
+
+/* Settled, the window has return addresses; else the end of the stack as it was. */
+static void copy_window(const struct watch_slot *slot, const struct watch_use *use,
+			struct call_stack *ret)
+{
+	const struct watch_window *w = (const void *)((const char *)slot + use->window);
+
+	if (w < &slot->windows[0] || w > &slot->windows[WATCH_USES - 1] || use->window % 8)
+		return;
+	ret->truncated = true;
+	if (use->frames) {
+		ret->n = MIN(use->frames, (unsigned)WATCH_DEPTH);
+		ret->truncated = use->flags & WATCH_CUT || ret->n == WATCH_DEPTH;
+		memcpy(ret->pc, w->words, ret->n * sizeof(ret->pc[0]));
+		return;
+	}
+	ret->n = 1;
+	ret->pc[0] = w->words[1];
+	ret->frame = use->frame;
+	ret->nwords = use->flags & WATCH_WIDENED ? WATCH_WIDE : WATCH_NARROW;
+	memcpy(ret->words, w->words, ret->nwords * sizeof(ret->words[0]));
 }
 
 static void copy_uses(const struct watch_slot *slot, const struct watch_header *h,
@@ -71,8 +89,10 @@ static void copy_uses(const struct watch_slot *slot, const struct watch_header *
 		to->state = from->state;
 		to->flags = from->flags;
 		to->count = from->count;
-		copy_stack(slot->stacks, h->stacks, from->stack, from->frames, from->pc,
-			   &to->stack);
+		if (from->stack == WATCH_IN_WINDOW)
+			copy_window(slot, from, &to->stack);
+		else
+			copy_stack(slot->stacks, h->stacks, from->stack, from->frames, &to->stack);
 		t->nuses++;
 	}
 }
@@ -85,10 +105,10 @@ static void copy_release(const struct watch_slot *slot, const struct watch_heade
 				  .inner_kind = r->kind,
 				  .outer_kind = r->outer_kind };
 	if (r->stack < h->stacks && slot->stacks[r->stack].generation == r->generation)
-		copy_stack(slot->stacks, h->stacks, r->stack, 0, 0, &o->inner_stack);
+		copy_stack(slot->stacks, h->stacks, r->stack, 0, &o->inner_stack);
 	if (r->outer_stack < h->stacks &&
 	    slot->stacks[r->outer_stack].generation == r->outer_generation)
-		copy_stack(slot->stacks, h->stacks, r->outer_stack, 0, 0, &o->outer_stack);
+		copy_stack(slot->stacks, h->stacks, r->outer_stack, 0, &o->outer_stack);
 }
 
 static void copy_order(const struct watch_slot *slot, const struct watch_header *h,
@@ -102,10 +122,10 @@ static void copy_order(const struct watch_slot *slot, const struct watch_header 
 	memcpy(o->gates, r->gates, sizeof(o->gates));
 	if (r->inner_stack < h->stacks &&
 	    slot->stacks[r->inner_stack].generation == r->inner_generation)
-		copy_stack(slot->stacks, h->stacks, r->inner_stack, 0, 0, &o->inner_stack);
+		copy_stack(slot->stacks, h->stacks, r->inner_stack, 0, &o->inner_stack);
 	if (r->outer_stack < h->stacks &&
 	    slot->stacks[r->outer_stack].generation == r->outer_generation)
-		copy_stack(slot->stacks, h->stacks, r->outer_stack, 0, 0, &o->outer_stack);
+		copy_stack(slot->stacks, h->stacks, r->outer_stack, 0, &o->outer_stack);
 }
 
 static void copy_history(const struct watch_slot *slot, const struct watch_header *h,
@@ -255,7 +275,7 @@ static struct err *check_header(const struct watch_header *h, size_t len)
 			       "the area is of version %u, this unplait reads %u; use the unplait "
 			       "that came with the library",
 			       h->version, WATCH_VERSION);
-	if (h->stacks > WATCH_STACKS_MAX || h->history > WATCH_HISTORY_MAX ||
+	if (h->stacks > WATCH_STACKS || h->history > WATCH_HISTORY_MAX ||
 	    h->slot_size < sizeof(struct watch_slot) + h->stacks * sizeof(struct watch_stack) +
 				   h->history * (sizeof(struct watch_release) +
 						 sizeof(struct watch_order)) ||

@@ -145,7 +145,7 @@ static void fill_header(struct watch_header *h)
 	size_t slot = sizeof(struct watch_slot);
 
 	h->version = WATCH_VERSION;
-	h->stacks = config.history ? WATCH_STACKS_MAX : WATCH_STACKS;
+	h->stacks = config.history ? WATCH_STACKS : 0;
 	h->history = config.history;
 	slot += h->stacks * sizeof(struct watch_stack);
 	slot += h->history * (sizeof(struct watch_release) + sizeof(struct watch_order));
@@ -219,34 +219,41 @@ static void describe_module(struct watch_module *m, const struct dl_phdr_info *i
 	m->path[len] = 0;
 }
 
-static int note_phdr(struct dl_phdr_info *info, size_t size, void *arg)
+static void add_module(const struct watch_module *m)
 {
-	struct watch_module *modules = (void *)((char *)area + WATCH_PAGE), m;
-	uint64_t pc = *(uint64_t *)arg;
+	struct watch_module *modules = (void *)((char *)area + WATCH_PAGE);
 	uint32_t i;
 
-	(void)size;
-	describe_module(&m, info);
-	if (pc < m.start || pc >= m.end)
-		return 0;
 	for (i = 0; i < area->modules_used && i < WATCH_MODULES; i++) {
-		if (modules[i].start == m.start && modules[i].end == m.end &&
-		    strcmp(modules[i].path, m.path) == 0) {
+		if (modules[i].start == m->start && modules[i].end == m->end &&
+		    strcmp(modules[i].path, m->path) == 0) {
 			STORE(modules[i].gone, 0);
-			return 1;
+			return;
 		}
 	}
 	i = __atomic_fetch_add(&area->modules_used, 1, __ATOMIC_ACQ_REL);
 	if (i >= WATCH_MODULES) {
 		__atomic_store_n(&area->modules_used, WATCH_MODULES, __ATOMIC_RELEASE);
 		area->lost_modules++;
-		return 1;
+		return;
 	}
-	modules[i] = m;
-	if (pc == (uint64_t)(uintptr_t)area_make) {
-		area->self_start = m.start;
-		area->self_end = m.end;
+	modules[i] = *m;
+	if ((uint64_t)(uintptr_t)area_make - m->start < m->end - m->start) {
+		area->self_start = m->start;
+		area->self_end = m->end;
 	}
+}
+
+static int note_phdr(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct watch_module m;
+	uint64_t pc = *(uint64_t *)arg;
+
+	(void)size;
+	describe_module(&m, info);
+	if (pc < m.start || pc >= m.end)
+		return 0;
+	add_module(&m);
 	return 1;
 }
 
@@ -261,6 +268,40 @@ void module_note(uint64_t pc)
 	dl_iterate_phdr(note_phdr, &pc);
 }
 
+/* Half of the table is left for those that turn out to take locks. */
+static int note_new(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	unsigned long long *adds = arg;
+	struct watch_module m;
+
+	if (size < sizeof(*info) || *adds == info->dlpi_adds ||
+	    area->modules_used >= WATCH_MODULES / 2)
+		return 1;
+	describe_module(&m, info);
+	add_module(&m);
+	return 0;
+}
+
+static int count_adds(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	if (size >= sizeof(*info))
+		*(unsigned long long *)arg = info->dlpi_adds;
+	return 1;
+}
+
+/* A thread that never waits unwinds nothing, and notes none of the modules it locks from. */
+void module_note_all(void)
+{
+	static unsigned long long noted;
+	unsigned long long now = 0;
+
+	dl_iterate_phdr(count_adds, &now);
+	if (now == noted)
+		return;
+	dl_iterate_phdr(note_new, &noted);
+	noted = now;
+}
+
 void module_forget(void)
 {
 	struct watch_module *modules = (void *)((char *)area + WATCH_PAGE);
@@ -271,7 +312,7 @@ void module_forget(void)
 
 /* ---- slots ---- */
 
-static struct watch_slot *slot_at(uint32_t i)
+struct watch_slot *slot_at(uint32_t i)
 {
 	return (void *)((char *)area + area->slots_at + (uint64_t)i * area->slot_size);
 }
@@ -367,15 +408,15 @@ struct watch_slot *slot_claim(struct watch_slot *parent)
 	STORE(t->n, 0);
 	STORE(t->seq, t->seq + 1);
 	t->lost = t->children = t->rounds = t->releases = t->foreign = 0;
-	t->stack_mask = area->stacks - 1;
+	t->stack_mask = WATCH_STACKS - 1;
 	t->history = area->history;
 	t->try_first = try_first;
 	t->plain_kind = plain ? PTHREAD_MUTEX_TIMED_NP : -1;
 	t->stack_lo = t->stack_hi = t->pthread = t->tid = 0;
 	memset(t->keys, 0, sizeof(t->keys));
-	memset(t->hints, 0, sizeof(t->hints));
-	memset(t->which, 0, sizeof(t->which));
-	memset(t->known, 0, sizeof(t->known));
+	for (uint32_t i = 0; i < WATCH_USES; i++)
+		t->uses[i].window = (uint32_t)((char *)&t->windows[i] - (char *)t);
+	module_note_all();
 	for (uint32_t i = 0; i < area->stacks; i++)
 		t->stacks[i].sp = 0;
 	if (area->history)
@@ -392,8 +433,11 @@ void slot_adopt(struct watch_slot *t, uint64_t lo, uint64_t hi, uint64_t safe)
 	t->pthread = (uint64_t)pthread_self();
 	t->stack_lo = lo;
 	t->stack_hi = hi;
+	t->stack_safe = safe;
 	t->stack_span =
 		safe <= lo ? 0 : (uint32_t)(safe - lo < UINT32_MAX ? safe - lo : UINT32_MAX);
+	if (t->history || __atomic_load_n(&area->wide, __ATOMIC_ACQUIRE))
+		t->stack_span = 0;
 	if (!t->name[0])
 		slot_name(t, NULL);
 	STORE(t->state, WATCH_LIVE);
@@ -445,7 +489,7 @@ static void main_stack(uint64_t *lo, uint64_t *hi, uint64_t *safe)
 	*hi = (uint64_t)__libc_stack_end;
 	*lo = *hi - size;
 	/* the kernel puts the program's name last: the page it is in is there */
-	*safe = (getauxval(AT_EXECFN) | (WATCH_PAGE - 1)) - 8 * (WATCH_REACH + 2);
+	*safe = (getauxval(AT_EXECFN) | (WATCH_PAGE - 1)) - 8 * (WATCH_WIDE + 2);
 	if (*safe > *hi)
 		*safe = *hi;
 }
@@ -472,8 +516,6 @@ static bool start(void)
 					 __ATOMIC_ACQUIRE))
 		return state == 2;
 	area = area_make(NULL);
-	if (area)
-		module_note((uint64_t)(uintptr_t)area_make);
 	STORE(ready, area ? 2 : 3);
 	return area != NULL;
 }
@@ -594,7 +636,7 @@ static bool plain_works(void)
 	const int tid = (int)syscall(SYS_gettid);
 	bool locked, tried;
 
-	if (config.history || !has_sse42 || real.pthread_mutex_lock(&m) != 0)
+	if (config.history || real.pthread_mutex_lock(&m) != 0)
 		return false;
 	locked = m.__data.__lock == 1 && m.__data.__owner == tid && m.__data.__nusers == 1 &&
 		 m.__data.__kind == PTHREAD_MUTEX_TIMED_NP;

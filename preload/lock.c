@@ -16,9 +16,12 @@
  * A lock that this thread does not hold by our books (another thread took it, or took it before we
  * were there) is noted as foreign, so that the reader stops trusting the entry that is left behind
  * elsewhere. */
-#include "preload/known.h"
+#include "preload/preload.h"
 
 #include <errno.h>
+
+/* a hint that processors without it ignore */
+#define PREFETCHW __attribute__((target("prfchw")))
 
 /* A lock that was free at the first try. */
 static inline int lock_at_once(struct watch_slot *t, enum watch_kind kind, uint8_t flags,
@@ -220,21 +223,19 @@ static __attribute__((noinline)) int mutex_lock(pthread_mutex_t *m, const uint64
 	MUTEX_LOCK(m, 0, fp, real.pthread_mutex_trylock(m), real.pthread_mutex_lock(m));
 }
 
-/* A mutex that we have locked, from a place whose stack is not where it mostly is. */
+/* A mutex that we have locked, on a stack that is not easy. */
 static __attribute__((noinline)) int mutex_note(pthread_mutex_t *m, const uint64_t *fp)
 {
 	use_push(self, WATCH_MUTEX, WATCH_HELD, 0, m, fp);
 	return 0;
 }
 
-/* Take a mutex that is free and ordinary, from a known place; anything else is elsewhere, so that
- * no register is saved here. `otherwise` is what to do when it is not that. */
-SSE42 FAST int mutex_take(pthread_mutex_t *m, const uint64_t *fp,
-			  int (*otherwise)(pthread_mutex_t *, const uint64_t *))
+/* Take a mutex that is free and ordinary, on an easy stack; anything else is elsewhere, so that no
+ * register is saved here. `otherwise` is what to do when it is not that. */
+PREFETCHW FAST int mutex_take(pthread_mutex_t *m, const uint64_t *fp,
+			      int (*otherwise)(pthread_mutex_t *, const uint64_t *))
 {
 	struct watch_slot *t = self;
-	const uint8_t *hint;
-	unsigned i;
 	int result;
 
 	/* reading the mutex first would fetch it from another processor's cache twice: to read it,
@@ -242,11 +243,10 @@ SSE42 FAST int mutex_take(pthread_mutex_t *m, const uint64_t *fp,
 	__builtin_prefetch(m, 1);
 	if (unlikely(!is_watched(t)) || unlikely(!plain_lock(t, m))) {
 		result = otherwise(m, fp);
-	} else if (unlikely(!known_can(t, fp)) ||
-		   unlikely(!known_is(t, i = *known_at(t, fp, &hint), fp))) {
+	} else if (unlikely(!is_easy(t, fp))) {
 		result = mutex_note(m, fp);
 	} else {
-		use_push_as(t, WATCH_MUTEX, WATCH_HELD, 0, m, i);
+		use_push_easy(t, WATCH_MUTEX, WATCH_HELD, 0, m, fp);
 		return 0;
 	}
 	/* no jump instead of a call: fp points to a frame that must still be there */
@@ -254,7 +254,7 @@ SSE42 FAST int mutex_take(pthread_mutex_t *m, const uint64_t *fp,
 	return result;
 }
 
-EXPORT SSE42 int pthread_mutex_lock(pthread_mutex_t *m)
+EXPORT PREFETCHW int pthread_mutex_lock(pthread_mutex_t *m)
 {
 	return mutex_take(m, FRAME, mutex_lock);
 }
@@ -277,7 +277,7 @@ static __attribute__((noinline)) int mutex_try(pthread_mutex_t *m, const uint64_
 	MUTEX_TRY(m, fp, real.pthread_mutex_trylock(m));
 }
 
-EXPORT SSE42 int pthread_mutex_trylock(pthread_mutex_t *m)
+EXPORT PREFETCHW int pthread_mutex_trylock(pthread_mutex_t *m)
 {
 	return mutex_take(m, FRAME, mutex_try);
 }

@@ -38,11 +38,14 @@ struct watch_slot *self_attach(void);
 /* A slot for a thread that `parent` (may be NULL) is about to create; NULL when there is none. */
 struct watch_slot *slot_claim(struct watch_slot *parent);
 void slot_release(struct watch_slot *t);
-/* The calling thread takes the slot; its stack ends at `hi`, and WATCH_REACH words above frames
+struct watch_slot *slot_at(uint32_t i);
+/* The calling thread takes the slot; its stack ends at `hi`, and WATCH_WIDE words above frames
  * below `safe` can be read. */
 void slot_adopt(struct watch_slot *t, uint64_t lo, uint64_t hi, uint64_t safe);
 /* Note the module that contains pc, once, so that symbols can be found when we are gone. */
 void module_note(uint64_t pc);
+/* Note all modules that were loaded since the last call. */
+void module_note_all(void);
 /* Code may have been unmapped: what was noted has to be noted again. */
 void module_forget(void);
 /* Every slot is left through a thread-specific destructor. */
@@ -60,14 +63,14 @@ struct unwind_rule unwind_rule_of(uint64_t pc);
 void unwind_init(void);
 void unwind_forget(void); /* code was unmapped */
 
-/* The caller's call stack as the low half of a use: its index in t's table, or WATCH_NO_STACK when
- * all are in use, and how many frames are certain. fp: __builtin_frame_address(0) of the function
- * the program called. */
-__attribute__((noinline)) uint32_t stack_capture(struct watch_slot *t, const uint64_t *fp);
-/* This thread is about to wait: see how many frames of each use are certain, while they last. */
+/* This thread is about to wait: unwind the stacks of its uses, while their frames last. */
 __attribute__((cold, noinline)) void stack_settle(struct watch_slot *t, const uint64_t *fp);
-extern bool has_sse42;
+extern unsigned stack_depth; /* frames, at most */
 void stack_init(unsigned depth);
+/* With a history: the caller's call stack as the low half of a use, its number in t's table and how
+ * many frames are certain; WATCH_IN_WINDOW when all are in use. */
+uint32_t remembered(struct watch_slot *t, const uint64_t *fp);
+void remembered_settle(struct watch_slot *t, struct watch_use *use, const uint64_t *fp);
 void history_note(struct watch_slot *t, uint32_t i);
 void history_order(struct watch_slot *t);
 
@@ -89,42 +92,67 @@ static inline struct watch_slot *get_self(void)
 
 #define FACT(kind, state) ((uint32_t)(kind) | (uint32_t)(state) << 8)
 
-/* Push a use; NULL when the thread is nested too deeply. The place is reserved before it is filled,
- * so that a signal handler which takes locks itself pushes above it and leaves it alone; what is
- * above the top is VOID. stack: as stack_capture
- * returns it. */
-FAST struct watch_use *use_push_as(struct watch_slot *t, enum watch_kind kind,
-				   enum watch_state state, uint8_t flags, const void *object,
-				   uint32_t stack)
+/* Reserve the place of a new use; NULL when the thread is nested too deeply. It is reserved before
+ * it is filled, so that a signal handler which takes locks itself pushes above it and leaves it
+ * alone; what is above the top is VOID. */
+FAST struct watch_use *use_reserve(struct watch_slot *t)
 {
 	uint64_t progress = t->n_and_seq;
 	uint32_t n = (uint32_t)progress;
-	struct watch_use *use = &t->uses[n];
 
 	if (unlikely(n >= WATCH_USES)) {
 		t->lost++;
 		return NULL;
 	}
 	STORE(t->n_and_seq, progress + (1ull << 32 | 1));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return &t->uses[n];
+}
+
+FAST struct watch_window *use_window(struct watch_slot *t, const struct watch_use *use)
+{
+	return (struct watch_window *)((char *)t + use->window);
+}
+
+FAST void use_fill(struct watch_use *use, enum watch_kind kind, enum watch_state state,
+		   uint8_t flags, const void *object, uint32_t stack)
+{
 	use->object = (uint64_t)object;
 	STORE(use->whole, stack | (uint64_t)flags << 24 | (uint64_t)FACT(kind, state) << 32);
+}
+
+/* May the words above the frame be copied at once? */
+FAST bool is_easy(const struct watch_slot *t, const uint64_t *fp)
+{
+	return (uint64_t)fp - t->stack_lo < t->stack_span;
+}
+
+/* Push a use whose stack is easy. Sixteen words, and nothing but copying: this is what the whole
+ * library costs. See stack.c. fp: __builtin_frame_address(0) of the function the program called. */
+FAST struct watch_use *use_push_easy(struct watch_slot *t, enum watch_kind kind,
+				     enum watch_state state, uint8_t flags, const void *object,
+				     const uint64_t *fp)
+{
+	struct watch_use *use = use_reserve(t);
+
+	if (likely(use != NULL)) {
+		__builtin_memcpy(use_window(t, use), fp, WATCH_NARROW * sizeof(*fp));
+		use->frame = (uint64_t)fp;
+		use_fill(use, kind, state, flags, object, WATCH_IN_WINDOW);
+	}
 	return use;
 }
 
-/* The same, when there may be no stack. */
-FAST struct watch_use *use_push_with(struct watch_slot *t, enum watch_kind kind,
-				     enum watch_state state, uint8_t flags, const void *object,
-				     const uint64_t *fp, uint32_t stack)
-{
-	if (unlikely(stack == WATCH_NO_STACK) && t->n < WATCH_USES)
-		t->uses[t->n].pc = fp[1];
-	return use_push_as(t, kind, state, flags, object, stack);
-}
+/* The same, whatever the stack. */
+struct watch_use *use_push_hard(struct watch_slot *t, enum watch_kind kind, enum watch_state state,
+				uint8_t flags, const void *object, const uint64_t *fp);
 
 FAST struct watch_use *use_push(struct watch_slot *t, enum watch_kind kind, enum watch_state state,
 				uint8_t flags, const void *object, const uint64_t *fp)
 {
-	return use_push_with(t, kind, state, flags, object, fp, stack_capture(t, fp));
+	if (likely(is_easy(t, fp)))
+		return use_push_easy(t, kind, state, flags, object, fp);
+	return use_push_hard(t, kind, state, flags, object, fp);
 }
 
 /* Take use i away; the ones above move down. */
@@ -134,6 +162,8 @@ FAST void use_remove(struct watch_slot *t, uint32_t i)
 
 	STORE(t->uses[i].state, WATCH_VOID);
 	if (unlikely(i != last)) {
+		uint32_t window = t->uses[i].window;
+
 		STORE(t->seq, t->seq + 1);
 		for (; i < last; i++) {
 			/* for a moment both places say so: the same fact twice is still a fact */
@@ -141,6 +171,7 @@ FAST void use_remove(struct watch_slot *t, uint32_t i)
 			__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		}
 		STORE(t->uses[last].state, WATCH_VOID);
+		t->uses[last].window = window;
 	}
 	STORE(t->n, last);
 }

@@ -1,394 +1,194 @@
-/* preload/stack.c - whole call stacks, remembered.
+/* preload/stack.c - call stacks: copied now, unwound when they matter.
  *
- * A thread takes its locks from few places. Its last stacks are kept in a table of its own, four
- * ways to a set, found by return address and stack pointer. Whether a remembered stack is still
- * right needs no unwinding: by induction, if sp and the innermost return address are the same, the
- * next return address is in the same place, and if that place still holds the same value ... A
- * frame that starts relative to bp also needs the same bp, which is either the register's value
- * (our own prologue pushed it) or was loaded from a place that is compared as well. So the test
- * costs one independent load per frame (known.h). The checksum of the words is compared, and on the
- * long way their low halves: return addresses that differ by a multiple of 4 GB are not met in one
- * place.
+ * An acquisition copies the end of the stack, WATCH_NARROW words, into the window of its use:
+ * no table, no branch, no comparison (use_push_easy). That is enough to unwind the functions that
+ * may have returned by the time somebody asks, the wrappers around the lock. The frames further out
+ * are still there when the thread gets to wait, and only then are they of interest. So
+ * stack_settle, just before the wait, turns windows into return addresses: it unwinds through the
+ * copied words, and where these end goes on in the stack itself, if the frame it has come to is one
+ * of those that are alive; if not the stack is cut there.
  *
- * One place may be reached in many ways. We learn which words of the stack tell them apart (hints,
- * by return address and sp); a table takes return address, sp and those words to the stack, without
- * a branch that could be mispredicted. It may be wrong, as everything found is compared; then
- * the keys of all stacks are searched, one word deeper each time.
+ * When a stack had to be cut because the window was too small, the windows of all threads get
+ * WATCH_WIDE words from then on: programs differ, and most never need it.
  *
- * Every acquisition compares the innermost WATCH_SURE frames: those that may have returned by the
- * time somebody asks (wrappers of wrappers). The frames further out are still there when the
- * thread gets to wait for something, and only then are they of interest: stack_settle compares
- * them just before the wait. Where they differ, one of the two is another path, nobody knows which,
- * and the stack is cut there.
+ * One thing can be told wrongly: a function outside the window that has returned and was then
+ * called again, from another line and at the same depth, is told with the later call.
  *
- * A stack that a use refers to stays; any other may be replaced, and the history's
- * references to it then no longer match its generation. */
-#include "preload/known.h"
+ * A thread that never waits leaves its windows as they are, and the reader unwinds them. */
+#include "preload/preload.h"
 
-static unsigned max_depth = WATCH_DEPTH;
-bool has_sse42;
+#include <string.h>
+
+unsigned stack_depth = WATCH_DEPTH;
 
 void stack_init(unsigned depth)
 {
-	has_sse42 = __builtin_cpu_supports("sse4.2");
-	max_depth = depth < 1 ? 1 : depth > WATCH_DEPTH ? WATCH_DEPTH : depth;
+	stack_depth = depth < 1 ? 1 : depth > WATCH_DEPTH ? WATCH_DEPTH : depth;
 }
 
-static uint64_t load(uint64_t address)
+/* ---- windows ---- */
+
+/* Words that are certainly there: those in the same page. */
+static void copy_some(struct watch_window *w, const uint64_t *fp)
 {
-	return *(const uint64_t *)address;
+	size_t n = (WATCH_PAGE - (uint64_t)fp % WATCH_PAGE) / sizeof(*fp);
+
+	memset(w->words, 0, WATCH_NARROW * sizeof(*fp));
+	memcpy(w->words, fp, (n < WATCH_NARROW ? n : WATCH_NARROW) * sizeof(*fp));
+	w->words[1] = fp[1];
 }
 
-/* One more word that has to be the same for s to be right. */
-static void check(struct watch_stack *s, unsigned *n, const uint64_t *fp, uint64_t address)
+struct watch_use *use_push_hard(struct watch_slot *t, enum watch_kind kind, enum watch_state state,
+				uint8_t flags, const void *object, const uint64_t *fp)
 {
-	unsigned i = (*n)++;
+	struct watch_use *use = use_reserve(t);
+	uint32_t stack = WATCH_IN_WINDOW;
 
-	if (i < 8) {
-		s->place[i] = (uint16_t)((const uint64_t *)address - fp);
-		s->low[i] = (uint32_t)load(address);
-	} else {
-		s->more = 1;
-		s->place2[i - 8] = (uint16_t)((const uint64_t *)address - fp);
-		s->low2[i - 8] = (uint32_t)load(address);
-	}
-}
+	if (!use)
+		return NULL;
+	if (t->history)
+		stack = remembered(t, fp);
+	if (stack == WATCH_IN_WINDOW) {
+		struct watch_window *w = use_window(t, use);
 
-/* See known_is: repeat what is known to hold. */
-static void fill_up(struct watch_stack *s, unsigned n)
-{
-	for (; n < 15; n++) {
-		if (n < 8) {
-			s->place[n] = s->place[0];
-			s->low[n] = s->low[0];
+		use->frame = (uint64_t)fp;
+		if ((uint64_t)fp >= t->stack_lo && (uint64_t)fp < t->stack_safe) {
+			memcpy(w->words, fp, sizeof(w->words));
+			flags |= WATCH_WIDENED;
 		} else {
-			s->place2[n - 8] = s->place[0];
-			s->low2[n - 8] = s->low[0];
+			copy_some(w, fp);
 		}
 	}
+	use_fill(use, kind, state, flags, object, stack);
+	return use;
 }
 
-/* Fill s by unwinding from fp; every load is within [sp, hi). At most two checks per frame but
- * the first: fifteen. */
-static unsigned unwind(struct watch_stack *s, const uint64_t *fp, uint64_t lo, uint64_t hi)
+/* Other threads' slots are written too: but nobody else writes this. */
+static void widen(void)
 {
-	uint64_t sp = (uint64_t)(fp + 2), bp = fp[0], bp_at = (uint64_t)fp, pc = fp[1];
-	unsigned checks = 0;
-
-	s->n = 1;
-	s->more = 0;
-	s->truncated = 1;
-	s->pc[0] = pc;
-	check(s, &checks, fp, (uint64_t)(fp + 1));
-	if (sp < lo || sp > hi)
-		return checks; /* a stack we do not know: a coroutine's, a signal's */
-	while (s->n < max_depth) {
-		struct unwind_rule rule = unwind_rule_of(pc);
-		uint64_t cfa = (rule.base == UNWIND_BP ? bp : sp) + rule.offset;
-
-		if (rule.base == UNWIND_STOP) {
-			s->truncated = rule.offset != UNWIND_LAST;
-			break;
-		}
-		if (cfa <= sp || cfa > hi || cfa % 8 || (cfa - (uint64_t)fp) / 8 > 0xffff) {
-			s->truncated = cfa <= sp;
-			break; /* beyond the thread's first frame: the normal end */
-		}
-		if (rule.base == UNWIND_BP && bp_at && s->n < WATCH_SURE) {
-			check(s, &checks, fp, bp_at);
-			bp_at = 0; /* once is enough */
-		}
-		if (rule.bp_save) {
-			bp_at = cfa - rule.bp_save;
-			if (bp_at < sp - 8)
-				break;
-			bp = load(bp_at);
-		}
-		pc = load(cfa - 8);
-		if (pc < 4096)
-			break;
-		if (s->n < WATCH_SURE)
-			check(s, &checks, fp, cfa - 8);
-		else
-			s->outer[s->n - WATCH_SURE] = (uint16_t)((cfa - (uint64_t)fp) / 8 - 1);
-		s->pc[s->n++] = pc;
-		sp = cfa;
-	}
-	return checks;
+	if (__atomic_exchange_n(&area->wide, 1, __ATOMIC_ACQ_REL))
+		return;
+	for (uint32_t i = 0; i < area->slots_used; i++)
+		__atomic_store_n(&slot_at(i)->stack_span, 0, __ATOMIC_RELAXED);
 }
 
-/* Does a use refer to the stack? */
-static bool is_pinned(const struct watch_slot *t, unsigned way)
+/* ---- unwinding ---- */
+
+/* Where a walk has come to. Words are read in [from, from + size), and nowhere else. */
+struct walk {
+	const uint64_t *words;
+	uint64_t from, size;
+	uint64_t sp, bp, pc;
+	uint64_t at; /* where the return address is that step() could not read */
+};
+
+enum end { GOES_ON, OUTSIDE, LAST, UNKNOWN };
+
+static bool get(const struct walk *w, uint64_t address, uint64_t *ret)
 {
-	for (uint32_t i = 0; i < t->n; i++)
-		if (t->uses[i].state != WATCH_VOID && t->uses[i].stack == way)
+	if (address - w->from >= w->size || address % 8)
+		return false;
+	*ret = w->words[(address - w->from) / 8];
+	return true;
+}
+
+static bool walk_begin(struct walk *w, const uint64_t *words, uint64_t from, uint64_t size)
+{
+	*w = (struct walk){ .words = words, .from = from, .size = size, .sp = from + 16 };
+	return get(w, from, &w->bp) && get(w, from + 8, &w->pc);
+}
+
+/* To the caller of the frame; hi: where the stack ends. */
+static enum end step(struct walk *w, uint64_t hi)
+{
+	struct unwind_rule rule = unwind_rule_of(w->pc);
+	uint64_t cfa = (rule.base == UNWIND_BP ? w->bp : w->sp) + rule.offset;
+
+	if (rule.base == UNWIND_STOP)
+		return rule.offset == UNWIND_LAST ? LAST : UNKNOWN;
+	if (cfa <= w->sp || cfa % 8)
+		return UNKNOWN;
+	if (cfa > hi)
+		return LAST; /* beyond the thread's first frame: the normal end */
+	w->at = cfa - 8;
+	if (w->at - w->from >= w->size)
+		return OUTSIDE;
+	if (rule.bp_save && (cfa - rule.bp_save < w->sp - 8 || !get(w, cfa - rule.bp_save, &w->bp)))
+		return UNKNOWN;
+	if (!get(w, w->at, &w->pc) || w->pc < 4096)
+		return UNKNOWN;
+	w->sp = cfa;
+	return GOES_ON;
+}
+
+/* Walk along the stack as it is now, from fp, to the frame whose return address is at `at`. */
+static bool walk_alive(struct walk *w, const struct watch_slot *t, const uint64_t *fp, uint64_t at)
+{
+	uint64_t here = (uint64_t)fp;
+
+	if (here < t->stack_lo || here >= t->stack_hi || at < here ||
+	    !walk_begin(w, fp, here, t->stack_hi - here))
+		return false;
+	for (unsigned n = 0; n < 10000; n++) {
+		if (step(w, t->stack_hi) != GOES_ON || w->at > at)
+			return false;
+		if (w->at == at)
 			return true;
+	}
 	return false;
 }
 
-/* Where the new stack goes: where it is looked for first, the way with its key (it was of another
- * stack), a free one, or any in the set that no use refers to; -1 when there is none. */
-static int choose_way(const struct watch_slot *t, uint32_t key, unsigned first)
+/* ---- settling ---- */
+
+static void settle(struct watch_slot *t, struct watch_use *use, const uint64_t *fp)
 {
-	int free_way = -1, any = -1;
+	struct watch_window *window = use_window(t, use);
+	const bool wide = use->flags & WATCH_WIDENED;
+	uint64_t pcs[WATCH_DEPTH], hi = t->stack_hi;
+	enum end end = UNKNOWN;
+	struct walk w;
+	uint8_t n = 0;
 
-	for (unsigned k = 0; k < 4; k++) {
-		unsigned way = first ^ k;
+	walk_begin(&w, window->words, use->frame, (wide ? WATCH_WIDE : WATCH_NARROW) * 8ul);
+	pcs[n++] = w.pc;
+	if (use->frame < t->stack_lo || use->frame >= hi)
+		hi = UINT64_MAX; /* a stack we do not know: a coroutine's, a signal's */
+	while (n < stack_depth) {
+		end = step(&w, hi);
+		if (end == OUTSIDE) {
+			uint64_t at = w.at;
 
-		if (is_pinned(t, way))
-			continue;
-		if (t->keys[way] == key)
-			return (int)way;
-		if (t->keys[way] == 0 && free_way < 0)
-			free_way = (int)way;
-		if (any < 0 || (t->seq & 3) == k)
-			any = (int)way;
-	}
-	return free_way >= 0 ? free_way : any;
-}
-
-static __attribute__((cold, noinline)) uint32_t remember(struct watch_slot *t, const uint64_t *fp,
-							 uint32_t key, unsigned first)
-{
-	int way = choose_way(t, key, first);
-	struct watch_stack *s;
-
-	if (way < 0)
-		return WATCH_NO_STACK;
-	s = &t->stacks[way];
-	t->keys[way] = 0; /* a signal handler must not take it for whole */
-	s->sp = 0;
-	if (way < WATCH_STACKS)
-		t->known[way].sp = 0;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	s->generation++;
-	fill_up(s, unwind(s, fp, t->stack_lo, t->stack_hi));
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	s->sp = (uint64_t)(fp + 2);
-	t->keys[way] = key;
-	return (uint32_t)way | (uint32_t)s->n << 16;
-}
-
-static bool is_same(const struct watch_stack *s, const uint64_t *fp)
-{
-	uint32_t differ = 0;
-
-	if (s->sp != (uint64_t)(fp + 2))
-		return false;
-	for (unsigned i = 0; i < 8; i++)
-		differ |= (uint32_t)fp[s->place[i]] ^ s->low[i];
-	for (unsigned i = 0; s->more && i < 7; i++)
-		differ |= (uint32_t)fp[s->place2[i]] ^ s->low2[i];
-	return differ == 0;
-}
-
-/* s was found by pc and sp and differs: remember the first word that does. All words before it are
- * the same, so it is in the same place for both. */
-static void learn(uint8_t *hint, const uint64_t *fp, const struct watch_stack *s)
-{
-	unsigned i = 0, place;
-
-	while (i < 7 && (uint32_t)fp[s->place[i]] == s->low[i])
-		i++;
-	place = s->place[i] - 1u;
-	if (place == 0 || place >= WATCH_REACH || hint[0] == place || hint[1] == place ||
-	    hint[2] == place || hint[3] == place)
-		return;
-	for (i = 0; i < 3 && hint[i]; i++)
-		;
-	hint[i] = (uint8_t)place;
-}
-
-/* When the stack found under return address and sp differs further out, the first word that is
- * compared after those (it is in the same place for both) goes into the key, and so on. */
-static uint32_t search(struct watch_slot *t, const uint64_t *fp, uint8_t *hint)
-{
-	const uint64_t golden = 0x9e3779b97f4a7c15ull;
-	uint64_t mixed = (fp[1] ^ (uint64_t)fp << 20) * golden;
-
-	for (unsigned level = 1;; level++) {
-		uint32_t key = (uint32_t)(mixed >> 20) | 1;
-		unsigned first = (unsigned)(mixed >> 57) & t->stack_mask, way = first;
-		const struct watch_stack *s;
-
-		for (unsigned k = 1; k < 4 && t->keys[way] != key; k++)
-			way = first ^ k;
-		s = &t->stacks[way];
-		if (t->keys[way] == key && is_same(s, fp))
-			return way;
-		if (t->keys[way] != key || level == 8 || s->sp != (uint64_t)(fp + 2))
-			return remember(t, fp, key, first);
-		if (hint)
-			learn(hint, fp, s);
-		/* the product's high half knows most: let it meet the next word's low half */
-		mixed = ((mixed << 32 | mixed >> 32) ^ (uint32_t)fp[s->place[level]]) * golden;
-	}
-}
-
-SSE42 static uint32_t capture(struct watch_slot *t, const uint64_t *fp)
-{
-	const uint8_t *hint;
-	unsigned i = *known_at(t, fp, &hint);
-	uint32_t found;
-
-	if (likely(known_is(t, i, fp)))
-		return i;
-	found = search(t, fp, (uint8_t *)hint);
-	/* with a history there are more stacks than the fast path knows; NO_STACK is more, too */
-	if ((found & 0xffff) < WATCH_STACKS) {
-		const struct watch_stack *s = &t->stacks[found & 0xffff];
-		struct watch_known *k = &t->known[found & 0xffff];
-
-		k->sp = s->sp;
-		k->more = s->more;
-		for (i = 0; i < 8; i++)
-			k->place[i] = s->place[i];
-		k->sum = (uint32_t)known_sum(k, s, fp);
-		*known_at(t, fp, &hint) = (uint8_t)found;
-	}
-	return found;
-}
-
-uint32_t stack_capture(struct watch_slot *t, const uint64_t *fp)
-{
-	return likely(has_sse42 && known_can(t, fp)) ? capture(t, fp) : search(t, fp, NULL);
-}
-
-/* How many frames of s are as they were when it was remembered; those that have returned since
- * count only if every acquisition compares them. */
-static uint8_t still_there(const struct watch_stack *s, const uint64_t *fp)
-{
-	const uint64_t *frame = (const uint64_t *)s->sp - 2;
-	uint8_t n = WATCH_SURE;
-
-	for (; n < s->n; n++) {
-		const uint64_t *place = frame + s->outer[n - WATCH_SURE];
-
-		if (place < fp || *place != s->pc[n])
+			if (!walk_alive(&w, t, fp, at)) {
+				if (!wide && at - use->frame < WATCH_WIDE * 8)
+					widen();
+				break;
+			}
+			end = GOES_ON;
+		}
+		if (end != GOES_ON)
 			break;
+		pcs[n++] = w.pc;
 	}
-	return n < s->n ? n : s->n;
+	memcpy(window->words, pcs, n * sizeof(pcs[0]));
+	if (end != LAST)
+		use->flags |= WATCH_CUT;
+	STORE(use->frames, n);
 }
 
 void stack_settle(struct watch_slot *t, const uint64_t *fp)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct watch_use *use = &t->uses[i];
-		const struct watch_stack *s;
-		uint8_t n;
 
-		if (use->object == 0 || use->stack == WATCH_NO_STACK || use->frames)
+		/* a place that is being filled, further down the stack, is VOID; so is our own */
+		if (use->frames ||
+		    (i < t->n - 1 && use->state != WATCH_HELD && use->state != WATCH_WANT))
 			continue;
-		s = &t->stacks[use->stack];
-		n = still_there(s, fp);
-		if (n < s->n && i == t->n - 1) {
-			/* our own call: it can be unwound again, as another stack */
-			uint32_t key = (uint32_t)(s->pc[n] ^ (uint64_t)fp) | 1;
-			uint32_t found = remember(t, fp, key, use->stack ^ 1);
-
-			if (found != WATCH_NO_STACK) {
-				use->stack = (uint16_t)found;
-				n = (uint8_t)(found >> 16);
-			}
-		}
-		STORE(use->frames, n);
+		if (use->stack == WATCH_IN_WINDOW)
+			settle(t, use, fp);
+		else
+			remembered_settle(t, use, fp);
 	}
-}
-
-/* ---- the history of releases ---- */
-
-static uint32_t generation(const struct watch_slot *t, const struct watch_use *use)
-{
-	return use && use->stack != WATCH_NO_STACK ? t->stacks[use->stack].generation : 0;
-}
-
-static void put(struct watch_slot *t, struct watch_release *r, const struct watch_use *use,
-		const struct watch_use *outer)
-{
-	*r = (struct watch_release){
-		.object = use->object,
-		.kind = use->kind,
-		.stack = use->stack,
-		.generation = generation(t, use),
-		.outer = outer ? outer->object : 0,
-		.outer_kind = outer ? outer->kind : 0,
-		.outer_stack = outer ? outer->stack : WATCH_NO_STACK,
-		.outer_generation = generation(t, outer),
-		.seq = t->seq,
-	};
-}
-
-/* Use i is about to be released: the ring holds the last releases. */
-void history_note(struct watch_slot *t, uint32_t i)
-{
-	struct watch_release *ring = (struct watch_release *)&t->stacks[area->stacks];
-	const struct watch_use *use = &t->uses[i], *outer = NULL;
-
-	for (uint32_t k = i; k > 0 && !outer; k--)
-		if (t->uses[k - 1].state == WATCH_HELD)
-			outer = &t->uses[k - 1];
-	put(t, &ring[t->releases % area->history], use, outer);
-	t->releases++;
-}
-
-/* Locks that keep everybody else out, held before use k was acquired. */
-static void put_gates(const struct watch_slot *t, struct watch_order *o, uint32_t k)
-{
-	for (uint32_t i = 0; i < k && o->ngates < WATCH_GATES; i++)
-		if (t->uses[i].state == WATCH_HELD && t->uses[i].kind != WATCH_READ)
-			o->gates[o->ngates++] = t->uses[i].object;
-}
-
-/* The place of the order in t's table, NULL when it is full of others. */
-static struct watch_order *find_order(struct watch_slot *t, uint64_t inner, uint64_t outer)
-{
-	struct watch_release *ring = (struct watch_release *)&t->stacks[area->stacks];
-	struct watch_order *orders = (struct watch_order *)(ring + area->history);
-	uint64_t at = (inner * 31 + outer) * 0x9e3779b97f4a7c15ull >> 40;
-
-	for (uint32_t i = 0; i < 8; i++) {
-		struct watch_order *o = &orders[(at + i) % area->history];
-
-		if (!o->inner || (o->inner == inner && o->outer == outer))
-			return o;
-	}
-	return NULL;
-}
-
-/* A reader may come at any moment: an order without its gates would be an inversion that is none.
- */
-static void publish(struct watch_order *o, struct watch_order now)
-{
-	uint64_t inner = now.inner;
-
-	STORE(o->inner, 0);
-	now.inner = 0;
-	*o = now;
-	STORE(o->inner, inner);
-}
-
-/* The top use was acquired. One of each order stays for good, since one that matters is rare among
- * many that repeat: the one with the fewest gates. */
-void history_order(struct watch_slot *t)
-{
-	const struct watch_use *inner = &t->uses[t->n - 1];
-
-	for (uint32_t k = 0; k < t->n - 1; k++) {
-		const struct watch_use *outer = &t->uses[k];
-		struct watch_order now = { .inner = inner->object, .outer = outer->object }, *o;
-
-		if (outer->state != WATCH_HELD || outer->object == inner->object)
-			continue;
-		put_gates(t, &now, k);
-		o = find_order(t, now.inner, now.outer);
-		if (!o || (o->inner && o->ngates <= now.ngates))
-			continue;
-		now.inner_kind = inner->kind;
-		now.outer_kind = outer->kind;
-		now.inner_stack = inner->stack;
-		now.outer_stack = outer->stack;
-		now.inner_generation = generation(t, inner);
-		now.outer_generation = generation(t, outer);
-		publish(o, now);
-	}
+	/* whoever has read a window that was half one and half the other must look again */
+	STORE(t->seq, t->seq + 1);
 }

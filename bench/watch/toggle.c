@@ -1,6 +1,7 @@
 /* bench/watch/toggle.c - preloaded before the watch library: sends mutex calls through it or straight to libc, as a byte
  * in a shared file ($TOGGLE) says. So one process can be measured with and without, and two processes that happen to
- * lie differently in memory and on cores need not be compared. */
+ * lie differently in memory and on cores need not be compared. A lock is released on the way it was taken: else every
+ * switch would leave locks behind that the library takes for held. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,6 +13,13 @@
 typedef int mutex_fn(pthread_mutex_t *);
 static mutex_fn *lock_fn[2], *trylock_fn[2], *unlock_fn[2];
 static const volatile unsigned char *flag;
+
+enum { MOST = 16 }; /* locks held by one thread; further ones are taken and released by libc */
+static __thread struct {
+	pthread_mutex_t *m;
+	int way;
+} held[MOST] __attribute__((tls_model("initial-exec")));
+static __thread unsigned nheld __attribute__((tls_model("initial-exec")));
 
 static void find(mutex_fn **f, void *libc, const char *name)
 {
@@ -34,23 +42,44 @@ static void init(void)
 	flag = p == MAP_FAILED ? &on : p;
 }
 
-int pthread_mutex_lock(pthread_mutex_t *m)
+static int take(mutex_fn **way, pthread_mutex_t *m)
 {
+	int which, result;
+
 	if (!flag)
 		init();
-	return lock_fn[*flag](m);
+	which = nheld < MOST ? *flag : 0;
+	result = way[which](m);
+	if (result == 0 && nheld < MOST) {
+		held[nheld].m = m;
+		held[nheld++].way = which;
+	}
+	return result;
+}
+
+int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	return take(lock_fn, m);
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	if (!flag)
-		init();
-	return trylock_fn[*flag](m);
+	return take(trylock_fn, m);
 }
 
 int pthread_mutex_unlock(pthread_mutex_t *m)
 {
+	int way = 0;
+
 	if (!flag)
 		init();
-	return unlock_fn[*flag](m);
+	for (unsigned i = nheld; i-- > 0;) {
+		if (held[i].m != m)
+			continue;
+		way = held[i].way;
+		for (nheld--; i < nheld; i++)
+			held[i] = held[i + 1];
+		break;
+	}
+	return unlock_fn[way](m);
 }

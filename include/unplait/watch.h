@@ -22,22 +22,21 @@
 #include <stdint.h>
 
 #define WATCH_MAGIC	  0x31484354574c5055ull /* "UPLWTCH1", little endian */
-#define WATCH_VERSION	  2
+#define WATCH_VERSION	  3
 #define WATCH_ENV	  "UNPLAIT_WATCH" /* dir=PATH,history=N,depth=N,threads=N */
 #define WATCH_NAME	  "unplait-watch" /* of the memfd; file areas are called PID.area */
 #define WATCH_PAGE	  4096
 #define WATCH_MODULES	  255 /* distinct modules that locking code may live in */
-#define WATCH_USES	  89  /* nested uses per thread; deeper ones are counted in `lost` */
+#define WATCH_USES	  88  /* nested uses per thread; deeper ones are counted in `lost` */
 #define WATCH_DEPTH	  16  /* frames per stack ... */
-#define WATCH_SURE	  8   /* ... of which every acquisition compares the innermost */
-#define WATCH_STACKS	  64  /* call stacks per thread ... */
-#define WATCH_STACKS_MAX  128 /* ... and with a history */
+#define WATCH_NARROW	  16  /* words of the stack that every acquisition copies ... */
+#define WATCH_WIDE	  48  /* ... and when they have turned out to be too few */
+#define WATCH_STACKS	  128 /* call stacks per thread with a history: ... */
+#define WATCH_SURE	  8   /* ... every acquisition compares so many of their frames */
 #define WATCH_HISTORY_MAX 256
 #define WATCH_FOREIGN	  8
 #define WATCH_GATES	  3
-#define WATCH_HINTS	  64
-#define WATCH_REACH	  200
-#define WATCH_NO_STACK	  0xffff
+#define WATCH_IN_WINDOW	  0xffff
 
 enum watch_kind {
 	WATCH_MUTEX = 1,
@@ -58,18 +57,24 @@ enum watch_state {
 };
 
 enum watch_flags {
-	WATCH_TIMED = 1,	 /* the wait ends by itself */
-	WATCH_BEHIND_WRITERS = 2 /* a reader that queues behind waiting writers */
+	WATCH_TIMED = 1,	  /* the wait ends by itself */
+	WATCH_BEHIND_WRITERS = 2, /* a reader that queues behind waiting writers */
+	WATCH_CUT = 4,		  /* of a settled use: there are more frames */
+	WATCH_WIDENED = 8,	  /* its window has WATCH_WIDE words */
 };
 
 struct watch_use {
 	uint64_t object; /* address of the lock, condition, semaphore; the pthread_t of a join */
-	uint64_t aux;	 /* of a condition: its mutex */
-	uint64_t pc;	 /* return address of the call; only with WATCH_NO_STACK */
+	union {
+		uint64_t frame; /* address of what the window begins with */
+		uint64_t aux;	/* of a settled condition: its mutex */
+	};
+	uint32_t window; /* offset in the slot; stays with the place when the use goes */
+	uint32_t pad;
 	union {
 		struct {
-			uint16_t stack;
-			uint8_t frames; /* so many are certain; 0 = not more than WATCH_SURE */
+			uint16_t stack; /* with a history: its number; else WATCH_IN_WINDOW */
+			uint8_t frames; /* so many are certain; 0: not settled yet */
 			uint8_t flags;	/* enum watch_flags */
 			union {
 				struct {
@@ -83,6 +88,12 @@ struct watch_use {
 		};
 		uint64_t whole; /* all of these in one store */
 	};
+};
+
+/* The end of the stack as it was at the acquisition: the caller's bp, the return address, and what
+ * was above them. Once its use is settled: return addresses, innermost first. */
+struct watch_window {
+	uint64_t words[WATCH_WIDE];
 };
 
 /* One release, kept with history=N: what was held around it. */
@@ -108,7 +119,7 @@ struct watch_order {
 	uint8_t pad;
 };
 
-/* A call stack, and what it takes to see that it is the same again: see preload/stack.c. Places are
+/* With a history: a call stack, and what it takes to see that it is the same again. Places are
  * counted in words from the frame of the function the program called. */
 struct watch_stack {
 	uint64_t sp;
@@ -126,14 +137,6 @@ struct watch_stack {
 	uint64_t pc[WATCH_DEPTH];		  /* return addresses, innermost first */
 };
 
-/* What the fast path needs of it, half a cache line. */
-struct watch_known {
-	uint64_t sp;
-	uint16_t place[8];
-	uint32_t sum; /* of the words, and of those at place2 when there are more */
-	uint32_t more;
-};
-
 enum watch_slot_state {
 	WATCH_FREE,
 	WATCH_STARTING, /* pthread_create has been called */
@@ -142,7 +145,7 @@ enum watch_slot_state {
 	WATCH_GHOST,  /* held locks in the parent when this process was forked */
 };
 
-/* What the fast path touches lies in one page. */
+/* What the fast path touches lies in one page, as long as few locks are held. */
 struct watch_slot {
 	uint32_t state; /* enum watch_slot_state */
 	uint32_t tid;
@@ -154,17 +157,16 @@ struct watch_slot {
 		uint64_t n_and_seq; /* so that both change at once */
 	};
 	int32_t plain_kind;  /* of the mutexes that are locked without asking libc; -1: none */
-	uint32_t stack_span; /* frames in [stack_lo, + this) have WATCH_REACH words above them */
+	uint32_t stack_span; /* frames in [stack_lo, + this) are copied without asking further */
 	uint64_t stack_lo, stack_hi; /* of the frames that are unwound */
 	uint32_t stack_mask;	     /* stacks, minus one */
 	uint32_t try_first;	     /* a lock is tried before it is waited for */
 	uint32_t history;	     /* releases that are kept, as in the header */
 	uint32_t lost;
+	uint64_t stack_safe; /* frames in [stack_lo, this) have WATCH_WIDE words above them */
+	struct watch_use uses[WATCH_USES];
+	struct watch_window windows[WATCH_USES];
 	uint64_t pthread;
-	uint8_t hints[WATCH_HINTS][4];	/* see preload/known.h */
-	uint8_t which[2 * WATCH_HINTS]; /* numbers of stacks */
-	struct watch_known known[WATCH_STACKS];
-	struct watch_use uses[WATCH_USES]; /* fifty of them in the same page */
 	uint64_t start, arg;
 	uint32_t children;
 	uint32_t rounds;   /* of thread-specific destructors */
@@ -173,10 +175,10 @@ struct watch_slot {
 	uint64_t foreign_object[WATCH_FOREIGN];
 	char name[40];	    /* birth order: "0", "0.1", "0.1.2" */
 	uint32_t populated; /* memory is there: no fault, no SIGBUS on a full disk */
-	uint32_t pad[37];
-	uint32_t keys[WATCH_STACKS_MAX]; /* pc and sp of each stack, mixed; 0 = none */
-	struct watch_stack stacks[];	 /* header.stacks of them; then releases: history of them,
-					    then orders: history of them */
+	uint32_t pad[11];
+	uint32_t keys[WATCH_STACKS]; /* pc and sp of each stack, mixed; 0 = none */
+	struct watch_stack stacks[]; /* header.stacks of them; then releases: history of them,
+					then orders: history of them */
 };
 
 struct watch_module {
@@ -196,7 +198,7 @@ struct watch_header {
 	uint64_t size;	   /* of the whole area */
 	uint64_t address;  /* of the area in its process */
 	uint32_t slots_max;
-	uint32_t stacks;  /* per slot */
+	uint32_t stacks;  /* per slot: none without a history */
 	uint32_t history; /* per slot */
 	uint32_t pid;
 	uint32_t slots_used; /* high-water mark */
@@ -204,14 +206,14 @@ struct watch_header {
 	uint32_t lost_threads; /* threads that found no free slot: not watched */
 	uint32_t lost_modules;
 	uint32_t hint;		       /* a slot that may be free */
+	uint32_t wide;		       /* windows are wide in every thread to come */
 	uint32_t ended;		       /* the process left through exit() */
 	uint64_t self_start, self_end; /* the watch library's own code: not part of any stack */
 };
 
 _Static_assert(sizeof(struct watch_use) == 32, "a use is half a cache line");
 _Static_assert(sizeof(struct watch_stack) == 256, "layout");
-_Static_assert(sizeof(struct watch_known) == 32, "half a cache line");
-_Static_assert(sizeof(struct watch_slot) == 6144, "a page and a half, then the stacks");
+_Static_assert(sizeof(struct watch_slot) % 64 == 0, "layout");
 _Static_assert(sizeof(struct watch_module) == 256, "layout");
 
 #endif

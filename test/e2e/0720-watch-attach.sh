@@ -56,6 +56,17 @@ run 1 unplait watch --report both
 has out "2 fingerprints, 1 bucket" "with and without symbols: one bucket"
 end
 
+# a holder that never waits for a lock unwinds nothing itself
+cc -O2 -g -pthread -o holder "$top/test/programs/watch/holder.c" || exit 3
+tasks=2
+start ./holder
+run 0 timeout 30 "$UNPLAIT" watch --pid "$pid" --all
+has out "holds mutex m, taken at take" "a holder that is elsewhere"
+has out "holder.c:12"
+has out "holder.c:21" "and its caller, which has returned"
+has out "holder.c:27" "and the caller of that"
+end
+
 # without the library
 tasks=3
 ./account >/dev/null 2>&1 &

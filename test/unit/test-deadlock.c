@@ -152,7 +152,7 @@ static int oracle(const struct sim *s, bool *left)
 
 /* ---- the same state as an area ---- */
 
-#define SLOT  (sizeof(struct watch_slot) + WATCH_STACKS * sizeof(struct watch_stack))
+#define SLOT  sizeof(struct watch_slot)
 #define SLOTS (WATCH_PAGE + (WATCH_MODULES + 1) * sizeof(struct watch_module))
 
 static uint64_t lock_address(int lock)
@@ -175,21 +175,28 @@ static void area_init(void *area, int nslots)
 				    .slots_at = SLOTS,
 				    .size = SLOTS + (uint64_t)nslots * SLOT,
 				    .slots_max = MOST,
-				    .stacks = WATCH_STACKS,
 				    .slots_used = (uint32_t)nslots,
 				    .pid = 1 };
 }
 
 static struct watch_use *push(struct watch_slot *slot, uint8_t kind, uint8_t state, uint64_t object)
 {
+	struct watch_window *w = &slot->windows[slot->n];
 	struct watch_use *u = &slot->uses[slot->n++];
 
 	*u = (struct watch_use){ .object = object,
 				 .kind = kind,
 				 .state = state,
-				 .stack = WATCH_NO_STACK,
-				 .pc = 0x400000 + object };
+				 .stack = WATCH_IN_WINDOW,
+				 .frames = 1,
+				 .window = (uint32_t)((char *)w - (char *)slot) };
+	w->words[0] = 0x400000 + object;
 	return u;
+}
+
+static void place(struct watch_slot *slot, const struct watch_use *u, uint64_t pc)
+{
+	slot->windows[u - slot->uses].words[0] = pc;
 }
 
 static uint8_t kind_of(const struct sim *s, struct sim_use u)
@@ -384,9 +391,11 @@ static char *philosophers(int n, uint64_t base)
 
 		slot->state = WATCH_LIVE;
 		slot->tid = (uint32_t)t + 1;
-		push(slot, WATCH_MUTEX, WATCH_HELD, base + 40ull * (uint64_t)t)->pc = 0x1000;
-		push(slot, WATCH_MUTEX, WATCH_WANT, base + 40ull * (uint64_t)((t + 1) % n))->pc =
-			0x2000;
+		place(slot, push(slot, WATCH_MUTEX, WATCH_HELD, base + 40ull * (uint64_t)t),
+		      0x1000);
+		place(slot,
+		      push(slot, WATCH_MUTEX, WATCH_WANT, base + 40ull * (uint64_t)((t + 1) % n)),
+		      0x2000);
 	}
 	cr_assert_null(snapshot_parse(area, SLOTS + MOST * SLOT, NULL, &s));
 	deadlock_find(&s, &d);
