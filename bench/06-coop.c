@@ -1,27 +1,21 @@
 /* bench/06-coop.c - the tables of 000 chapter 3, ours beside the published figures.
  *
  * usage: bench-coop WHAT FOLDER [PROGRAM]: WHAT is attempts (tables 3.3, 3.4, 3.7), block (3.8), logs
- * (3.9), growth or overhead; FOLDER holds the corpus programs, built with unplait cc.
+ * (3.9); FOLDER holds the corpus programs, built with unplait cc. What it costs: 06-coop-cost.c.
  *
  * As in the thesis, complete logs of failing runs are cut down to partial ones by a random choice of
  * elements. The failing runs come from the control engine (three strategies in turn), so
  * their orders vary more than those of free runs. A cell is the number of attempts until the failure
  * is reproduced; X: not within 500 attempts or the time for a cell. */
 #include "base/err.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "coop/program.h"
 #include "run/run.h"
-#include "unplait/vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { FAILING = 500, PASSING = 100, X = 0, NA = -1 };
 static double collect_seconds = 3, cell_seconds = 2;
@@ -362,179 +356,6 @@ static void growth_table(const char *folder)
 		bench_close(&b[i]);
 }
 
-/* ---- ranking and recording ---- */
-
-/* Made-up logs of 20 elements, 25 % recorded; half of the elements calm, half scattered. */
-static void many_logs(void)
-{
-	printf("\nSeconds to rank many logs of 20 elements at 25 %% (SGM, DSIM)\n\n"
-	       "| logs | seconds | peak MB |\n|---|---|---|\n");
-	for (uint32_t n = 25000; n <= 100000; n *= 2) {
-		struct coop_rank_options o = { COOP_SGM, COOP_DSIM, 0 };
-		struct coop c = { 0 };
-		struct coop_ranking r;
-		struct rusage u;
-		uint64_t state = 1;
-		double start;
-
-		for (uint32_t e = 0; e < 20; e++)
-			coop_element(&c, e, "");
-		for (uint32_t i = 0; i < n; i++) {
-			coop_begin_log(&c, "log", "failed");
-			for (uint32_t e = 0; e < 20; e++) {
-				uint64_t k = hash_u64(++state) % (e < 10 ? 1 + e : 1ull << e);
-				struct coop_run runs[16];
-
-				for (unsigned x = 0; x < 16; x++)
-					runs[x] = (struct coop_run){ x % 3, 1 + (k >> 2 * x & 3) };
-				if (hash_u64(~state) % 4 == 0)
-					coop_add(&c, e, runs, 16);
-			}
-			coop_end_log(&c);
-		}
-		coop_choose(&c, 0);
-		start = clock_seconds();
-		coop_rank(&c, &o, &r);
-		getrusage(RUSAGE_SELF, &u);
-		printf("| %u | %.1f | %ld |\n", n, clock_seconds() - start, u.ru_maxrss / 1024);
-		fflush(stdout);
-		coop_ranking_deinit(&r);
-		coop_deinit(&c);
-	}
-}
-
-/* ---- recording ---- */
-
-static const struct {
-	const char *name, *args[4];
-	double leap; /* table 3.10, as a ratio */
-} heavy[] = {
-	{ "bufferwriter", { "4", "300000" }, 1.68 },
-	{ "bubblesort", { "1000", "4" }, 1.50 },
-	{ "manager", { "4", "4000" }, 1.38 },
-	{ "twostage", { "1", "2", "200000" }, 2.16 },
-};
-
-/* Processor seconds of one run (other load on the machine hardly matters); mode NULL: as it is. *bytes:
- * what its vectors take. */
-static double timed(char **argv, const char *mode, const char *profile, uint64_t *bytes)
-{
-	char *dir = NULL;
-	double seconds;
-	struct err *err = file_temp_dir(&dir);
-	struct rusage used;
-	struct stat st;
-	int status;
-	pid_t pid;
-
-	if (err)
-		die(err);
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		_cleanup_(xfreep) char *options = xasprintf("profile=%s", profile ? profile : "");
-
-		if (!freopen("/dev/null", "w", stdout))
-			_exit(127);
-		if (mode) {
-			setenv("UNPLAIT_MODE", mode, 1);
-			setenv("UNPLAIT_DIR", dir, 1);
-			setenv("UNPLAIT_OPTIONS", options, 1);
-		}
-		execv(argv[0], argv);
-		_exit(127);
-	}
-	wait4(pid, &status, 0, &used);
-	seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-		  1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-	if (mode) {
-		_cleanup_(xfreep) char *path = xasprintf("%s/vectors", dir);
-		struct plait_vectors_header h = { 0 };
-		struct strbuf text = { 0 };
-
-		if (stat(path, &st) == 0 && !file_read(path, &text))
-			memcpy(&h, text.data, sizeof(h));
-		*bytes = h.used;
-		strbuf_deinit(&text);
-	}
-	file_remove_tree(dir);
-	free(dir);
-	return seconds;
-}
-
-static double best_of(char **argv, const char *mode, const char *profile, uint64_t *bytes)
-{
-	double best = 1e9;
-
-	for (int i = 0; i < 5; i++) {
-		double t = timed(argv, mode, profile, bytes);
-
-		best = MIN(best, t);
-	}
-	return best;
-}
-
-static void overhead_row(const char *folder, size_t i)
-{
-	_cleanup_(xfreep) char *binary = xasprintf("%s/fixed-%s", folder, heavy[i].name);
-	_cleanup_(xfreep) char *path = xasprintf("%s/profile", folder);
-	char *argv[6] = { binary }, *tiny[2] = { binary, NULL };
-	struct target target = { .argv = tiny };
-	struct coop_program *p = NULL;
-	struct session *s = NULL;
-	struct err *err = program_open(binary, PLAIT_MODE_ORDER, &p);
-	double plain, full = 0;
-	uint64_t bytes = 0, full_bytes = 0;
-	bool *chosen;
-
-	for (int k = 0; k < 4; k++)
-		argv[k + 1] = (char *)heavy[i].args[k];
-	if (!err)
-		err = session_open(&target, &s);
-	if (!err)
-		err = fleet_pilot(s, p, 4, 1);
-	if (err)
-		die(err);
-	chosen = xcalloc(p->elements.len + 1, sizeof(*chosen));
-	plain = best_of(argv, NULL, NULL, &bytes);
-	printf("| %s | %.0f ms |", heavy[i].name, 1e3 * plain);
-	for (int share = 25; share <= 100; share += 25) {
-		double sum = 0;
-		int n = share == 100 ? 1 : 3;
-
-		for (int k = 0; k < n; k++) {
-			struct plan_options o = { share / 100.0, 3, 1, false };
-			struct strbuf text = { 0 };
-
-			plan_choose(p, &o, (uint32_t)k, chosen);
-			profile_write(p, chosen, &text);
-			err = file_write(path, text.data, text.len);
-			strbuf_deinit(&text);
-			if (err)
-				die(err);
-			sum += best_of(argv, "order", path, &bytes) / plain;
-		}
-		full = sum / n;
-		full_bytes = bytes;
-		printf(" %.2f |", full);
-	}
-	printf(" %.2f | %llu |\n", heavy[i].leap, (unsigned long long)full_bytes);
-	fflush(stdout);
-	free(chosen);
-	session_close(s);
-	program_close(p);
-}
-
-static void overhead_table(const char *folder)
-{
-	printf("\nRecording in mode order: processor time as a ratio to the same binary not recording (best of 5; mean of "
-	       "three profiles). LEAP: table 3.10, another machine, language and workload\n\n"
-	       "| program (cured) | plain | 25 %% | 50 %% | 75 %% | 100 %% | LEAP 100 %% | bytes at 100 %% |\n"
-	       "|---|---|---|---|---|---|---|---|\n");
-	for (size_t i = 0; i < ARRAY_SIZE(heavy); i++)
-		overhead_row(folder, i);
-}
-
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "all", *folder = argc > 2 ? argv[2] : ".";
@@ -552,10 +373,6 @@ int main(int argc, char **argv)
 		block_table(folder);
 	if (all || !strcmp(what, "logs"))
 		growth_table(folder);
-	if (all || !strcmp(what, "growth"))
-		many_logs();
-	if (all || !strcmp(what, "overhead"))
-		overhead_table(folder);
 	printf("\nCells of tables 3.7, 3.8 and 3.9 above: %u with fewer attempts than published, %u with as "
 	       "many, %u with more, %u where neither reproduces.\n",
 	       score.better, score.same, score.worse, score.both_fail);

@@ -13,6 +13,10 @@ $(BUILD)/bench-coop: $(BENCH_COOP_OBJ) $(LIBRARIES)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BENCH_COOP_OBJ) -Wl,--start-group $(LIBRARIES) -Wl,--end-group $(DEPS_LIBS)
 
+$(BUILD)/bench-coop-cost: $(BUILD)/obj/bench/06-coop-cost.o $(LIBRARIES)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BUILD)/obj/bench/06-coop-cost.o -Wl,--start-group $(LIBRARIES) -Wl,--end-group $(DEPS_LIBS)
+
 # How long `rank` thinks.
 $(BUILD)/bench-rank: $(BUILD)/obj/bench/05-rank-speed.o $(BUILD)/libgraph.a $(BUILD)/libbase.a
 	@echo "  LINK  $@"

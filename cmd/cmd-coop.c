@@ -128,17 +128,20 @@ static void show_plan(const struct options *o, const struct coop_program *p)
 		       o->choose.instances, plan_miss(p, &o->choose));
 }
 
-static struct err *do_plan(const struct cmd *cmd, struct options *o)
+static struct err *do_plan(const struct cmd *cmd, struct options *o, int argc, char **argv)
 {
 	struct coop_program *p = NULL;
 	struct session *s = NULL;
 	struct err *err;
 
-	if (!o->command)
-		return cmd_usage(cmd, "which program? coop plan [OPTION]... -- PROGRAM [ARG]...");
-	err = open_program(o, o->command[0], &p, &s);
-	if (!err)
+	if (!o->command && argc != 1)
+		return cmd_usage(cmd, "which program? coop plan [OPTION]... -- PROGRAM [ARG]..., "
+				      "or only BINARY");
+	err = open_program(o, o->command ? o->command[0] : argv[0], &p, &s);
+	if (!err && o->command)
 		err = fleet_pilot(s, p, 8, o->seed);
+	for (size_t i = 0; !err && !o->command && i < p->elements.len; i++)
+		p->elements.data[i].seen = true; /* nobody can say: any may be drawn */
 	if (!err && o->at_start)
 		o->instances = 1000;
 	if (!err && o->output)
@@ -698,7 +701,7 @@ static struct err *coop_main(const struct cmd *cmd, int argc, char **argv, int *
 		return err;
 	what = argc > 0 ? argv[0] : "";
 	if (strcmp(what, "plan") == 0)
-		return do_plan(cmd, &o);
+		return do_plan(cmd, &o, argc - 1, argv + 1);
 	if (strcmp(what, "record") == 0)
 		return do_record(cmd, &o, status);
 	if (strcmp(what, "add") == 0)

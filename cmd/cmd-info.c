@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "trace/export.h"
+#include "unplait/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,69 @@ static struct err *print_counts(struct trace *t)
 	return NULL;
 }
 
+/* The header of a communication graph; NULL when the plait holds none that can be read. */
+static const struct plait_graph_header *graph_header(struct trace *t)
+{
+	const struct plait_graph_header *h = NULL;
+	const void *data;
+	size_t len;
+	struct err *err = trace_section(t, "graph", &data, &len);
+
+	if (!err && data && len >= sizeof(*h) && !memcmp(data, PLAIT_GRAPH_MAGIC, 8))
+		h = data;
+	err_free(err);
+	return h && h->version == PLAIT_GRAPH_VERSION && h->size == sizeof(*h) ? h : NULL;
+}
+
+static double per(uint64_t n, double share, uint64_t all)
+{
+	return all ? (double)n * share / (double)all : 0;
+}
+
+static void print_graph(struct trace *t)
+{
+	const struct plait_graph_header *h = graph_header(t);
+
+	if (!h)
+		return;
+	printf("graph       %u nodes, %llu edges; contexts of %u events, by %s\n",
+	       h->nnodes ? h->nnodes - 1 : 0, (unsigned long long)h->edges, h->context,
+	       h->shift == 2 ? "word" : "cache line");
+	if (!(h->flags & PLAIT_GRAPH_HARDWARE))
+		return;
+	printf("caches      %u bytes, %u ways, %llu accesses; in 10000: %.2f read misses, %.2f "
+	       "write misses, %.2f upgrades, %.2f metadata writes, %.2f table writes; in 10 "
+	       "million: %.1f traps\n",
+	       h->cache_bytes, h->cache_ways, (unsigned long long)h->operations,
+	       per(h->read_misses, 1e4, h->operations), per(h->write_misses, 1e4, h->operations),
+	       per(h->upgrades, 1e4, h->operations), per(h->metadata_writes, 1e4, h->operations),
+	       per(h->table_writes, 1e4, h->operations), per(h->traps, 1e7, h->operations));
+}
+
+static void graph_json(struct trace *t, struct json *j)
+{
+	const struct plait_graph_header *h = graph_header(t);
+
+	if (!h)
+		return;
+	json_begin_object(j, "graph");
+	json_uint(j, "nodes", h->nnodes ? h->nnodes - 1 : 0);
+	json_uint(j, "edges", h->edges);
+	json_uint(j, "context", h->context);
+	json_uint(j, "granularity", 1u << h->shift);
+	json_uint(j, "lost", h->lost);
+	if (h->flags & PLAIT_GRAPH_HARDWARE) {
+		json_uint(j, "operations", h->operations);
+		json_uint(j, "read_misses", h->read_misses);
+		json_uint(j, "write_misses", h->write_misses);
+		json_uint(j, "upgrades", h->upgrades);
+		json_uint(j, "metadata_writes", h->metadata_writes);
+		json_uint(j, "table_writes", h->table_writes);
+		json_uint(j, "traps", h->traps);
+	}
+	json_end(j);
+}
+
 static struct err *plait_json(const struct cmd_common *common, struct trace *t)
 {
 	const struct trace_meta *m = trace_meta(t);
@@ -159,6 +223,7 @@ static struct err *plait_json(const struct cmd_common *common, struct trace *t)
 	json_uint(&j, "events", m->nevents);
 	json_uint(&j, "lost", m->lost);
 	json_uint(&j, "flags", m->flags);
+	graph_json(t, &j);
 	json_begin_array(&j, "threads");
 	for (size_t i = 0; i < m->nthreads; i++) {
 		json_begin_object(&j, NULL);
@@ -228,6 +293,7 @@ static struct err *info_plait(const struct info_options *o, const struct cmd_com
 		err = export_run(t, s, export_find("text"), &filter, stdout);
 	else {
 		print_header(t, s);
+		print_graph(t);
 		err = print_counts(t);
 	}
 	symbols_close(s);

@@ -71,6 +71,7 @@ struct coop {
 	VEC(struct coop_entry) entries;
 	VEC(struct coop_log) logs;
 	struct arena arena;
+	VEC(void *) taken; /* long vectors; the others are in the arena */
 	/* where the logs come from: all of one build and scheme */
 	char build[41];
 	uint32_t mode; /* enum plait_mode: order or block; 0 = not known yet */
@@ -94,6 +95,8 @@ uint32_t coop_element(struct coop *c, uint32_t id, const char *name);
 void coop_begin_log(struct coop *c, const char *name, const char *signature);
 /* Neighbouring runs of one thread are joined; an empty vector is a fact too ("never accessed"). */
 void coop_add(struct coop *c, uint32_t element, const struct coop_run *runs, size_t nruns);
+/* The same, adopting malloced runs that are joined already; a long vector is not copied. */
+void coop_take(struct coop *c, uint32_t element, struct coop_run *runs, size_t nruns);
 /* Sorts the entries. False (and the log is dropped) when it has two vectors for one element. */
 bool coop_end_log(struct coop *c);
 uint32_t coop_vector(struct coop *c, const struct coop_run *runs, size_t nruns);

@@ -13,7 +13,9 @@
 #include "unplait/vectors.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* The innermost instrumented function; the frames above it may be the runtime's own. */
 static char *where(const struct trace_outcome *o, const char *binary, uint64_t load)
@@ -92,6 +94,39 @@ static void builders_deinit(struct builders *all)
 	vec_deinit(all);
 }
 
+/* Memory for many runs comes in huge pages: filling it costs more than parsing otherwise. */
+static struct coop_run *new_runs(size_t n)
+{
+	size_t bytes = n * sizeof(struct coop_run), huge = 2 << 20;
+	void *p;
+
+	if (bytes < 2 * huge)
+		return xreallocarray(NULL, n, sizeof(struct coop_run));
+	p = aligned_alloc(huge, (bytes + huge - 1) & ~(huge - 1));
+	if (!p)
+		return xreallocarray(NULL, n, sizeof(struct coop_run));
+	madvise(p, bytes, MADV_HUGEPAGE);
+	return p;
+}
+
+/* How many words each element has, so that its runs are stored once. */
+static void count_words(const uint8_t *data, size_t len, struct builders *ret, struct map *index)
+{
+	size_t at = sizeof(struct plait_vectors_header);
+
+	while (at + sizeof(struct plait_vectors_chunk) <= len) {
+		const struct plait_vectors_chunk *c = (const void *)(data + at);
+
+		if (c->nwords == 0 || c->nwords > (len - at - sizeof(*c)) / 4)
+			break;
+		if (c->reserved)
+			builder_of(ret, index, c->element)->cap += c->nwords;
+		at += sizeof(*c) + c->nwords * 4ull;
+	}
+	for (size_t i = 0; i < ret->len; i++)
+		ret->data[i].runs = new_runs(ret->data[i].cap);
+}
+
 /* NULL, or what is wrong. Chunks of one element stand in order: each is taken when the one before
  * is full. */
 static const char *parse_section(const uint8_t *data, size_t len, uint32_t nthreads,
@@ -99,6 +134,7 @@ static const char *parse_section(const uint8_t *data, size_t len, uint32_t nthre
 {
 	size_t at = sizeof(struct plait_vectors_header);
 
+	count_words(data, len, ret, index);
 	while (at + sizeof(struct plait_vectors_chunk) <= len) {
 		const struct plait_vectors_chunk *c = (const void *)(data + at);
 		struct builder *b;
@@ -235,12 +271,43 @@ static void add_log(struct coop *c, struct trace *t, struct coop_program *p, con
 		for (size_t r = 0; r < b->len; r++)
 			b->runs[r].thread =
 				names_intern(&c->threads, m->threads[b->runs[r].thread].name);
-		coop_add(
+		coop_take(
 			c,
 			coop_element(c, b->element, k != COOP_NONE ? p->elements.data[k].name : ""),
 			b->runs, b->len);
+		b->runs = NULL;
 	}
 	coop_end_log(c);
+}
+
+const char *coop_load_section(struct coop *c, const char *name, const char *signature,
+			      const char *const *threads, uint32_t nthreads, const void *data,
+			      size_t len)
+{
+	struct builders all = { 0 };
+	struct map index = { 0 };
+	const char *wrong = parse_section(data, len, nthreads, &all, &index);
+
+	if (!wrong) {
+		uint32_t *ids = xcalloc(nthreads + 1, sizeof(*ids));
+
+		for (uint32_t i = 0; i < nthreads; i++)
+			ids[i] = names_intern(&c->threads, threads[i]);
+		coop_begin_log(c, name, signature);
+		for (size_t i = 0; i < all.len; i++) {
+			struct builder *b = &all.data[i];
+
+			for (size_t r = 0; r < b->len; r++)
+				b->runs[r].thread = ids[b->runs[r].thread];
+			coop_take(c, coop_element(c, b->element, ""), b->runs, b->len);
+			b->runs = NULL;
+		}
+		coop_end_log(c);
+		free(ids);
+	}
+	map_deinit(&index);
+	builders_deinit(&all);
+	return wrong;
 }
 
 static char *unusable(struct coop *c, const struct trace_outcome *outcome, uint32_t mode,

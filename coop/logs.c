@@ -3,6 +3,8 @@
 
 #include <xxhash.h>
 
+enum { LONG_VECTOR = 1 << 20 }; /* bytes: worth not being copied */
+
 void coop_deinit(struct coop *c)
 {
 	names_deinit(&c->threads);
@@ -16,6 +18,9 @@ void coop_deinit(struct coop *c)
 	map_deinit(&c->element_ids);
 	map_deinit(&c->counts);
 	map_deinit(&c->passed);
+	for (size_t i = 0; i < c->taken.len; i++)
+		free(c->taken.data[i]);
+	vec_deinit(&c->taken);
 	arena_deinit(&c->arena);
 }
 
@@ -57,32 +62,48 @@ static size_t join(const struct coop_run *runs, size_t n, struct coop_run *out)
 	return len;
 }
 
-uint32_t coop_vector(struct coop *c, const struct coop_run *runs, size_t nruns)
+/* The vector with these runs, which are joined. A new one borrows them: *fresh. */
+static uint32_t find_or_add(struct coop *c, const struct coop_run *runs, size_t nruns, bool *fresh)
 {
-	struct coop_run *joined = xcalloc(nruns + 1, sizeof(*joined));
+	uint64_t hash = XXH3_64bits(runs, nruns * sizeof(*runs)), *slot;
 	struct coop_vector *v;
-	uint64_t hash, *slot;
 
-	nruns = join(runs, nruns, joined);
-	hash = XXH3_64bits(joined, nruns * sizeof(*joined));
+	*fresh = false;
 	/* two vectors of one hash: the second gets the next free key */
 	for (;; hash++) {
 		slot = map_put(&c->vector_ids, hash, c->vectors.len);
 		if (*slot == c->vectors.len)
 			break;
-		if (same_runs(&c->vectors.data[*slot], joined, nruns)) {
-			free(joined);
+		if (same_runs(&c->vectors.data[*slot], runs, nruns))
 			return (uint32_t)*slot;
-		}
 	}
+	*fresh = true;
 	v = vec_add(&c->vectors);
 	v->hash = hash;
 	v->nruns = (uint32_t)nruns;
-	v->runs = nruns ? arena_memdup(&c->arena, joined, nruns * sizeof(*joined)) : NULL;
+	v->runs = nruns ? runs : NULL;
 	for (size_t i = 0; i < nruns; i++)
-		v->accesses += joined[i].count;
-	free(joined);
+		v->accesses += runs[i].count;
 	return (uint32_t)c->vectors.len - 1;
+}
+
+static void keep_runs(struct coop *c, struct coop_vector *v)
+{
+	if (v->nruns)
+		v->runs = arena_memdup(&c->arena, v->runs, v->nruns * sizeof(*v->runs));
+}
+
+uint32_t coop_vector(struct coop *c, const struct coop_run *runs, size_t nruns)
+{
+	_cleanup_(xfreep) struct coop_run *joined = xcalloc(nruns + 1, sizeof(*joined));
+	uint32_t id;
+	bool fresh;
+
+	nruns = join(runs, nruns, joined);
+	id = find_or_add(c, joined, nruns, &fresh);
+	if (fresh)
+		keep_runs(c, &c->vectors.data[id]);
+	return id;
 }
 
 void coop_begin_log(struct coop *c, const char *name, const char *signature)
@@ -99,6 +120,24 @@ void coop_add(struct coop *c, uint32_t element, const struct coop_run *runs, siz
 	assert(element < c->elements.len);
 	vec_push(&c->entries, (struct coop_entry){ element, coop_vector(c, runs, nruns) });
 	vec_last(&c->logs)->n++;
+}
+
+void coop_take(struct coop *c, uint32_t element, struct coop_run *runs, size_t nruns)
+{
+	uint32_t id;
+	bool fresh;
+
+	assert(element < c->elements.len);
+	id = find_or_add(c, runs, nruns, &fresh);
+	vec_push(&c->entries, (struct coop_entry){ element, id });
+	vec_last(&c->logs)->n++;
+	if (fresh && nruns * sizeof(*runs) >= LONG_VECTOR) {
+		vec_push(&c->taken, runs);
+		return;
+	}
+	if (fresh)
+		keep_runs(c, &c->vectors.data[id]);
+	free(runs);
 }
 
 static int by_element(const void *a, const void *b)

@@ -82,6 +82,32 @@ run 3 unplait rank cut.plait
 has err "cut.plait is damaged"
 run 3 unplait rank no-such.plait
 
+# what was collected, and what the model of caches counted
+run 0 unplait info hw.plait
+has out "contexts of 5 events, by cache line"
+has out "caches      16384 bytes, 4 ways"
+run 0 unplait info --json hw.plait
+has out '"read_misses"'
+
+# blocks that travel: repetition is counted, and gives what looking at every word gives
+cat >block.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static int *block, sum;
+static void *fill(void *arg) { block = malloc(4000); for (int i = 0; i < 1000; i++) block[i] = i; return arg; }
+static void *take(void *arg) { for (int i = 0; i < 1000; i++) sum += block[i] * 3; return arg; }
+static void in_thread(void *(*f)(void *)) { pthread_t t; pthread_create(&t, NULL, f, NULL); pthread_join(t, NULL); }
+int main(void) { in_thread(fill); in_thread(take); in_thread(take); return sum == 2997000 ? 0 : 1; }
+END
+run 0 unplait cc -g -O1 -fno-vectorize -pthread -o block block.c
+for how in . no-racy; do
+	mkdir run.$how
+	UNPLAIT_MODE=graph UNPLAIT_OPTIONS=$how UNPLAIT_DIR=run.$how ./block || not_ok "block runs ($how)"
+	unplait info --json run.$how | sed -n '/"graph"/,/}/p' >graph.$how
+done
+if grep -q '"edges": [1-9]' graph..; then ok "blocks give edges"; else not_ok "blocks give edges" "$(cat graph..)"; fi
+if cmp -s graph.. graph.no-racy; then ok "repetition leaves the same graph"; else not_ok "repetition leaves the same graph" "$(diff graph.. graph.no-racy)"; fi
+
 # deployment: the tests' graphs against a run of the field
 run 1 unplait rank --baseline runs hunted
 has out "field and 6 test runs"

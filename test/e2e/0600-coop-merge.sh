@@ -9,6 +9,8 @@ run 0 unplait coop plan --share 50% -n 4 -o profiles -- ./manager
 has out "remaining" "the plan names a variable"
 has out "lock" "... and a mutex"
 is "$(ls profiles | wc -l)" 4 "one profile per instance"
+run 0 unplait coop plan --share 50% -n 4 -o unseen ./manager
+has out "4 profiles in unseen"
 run 0 unplait coop plan --share 50% -n 4 -o again -- ./manager
 same again/0003.profile profiles/0003.profile "same seed, same profiles"
 
