@@ -236,8 +236,8 @@ static bool edge_room(struct graph_thread *g)
 	return true;
 }
 
-void graph_add_edge(struct graph_thread *g, uint32_t src, uint64_t src_time, uint32_t sink,
-		    uint64_t sink_time)
+struct plait_graph_edge *graph_add_edge(struct graph_thread *g, uint32_t src, uint64_t src_time,
+					uint32_t sink, uint64_t sink_time)
 {
 	struct plait_graph_edge *e;
 	uint32_t h = mix(src, sink), at;
@@ -251,12 +251,12 @@ void graph_add_edge(struct graph_thread *g, uint32_t src, uint64_t src_time, uin
 			e->src_time = src_time;
 			e->sink_time = sink_time;
 			e->count++;
-			return;
+			return e;
 		}
 	}
 	if (!edge_room(g)) {
 		__atomic_fetch_add(&graph_header->lost, 1, __ATOMIC_RELAXED);
-		return;
+		return NULL;
 	}
 	e = &g->edges[g->nedges];
 	e->src = src;
@@ -267,4 +267,5 @@ void graph_add_edge(struct graph_thread *g, uint32_t src, uint64_t src_time, uin
 	g->edge_slots[h & g->edge_mask] = ++g->nedges;
 	if (g->nedges * 2 > g->edge_mask)
 		grow_edges(g);
+	return e;
 }

@@ -22,7 +22,13 @@
  *
  * Optimisations (004 section 5.4), each with a switch: first-read and first-write skip what repeats
  * until a remote access comes between; racy look-up asks "is there anything to do?" without
- * taking the lock. Shadows of a block are cleared when it is allocated: a new block has no past. */
+ * taking the lock. Shadows of a block are cleared when it is allocated: a new block has no past.
+ *
+ * Repetition: data travels in blocks. A thread that reads word after word of what one write left
+ * there, in one place and context, meets the same edge again and again; one that fills fresh memory
+ * meets the same node. With racy look-up such an access is counted, and only every REPEAT-th asks
+ * the clock and the tables: edges, contexts and counts are the same, the last time of the edge is up
+ * to REPEAT accesses early. Under control, where times are steps, every access is timed. */
 #include "rt/graph.h"
 
 #include "rt/record.h"
@@ -31,7 +37,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#define LOCKS 4096
+#define LOCKS  4096
+#define REPEAT 16 /* a power of two */
 
 bool rt_graph; /* collecting */
 __thread struct graph_thread *graph_self_;
@@ -89,35 +96,53 @@ static void touch(uint32_t node, uint64_t time)
 }
 
 /* An edge from what the cell says to this access. */
-static void communicate(struct graph_thread *g, uint32_t cell, uint32_t sink, uint64_t time)
+static struct plait_graph_edge *communicate(struct graph_thread *g, uint32_t cell, uint32_t sink,
+					    uint64_t time)
 {
 	uint32_t src = NODE_OF(cell);
 
 	if (!src)
-		graph_add_edge(g, PLAIT_GRAPH_INITIAL, 0, sink, time);
-	else
-		graph_add_edge(g, src, graph_nodes[src].time, sink, time);
+		return graph_add_edge(g, PLAIT_GRAPH_INITIAL, 0, sink, time);
+	return graph_add_edge(g, src, graph_nodes[src].time, sink, time);
+}
+
+/* The contexts of both sides move on; writer NULL: nobody has written this. */
+static inline void heard_read(struct graph_thread *g, struct graph_thread *writer)
+{
+	if (!writer)
+		return;
+	graph_push(g, PLAIT_GRAPH_LOCAL_READ);
+	graph_push(writer, PLAIT_GRAPH_REMOTE_READ);
 }
 
 /* The cell is locked, or nobody minds. */
 static void analyse_read(struct graph_thread *g, uint32_t cell, uint16_t *sharers, uint32_t site)
 {
-	uint32_t node = graph_node_of(g, site, __atomic_load_n(&g->context, __ATOMIC_RELAXED));
-	struct graph_thread *writer;
+	uint32_t context = __atomic_load_n(&g->context, __ATOMIC_RELAXED), src = NODE_OF(cell);
+	uint32_t node;
 
+	if (g->read.edge && src == g->read.src && site == g->read.site &&
+	    context == g->read.context && ++g->read.times % REPEAT) {
+		g->read.edge->count++;
+		*sharers |= g->bit;
+		heard_read(g, g->read.writer);
+		return;
+	}
+	node = graph_node_of(g, site, context);
 	if (!node) {
 		graph_header->lost++;
 		return;
 	}
 	touch(node, now());
-	communicate(g, cell, node, graph_nodes[node].time);
+	g->read.edge = communicate(g, cell, node, graph_nodes[node].time);
+	g->read.src = src;
+	g->read.site = site;
+	g->read.context = context;
+	g->read.writer = src ? graph_of(graph_nodes[src].thread) : NULL;
 	*sharers |= g->bit;
-	if (!NODE_OF(cell))
-		return;
-	graph_push(g, PLAIT_GRAPH_LOCAL_READ);
-	writer = graph_of(graph_nodes[NODE_OF(cell)].thread);
-	if (writer)
-		graph_push(writer, PLAIT_GRAPH_REMOTE_READ);
+	heard_read(g, g->read.writer);
+	if (!graph_racy || rt_stepping)
+		g->read.edge = NULL;
 }
 
 /* Threads whose bit is set, and the last writer: each hears of the write once. */
@@ -136,13 +161,25 @@ static void tell_others(const struct graph_thread *g, uint32_t cell, uint16_t sh
 		graph_push(graph_of(writer), PLAIT_GRAPH_REMOTE_WRITE);
 }
 
+static inline bool is_mine(const struct graph_thread *g, uint32_t cell)
+{
+	return cell >> NODE_BITS == g->tag;
+}
+
 static void analyse_write(struct graph_thread *g, uint32_t *cell, uint16_t *sharers, uint32_t site)
 {
-	uint32_t old = *cell;
+	uint32_t old = *cell, context = __atomic_load_n(&g->context, __ATOMIC_RELAXED), node;
 	uint16_t others = *sharers & (uint16_t)~(g->exact_bit ? g->bit : 0);
-	uint32_t node = graph_node_of(g, site, __atomic_load_n(&g->context, __ATOMIC_RELAXED));
-	bool foreign = NODE_OF(old) && graph_nodes[NODE_OF(old)].thread != g->index;
+	bool foreign;
 
+	if (!others && (!NODE_OF(old) || is_mine(g, old)) && g->write.node &&
+	    site == g->write.site && context == g->write.context && ++g->write.times % REPEAT) {
+		*cell = g->tag << NODE_BITS | g->write.node;
+		*sharers = 0;
+		return;
+	}
+	foreign = NODE_OF(old) && graph_nodes[NODE_OF(old)].thread != g->index;
+	node = graph_node_of(g, site, context);
 	if (!node) {
 		graph_header->lost++;
 		return;
@@ -150,17 +187,15 @@ static void analyse_write(struct graph_thread *g, uint32_t *cell, uint16_t *shar
 	touch(node, now());
 	if (foreign)
 		communicate(g, old, node, graph_nodes[node].time);
+	g->write.node = graph_racy && !rt_stepping ? node : 0;
+	g->write.site = site;
+	g->write.context = context;
 	*cell = g->tag << NODE_BITS | node;
 	*sharers = 0;
 	if (!foreign && !others)
 		return;
 	tell_others(g, old, others);
 	graph_push(g, PLAIT_GRAPH_LOCAL_WRITE);
-}
-
-static inline bool is_mine(const struct graph_thread *g, uint32_t cell)
-{
-	return cell >> NODE_BITS == g->tag;
 }
 
 /* Nothing new: own word, or read before. */

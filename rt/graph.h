@@ -55,6 +55,16 @@ struct graph_thread {
 	uint32_t *edge_slots; /* hash of (src, sink) -> edge + 1 */
 	uint32_t edge_mask;
 	void *cache_model; /* graph-hw.c */
+	/* The last communication by a read and the last write of words nobody else has: see
+	 * graph.c, "Repetition". */
+	struct {
+		struct plait_graph_edge *edge; /* NULL: none */
+		struct graph_thread *writer;
+		uint32_t src, site, context, times;
+	} read;
+	struct {
+		uint32_t node, site, context, times; /* node 0: none */
+	} write;
 };
 
 /* This thread's; NULL until its first access that is looked at. */
@@ -66,21 +76,24 @@ extern bool graph_racy;	    /* look-ups and contexts without locks */
 
 /* graph-store.c. The node of a site in a context, for this thread; 0 when there is no room. */
 uint32_t graph_node_of(struct graph_thread *g, uint32_t site, uint32_t context);
-/* Note an edge, or that it happened again. */
-void graph_add_edge(struct graph_thread *g, uint32_t src, uint64_t src_time, uint32_t sink,
-		    uint64_t sink_time);
+/* Note an edge, or that it happened again. NULL when there is no room. */
+struct plait_graph_edge *graph_add_edge(struct graph_thread *g, uint32_t src, uint64_t src_time,
+					uint32_t sink, uint64_t sink_time);
 struct graph_thread *graph_thread_new(uint32_t index);
 bool graph_open(void);
 void *graph_memory(size_t n); /* zeroed, lazily; NULL */
 
 /* Push an event into a thread's context. With racy look-up two that come at once may leave one of
- * them: a lock for each communication costs more than all the rest of it. */
+ * them: a lock for each communication costs more than all the rest of it. A context that is full of
+ * this event is not written: its line stays where it is. */
 static inline void graph_push(struct graph_thread *g, uint32_t event)
 {
 	uint32_t old = __atomic_load_n(&g->context, __ATOMIC_RELAXED);
+	uint32_t now = (old << 2 | event) & graph_mask;
 
 	if (graph_racy) {
-		__atomic_store_n(&g->context, (old << 2 | event) & graph_mask, __ATOMIC_RELAXED);
+		if (now != old)
+			__atomic_store_n(&g->context, now, __ATOMIC_RELAXED);
 		return;
 	}
 	while (!__atomic_compare_exchange_n(&g->context, &old, (old << 2 | event) & graph_mask,
