@@ -123,7 +123,7 @@ static inline uint32_t mix(uint32_t a, uint32_t b)
 static uint32_t new_node(struct graph_thread *g, uint32_t site, uint32_t context)
 {
 	uint32_t id = __atomic_fetch_add(&graph_header->nnodes, 1, __ATOMIC_RELAXED);
-	bool room = id < PLAIT_GRAPH_NODES;
+	bool room = id < 1u << NODE_BITS;
 
 	while (room && id >= __atomic_load_n(&nodes_room, __ATOMIC_ACQUIRE)) {
 		if (__atomic_test_and_set(&grow_lock, __ATOMIC_ACQUIRE))

@@ -16,7 +16,8 @@
  * threads). Reading what nobody has written gives an edge from nowhere, and no context event.
  *
  * The shadow is direct, not a lossy hash: per word of 4 bytes a cell of 4 (ten bits of the thread's
- * index, 22 of the node) and a set of readers of 2: 1.5 times the memory touched. Threads from
+ * index, one that says whether there are readers, 21 of the node) and a set of readers of 2: 1.5
+ * times the memory touched. Threads from
  * the sixteenth on share the last bit of the set: for them first-read does not apply and a
  * remote write is told to all of them. The time of a source is that of the node's last execution.
  *
@@ -41,7 +42,8 @@
 #define REPEAT 16 /* a power of two */
 
 bool rt_graph; /* collecting */
-__thread struct graph_thread *graph_self_;
+static struct graph_thread nobody;
+__thread struct graph_thread *graph_self_ = &nobody;
 static struct region **regions;
 static uint8_t locks[LOCKS];
 static uint32_t shift;
@@ -115,16 +117,32 @@ static inline void heard_read(struct graph_thread *g, struct graph_thread *write
 	graph_push(writer, PLAIT_GRAPH_REMOTE_READ);
 }
 
-/* The cell is locked, or nobody minds. */
-static void analyse_read(struct graph_thread *g, uint32_t cell, uint16_t *sharers, uint32_t site)
+static inline void note_reader(const struct graph_thread *g, uint32_t *cell, uint16_t *sharers)
 {
-	uint32_t context = __atomic_load_n(&g->context, __ATOMIC_RELAXED), src = NODE_OF(cell);
+	*sharers |= g->bit;
+	if (!(*cell & CELL_SHARED))
+		__atomic_store_n(cell, *cell | CELL_SHARED, __ATOMIC_RELAXED);
+}
+
+/* The cell's new writer; nobody has read it since. */
+static inline void note_writer(const struct graph_thread *g, uint32_t *cell, uint16_t *sharers,
+			       uint32_t node)
+{
+	if (*cell & CELL_SHARED)
+		*sharers = 0;
+	__atomic_store_n(cell, g->tag << TAG_SHIFT | node, __ATOMIC_RELAXED);
+}
+
+/* The cell is locked, or nobody minds. */
+static void analyse_read(struct graph_thread *g, uint32_t *cell, uint16_t *sharers, uint32_t site)
+{
+	uint32_t context = __atomic_load_n(&g->context, __ATOMIC_RELAXED), src = NODE_OF(*cell);
 	uint32_t node;
 
 	if (g->read.edge && src == g->read.src && site == g->read.site &&
 	    context == g->read.context && ++g->read.times % REPEAT) {
 		g->read.edge->count++;
-		*sharers |= g->bit;
+		note_reader(g, cell, sharers);
 		heard_read(g, g->read.writer);
 		return;
 	}
@@ -134,12 +152,12 @@ static void analyse_read(struct graph_thread *g, uint32_t cell, uint16_t *sharer
 		return;
 	}
 	touch(node, now());
-	g->read.edge = communicate(g, cell, node, graph_nodes[node].time);
+	g->read.edge = communicate(g, *cell, node, graph_nodes[node].time);
 	g->read.src = src;
 	g->read.site = site;
 	g->read.context = context;
 	g->read.writer = src ? graph_of(graph_nodes[src].thread) : NULL;
-	*sharers |= g->bit;
+	note_reader(g, cell, sharers);
 	heard_read(g, g->read.writer);
 	if (!graph_racy || rt_stepping)
 		g->read.edge = NULL;
@@ -163,19 +181,20 @@ static void tell_others(const struct graph_thread *g, uint32_t cell, uint16_t sh
 
 static inline bool is_mine(const struct graph_thread *g, uint32_t cell)
 {
-	return cell >> NODE_BITS == g->tag;
+	return cell >> TAG_SHIFT == g->tag;
 }
 
 static void analyse_write(struct graph_thread *g, uint32_t *cell, uint16_t *sharers, uint32_t site)
 {
 	uint32_t old = *cell, context = __atomic_load_n(&g->context, __ATOMIC_RELAXED), node;
-	uint16_t others = *sharers & (uint16_t)~(g->exact_bit ? g->bit : 0);
+	uint16_t others = 0;
 	bool foreign;
 
+	if (old & CELL_SHARED)
+		others = *sharers & (uint16_t)~(g->exact_bit ? g->bit : 0);
 	if (!others && (!NODE_OF(old) || is_mine(g, old)) && g->write.node &&
 	    site == g->write.site && context == g->write.context && ++g->write.times % REPEAT) {
-		*cell = g->tag << NODE_BITS | g->write.node;
-		*sharers = 0;
+		note_writer(g, cell, sharers, g->write.node);
 		return;
 	}
 	foreign = NODE_OF(old) && graph_nodes[NODE_OF(old)].thread != g->index;
@@ -190,8 +209,7 @@ static void analyse_write(struct graph_thread *g, uint32_t *cell, uint16_t *shar
 	g->write.node = graph_racy && !rt_stepping ? node : 0;
 	g->write.site = site;
 	g->write.context = context;
-	*cell = g->tag << NODE_BITS | node;
-	*sharers = 0;
+	note_writer(g, cell, sharers, node);
 	if (!foreign && !others)
 		return;
 	tell_others(g, old, others);
@@ -199,14 +217,16 @@ static void analyse_write(struct graph_thread *g, uint32_t *cell, uint16_t *shar
 }
 
 /* Nothing new: own word, or read before. */
-static inline bool skip_read(const struct graph_thread *g, uint32_t cell, uint16_t sharers)
+static inline bool skip_read(const struct graph_thread *g, uint32_t cell, const uint16_t *sharers)
 {
-	return is_mine(g, cell) || (first_read && g->exact_bit && (sharers & g->bit));
+	return is_mine(g, cell) ||
+	       ((cell & CELL_SHARED) && first_read && g->exact_bit &&
+		(__atomic_load_n(sharers, __ATOMIC_RELAXED) & g->bit));
 }
 
-static inline bool skip_write(const struct graph_thread *g, uint32_t cell, uint16_t sharers)
+static inline bool skip_write(const struct graph_thread *g, uint32_t cell)
 {
-	return first_write && is_mine(g, cell) && !sharers;
+	return first_write && is_mine(g, cell) && !(cell & CELL_SHARED);
 }
 
 static inline void access_word(struct graph_thread *g, bool write, uint64_t address, uint32_t site)
@@ -224,16 +244,24 @@ static inline void access_word(struct graph_thread *g, bool write, uint64_t addr
 	if (graph_racy) {
 		uint32_t c = __atomic_load_n(cell, __ATOMIC_RELAXED);
 
-		if (write ? skip_write(g, c, __atomic_load_n(sharers, __ATOMIC_RELAXED))
-			  : skip_read(g, c, __atomic_load_n(sharers, __ATOMIC_RELAXED)))
+		if (write ? skip_write(g, c) : skip_read(g, c, sharers))
 			return;
 	}
 	lock = lock_of(address);
-	if (!write && !skip_read(g, *cell, *sharers))
-		analyse_read(g, *cell, sharers, site);
-	else if (write && !skip_write(g, *cell, *sharers))
+	if (!write && !skip_read(g, *cell, sharers))
+		analyse_read(g, cell, sharers, site);
+	else if (write && !skip_write(g, *cell))
 		analyse_write(g, cell, sharers, site);
 	__atomic_clear(lock, __ATOMIC_RELEASE);
+}
+
+/* What the fast path compares with matches no cell. */
+static void skip_nothing(struct graph_thread *g)
+{
+	g->regions = regions;
+	g->read_tags = g->write_tags = TWO(TAG_OF_NONE << TAG_SHIFT);
+	g->read_bits = 0;
+	g->read_want = 0x00010001;
 }
 
 static struct graph_thread *attach(struct rt_thread *t)
@@ -245,12 +273,14 @@ static struct graph_thread *attach(struct rt_thread *t)
 	g = graph_thread_new(t->index);
 	if (!g)
 		return NULL;
-	g->regions = regions;
-	g->read_tags = TWO_TAGS(graph_racy && shift == 2 ? g->tag : TAG_OF_NONE);
-	g->write_tags = TWO_TAGS(graph_racy && first_write && shift == 2 ? g->tag : TAG_OF_NONE);
-	g->read_want = 0x00010001;
-	if (graph_racy && first_read && shift == 2 && g->exact_bit)
-		g->read_bits = g->read_want = g->bit * 0x00010001u;
+	skip_nothing(g);
+	if (graph_racy && shift == 2) {
+		g->read_tags = TWO(g->tag << TAG_SHIFT);
+		if (first_write)
+			g->write_tags = g->read_tags;
+		if (first_read && g->exact_bit)
+			g->read_bits = g->read_want = g->bit * 0x00010001u;
+	}
 	__atomic_store_n((struct graph_thread **)&t->graph, g, __ATOMIC_RELEASE);
 	graph_self_ = g;
 	return g;
@@ -354,7 +384,7 @@ bool rt_graph_start(void)
 	const char *granularity = rt_option_value("granularity");
 
 	rt_graph = false;
-	graph_self_ = NULL; /* of the run before, in a process that was forked */
+	graph_self_ = &nobody; /* not of the run before, in a process that was forked */
 	shift = bytes || (granularity && granularity[0] == 'l') ? 6 : 2;
 	if (context > PLAIT_GRAPH_CONTEXT)
 		context = PLAIT_GRAPH_CONTEXT;
@@ -366,6 +396,7 @@ bool rt_graph_start(void)
 	regions = graph_memory(REGIONS * sizeof(*regions));
 	if (!regions || !graph_open())
 		return false;
+	skip_nothing(&nobody);
 	memset(locks, 0, sizeof(locks));
 	graph_header->version = PLAIT_GRAPH_VERSION;
 	graph_header->size = sizeof(*graph_header);

@@ -10,13 +10,17 @@
 #define REGIONS	     (1ull << (47 - REGION_SHIFT))
 #define CELLS	     (1ull << (REGION_SHIFT - 2))
 
-/* A cell: who wrote last (a tag of 10 bits, 0 = nobody) and the node of that write. */
-#define NODE_BITS   22
+/* A cell: who wrote last (a tag of 10 bits, 0 = nobody), whether anybody has read it since, and the
+ * node of that write. Own writes, the most frequent ones, need not look at the sharers. */
+#define NODE_BITS   21
 #define NODE_OF(c)  ((c) & ((1u << NODE_BITS) - 1))
-#define TAGS_OF_TWO 0xffc00000ffc00000ull
+#define CELL_SHARED (1u << NODE_BITS)
+#define TAG_SHIFT   (NODE_BITS + 1)
 #define TAG_OF(i)   ((i) % 1022 + 1)
 #define TAG_OF_NONE 1023u
-#define TWO_TAGS(t) ((uint64_t)(t) << NODE_BITS | (uint64_t)(t) << (NODE_BITS + 32))
+#define TWO(x)	    ((uint64_t)(x) << 32 | (x))
+#define TAGS_OF_TWO TWO(~0u << TAG_SHIFT)
+#define OWN_OF_TWO  TWO(~0u << NODE_BITS) /* the tag, and that nobody has read it */
 
 struct region {
 	uint32_t writer[CELLS];
@@ -67,7 +71,7 @@ struct graph_thread {
 	} write;
 };
 
-/* This thread's; NULL until its first access that is looked at. */
+/* This thread's; until its first access that is looked at, that of nobody, who skips nothing. */
 extern __thread struct graph_thread *graph_self_ __attribute__((tls_model("initial-exec")));
 extern struct plait_graph_header *graph_header;
 extern struct plait_graph_node *graph_nodes;
@@ -106,36 +110,63 @@ static inline struct graph_thread *graph_of(uint32_t thread)
 	return __atomic_load_n((struct graph_thread **)&rt_threads[thread].graph, __ATOMIC_ACQUIRE);
 }
 
+/* Of the two words from number i on: nothing new? */
+__attribute__((always_inline)) static inline bool
+graph_skips_two(const struct graph_thread *g, const struct region *r, bool write, uint64_t i)
+{
+	uint64_t cells = *(const volatile two_cells *)&r->writer[i];
+
+	if (write)
+		return !((cells ^ g->write_tags) & OWN_OF_TWO);
+	return !((cells ^ g->read_tags) & TAGS_OF_TWO) ||
+	       (*(const volatile two_sharers *)&r->sharers[i] & g->read_bits) == g->read_want;
+}
+
+__attribute__((always_inline)) static inline bool
+graph_skips_one(const struct graph_thread *g, const struct region *r, bool write, uint64_t i)
+{
+	uint32_t cell = __atomic_load_n(&r->writer[i], __ATOMIC_RELAXED);
+
+	if (write)
+		return !((cell ^ (uint32_t)g->write_tags) >> NODE_BITS);
+	return !((cell ^ (uint32_t)g->read_tags) >> TAG_SHIFT) ||
+	       (__atomic_load_n(&r->sharers[i], __ATOMIC_RELAXED) & (uint16_t)g->read_bits) ==
+		       (uint16_t)g->read_want;
+}
+
 /* The fast path: true when an aligned access of 1, 2, 4 or 8 bytes is nothing new. Looks without a
  * lock; a stale answer only loses an edge (004 section 5.4.2). */
 __attribute__((always_inline)) static inline bool graph_skips(bool write, uint64_t a, unsigned n)
 {
 	const struct graph_thread *g = graph_self_;
 	const struct region *r;
-	uint64_t i = (a & ((1ull << REGION_SHIFT) - 1)) >> 2, cells;
-	uint32_t sharers;
+	uint64_t i = (a & ((1ull << REGION_SHIFT) - 1)) >> 2;
 
 	/* not aligned, or no address of a program: the low bits go to the top */
-	if (unlikely(!g || (a >> __builtin_ctz(n) | a << (64 - __builtin_ctz(n)) % 64) >>
-				   (47 - __builtin_ctz(n))))
+	if (unlikely((a >> __builtin_ctz(n) | a << (64 - __builtin_ctz(n)) % 64) >>
+		     (47 - __builtin_ctz(n))))
 		return false;
 	r = __atomic_load_n(&g->regions[a >> REGION_SHIFT], __ATOMIC_RELAXED);
 	if (unlikely(!r))
 		return false;
-	if (n == 8) {
-		cells = *(const volatile two_cells *)&r->writer[i];
-		if (!write && !((cells ^ g->read_tags) & TAGS_OF_TWO))
-			return true;
-		sharers = *(const volatile two_sharers *)&r->sharers[i];
-		return write ? !((cells ^ g->write_tags) & TAGS_OF_TWO) && !sharers
-			     : (sharers & g->read_bits) == g->read_want;
-	}
-	cells = __atomic_load_n(&r->writer[i], __ATOMIC_RELAXED);
-	if (!write && (cells ^ (uint32_t)g->read_tags) >> NODE_BITS == 0)
-		return true;
-	sharers = __atomic_load_n(&r->sharers[i], __ATOMIC_RELAXED);
-	return write ? (cells ^ (uint32_t)g->write_tags) >> NODE_BITS == 0 && !sharers
-		     : (sharers & (uint16_t)g->read_bits) == (uint16_t)g->read_want;
+	return n == 8 ? graph_skips_two(g, r, write, i) : graph_skips_one(g, r, write, i);
+}
+
+/* The same for one that is not aligned: up to three words. */
+static inline bool graph_skips_odd(bool write, uint64_t a, unsigned n)
+{
+	const struct graph_thread *g = graph_self_;
+	const struct region *r;
+	uint64_t i = (a & ((1ull << REGION_SHIFT) - 1)) >> 2;
+
+	if (!(a & (n - 1)) || a >> 47 || i + 3 > CELLS)
+		return false;
+	r = __atomic_load_n(&g->regions[a >> REGION_SHIFT], __ATOMIC_RELAXED);
+	if (unlikely(!r))
+		return false;
+	if ((a & 3) + n <= 4)
+		return graph_skips_one(g, r, write, i);
+	return graph_skips_two(g, r, write, i) && (n < 8 || graph_skips_two(g, r, write, i + 1));
 }
 
 /* graph-hw.c */

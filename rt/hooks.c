@@ -50,7 +50,8 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		if (rt_access == RT_ACCESS_PLAIN)                                                  \
 			return *q;                                                                 \
 		if (rt_access == RT_ACCESS_GRAPH) {                                                \
-			rt_graph_access(false, p, n, site);                                        \
+			if (n == 1 || !graph_skips_odd(false, (uint64_t)p, n))                     \
+				rt_graph_access(false, p, n, site);                                \
 			return *q;                                                                 \
 		}                                                                                  \
 		if (rt_access == RT_ACCESS_ORDER) {                                                \
@@ -76,7 +77,8 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 			return;                                                                    \
 		}                                                                                  \
 		if (rt_access == RT_ACCESS_GRAPH) {                                                \
-			rt_graph_access(true, p, n, site);                                         \
+			if (n == 1 || !graph_skips_odd(true, (uint64_t)p, n))                      \
+				rt_graph_access(true, p, n, site);                                 \
 			*q = v;                                                                    \
 			return;                                                                    \
 		}                                                                                  \
