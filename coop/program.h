@@ -67,8 +67,8 @@ struct err *coop_load(struct coop *c, const char *path, struct coop_program *p, 
  * trace's own (NULL). */
 struct err *coop_load_trace(struct coop *c, struct trace *t, struct coop_program *p,
 			    const bool *chosen, const struct trace_outcome *outcome, char **why);
-/* The same from a section of vectors alone (unplait/vectors.h), with the names of its threads. NULL,
- * or what is wrong with it. */
+/* The same from a section of vectors alone (unplait/vectors.h), with the names of its threads.
+ * NULL, or what is wrong with it. */
 const char *coop_load_section(struct coop *c, const char *name, const char *signature,
 			      const char *const *threads, uint32_t nthreads, const void *data,
 			      size_t len);

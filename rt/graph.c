@@ -28,8 +28,8 @@
  * Repetition: data travels in blocks. A thread that reads word after word of what one write left
  * there, in one place and context, meets the same edge again and again; one that fills fresh memory
  * meets the same node. With racy look-up such an access is counted, and only every REPEAT-th asks
- * the clock and the tables: edges, contexts and counts are the same, the last time of the edge is up
- * to REPEAT accesses early. Under control, where times are steps, every access is timed. */
+ * the clock and the tables: edges, contexts and counts are the same, the last time of the edge is
+ *up to REPEAT accesses early. Under control, where times are steps, every access is timed. */
 #include "rt/graph.h"
 
 #include "rt/record.h"
@@ -219,9 +219,8 @@ static void analyse_write(struct graph_thread *g, uint32_t *cell, uint16_t *shar
 /* Nothing new: own word, or read before. */
 static inline bool skip_read(const struct graph_thread *g, uint32_t cell, const uint16_t *sharers)
 {
-	return is_mine(g, cell) ||
-	       ((cell & CELL_SHARED) && first_read && g->exact_bit &&
-		(__atomic_load_n(sharers, __ATOMIC_RELAXED) & g->bit));
+	return is_mine(g, cell) || ((cell & CELL_SHARED) && first_read && g->exact_bit &&
+				    (__atomic_load_n(sharers, __ATOMIC_RELAXED) & g->bit));
 }
 
 static inline bool skip_write(const struct graph_thread *g, uint32_t cell)
