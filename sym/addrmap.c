@@ -166,13 +166,10 @@ static uint64_t find_symbol(const struct addrmap *n, uint64_t value)
 	return 0;
 }
 
-/* Of the blocks around this address the one that lived at the time, else the last before. */
-static struct rec_block *find_block(const struct addrmap *n, uint64_t value, uint64_t clock,
-				    uint64_t until)
+/* How many blocks begin at this address or below. */
+static size_t blocks_up_to(const struct addrmap *n, uint64_t value)
 {
 	size_t lo = 0, hi = n->by_address.len;
-	struct rec_block *best = NULL;
-	int best_rank = -1;
 
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
@@ -182,7 +179,17 @@ static struct rec_block *find_block(const struct addrmap *n, uint64_t value, uin
 		else
 			hi = mid;
 	}
-	while (lo-- > 0) {
+	return lo;
+}
+
+/* Of the blocks around this address the one that lived at the time, else the last before. */
+static struct rec_block *find_block(const struct addrmap *n, uint64_t value, uint64_t clock,
+				    uint64_t until)
+{
+	struct rec_block *best = NULL;
+	int best_rank = -1;
+
+	for (size_t lo = blocks_up_to(n, value); lo-- > 0;) {
 		struct rec_block *b = &n->r->blocks.data[n->by_address.data[lo]];
 		bool inside = value - b->address < MAX(b->size, 1);
 		int rank = (inside ? 4 : 0) + (b->born <= until ? 2 : 0) + (b->died >= clock);
@@ -214,6 +221,22 @@ uint64_t addrmap_machine(struct addrmap *n, uint64_t value, uint64_t clock, uint
 		return 0;
 	}
 	return b ? b->object + (value - b->address) : 0;
+}
+
+bool addrmap_may_be(const struct addrmap *n, uint64_t machine, uint64_t value, uint64_t clock,
+		    uint64_t until)
+{
+	if (addrmap_native(n, machine) != value)
+		return false;
+	for (size_t lo = blocks_up_to(n, value); lo-- > 0;) {
+		const struct rec_block *b = &n->r->blocks.data[n->by_address.data[lo]];
+
+		if (value - b->address > n->largest)
+			break;
+		if (b->object && object_of(b->object) == object_of(machine))
+			return b->born <= until && b->died >= clock;
+	}
+	return true;
 }
 
 uint64_t addrmap_learned(const struct addrmap *n, uint64_t value)

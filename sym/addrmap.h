@@ -36,7 +36,11 @@ void addrmap_deinit(struct addrmap *n);
  * A heap block that has no object yet is handed out in *block (to be made, then asked again). */
 uint64_t addrmap_machine(struct addrmap *n, uint64_t value, uint64_t clock, uint64_t until,
 			 struct rec_block **block);
-/* The same among what was learned. Stack addresses are used again: ask memory first. */
+/* Can this native address, in use between two clocks, be that machine address? Heap blocks that had
+ * the same address one after the other are different objects. */
+bool addrmap_may_be(const struct addrmap *n, uint64_t machine, uint64_t value, uint64_t clock,
+		    uint64_t until);
+/* The machine's address among what was learned. Stack addresses are used again: ask memory first. */
 uint64_t addrmap_learned(const struct addrmap *n, uint64_t value);
 /* Object `machine` (its first byte) of `size` bytes lies at `low` natively. */
 void addrmap_learn(struct addrmap *n, uint64_t low, uint64_t size, uint64_t machine);

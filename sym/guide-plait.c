@@ -316,7 +316,7 @@ uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uin
 	for (size_t i = 0; i < fo->handles.len; i++)
 		if (fo->handles.data[i] == value)
 			return i + 1;
-	if (hint && addrmap_native(&fo->n, old.c) == value)
+	if (hint && addrmap_may_be(&fo->n, old.c, value, clock, until))
 		return old.c;
 	at = addrmap_machine(&fo->n, value, clock, until, &block);
 	if (block) { /* allocated by a thread that we have not run so far */
