@@ -35,7 +35,11 @@ static void add_notes(struct explanation *x, const struct constraints *c)
 			 c->failing.stats.how ? c->failing.stats.how : "?", c->failing.switches,
 			 c->failing.switches_found, c->core.edges.len, c->seconds_core,
 			 c->core.irreducible ? ", irreducible" : "", c->passing.seconds_solve);
-	if (c->passing.status == ORDER_UNSAT)
+	if (c->left_path)
+		explanation_note(x,
+				 "no passing order of these paths was confirmed natively; in the "
+				 "passing schedule the failing thread decides otherwise");
+	else if (c->passing.status == ORDER_UNSAT)
 		explanation_note(x, "no order of these paths passes; the passing schedule takes "
 				    "another path");
 	else if (!c->passing.confirmed)
@@ -71,9 +75,25 @@ static struct err *find_runs(struct constraints *c)
 	return err ? err : constraints_pass(c);
 }
 
+/* The unlock that the failure prevented has no native step: the lock stands for the section. */
+static uint32_t begin_of(const struct order_model *m, uint32_t event)
+{
+	const struct order_event *e = &m->events.data[event];
+	const struct order_thread *t = &m->threads.data[e->thread];
+
+	for (uint32_t i = e->index; i-- > 0 && m->events.data[event].synthetic;) {
+		const struct order_event *x = &m->events.data[t->data[i]];
+
+		if (!x->synthetic && x->object == e->object)
+			return t->data[i];
+	}
+	return event;
+}
+
 static struct err *report(const struct explain_options *options, const struct constraints *c,
 			  struct explanation **ret)
 {
+	const struct order_model *m = c->loaded.built.m;
 	struct explain_found found = { .failing = &c->failing.native.run,
 				       .passing =
 					       c->passing.confirmed ? &c->passing.native.run : NULL,
@@ -81,9 +101,11 @@ static struct err *report(const struct explain_options *options, const struct co
 	struct explain_options o = *options;
 	struct err *err;
 
-	if (c->flipped.before != ORDER_NONE) {
-		found.pair[0] = c->failing.native.clock[c->flipped.before];
-		found.pair[1] = c->failing.native.clock[c->flipped.after];
+	for (int i = 0; i < 2 && found.passing && c->flipped.before != ORDER_NONE; i++) {
+		uint32_t e = i ? c->flipped.after : begin_of(m, c->flipped.before);
+
+		found.pair[i] = c->failing.native.clock[e];
+		found.pair_passing[i] = c->passing.native.clock[e];
 	}
 	o.found = &found;
 	err = explain_dynamic(&o, ret);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { REDUCE_SECONDS = 5, ALTERNATES = 4, ENDINGS = 16 };
+enum { REDUCE_SECONDS = 5, ALTERNATES = 4, ENDINGS = 8, DECISIONS = 8 };
 
 static struct order_budget budget_of(const struct constraints *c)
 {
@@ -58,7 +58,9 @@ static bool is_recorded(const struct constraints *c, const struct run_result *r)
 	return r->outcome == c->recorded || c->recorded == PLAIT_OUTCOME_PASS;
 }
 
-/* What the order leaves open, the rest of the run, can go well or not: a few ways are tried. */
+/* What the order leaves open, the rest of the run, can go well or not: a few ways are tried. First
+ * behind the whole order, then, as what others do behind the failing thread's last step is not what
+ * was asked for, behind that. */
 static struct err *carry_out(struct constraints *c, const struct order_built *built,
 			     struct constraints_answer *a, bool fails)
 {
@@ -67,11 +69,11 @@ static struct err *carry_out(struct constraints *c, const struct order_built *bu
 	double start = clock_seconds();
 	struct err *err = NULL;
 
-	for (unsigned i = 0; i < ENDINGS && !a->confirmed && !err && c->session; i++) {
+	for (unsigned i = 0; i < 2 * ENDINGS && !a->confirmed && !err && c->session; i++) {
 		struct realize_end end = {
-			.last = fails || i % 2 == 0 ? c->loaded.failing : ORDER_NONE,
-			.strategy = strategy[MIN(i / 2, 2)],
-			.seed = i,
+			.last = fails || i >= ENDINGS ? c->loaded.failing : ORDER_NONE,
+			.strategy = strategy[MIN(i % ENDINGS, 2)],
+			.seed = i % ENDINGS,
 		};
 
 		realized_deinit(&a->native);
@@ -80,6 +82,8 @@ static struct err *carry_out(struct constraints *c, const struct order_built *bu
 					      : a->native.run.outcome == PLAIT_OUTCOME_PASS);
 		if (fails && a->native.followed)
 			break;
+		if (!fails && i < ENDINGS && !a->native.followed)
+			i = ENDINGS - 1; /* what comes behind it matters little */
 	}
 	a->seconds_native += clock_seconds() - start;
 	return err;
@@ -153,20 +157,28 @@ static struct err *pass_deadlock(struct constraints *c)
 	return err;
 }
 
-static struct err *find_core(struct constraints *c)
+static struct err *find_core(struct constraints *c, const struct order_model *m)
 {
 	struct order_budget budget = budget_of(c);
 	double start = clock_seconds();
-	struct err *err = order_core(c->loaded.built.m, ORDER_PASS, c->failing.order,
-				     c->failing.len, true, &budget, &c->core);
+	struct err *err;
 
-	c->seconds_core = clock_seconds() - start;
+	order_core_deinit(&c->core);
+	err = order_core(m, ORDER_PASS, c->failing.order, c->failing.len, true, &budget, &c->core);
+	c->seconds_core += clock_seconds() - start;
 	return err;
 }
 
-static struct err *flip(struct constraints *c)
+static bool both_happened(const struct constraints *c, struct order_edge pair)
 {
-	const struct order_model *m = c->loaded.built.m;
+	const uint64_t *clock = c->failing.native.clock;
+
+	return clock && clock[pair.before] && clock[pair.after];
+}
+
+static struct err *flip(struct constraints *c, const struct order_built *built)
+{
+	const struct order_model *m = built->m;
 	struct order_budget budget = budget_of(c);
 	double start = clock_seconds();
 	struct order_alternates found;
@@ -179,19 +191,59 @@ static struct err *flip(struct constraints *c)
 	a->seconds_solve += clock_seconds() - start;
 	a->stats = found.stats;
 	a->status = found.found.len ? ORDER_SAT : found.complete ? ORDER_UNSAT : ORDER_UNKNOWN;
-	c->pairs_tried = found.pairs_tried;
-	for (size_t i = 0; i < found.found.len && !a->confirmed && !err; i++) {
-		struct order_alternate *x = &found.found.data[i];
+	c->pairs_tried += found.pairs_tried;
+	for (size_t i = 0; i < 2 * found.found.len && !a->confirmed && !err; i++) {
+		struct order_alternate *x = &found.found.data[i % found.found.len];
 
+		/* first those that invert two steps which the failing run has */
+		if (!x->order || (i < found.found.len && !both_happened(c, x->flipped)))
+			continue;
 		free(a->order);
 		a->order = x->order;
 		a->len = x->len;
 		x->order = NULL;
 		a->switches_found = a->switches = order_count_switches(m, a->order, a->len);
 		c->flipped = x->flipped;
-		err = carry_out(c, &c->loaded.built, a, false);
+		err = carry_out(c, built, a, false);
 	}
 	order_alternates_deinit(&found);
+	return err;
+}
+
+/* Why does it fail, and how not? */
+static struct err *turn_round(struct constraints *c, const struct order_built *built)
+{
+	struct err *err = find_core(c, built->m);
+
+	return err ? err : flip(c, built);
+}
+
+/* The recorded paths do not go well in any order that was tried: the failing thread leaves its own.
+ */
+static struct err *leave_path(struct constraints *c)
+{
+	const struct order_model *m = c->loaded.built.m;
+	struct order_decisions decisions;
+	struct err *err = NULL;
+
+	order_decisions(m, c->loaded.failing, &decisions);
+	for (size_t i = 0; i < MIN(decisions.len, DECISIONS) && !err && !c->passing.confirmed;
+	     i++) {
+		struct order_built other = c->loaded.built;
+
+		other.m = order_model_cut(m, c->loaded.failing, &decisions.data[i]);
+		if (!other.m)
+			break;
+		if (order_validate(other.m, ORDER_FAIL, c->failing.order, c->failing.len, NULL,
+				   NULL))
+			err = turn_round(c, &other);
+		log_debug(1, "decision %zu of %zu, at step %u of the thread: %d, core of %zu edges",
+			  i, decisions.len, decisions.data[i].index, (int)c->passing.status,
+			  c->core.edges.len);
+		order_model_free(other.m);
+	}
+	c->left_path = c->passing.confirmed;
+	vec_deinit(&decisions);
 	return err;
 }
 
@@ -203,8 +255,10 @@ struct err *constraints_pass(struct constraints *c)
 	if (m->failure == TERM_NONE && c->recorded != PLAIT_OUTCOME_PASS)
 		return pass_deadlock(c);
 	if (c->failing.status == ORDER_SAT) {
-		err = find_core(c);
-		return err ? err : flip(c);
+		err = turn_round(c, &c->loaded.built);
+		if (!err && !c->passing.confirmed && c->session && c->loaded.failing != ORDER_NONE)
+			err = leave_path(c);
+		return err;
 	}
 	err = solve(c, m, m->failure == TERM_NONE ? ORDER_ANY : ORDER_PASS, &c->passing);
 	if (!err && c->passing.status == ORDER_SAT)

@@ -40,6 +40,7 @@ struct constraints {
 	struct order_core core;	   /* of the failing order; edges of loaded.built.m */
 	struct order_edge flipped; /* that the passing order inverts; before = ORDER_NONE: none */
 	size_t pairs_tried;
+	bool left_path; /* in the passing run the failing thread decides otherwise somewhere */
 	double seconds_trace, seconds_core;
 	struct constraints_options options;
 	struct session *session; /* borrowed; NULL: nothing is run */

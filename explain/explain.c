@@ -84,23 +84,29 @@ static struct err *shrink(struct job *j)
 	return NULL;
 }
 
-/* What the waiting threads of a deadlock wait to do: steps that never happened, at the end. */
+/* A step that never happened, at the end of the failing run. */
+static uint32_t add_pending_step(struct job *j, struct step e)
+{
+	e.clock = j->failing.steps;
+	e.pending = true;
+	e.index = 0;
+	for (size_t k = 0; k < j->steps.len; k++)
+		e.index += j->steps.data[k].thread == e.thread;
+	vec_push(&j->steps, e);
+	return (uint32_t)j->steps.len - 1;
+}
+
+/* What the waiting threads of a deadlock wait to do. */
 static void add_pending(struct job *j)
 {
 	for (size_t i = 0; i < j->failing.blocked.len; i++) {
 		const struct plait_blocked *b = &j->failing.blocked.data[i];
-		struct step e = { .thread = b->thread,
-				  .kind = b->kind,
-				  .site = b->site,
-				  .address = b->object,
-				  .clock = j->failing.steps,
-				  .pending = true };
 
-		if (b->thread >= j->steps.nthreads)
-			continue;
-		for (size_t k = 0; k < j->steps.len; k++)
-			e.index += j->steps.data[k].thread == e.thread;
-		vec_push(&j->steps, e);
+		if (b->thread < j->steps.nthreads)
+			add_pending_step(j, (struct step){ .thread = b->thread,
+							   .kind = b->kind,
+							   .site = b->site,
+							   .address = b->object });
 	}
 	steps_link(&j->steps);
 }
@@ -483,21 +489,59 @@ static uint32_t step_at(const struct steps *s, uint64_t clock)
 	return STEP_NONE;
 }
 
+/* Critical sections are turned round as a whole: for the end of one, its beginning. */
+static uint32_t section_begin(const struct steps *s, uint32_t i)
+{
+	const struct step *end = &s->data[i];
+
+	if (!step_is_release(end))
+		return i;
+	for (uint32_t k = i; k-- > 0;)
+		if (s->data[k].thread == end->thread && s->data[k].address == end->address &&
+		    step_is_acquire(&s->data[k]))
+			return k;
+	return i;
+}
+
+/* The pair that the passing run inverts, in the failing run. If the failure came before its second
+ * step, that is known from the passing run, and stands at the end. Both meet at one object, which
+ * may lie elsewhere in the passing run. */
+static bool find_pair(struct job *j, const struct steps *passing, struct step_pair *ret)
+{
+	const struct explain_found *found = j->options->found;
+	struct step missing;
+	uint32_t k;
+
+	ret->first = step_at(&j->steps, found->pair[0]);
+	ret->second = found->pair[1] ? step_at(&j->steps, found->pair[1]) : STEP_NONE;
+	if (ret->first != STEP_NONE && !found->pair[1] && found->pair_passing[1]) {
+		k = step_at(passing, found->pair_passing[1]);
+		if (k == STEP_NONE || passing->data[k].thread >= j->steps.nthreads)
+			return false;
+		missing = passing->data[k];
+		missing.address = j->steps.data[ret->first].address;
+		ret->second = add_pending_step(j, missing);
+		steps_link(&j->steps);
+	}
+	if (ret->first == STEP_NONE || ret->second == STEP_NONE)
+		return false;
+	ret->first = section_begin(&j->steps, ret->first);
+	ret->about = ret->second;
+	return true;
+}
+
 /* The passing run, too; false in *ret when it cannot be used. */
 static struct err *adopt_passing(struct job *j, bool *ret)
 {
 	const struct explain_found *found = j->options->found;
-	struct alternate a = { .found = true,
-			       .pair = { .first = step_at(&j->steps, found->pair[0]),
-					 .second = step_at(&j->steps, found->pair[1]) } };
+	struct alternate a = { .found = true };
 	struct run_request req = { .strategy = PLAIT_STRATEGY_REPLAY, .points = PLAIT_POINTS_ALL };
 	struct trace *trace = NULL;
 	struct err *err;
 
 	*ret = false;
-	if (!found->passing || a.pair.first == STEP_NONE || a.pair.second == STEP_NONE)
+	if (!found->passing)
 		return NULL;
-	a.pair.about = a.pair.second;
 	req.flags = found->passing->schedule.flags;
 	req.decisions = found->passing->schedule.decisions.data;
 	req.ndecisions = found->passing->schedule.decisions.len;
@@ -507,6 +551,10 @@ static struct err *adopt_passing(struct job *j, bool *ret)
 	trace_close(trace);
 	if (err || !a.passing.len)
 		return err;
+	if (!find_pair(j, &a.passing, &a.pair)) {
+		steps_deinit(&a.passing);
+		return NULL;
+	}
 	j->alternates.data[0] = a;
 	j->alternates.len = 1;
 	j->alternates.pairs_tried = found->pairs_tried;
@@ -524,9 +572,8 @@ static struct err *find_passing(struct job *j)
 		return err;
 	if (j->options->found && j->options->found->passing)
 		explanation_note(j->x,
-				 "the pair that the solver turned round is not in the failing "
-				 "run as recorded; the passing schedule was searched by native "
-				 "runs");
+				 "the pair that the solver turned round is in neither run as "
+				 "recorded; the passing schedule was searched by native runs");
 	return search_alternate(&j->runner, &j->steps, failed_thread(j), &budget, &j->alternates);
 }
 

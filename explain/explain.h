@@ -14,7 +14,8 @@ struct err;
 struct explain_found {
 	const struct run_result *failing;
 	const struct run_result *passing; /* NULL: look for one */
-	uint64_t pair[2]; /* clocks, in the failing run, of the pair that the passing one inverts */
+	/* clocks of the pair that the passing run inverts, in each run; 0: the run ends before */
+	uint64_t pair[2], pair_passing[2];
 	uint64_t pairs_tried;
 };
 

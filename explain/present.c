@@ -93,6 +93,8 @@ static const char *value_text(struct presenter *p, const struct step *s)
 
 	if (!step_is_memory(s) || !s->size || s->size > 8)
 		return NULL;
+	if (s->pending)
+		return "not reached";
 	if (s->size < 8)
 		v = (int64_t)(s->value << (64 - 8 * s->size)) >> (64 - 8 * s->size);
 	if (v >= 0 && (uint64_t)v > 0xffffff)

@@ -3,7 +3,8 @@
  * Every run with the other outcome breaks at least one edge of the core, so flipping each in turn
  * finds one when there is any. For a flipped edge the rest of the failing order is kept as far as
  * possible: assume all its other edges, and as long as that is impossible, give up one of those the
- * conflict names, the one nearest to the flipped pair. Where that takes too long: all edges after
+ * conflict names, the one nearest to the flipped pair; then take back what need not have been given
+ * up. Where that takes too long: all edges after
  * and before the pair, then only those before it, then none. The learner keeps what it learned from
  * one question to the next. */
 #include "order/edges.h"
@@ -21,6 +22,7 @@ struct flipper {
 	uint32_t *position;
 	struct projected_event *failing;
 	struct pinned_edges all;
+	uint32_t *nearest; /* the best order for the pair at hand */
 	double deadline;
 };
 
@@ -62,8 +64,10 @@ static uint64_t apart(const struct flipper *x, lit l, uint32_t a, uint32_t b)
 	return UINT64_MAX;
 }
 
-/* Take the edge nearest to the pair out of the assumptions, among those in the conflict. */
-static bool give_up_one(struct flipper *x, struct lits *assumptions, uint32_t a, uint32_t b)
+/* Move the edge nearest to the pair from the assumptions to those given up, among those in the
+ * conflict. */
+static bool give_up_one(struct flipper *x, struct lits *assumptions, struct lits *given_up,
+			uint32_t a, uint32_t b)
 {
 	const struct lits *core = &x->e->learner->sat.core;
 	uint64_t least = UINT64_MAX;
@@ -78,16 +82,41 @@ static bool give_up_one(struct flipper *x, struct lits *assumptions, uint32_t a,
 			}
 	if (!best)
 		return false;
+	vec_push(given_up, assumptions->data[best]);
 	memmove(&assumptions->data[best], &assumptions->data[best + 1],
 		(assumptions->len - best - 1) * sizeof(lit));
 	assumptions->len--;
 	return true;
 }
 
+static enum order_status ask_near(struct flipper *x, const struct lits *assumptions, double limit)
+{
+	enum order_status r;
+
+	learner_set_witness(x->e->learner, x->order);
+	r = engine_assume(x->e, assumptions->data, assumptions->len, limit);
+	if (r == ORDER_SAT) {
+		memcpy(x->nearest, x->e->found, x->e->p.ne * sizeof(*x->nearest));
+		x->e->found = x->nearest;
+	}
+	return r;
+}
+
+/* A conflict names more edges than had to be given up: which of them hold after all? */
+static void take_back(struct flipper *x, struct lits *assumptions, const struct lits *given_up,
+		      double limit)
+{
+	for (size_t i = 0; i < given_up->len && order_now() < limit; i++) {
+		vec_push(assumptions, given_up->data[i]);
+		if (ask_near(x, assumptions, limit) != ORDER_SAT)
+			assumptions->len--;
+	}
+}
+
 static enum order_status flip_near(struct flipper *x, lit literal, uint32_t a, uint32_t b)
 {
 	enum order_status r = ORDER_UNKNOWN;
-	struct lits assumptions = { 0 };
+	struct lits assumptions = { 0 }, given_up = { 0 };
 	double now = order_now(),
 	       limit = MIN(x->deadline, now + MAX(0.05, (x->deadline - now) / 8));
 
@@ -96,10 +125,12 @@ static enum order_status flip_near(struct flipper *x, lit literal, uint32_t a, u
 		if (x->all.data[i].literal >= 0 && x->all.data[i].literal != literal)
 			vec_push(&assumptions, x->all.data[i].literal);
 	do {
-		learner_set_witness(x->e->learner, x->order);
-		r = engine_assume(x->e, assumptions.data, assumptions.len, limit);
-	} while (r == ORDER_UNSAT && give_up_one(x, &assumptions, a, b));
+		r = ask_near(x, &assumptions, limit);
+	} while (r == ORDER_UNSAT && give_up_one(x, &assumptions, &given_up, a, b));
+	if (r == ORDER_SAT)
+		take_back(x, &assumptions, &given_up, limit);
 	vec_deinit(&assumptions);
+	vec_deinit(&given_up);
 	return r;
 }
 
@@ -263,6 +294,7 @@ struct err *order_alternates(const struct order_model *m, enum order_want want,
 
 		e.learner = learner_new(&e.p, &e.f);
 		x.position = xcalloc(len + 1, sizeof(*x.position));
+		x.nearest = xcalloc(len + 1, sizeof(*x.nearest));
 		for (uint32_t i = 0; i < len; i++) {
 			mine[i] = e.p.of_model[order[i]];
 			x.position[mine[i]] = i;
@@ -281,6 +313,7 @@ struct err *order_alternates(const struct order_model *m, enum order_want want,
 		vec_deinit(&x.all);
 		free(x.failing);
 		free(x.position);
+		free(x.nearest);
 		free(mine);
 	}
 	engine_stats(&e, &ret->stats);

@@ -147,8 +147,7 @@ void order_failure(struct order_model *m, uint32_t event, term_id condition)
 
 /* ---- locks held at the end ---- */
 
-/* Which lock does an event take (+1) or give back (-1)? */
-static int lock_effect(const struct order_event *e, uint32_t *lock)
+int order_lock_effect(const struct order_event *e, uint32_t *lock)
 {
 	*lock = e->object;
 	switch (e->kind) {
@@ -180,7 +179,7 @@ static struct held held_at_end(const struct order_model *m, uint32_t thread)
 
 	for (size_t i = 0; i < t->len; i++) {
 		uint32_t lock;
-		int effect = lock_effect(&m->events.data[t->data[i]], &lock);
+		int effect = order_lock_effect(&m->events.data[t->data[i]], &lock);
 		if (effect > 0)
 			vec_push(&held, lock);
 		for (size_t k = held.len; effect < 0 && k-- > 0;)
@@ -305,7 +304,7 @@ static struct err *check_thread(const struct order_model *m, uint32_t thread, ui
 		const struct order_event *e = &m->events.data[t->data[i]];
 		const struct order_event *before = i ? &m->events.data[t->data[i - 1]] : NULL;
 		uint32_t lock;
-		int effect = lock_effect(e, &lock);
+		int effect = order_lock_effect(e, &lock);
 
 		if (effect < 0 && !held[lock])
 			err = bad(m, t->data[i], "releases a lock the thread does not hold");
@@ -322,7 +321,7 @@ static struct err *check_thread(const struct order_model *m, uint32_t thread, ui
 	}
 	for (size_t i = 0; i < t->len; i++) {
 		uint32_t lock;
-		if (lock_effect(&m->events.data[t->data[i]], &lock))
+		if (order_lock_effect(&m->events.data[t->data[i]], &lock))
 			held[lock] = 0;
 	}
 	return err;
@@ -383,6 +382,7 @@ void order_answer_deinit(struct order_answer *a)
 void order_core_deinit(struct order_core *core)
 {
 	vec_deinit(&core->edges);
+	*core = (struct order_core){ 0 };
 }
 
 void order_alternates_deinit(struct order_alternates *a)

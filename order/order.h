@@ -101,6 +101,8 @@ term_id order_value(struct order_model *m, uint32_t event);
 term_id order_input(struct order_model *m, unsigned width, uint64_t hint);
 void order_condition(struct order_model *m, term_id condition);
 void order_failure(struct order_model *m, uint32_t event, term_id condition);
+/* Which lock does an event take (1) or give back (-1)? 0: none. */
+int order_lock_effect(const struct order_event *e, uint32_t *lock);
 /* Does a thread hold a lock at its end? Add an unlock for each (000 section 4.2.2). */
 bool order_thread_holds(const struct order_model *m, uint32_t thread);
 void order_close_thread(struct order_model *m, uint32_t thread);
@@ -108,6 +110,21 @@ struct order_model *order_model_copy(const struct order_model *m);
 /* A copy in which blocked locks were granted and every thread released what it held: the world in
  * which a recorded deadlock did not happen. Old events keep their numbers. */
 struct order_model *order_model_unblocked(const struct order_model *m);
+
+/* A condition that depends on nothing but what one thread read, and the last read it needs. */
+struct order_decision {
+	uint32_t condition; /* of the model */
+	uint32_t index;	    /* of that read, in its thread */
+};
+struct order_decisions VEC_FIELDS(struct order_decision);
+/* The decisions of a thread, latest first. */
+void order_decisions(const struct order_model *m, uint32_t thread, struct order_decisions *ret);
+/* A copy in which the thread's trace ends at a decision and the failure is that it was taken as
+ * recorded; NULL when others cannot do without what comes behind. Events keep their numbers, those
+ * left out are synthetic. An order of m that fails is one of the copy, unless somebody observes
+ * what was left out. */
+struct order_model *order_model_cut(const struct order_model *m, uint32_t thread,
+				    const struct order_decision *at);
 
 /* Is the model well formed? Everything below asks first. */
 struct err *order_model_check(const struct order_model *m);

@@ -40,7 +40,8 @@ uint64_t addrmap_machine(struct addrmap *n, uint64_t value, uint64_t clock, uint
  * the same address one after the other are different objects. */
 bool addrmap_may_be(const struct addrmap *n, uint64_t machine, uint64_t value, uint64_t clock,
 		    uint64_t until);
-/* The machine's address among what was learned. Stack addresses are used again: ask memory first. */
+/* The machine's address among what was learned. Stack addresses are used again: ask memory first.
+ */
 uint64_t addrmap_learned(const struct addrmap *n, uint64_t value);
 /* Object `machine` (its first byte) of `size` bytes lies at `low` natively. */
 void addrmap_learn(struct addrmap *n, uint64_t low, uint64_t size, uint64_t machine);

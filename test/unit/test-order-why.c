@@ -137,3 +137,38 @@ Test(order_why, deadlock_and_its_way_out)
 	order_model_free(ok);
 	order_model_free(m);
 }
+
+/* A thread that decides otherwise: solver and enumeration agree on whether it can. */
+Test(order_why, another_path_agrees_with_enumeration)
+{
+	size_t cuts = 0, kept = 0, ways_out = 0;
+
+	for (uint64_t seed = 20000; seed < 24000; seed++) {
+		struct order_model *m = brute_model(seed), *cut;
+		struct order_answer a = { 0 }, b;
+		struct order_decisions decisions;
+		uint32_t t = (uint32_t)(seed % m->threads.len);
+
+		cr_assert_null(order_solve(m, ORDER_FAIL, &budget, &a));
+		order_decisions(m, t, &decisions);
+		for (size_t i = 0; i < decisions.len && a.status == ORDER_SAT; i++) {
+			cut = order_model_cut(m, t, &decisions.data[i]);
+			if (!cut)
+				continue;
+			cuts++;
+			kept += order_validate(cut, ORDER_FAIL, a.order, a.len, NULL, NULL);
+			cr_assert_null(order_solve(cut, ORDER_PASS, &budget, &b));
+			cr_assert_eq(b.status == ORDER_SAT, brute_exists(cut, ORDER_PASS),
+				     "seed %ju", (uintmax_t)seed);
+			ways_out += b.status == ORDER_SAT;
+			order_answer_deinit(&b);
+			order_model_free(cut);
+		}
+		vec_deinit(&decisions);
+		order_answer_deinit(&a);
+		order_model_free(m);
+	}
+	cr_assert_gt(cuts, 100, "%zu cuts", cuts);
+	cr_assert_gt(2 * kept, cuts, "most failing orders are orders of the cut model");
+	cr_assert_gt(ways_out, 20);
+}
