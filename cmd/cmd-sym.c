@@ -1,6 +1,7 @@
 /* cmd/cmd-sym.c - `unplait sym`: look at what the symbolic machine does with a program. */
 #include "cmd/cmd.h"
 #include "cmd/sym-plait.h"
+#include "cmd/sym-schedules.h"
 
 #include "base/file.h"
 #include "base/strbuf.h"
@@ -14,10 +15,12 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 
 const struct cmd cmd_sym = {
 	.name = "sym",
-	.synopsis = "run|explore|trace [options] PROGRAM|FILE.plait [ARG...]",
+	.synopsis = "run|explore|schedules|trace [options] PROGRAM|FILE.plait [ARG...]",
 	.summary = "run a program's bitcode in the symbolic machine",
 	.help = "run      execute PROGRAM concretely, like the native program\n"
 		"explore  follow every path of symbolic arguments, input or environment\n"
+		"schedules  every interleaving of the threads of PROGRAM (built with `unplait cc`),\n"
+		"         each state once; what is found is run natively\n"
 		"trace    follow a recording (FILE.plait, of mode path or full): per thread, what\n"
 		"         it read, wrote and decided, in terms of what other threads wrote; or "
 		"run\n"
@@ -39,7 +42,7 @@ struct options {
 	struct sym_config c;
 	struct strings cflags, sym_env;
 	bool stats, files, no_confirm, paths, summary;
-	const char *input, *check;
+	const char *input, *check, *output;
 	uint64_t sym_args, sym_arg_len, sym_stdin, sym_env_len, query_ms, preemptions;
 };
 
@@ -417,11 +420,15 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 			"explore: depth, breadth or cover (default)"),
 		OPT_U64(0, "preemptions", "N", &o.preemptions,
 			"explore: every thread schedule with up to N preemptions"),
-		OPT_U64(0, "max-states", "N", &o.c.max_states, "explore: waiting states at most"),
+		OPT_U64(0, "max-states", "N", &o.c.max_states,
+			"explore: waiting states at most; schedules: states at most"),
 		OPT_U64(0, "max-paths", "N", &o.c.max_paths, "explore: stop after N paths"),
 		OPT_U64(0, "max-errors", "N", &o.c.max_errors, "explore: stop after N errors"),
 		OPT_FLAG(0, "all-errors", &o.c.all_errors,
-			 "explore: every path to an error, not one per place"),
+			 "explore: every path to an error, not one per place; schedules: go on "
+			 "after the first"),
+		OPT_STR('o', "output", "FILE", &o.output,
+			"schedules: save the first confirmed failure as a plait"),
 		OPT_FLAG(0, "paths", &o.paths, "explore: print the input of every path"),
 		OPT_FLAG(0, "no-confirm", &o.no_confirm, "explore: do not run the native program"),
 		OPT_U64(0, "query-ms", "MS", &o.query_ms,
@@ -457,7 +464,7 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 	if (err)
 		return err;
 	if (!what)
-		return cmd_usage(cmd, "what to do: run, explore or trace");
+		return cmd_usage(cmd, "what to do: run, explore, schedules or trace");
 	if (!strcmp(what, "trace") && argc && strlen(argv[0]) > 6 &&
 	    !strcmp(argv[0] + strlen(argv[0]) - 6, ".plait"))
 		return sym_plait_trace(&(struct sym_plait_options){ .path = argv[0],
@@ -467,8 +474,9 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 								    .max_ops = o.c.max_ops,
 								    .seconds = o.c.max_seconds },
 				       &common, status);
-	if (strcmp(what, "run") && strcmp(what, "explore") && strcmp(what, "trace"))
-		return cmd_usage(cmd, "what to do: run, explore or trace");
+	if (strcmp(what, "run") && strcmp(what, "explore") && strcmp(what, "trace") &&
+	    strcmp(what, "schedules"))
+		return cmd_usage(cmd, "what to do: run, explore, schedules or trace");
 	if (argc < 1)
 		return cmd_usage(cmd, "which program?");
 	if (o.input) {
@@ -499,6 +507,16 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 		o.c.env = (const char *const *)environ;
 		o.c.sym_args = o.c.sym_stdin = 0;
 		err = do_run(&o, &common, p, status);
+	} else if (!strcmp(what, "schedules")) {
+		o.c.env = (const char *const *)environ;
+		o.c.sym_env = NULL;
+		o.c.sym_args = o.c.sym_stdin = 0;
+		err = sym_schedules_show(&(struct sym_schedules_options){ .config = &o.c,
+									  .argv = argv,
+									  .input = o.input,
+									  .output = o.output,
+									  .no_confirm = o.no_confirm },
+					 p, &common, status);
 	} else if (!strcmp(what, "trace")) {
 		o.c.sym_env = NULL;
 		o.c.sym_args = o.c.sym_stdin = 0;

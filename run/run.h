@@ -212,6 +212,18 @@ struct hunt_result {
 struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret);
 void hunt_result_deinit(struct hunt_result *r);
 
+/* One operation of a schedule that was not found by running: this thread does its next one. */
+struct walk_step {
+	uint32_t thread;
+	uint32_t site;		   /* of an access; 0: a call ... */
+	uint32_t kind;		   /* ... enum plait_event_kind of it */
+	uint32_t choice, nchoices; /* of a signal: which waiter wakes, of how many */
+};
+/* A native run that does this in this order and then goes on without preemptions. *followed: it did
+ * all of it; *ret is that run, or the nearest. */
+struct err *walk_run(struct session *s, const struct walk_step *steps, size_t n,
+		     struct run_result *ret, bool *followed);
+
 /* Run once more with all events recorded and write a plait with its schedule. */
 struct err *save_plait(struct session *s, const struct run_result *r, const char *path);
 

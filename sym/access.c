@@ -64,9 +64,39 @@ static struct object *own(struct machine *m, uint32_t id)
 	return o;
 }
 
+/* While schedules are explored, the n-th object of a thread has the same number whatever the other
+ * threads did, and a stack object's is used again: states that are the same are to look the same. */
+#define OWN_BASE (1u << 14)
+
+static uint32_t own_number(uint32_t thread, enum object_kind kind, uint32_t n)
+{
+	return OWN_BASE + (n * MAX_EXPLORED_THREADS + thread) * 2 + (kind == OBJ_STACK);
+}
+
+static struct object *new_object(struct machine *m, enum object_kind kind, uint32_t size)
+{
+	struct state *s = m->s;
+	struct thread *t = s->nthreads ? current_thread(m) : NULL;
+	uint32_t n;
+
+	if (!m->guide->points || !t)
+		return memory_new(&s->memory, kind, size);
+	n = kind == OBJ_STACK ? t->stack++ : t->heap++;
+	return memory_new_at(&s->memory, own_number(s->current, kind, n), kind, size);
+}
+
+static void give_back_number(struct machine *m, uint32_t id)
+{
+	struct thread *t = current_thread(m);
+
+	if (m->guide->points && t->stack &&
+	    id == own_number(m->s->current, OBJ_STACK, t->stack - 1))
+		t->stack--;
+}
+
 uint64_t mem_new(struct machine *m, enum object_kind kind, uint64_t size)
 {
-	struct object *o = memory_new(&m->s->memory, kind, (uint32_t)size);
+	struct object *o = new_object(m, kind, (uint32_t)size);
 	struct frame *f = m->s->nthreads ? current_thread(m)->top : NULL;
 
 	if (f) {
@@ -90,6 +120,7 @@ void mem_release_to(struct machine *m, struct frame *f, uint32_t until)
 
 		f->allocas = memory_find(&m->s->memory, id)->below;
 		mem_release(m, id);
+		give_back_number(m, id);
 	}
 }
 

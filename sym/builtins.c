@@ -2,6 +2,7 @@
  * only), conversions of floating point, symbolic values. Everything that can be written in C is a
  * model instead (models/libc). */
 #include "sym/machine.h"
+#include "unplait/abi.h"
 
 #include "base/err.h"
 #include "base/file.h"
@@ -300,6 +301,9 @@ static enum stop dispatch(struct machine *m, struct frame *f, const struct op *o
 	case BI_STRLEN:
 		return string_length(m, a[0], ret);
 	case BI_EXIT:
+		st = m->guide->points ? machine_point(m, PLAIT_EV_PROCESS_EXIT, 0) : STOP_NONE;
+		if (st)
+			return st;
 		st = machine_fault(m, SYM_EXIT, "exit");
 		m->outcome.code = (int)(uint8_t)(a[0].x ? machine_value(m, m->s, a[0].x) : a[0].c);
 		return st;

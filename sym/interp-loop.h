@@ -1,4 +1,4 @@
-/* sym/interp-loop.h - the inner loop, included twice by interp.c: once for frames whose registers
+/* sym/interp-loop.h - the inner loop, included four times by interp.c: once for frames whose registers
  * are all concrete (SYMBOLIC 0), once for frames that may hold expressions (SYMBOLIC 1). Each
  * operation ends by jumping to the next one's code. Whatever is not simple goes to slow_op(),
  * which leaves the number of the next operation in the frame. */
@@ -19,6 +19,8 @@ static enum stop LOOP_NAME(struct machine *m)
 	const struct op *ops = f->f->ops, *o = ops + f->pc;
 #if FOLLOW
 	const uint32_t *sites = f->f->sites;
+#elif POINTS
+	const uint32_t *points = f->f->points;
 #endif
 	const int32_t *args;
 	struct function *callee;
@@ -38,9 +40,20 @@ static enum stop LOOP_NAME(struct machine *m)
 #define SITE                                                                                       \
 	if (sites && sites[o - ops])                                                               \
 	goto slow
-#else
+#define SITE_RARE (void)0
+#elif POINTS /* accesses that other threads may notice are scheduling points */
 #define DECIDE (void)0
-#define SITE   (void)0
+#define SITE                                                                                       \
+	do {                                                                                       \
+		if (__builtin_expect(points[o - ops], 0) &&                                        \
+		    machine_point(m, 0, points[o - ops]))                                          \
+			goto point;                                                                \
+	} while (0)
+#define SITE_RARE SITE
+#else
+#define DECIDE	  (void)0
+#define SITE	  (void)0
+#define SITE_RARE (void)0
 #endif
 #if SYMBOLIC
 #define SYM1(r1)                                                                                   \
@@ -134,7 +147,9 @@ L_MOVJ:
 #endif
 	GOTO(o->imm);
 L_SELECT:
+#if FOLLOW
 	SITE;
+#endif
 	SYM1(o->a);
 	a = r[o->a] ? (uint64_t)(int64_t)o->b : (uint64_t)(int64_t)(int32_t)o->imm;
 #if SYMBOLIC
@@ -280,7 +295,9 @@ L_SWITCH:
 	GOTO(target);
 
 L_CALL:
+#if FOLLOW
 	SITE;
+#endif
 	callee = m->ir->functions.data[o->b];
 	if (__builtin_expect(!callee->lowered, 0)) {
 		if (callee->declared_only)
@@ -365,6 +382,7 @@ L_STACKSAVE:
 L_STACKRESTORE:
 L_UNREACHABLE:
 L_UNSUPPORTED:
+	SITE_RARE;
 slow:
 	f->pc = (uint32_t)(o - ops);
 	n++;
@@ -385,9 +403,17 @@ enter: /* f is the frame to go on with */
 	ops = f->f->ops;
 #if FOLLOW
 	sites = f->f->sites;
+#elif POINTS
+	points = f->f->points;
 #endif
 	o = ops + f->pc;
 	goto *labels[o->code];
+#if POINTS
+point:
+	f->pc = (uint32_t)(o - ops);
+	st = STOP_POINT;
+	goto out;
+#endif
 budget:
 	f->pc = (uint32_t)(o - ops);
 	n -= 1; /* the branch runs again */
@@ -399,6 +425,7 @@ out:
 }
 #undef DECIDE
 #undef SITE
+#undef SITE_RARE
 #undef SYM1
 #undef SYM2
 #undef PUT

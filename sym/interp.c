@@ -36,11 +36,19 @@ static uint32_t switch_target(const struct switch_table *t, uint64_t v)
 #define LOOP_NAME loop_concrete
 #define SYMBOLIC  0
 #define FOLLOW	  0
+#define POINTS	  0
+#include "sym/interp-loop.h"
+#undef LOOP_NAME
+#undef POINTS
+#define LOOP_NAME loop_points
+#define POINTS	  1
 #include "sym/interp-loop.h"
 #undef LOOP_NAME
 #undef SYMBOLIC
+#undef POINTS
 #define LOOP_NAME loop_symbolic
 #define SYMBOLIC  1
+#define POINTS	  0
 #include "sym/interp-loop.h"
 #undef LOOP_NAME
 #undef FOLLOW
@@ -58,9 +66,13 @@ enum stop interp(struct machine *m)
 
 		if (m->guide->follows)
 			frame_make_symbolic(f);
-		st = m->guide->follows ? loop_follow(m)
-		     : f->x	       ? loop_symbolic(m)
-				       : loop_concrete(m);
+		if (m->guide->points && f->x)
+			return machine_fault(m, SYM_UNSUPPORTED,
+					     "symbolic values while schedules are explored");
+		st = m->guide->follows	? loop_follow(m)
+		     : m->guide->points ? loop_points(m)
+		     : f->x		? loop_symbolic(m)
+					: loop_concrete(m);
 	} while (st == STOP_SWITCH);
 	return st;
 }

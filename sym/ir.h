@@ -120,6 +120,8 @@ struct function {
 	uint32_t body;	     /* among the functions with bodies of the program's own bitcode;
 			      * UINT32_MAX for others */
 	uint32_t *sites;     /* following a plait: per operation its site, 0 = none; else NULL */
+	uint32_t *points;    /* exploring schedules: per operation the site of a shared access */
+	uint64_t *live;	     /* live.c: per operation a bit per register; NULL = not asked yet */
 	void *llvm;
 };
 

@@ -23,6 +23,7 @@ enum stop {
 	STOP_END,    /* the state is finished; machine->outcome says how */
 	STOP_PARK,   /* the guide took the state back into its queue */
 	STOP_BUDGET,
+	STOP_POINT, /* exploring schedules: the next operation is a scheduling point */
 };
 
 #define CACHE_SIZE 256
@@ -51,6 +52,7 @@ struct guide {
 	 * site. read: *v is what memory holds and may be replaced. call: *done means that nothing
 	 * is left to do (the result is stored, the pc moved on). */
 	const struct site_hooks *sites;
+	bool points; /* stop before each scheduling point: exploring schedules */
 	void *data;
 };
 
@@ -82,6 +84,10 @@ struct machine {
 	const struct sym_config *config;
 	struct state *s; /* running */
 	struct sym_outcome outcome;
+	/* exploring schedules */
+	bool stops; /* several threads are alive: there are scheduling points */
+	bool pass;  /* the next scheduling point is the one that was chosen: go on */
+	uint32_t choice, nchoices; /* which of the waiters a signal wakes; how many there were */
 	bool halted;	/* the guide ended the state; the outcome says how */
 	bool undecided; /* following a plait: a branch of a model on something unknown */
 	struct sym_stats stats;
@@ -207,6 +213,14 @@ enum stop thread_create(struct machine *m, const struct val *a, struct val *ret)
 /* thread: its number, from 0; blocks until it is done. */
 enum stop thread_join(struct machine *m, uint32_t thread, struct val out);
 void thread_make_tls(struct machine *m, struct thread *t);
+
+#define MAX_EXPLORED_THREADS 64
+/* Exploring schedules: stop before the current thread's operation, unless it was chosen. */
+enum stop machine_point(struct machine *m, uint8_t kind, uint32_t site);
+
+/* --- exploring schedules: which registers matter (live.c) --- */
+/* A word of bits for each 64 registers: what may still be read before it is written, from pc on. */
+const uint64_t *live_registers(struct ir *ir, struct function *f, uint32_t pc);
 
 /* --- symbolic operations (interp-slow.c): everything with an operand that is an expression --- */
 enum stop slow_op(struct machine *m, struct frame *f, const struct op *o);

@@ -6,12 +6,16 @@
  * empty are given back, so that a long run that calls and returns does not grow. */
 #include "sym/memory.h"
 
+#include "base/map.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 struct node {
 	uint32_t refs;
 	uint32_t used;	       /* children that are there */
+	uint64_t hash[2];      /* the children's, added up; both 0 = not known */
 	void *child[NODE_FAN]; /* nodes, or objects on the lowest level */
 };
 
@@ -52,10 +56,13 @@ static struct node *node_own(struct node *n, uint32_t height)
 {
 	struct node *c;
 
-	if (n->refs == 1)
+	if (n->refs == 1) {
+		n->hash[0] = n->hash[1] = 0;
 		return n;
+	}
 	c = xmemdup(n, sizeof(*n));
 	c->refs = 1;
+	c->hash[0] = c->hash[1] = 0;
 	for (uint32_t i = 0; i < NODE_FAN; i++) {
 		if (!c->child[i])
 			continue;
@@ -132,15 +139,23 @@ static void **own_slot(struct memory *m, uint32_t id, struct node **leaf)
 
 struct object *memory_new(struct memory *m, enum object_kind kind, uint32_t size)
 {
+	return memory_new_at(m, m->next_id++, kind, size);
+}
+
+struct object *memory_new_at(struct memory *m, uint32_t id, enum object_kind kind, uint32_t size)
+{
 	struct object *o = xcalloc(1, sizeof(*o) + size);
 	struct node *leaf;
+	void **slot;
 
 	o->refs = 1;
-	o->id = m->next_id++;
+	o->id = id;
 	o->size = size;
 	o->kind = (uint8_t)kind;
 	o->function = UINT32_MAX;
-	*own_slot(m, o->id, &leaf) = o;
+	slot = own_slot(m, o->id, &leaf);
+	assert(!*slot);
+	*slot = o;
 	leaf->used++;
 	return o;
 }
@@ -152,10 +167,13 @@ struct object *memory_own(struct memory *m, uint32_t id)
 	struct object *o = *slot, *c;
 
 	assert(o && !o->freed);
-	if (o->refs == 1)
+	if (o->refs == 1) {
+		o->hash[0] = o->hash[1] = 0;
 		return o;
+	}
 	c = xmemdup(o, sizeof(*o) + o->size);
 	c->refs = 1;
+	c->hash[0] = c->hash[1] = 0;
 	if (c->sym)
 		c->sym = xmemdup(o->sym, o->size * sizeof(*o->sym));
 	o->refs--;
@@ -200,6 +218,7 @@ void memory_release(struct memory *m, uint32_t id)
 	mark->refs = 1;
 	mark->sym = NULL;
 	mark->freed = true;
+	mark->hash[0] = mark->hash[1] = 0;
 	*slot = mark;
 	object_unref(o);
 }
@@ -208,4 +227,49 @@ void object_make_symbolic(struct object *o)
 {
 	if (!o->sym)
 		o->sym = xcalloc(o->size ? o->size : 1, sizeof(*o->sym));
+}
+
+/* --- hashing: a sum over the objects, so that where they hang in the tree does not matter --- */
+
+static void object_hash(struct object *o)
+{
+	XXH128_hash_t h = XXH3_128bits_withSeed(o->bytes, o->freed ? 0 : o->size,
+						hash_u64(o->id * 4ull + o->freed));
+
+	o->hash[0] = h.low64;
+	o->hash[1] = h.high64 | 1;
+}
+
+static void node_hash(struct node *n, uint32_t height)
+{
+	uint32_t left = n->used;
+
+	if (n->hash[0] | n->hash[1])
+		return;
+	for (uint32_t i = 0; left; i++) {
+		const uint64_t *h;
+
+		if (!n->child[i])
+			continue;
+		left--;
+		if (height == 1) {
+			struct object *o = n->child[i];
+
+			if (!(o->hash[0] | o->hash[1]))
+				object_hash(o);
+			h = o->hash;
+		} else {
+			node_hash(n->child[i], height - 1);
+			h = ((struct node *)n->child[i])->hash;
+		}
+		n->hash[0] += h[0];
+		n->hash[1] += h[1];
+	}
+}
+
+void memory_hash(struct memory *m, uint64_t ret[2])
+{
+	node_hash(m->root, m->height);
+	ret[0] = m->root->hash[0];
+	ret[1] = m->root->hash[1];
 }

@@ -26,6 +26,7 @@ struct object {
 	uint32_t below;	       /* stack: the object that this frame allocated before, 0 = none */
 	uint32_t function, pc; /* where it was allocated; function UINT32_MAX = before the start */
 	const char *name;      /* globals, arguments; borrowed */
+	uint64_t hash[2];      /* of the contents, for memory_hash; both 0 = not known */
 	expr_id *sym;	       /* NULL, or per byte: its expression, 0 = the concrete byte */
 	uint8_t bytes[];
 };
@@ -46,12 +47,18 @@ void memory_deinit(struct memory *m);
 void memory_copy(struct memory *to, const struct memory *from);
 /* A new zeroed object; valid until this memory is written again. */
 struct object *memory_new(struct memory *m, enum object_kind kind, uint32_t size);
+/* The same with a number of the caller's choice, which no object has now. */
+struct object *memory_new_at(struct memory *m, uint32_t id, enum object_kind kind, uint32_t size);
 /* NULL when the number was never used or belongs to a stack object that is gone. */
 struct object *memory_find(const struct memory *m, uint32_t id);
 /* The object, owned by this memory alone, to be written to. Must exist. */
 struct object *memory_own(struct memory *m, uint32_t id);
 /* A heap object leaves a marker of its bounds; any other leaves nothing. */
 void memory_release(struct memory *m, uint32_t id);
+/* 128 bits over everything the memory holds (concretely). What has not changed since it was hashed
+ * last, in this state or one it was forked from, is not looked at again; so nobody may keep a pointer
+ * to an owned object over this. */
+void memory_hash(struct memory *m, uint64_t ret[2]);
 /* Make room for symbolic bytes in an owned object. */
 void object_make_symbolic(struct object *o);
 

@@ -160,6 +160,42 @@ struct err *sym_explore(struct sym_program *p, const struct sym_config *config,
 struct err *sym_confirm(struct sym_program *p, const struct sym_config *config,
 			struct sym_result *r);
 
+/* --- every schedule --- */
+
+/* One scheduling decision: this thread does its next operation. */
+struct sym_turn {
+	uint32_t thread; /* by birth */
+	uint32_t site;	 /* of an access, in the binary's table; 0: a call */
+	uint8_t kind;	 /* enum plait_event_kind of a call */
+	bool timed_out;	 /* its wait ended without what it waited for */
+	uint32_t choice, nchoices; /* a signal: which waiter wakes, by thread; of how many */
+};
+
+/* A way in which the program can end, and a schedule to it. */
+struct sym_end {
+	struct sym_outcome outcome;
+	VEC(struct sym_turn) turns; /* from the second thread's birth on; without what one thread
+				     * alone does */
+	uint64_t times;
+};
+
+struct sym_schedules {
+	VEC(struct sym_end) ends; /* one per outcome and place; first found first */
+	uint64_t states, steps;	  /* different states; operations tried in one */
+	uint32_t depth;		  /* of the longest schedule */
+	bool complete;		  /* there are no other states */
+	struct names notes;
+	struct sym_stats stats;
+};
+void sym_schedules_deinit(struct sym_schedules *r);
+
+/* Every interleaving of the program's threads, at the scheduling points that a controlled native run
+ * has, with known values: depth first, each state once. Needs a binary from `unplait cc`, whose table
+ * says which accesses are points. Of the configuration it takes args, env, input, max_seconds,
+ * max_states, max_ops (of a thread between two points) and all_errors (go on after the first). */
+struct err *sym_schedules(struct sym_program *p, const struct sym_config *config,
+			  struct sym_schedules *ret);
+
 /* --- following a recorded path --- */
 
 /* Where the decisions of a run come from: every branch, of threads numbered by birth. False when

@@ -5,6 +5,7 @@
  * program's memory that the runtime uses in a native run. */
 #include "sched/sync.h"
 #include "sym/machine.h"
+#include "unplait/abi.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -196,6 +197,57 @@ static enum stop explore_point(struct machine *m)
 	return STOP_SWITCH;
 }
 
+enum stop machine_point(struct machine *m, uint8_t kind, uint32_t site)
+{
+	struct thread *t = current_thread(m);
+
+	if (!m->stops)
+		return STOP_NONE;
+	if (m->pass) {
+		m->pass = false;
+		return STOP_NONE;
+	}
+	t->point = kind;
+	t->point_site = site;
+	return STOP_POINT;
+}
+
+/* Which calls are scheduling points: the same as in a native run (rt/). Releasing is none, nor is
+ * making an object. 0 = none. */
+static uint8_t point_of(enum builtin id)
+{
+	static const uint8_t events[BI_COUNT] = {
+		[BI_THREAD_CREATE] = PLAIT_EV_FORK,
+		[BI_THREAD_JOIN] = PLAIT_EV_JOIN,
+		[BI_YIELD] = PLAIT_EV_YIELD,
+		[BI_SLEEP] = PLAIT_EV_SLEEP,
+		[BI_MUTEX_DESTROY] = PLAIT_EV_LOCK_DESTROY,
+		[BI_MUTEX_LOCK] = PLAIT_EV_LOCK,
+		[BI_MUTEX_TIMEDLOCK] = PLAIT_EV_LOCK,
+		[BI_MUTEX_TRYLOCK] = PLAIT_EV_TRYLOCK,
+		[BI_COND_DESTROY] = PLAIT_EV_LOCK_DESTROY,
+		[BI_COND_WAIT] = PLAIT_EV_WAIT,
+		[BI_COND_TIMEDWAIT] = PLAIT_EV_WAIT,
+		[BI_COND_SIGNAL] = PLAIT_EV_SIGNAL,
+		[BI_COND_BROADCAST] = PLAIT_EV_BROADCAST,
+		[BI_SEM_WAIT] = PLAIT_EV_SEM_WAIT,
+		[BI_SEM_TIMEDWAIT] = PLAIT_EV_SEM_WAIT,
+		[BI_SEM_TRYWAIT] = PLAIT_EV_SEM_TRYWAIT,
+		[BI_SEM_POST] = PLAIT_EV_SEM_POST,
+		[BI_BARRIER_WAIT] = PLAIT_EV_BARRIER_WAIT,
+		[BI_RWLOCK_DESTROY] = PLAIT_EV_LOCK_DESTROY,
+		[BI_RWLOCK_RDLOCK] = PLAIT_EV_RDLOCK,
+		[BI_RWLOCK_WRLOCK] = PLAIT_EV_WRLOCK,
+		[BI_RWLOCK_TRYRDLOCK] = PLAIT_EV_TRYRDLOCK,
+		[BI_RWLOCK_TRYWRLOCK] = PLAIT_EV_TRYWRLOCK,
+		[BI_SPIN_LOCK] = PLAIT_EV_LOCK,
+		[BI_SPIN_TRYLOCK] = PLAIT_EV_TRYLOCK,
+		[BI_ONCE_BEGIN] = PLAIT_EV_ONCE_BEGIN,
+	};
+
+	return events[id];
+}
+
 static bool preempted(struct machine *m)
 {
 	struct thread *t = current_thread(m);
@@ -262,11 +314,16 @@ enum stop thread_create(struct machine *m, const struct val *a, struct val *ret)
 	if (!f || f->declared_only)
 		return machine_fault(m, SYM_UNSUPPORTED,
 				     "a thread that starts in code without bitcode");
+	if (m->guide->points && id >= MAX_EXPLORED_THREADS)
+		return machine_fault(m, SYM_UNSUPPORTED, "more than %u threads",
+				     MAX_EXPLORED_THREADS);
 	st = mem_write(m, machine_concretise(m, a[0], 64, "a thread handle"), &handle, 8);
 	if (st)
 		return st;
 	s->threads = xreallocarray(s->threads, s->nthreads + 1, sizeof(*s->threads));
 	s->threads[id] = (struct thread){ .parent = me, .birth = ++s->threads[me].children };
+	s->threads[id].fresh = true;
+	m->stops = true;
 	s->nthreads++;
 	s->current = id;
 	thread_make_tls(m, &s->threads[id]);
@@ -406,6 +463,10 @@ static void cond_signal(struct machine *m, uint64_t cond, bool all)
 			   m->s->threads[i].wait_address == cond;
 	if (!all && waiting && m->config->seed)
 		skip = (uint32_t)(next_random(m) % waiting);
+	if (!all && m->guide->points) {
+		skip = m->choice;
+		m->nchoices = waiting;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct thread *t = &m->s->threads[i];
 
@@ -461,6 +522,11 @@ static enum stop sleep_for(struct machine *m, uint64_t ns, struct val *ret)
 {
 	struct thread *t = current_thread(m);
 
+	if (m->guide->points) { /* whoever sleeps may be the next to run */
+		m->s->clock += ns;
+		*ret = (struct val){ 0 };
+		return STOP_NONE;
+	}
 	if (t->phase == 0) {
 		t->phase = 1;
 		t->status = ns ? TH_SLEEPING : TH_RUNNABLE;
@@ -669,6 +735,11 @@ enum stop call_thread_builtin(struct machine *m, struct frame *f, const struct o
 
 	(void)f;
 	(void)n;
+	if (m->guide->points && point_of(id)) {
+		st = machine_point(m, point_of(id), 0);
+		if (st)
+			return st;
+	}
 	if (t->phase == 0 && id != BI_SELF && preempted(m))
 		return STOP_THREAD;
 	if (t->phase == 0 && id != BI_SELF && m->config->preemptions && m->s->nthreads > 1) {

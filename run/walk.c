@@ -1,0 +1,109 @@
+/* run/walk.c - carry out a schedule that somebody else has found.
+ *
+ * What comes in: who does what next, operation by operation, as the symbolic machine sees the program
+ * (site of an access, kind of a call). What goes out: a native run that did that, and its outcome.
+ *
+ * Native runs count steps, and some of their operations the other side knows nothing of (the start of
+ * a thread, a lock inside stdio), so the two are matched as we go: run with the decisions so far and
+ * with every choice logged; go through the log and the schedule together; where the log has another
+ * thread go on than the schedule wants, add a decision there and run again. An operation that is
+ * not the wanted one, of the wanted thread, simply happens first. Each run settles one more switch,
+ * and runs of programs that are explored this way are short. */
+#define LOG_DOMAIN "walk"
+#include "run/run.h"
+
+#include "base/err.h"
+#include "base/log.h"
+
+enum { CHOSEN = 1, ALTERNATIVE = 8, EXECUTED = 16 };
+
+struct walker {
+	const struct walk_step *steps;
+	size_t n, at; /* at: the next to happen */
+	struct decisions prefix; /* to run with */
+};
+
+static bool is_access(uint32_t kind)
+{
+	return kind >= PLAIT_EV_READ && kind <= PLAIT_EV_WRITE_RANGE;
+}
+
+static bool is_wanted(const struct walk_step *w, const struct plait_choice *c)
+{
+	if (w->thread != c->thread)
+		return false;
+	return w->site ? w->site == c->site && is_access(c->kind)
+		       : w->kind == c->kind ||
+				 (w->kind == PLAIT_EV_ONCE_BEGIN && c->kind == PLAIT_EV_ONCE_PASS);
+}
+
+/* Keep what was decided before this step, and add this. */
+static void decide(struct walker *w, const struct run_result *r, uint64_t step, uint32_t kind,
+		   uint32_t value, bool after_switch)
+{
+	const struct decisions *d = &r->schedule.decisions;
+
+	vec_clear(&w->prefix);
+	for (size_t i = 0; i < d->len; i++)
+		if (d->data[i].step < step || (after_switch && d->data[i].step == step &&
+					       d->data[i].kind != DECISION_CHOICE))
+			vec_push(&w->prefix, d->data[i]);
+	vec_push(&w->prefix, ((struct decision){ .step = step, .kind = kind, .value = value }));
+}
+
+/* Go through the run's choices. True when a decision has to be added. */
+static bool compare(struct walker *w, const struct run_result *r)
+{
+	w->at = 0;
+	for (size_t i = 0; i < r->nchoices && w->at < w->n; i++) {
+		const struct plait_choice *c = &r->choices[i];
+		const struct walk_step *want = &w->steps[w->at];
+
+		if (!(c->flags & CHOSEN))
+			continue;
+		if (c->flags & ALTERNATIVE) {
+			const struct walk_step *last = w->at ? want - 1 : NULL;
+
+			if (last && last->nchoices > 1 && c->thread != last->choice) {
+				decide(w, r, c->step, DECISION_CHOICE, last->choice, true);
+				return true;
+			}
+			continue;
+		}
+		if (c->thread != want->thread) {
+			decide(w, r, c->step, DECISION_SWITCH, want->thread, false);
+			return true;
+		}
+		w->at += is_wanted(want, c);
+	}
+	return false;
+}
+
+struct err *walk_run(struct session *s, const struct walk_step *steps, size_t n,
+		     struct run_result *ret, bool *followed)
+{
+	struct walker w = { .steps = steps, .n = n };
+	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY,
+				   .points = PLAIT_POINTS_ALL,
+				   .flags = PLAIT_CONTROL_LOG | PLAIT_CONTROL_PREFIX };
+	struct err *err = NULL;
+	size_t best = 0, tries = 0;
+	bool more = true;
+
+	*followed = false;
+	while (!err && more && tries < 4 * n + 16) {
+		req.decisions = w.prefix.data;
+		req.ndecisions = w.prefix.len;
+		err = session_run(s, &req, ret);
+		if (err)
+			break;
+		tries++;
+		more = !ret->diverged && compare(&w, ret);
+		best = MAX(best, w.at);
+	}
+	*followed = !err && !ret->diverged && w.at == n;
+	log_debug(1, "%zu of %zu operations as asked, %zu runs%s%s", best, n, tries,
+		  ret->text ? ": " : "", ret->text ? ret->text : "");
+	vec_deinit(&w.prefix);
+	return err;
+}

@@ -1,0 +1,24 @@
+/* sym/visited.h - private to sym/: states that have been seen, by 128 bits of hash. */
+#ifndef SYM_VISITED_H
+#define SYM_VISITED_H
+
+#include "sym/machine.h"
+
+struct words VEC_FIELDS(uint64_t);
+
+struct visited {
+	uint64_t (*slots)[2];	   /* both 0 = free */
+	size_t len, cap;	   /* cap is a power of two */
+	struct words frames, whole; /* being hashed */
+};
+
+void visited_deinit(struct visited *v);
+/* False when it was there already. */
+bool visited_add(struct visited *v, const uint64_t hash[2]);
+
+/* Everything the future of the state depends on: memory, threads with the registers that may still
+ * be read, who waits for what, the clock. A thread that has run since the last time must have its
+ * hash cleared, and nobody may own objects of the state across this: clear the cache. */
+void state_hash(struct visited *v, struct machine *m, struct state *s, uint64_t ret[2]);
+
+#endif
