@@ -59,6 +59,9 @@ static bool compare(struct walker *w, const struct run_result *r)
 		const struct plait_choice *c = &r->choices[i];
 		const struct walk_step *want = &w->steps[w->at];
 
+		log_debug(2, "step %llu thread %u kind %u site %u flags %u; want %u kind %u site %u",
+			  (unsigned long long)c->step, c->thread, c->kind, c->site, c->flags,
+			  want->thread, want->kind, want->site);
 		if (!(c->flags & CHOSEN))
 			continue;
 		if (c->flags & ALTERNATIVE) {

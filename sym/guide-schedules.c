@@ -152,7 +152,7 @@ static enum stop run_alone(struct machine *m, enum stop st)
 			i++;
 		m->s->current = i;
 		m->s->threads[i].status = TH_RUNNABLE;
-		st = run_thread(m, true);
+		st = run_thread(m, false);
 		if (st == STOP_THREAD && m->s->threads[i].status == TH_BLOCKED)
 			break; /* for ever: a deadlock, or a time-out */
 		if (st != STOP_END)
