@@ -51,6 +51,19 @@ static void decide(struct walker *w, const struct run_result *r, uint64_t step, 
 	vec_push(&w->prefix, ((struct decision){ .step = step, .kind = kind, .value = value }));
 }
 
+/* Has this thread been born by the choice at i? Then it was a candidate there or before. */
+static bool is_born(const struct run_result *r, size_t i, uint32_t thread)
+{
+	size_t end = i + 1;
+
+	while (end < r->nchoices && !(r->choices[end].flags & (CHOSEN | EXECUTED)))
+		end++;
+	for (size_t k = end; k-- > 0;)
+		if (!(r->choices[k].flags & ALTERNATIVE) && r->choices[k].thread == thread)
+			return true;
+	return false;
+}
+
 /* Go through the run's choices. True when a decision has to be added. */
 static bool compare(struct walker *w, const struct run_result *r)
 {
@@ -59,9 +72,6 @@ static bool compare(struct walker *w, const struct run_result *r)
 		const struct plait_choice *c = &r->choices[i];
 		const struct walk_step *want = &w->steps[w->at];
 
-		log_debug(2, "step %llu thread %u kind %u site %u flags %u; want %u kind %u site %u",
-			  (unsigned long long)c->step, c->thread, c->kind, c->site, c->flags,
-			  want->thread, want->kind, want->site);
 		if (!(c->flags & CHOSEN))
 			continue;
 		if (c->flags & ALTERNATIVE) {
@@ -74,6 +84,8 @@ static bool compare(struct walker *w, const struct run_result *r)
 			continue;
 		}
 		if (c->thread != want->thread) {
+			if (!is_born(r, i, want->thread))
+				continue; /* its parent is alone for now */
 			decide(w, r, c->step, DECISION_SWITCH, want->thread, false);
 			return true;
 		}
