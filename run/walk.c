@@ -21,6 +21,7 @@ struct walker {
 	const struct walk_step *steps;
 	size_t n, at; /* at: the next to happen */
 	struct decisions prefix; /* to run with */
+	VEC(uint64_t) passed;	 /* steps at which the wanted thread could not run */
 };
 
 static bool is_access(uint32_t kind)
@@ -64,6 +65,22 @@ static bool is_born(const struct run_result *r, size_t i, uint32_t thread)
 	return false;
 }
 
+/* The wanted thread waits for what the other one is about to do, of which the schedule knows
+ * nothing: let it. */
+static void pass_on(struct walker *w)
+{
+	vec_push(&w->passed, vec_last(&w->prefix)->step);
+	w->prefix.len--;
+}
+
+static bool is_passed(const struct walker *w, uint64_t step)
+{
+	for (size_t i = 0; i < w->passed.len; i++)
+		if (w->passed.data[i] == step)
+			return true;
+	return false;
+}
+
 /* Go through the run's choices. True when a decision has to be added. */
 static bool compare(struct walker *w, const struct run_result *r)
 {
@@ -84,8 +101,11 @@ static bool compare(struct walker *w, const struct run_result *r)
 			continue;
 		}
 		if (c->thread != want->thread) {
-			if (!is_born(r, i, want->thread))
-				continue; /* its parent is alone for now */
+			if (!is_born(r, i, want->thread) || is_passed(w, c->step))
+				continue; /* not born: its parent is alone for now */
+			log_debug(2, "step %llu: not %u but %u (kind %u, site %u), number %zu",
+				  (unsigned long long)c->step, c->thread, want->thread, want->kind,
+				  want->site, w->at);
 			decide(w, r, c->step, DECISION_SWITCH, want->thread, false);
 			return true;
 		}
@@ -101,6 +121,8 @@ struct err *walk_run(struct session *s, const struct walk_step *steps, size_t n,
 	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY,
 				   .points = PLAIT_POINTS_ALL,
 				   .flags = PLAIT_CONTROL_LOG | PLAIT_CONTROL_PREFIX };
+	/* one that goes astray behind the decisions need not go on for long */
+	uint64_t enough = 16 * (uint64_t)n + 10000;
 	struct err *err = NULL;
 	size_t best = 0, tries = 0;
 	bool more = true;
@@ -109,16 +131,24 @@ struct err *walk_run(struct session *s, const struct walk_step *steps, size_t n,
 	while (!err && more && tries < 4 * n + 16) {
 		req.decisions = w.prefix.data;
 		req.ndecisions = w.prefix.len;
+		req.event_budget = enough;
 		err = session_run(s, &req, ret);
 		if (err)
 			break;
 		tries++;
-		more = !ret->diverged && compare(&w, ret);
+		more = ret->diverged ? w.prefix.len > 0 : compare(&w, ret);
+		if (ret->diverged && more)
+			pass_on(&w);
+		if (!more && ret->end == PLAIT_END_BUDGET) {
+			req.event_budget = 0;
+			err = session_run(s, &req, ret);
+		}
 		best = MAX(best, w.at);
 	}
 	*followed = !err && !ret->diverged && w.at == n;
 	log_debug(1, "%zu of %zu operations as asked, %zu runs%s%s", best, n, tries,
 		  ret->text ? ": " : "", ret->text ? ret->text : "");
 	vec_deinit(&w.prefix);
+	vec_deinit(&w.passed);
 	return err;
 }
