@@ -1,6 +1,7 @@
 /* cmd/cmd-hunt.c - search for a schedule that makes the program fail. */
 #include "cmd/ci-output.h"
 #include "cmd/cmd.h"
+#include "cmd/propose.h"
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
 #include "run/run.h"
@@ -41,6 +42,9 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 			    : strchr(o->strategy, ':')
 				    ? ": every schedule within the bound was explored"
 				    : ": every schedule was explored");
+	if (!r->failures.len && r->exhausted && r->states)
+		strbuf_addf(&sb, "%" PRIu64 " states of the program, no others can be reached\n",
+			    r->states);
 	strbuf_addf(&sb,
 		    "%" PRIu64 " runs in %.1f s, %" PRIu64 " events, %" PRIu64
 		    " write-to-read pairs, %" PRIu64 " shared sites\n",
@@ -103,6 +107,8 @@ static void write_json(struct json *j, const struct hunt_result *r)
 	json_uint(j, "pairs", r->pairs);
 	json_uint(j, "points", r->points);
 	json_bool(j, "exhausted", r->exhausted);
+	if (r->states)
+		json_uint(j, "states", r->states);
 	json_bool(j, "interrupted", r->interrupted);
 	json_uint(j, "hangs_dismissed", r->hangs_dismissed);
 	uncontrolled_describe(r->uncontrolled, &sb);
@@ -125,7 +131,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	struct hunt_result r = { 0 };
 	const struct opt table[] = {
 		OPT_STR('s', "strategy", "S", &o.strategy,
-			"auto, random, pct[:d], pos, rf, dfs[:bound], fair, stay"),
+			"auto, random, pct[:d], pos, rf, dfs[:bound], states, fair, stay"),
 		OPT_U64('n', "runs", "N", &o.runs, "stop after N runs (default 10000)"),
 		OPT_REAL(0, "time", "SEC", &o.seconds, "stop after SEC seconds"),
 		OPT_FLAG(0, "all", &o.all, "go on after the first failure, keep one of each kind"),
@@ -154,6 +160,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
 		OPT_END,
 	};
+	struct sym_proposer proposer = { 0 };
 	struct json j;
 	struct err *err;
 
@@ -174,7 +181,10 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		o.output = o.all ? "failures" : "fail.plait";
 	else if (!*o.output)
 		o.output = NULL;
+	proposer_init(&proposer, &o.target);
+	o.proposer = proposer.available ? &proposer.proposer : NULL;
 	err = hunt_run(&o, &r);
+	proposer_deinit(&proposer);
 	if (err)
 		return err;
 	if (junit)

@@ -3,6 +3,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
+#include "cmd/propose.h"
 #include "run/run.h"
 #include "sym/sym.h"
 #include "trace/trace.h"
@@ -20,22 +21,6 @@ struct job {
 	size_t saved;	/* end + 1 */
 };
 
-static struct walk_step *walk_of(const struct sym_end *e)
-{
-	struct walk_step *w = xcalloc(e->turns.len + 1, sizeof(*w));
-
-	for (size_t i = 0; i < e->turns.len; i++) {
-		const struct sym_turn *t = &e->turns.data[i];
-
-		w[i] = (struct walk_step){ .thread = t->thread,
-					   .site = t->site,
-					   .kind = t->kind,
-					   .choice = t->choice,
-					   .nchoices = t->nchoices };
-	}
-	return w;
-}
-
 static bool agrees(const struct sym_outcome *o, const struct run_result *r)
 {
 	if (o->kind == SYM_EXIT)
@@ -48,7 +33,7 @@ static bool agrees(const struct sym_outcome *o, const struct run_result *r)
 static struct err *confirm_end(struct job *j, size_t i)
 {
 	const struct sym_end *e = &j->r.ends.data[i];
-	struct walk_step *w = walk_of(e);
+	struct walk_step *w = propose_steps(e);
 	struct run_result run = { 0 };
 	bool followed = false;
 	struct err *err = walk_run(j->session, w, e->turns.len, &run, &followed);

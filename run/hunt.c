@@ -5,7 +5,9 @@
  * memory and how long a run is. After them `auto` draws each run's strategy by weight: what has
  * lately seen new write-to-read pairs gets more runs, none ever gets none, and a share of the runs
  * takes every access as a point. When sampling has found nothing for a while, one run in four goes
- * on with a systematic search instead: a small program is then explored to its end.
+ * on with a systematic search instead: a small program is then explored to its end. Where the target
+ * carries its bitcode, the other engine (struct proposer) searches its states meanwhile, and native runs
+ * carry out what it finds: three times, with a budget that goes with the runs so far.
  *
  * With several jobs, runs overlap: each job has two sessions, so that one can run while the
  * result of the other is taken in. Run number i knows what the runs up to i - n have learned, n
@@ -30,6 +32,8 @@
 enum { LEARNING_RUNS = 2, EAGER_EVERY = 4, ALL_POINTS_EVERY = 4 };
 
 enum { HUNT_JOBS = 64, SYSTEMATIC_AFTER = 400, SYSTEMATIC_EVERY = 4 };
+enum { STATES_AFTER = 400, STATES_GROW = 16 };
+#define STATES_WORK 1000000000ull /* the first time: about a second */
 
 /* One member of the portfolio. */
 struct arm {
@@ -68,6 +72,9 @@ struct hunt {
 	struct guide guide;
 	struct dfs dfs; /* auto: the systematic part */
 	bool dfs_ended;
+	uint64_t states_next; /* run behind which states are searched again; UINT64_MAX: never */
+	uint64_t states_work; /* about nanoseconds; UINT64_MAX: the strategy is states */
+	uint64_t walks;	      /* native runs of what was proposed */
 };
 
 static uint64_t draw(struct hunt *h, uint64_t n)
@@ -100,13 +107,18 @@ static struct err *parse_strategy(struct hunt *h, const char *text)
 	}
 	snprintf(name, sizeof(name), "%.*s", (int)(colon ? colon - text : (long)strlen(text)),
 		 text);
+	if (!strcmp(name, "states") && h->o->proposer && !colon) {
+		add_arm(h, PLAIT_STRATEGY_STAY, 0, false);
+		h->states_work = UINT64_MAX;
+		return NULL;
+	}
 	strategy = sched_strategy_find(name);
 	if (strategy == PLAIT_STRATEGY_COUNT || strategy == PLAIT_STRATEGY_REPLAY ||
 	    strategy == PLAIT_STRATEGY_FOLLOW || /* needs a schedule to begin with */
 	    (colon && depth > SCHED_MAX_DEPTH))
 		return err_new(ERR_USAGE,
 			       "no strategy `%s': auto, random, pct[:d], pos, rf, fair, stay, "
-			       "dfs[:bound]",
+			       "dfs[:bound], states",
 			       text);
 	add_arm(h, strategy, colon ? depth : 3, strategy == PLAIT_STRATEGY_RF);
 	return NULL;
@@ -181,7 +193,9 @@ static struct err *save(struct hunt *h, struct hunt_failure *f)
 static struct err *consider(struct hunt *h, struct run_result *r, const char *strategy)
 {
 	uint64_t signature = run_signature(r), *known = map_find(&h->seen, signature);
-	struct hunt_failure f = { .run = h->result->runs, .times = 1, .tried = h->o->replays };
+	struct hunt_failure f = { .run = h->result->runs + h->walks,
+				  .times = 1,
+				  .tried = h->o->replays };
 	struct err *err;
 	bool hangs = true;
 
@@ -341,6 +355,70 @@ static struct err *take_in(struct hunt *h, struct slot *slot)
 			slot->systematic ? "dfs" : sched_strategy_name(slot->request.strategy));
 }
 
+/* ---- the other engine ---- */
+
+static struct err *try_proposal(struct hunt *h, const struct proposal *p)
+{
+	struct run_result r = { 0 };
+	bool followed;
+	struct err *err = walk_run(h->session, p->steps, p->n, &r, &followed);
+
+	h->walks++;
+	if (!err) {
+		h->result->steps += r.steps;
+		h->result->uncontrolled |= r.uncontrolled;
+		if (run_failed(&r))
+			err = consider(h, &r, "states");
+	}
+	run_result_deinit(&r);
+	return err;
+}
+
+/* What it proves holds for what it can judge by itself. */
+static bool can_propose(const struct hunt *h)
+{
+	const struct target *t = &h->o->target;
+
+	return h->o->proposer && !t->oracle && !t->expect && !t->spurious;
+}
+
+static struct err *search_states(struct hunt *h, uint64_t work)
+{
+	double left = h->o->seconds > 0 ? h->o->seconds - (clock_seconds() - h->start) : 0;
+	struct proposals p = { 0 };
+	struct err *err = h->o->proposer->propose(h->o->proposer->arg, work, MAX(left, 0), h->o->all,
+						  &p);
+
+	h->result->states = MAX(h->result->states, p.states);
+	for (size_t i = 0; !err && i < p.failing.len; i++)
+		err = try_proposal(h, &p.failing.data[i]);
+	if (!err && p.complete && !p.failing.len)
+		h->result->exhausted = !h->result->uncontrolled;
+	if (p.complete || p.failing.len)
+		h->states_next = UINT64_MAX; /* there is no more to be had */
+	proposals_deinit(&p);
+	return err;
+}
+
+/* auto: a bounded search now and then. A program that it cannot deal with is left to the others. */
+static void states_in_between(struct hunt *h)
+{
+	struct err *err;
+
+	if (h->result->runs < h->states_next)
+		return;
+	h->states_next = h->states_work >= STATES_WORK * STATES_GROW * STATES_GROW
+				 ? UINT64_MAX
+				 : h->states_next * STATES_GROW;
+	err = search_states(h, h->states_work);
+	h->states_work *= STATES_GROW;
+	if (err) {
+		log_verbose("states are not searched: %s", err_message(err));
+		h->states_next = UINT64_MAX;
+		err_free(err);
+	}
+}
+
 static bool may_start(const struct hunt *h)
 {
 	return h->started - h->result->runs < h->nslots && (!h->o->runs || h->started < h->o->runs);
@@ -370,6 +448,8 @@ static struct err *search(struct hunt *h)
 			err = session_finish(slot->session, &slot->result);
 		if (!err)
 			err = take_in(h, slot);
+		if (!err && (h->o->all || !h->result->failures.len))
+			states_in_between(h);
 	}
 	progress_done();
 	return interrupted(h, err);
@@ -423,6 +503,12 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 	memset(ret, 0, sizeof(*ret));
 	h.start = clock_seconds();
 	err = parse_strategy(&h, o->strategy);
+	if (h.states_work == UINT64_MAX && !can_propose(&h))
+		err = err_new(ERR_USAGE, "states cannot judge by output or an oracle, and knows no "
+					 "spurious wake-ups");
+	h.states_next = h.narms > 1 && can_propose(&h) ? STATES_AFTER : UINT64_MAX;
+	if (h.narms > 1)
+		h.states_work = STATES_WORK;
 	if (!err && o->all && o->output)
 		err = file_make_dirs(o->output);
 	if (!err)
@@ -430,7 +516,10 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 	h.nslots = o->jobs <= 1 ? 1 : 2 * (o->jobs < HUNT_JOBS ? o->jobs : HUNT_JOBS);
 	h.slots = xcalloc(h.nslots, sizeof(*h.slots));
 	if (!err)
-		err = h.arms[0].strategy == PLAIT_STRATEGY_DFS ? search_all(&h) : search(&h);
+		err = h.states_work == UINT64_MAX ? search_states(&h, 0)
+		      : h.arms[0].strategy == PLAIT_STRATEGY_DFS ? search_all(&h)
+								 : search(&h);
+	ret->runs += h.walks;
 	if (!err && session_note(h.session))
 		ret->note = xstrdup(session_note(h.session));
 	if (!err)

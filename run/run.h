@@ -175,6 +175,38 @@ void uncontrolled_describe(uint32_t uncontrolled, struct strbuf *out);
 struct err *confirm(struct session *s, const struct run_result *expected, unsigned n,
 		    unsigned *same);
 
+/* One operation of a schedule that was not found by running: this thread does its next one. */
+struct walk_step {
+	uint32_t thread;
+	uint32_t site;		   /* of an access; 0: a call ... */
+	uint32_t kind;		   /* ... enum plait_event_kind of it */
+	uint32_t choice, nchoices; /* of a signal: which waiter wakes, of how many */
+};
+/* A native run that does this in this order and then goes on without preemptions. *followed: it did
+ * all of it; *ret is that run, or the nearest. */
+struct err *walk_run(struct session *s, const struct walk_step *steps, size_t n,
+		     struct run_result *ret, bool *followed);
+
+/* Another engine, which searches schedules without running them: it proposes, a native run
+ * disposes. */
+struct proposal {
+	struct walk_step *steps;
+	size_t n;
+};
+struct proposals {
+	VEC(struct proposal) failing;
+	bool complete;	 /* there are no other failures */
+	uint64_t states; /* it has looked at */
+};
+void proposals_deinit(struct proposals *p);
+struct proposer {
+	/* Stop at the first failure unless `all`, and after that much work (about nanoseconds) or
+	 * time. */
+	struct err *(*propose)(void *arg, uint64_t work, double seconds, bool all,
+			       struct proposals *ret);
+	void *arg;
+};
+
 struct hunt_options {
 	struct target target;
 	const char *strategy; /* auto, random, pct[:d], pos, dfs[:bound], ... */
@@ -186,6 +218,7 @@ struct hunt_options {
 	bool all;	    /* go on after the first failure */
 	uint32_t points;    /* enum plait_points, or PLAIT_ANY: learned with a share of all */
 	const char *output; /* plait to write; NULL = none. With `all`: a folder */
+	const struct proposer *proposer; /* for "states" and auto; NULL = none */
 };
 
 struct hunt_failure {
@@ -205,24 +238,13 @@ struct hunt_result {
 	uint64_t pairs, points; /* coverage */
 	uint32_t uncontrolled;
 	bool interrupted; /* by Ctrl-C */
-	bool exhausted;	  /* dfs has explored everything within its bound */
+	bool exhausted;	  /* dfs or states has explored everything within its bound */
+	uint64_t states;  /* that states has looked at */
 	uint64_t hangs_dismissed, unconfirmed;
 	char *note;
 };
 struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret);
 void hunt_result_deinit(struct hunt_result *r);
-
-/* One operation of a schedule that was not found by running: this thread does its next one. */
-struct walk_step {
-	uint32_t thread;
-	uint32_t site;		   /* of an access; 0: a call ... */
-	uint32_t kind;		   /* ... enum plait_event_kind of it */
-	uint32_t choice, nchoices; /* of a signal: which waiter wakes, of how many */
-};
-/* A native run that does this in this order and then goes on without preemptions. *followed: it did
- * all of it; *ret is that run, or the nearest. */
-struct err *walk_run(struct session *s, const struct walk_step *steps, size_t n,
-		     struct run_result *ret, bool *followed);
 
 /* Run once more with all events recorded and write a plait with its schedule. */
 struct err *save_plait(struct session *s, const struct run_result *r, const char *path);

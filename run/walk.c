@@ -152,3 +152,10 @@ struct err *walk_run(struct session *s, const struct walk_step *steps, size_t n,
 	vec_deinit(&w.passed);
 	return err;
 }
+
+void proposals_deinit(struct proposals *p)
+{
+	for (size_t i = 0; i < p->failing.len; i++)
+		free(p->failing.data[i].steps);
+	vec_deinit(&p->failing);
+}

@@ -132,6 +132,7 @@ static bool agrees(const struct sym_outcome *o, const struct native *n)
 	case SYM_DIV_ZERO:
 		return sig == SIGFPE;
 	case SYM_DEADLOCK:
+	case SYM_LIVELOCK:
 		return n->timeout;
 	case SYM_UNSUPPORTED:
 	case SYM_BUDGET:

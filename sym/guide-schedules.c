@@ -13,6 +13,10 @@
  * of schedules: for three threads that is the difference between millions and more than can be
  * counted. Only the states on the current path are kept.
  *
+ * States that lead to each other form a component (Tarjan's algorithm, along the way). One that is
+ * complete and from which no end of the program can be reached is a livelock: whatever the scheduler
+ * does, the program goes round for ever. Any other loop ends under a fair scheduler.
+ *
  * Time is as unfair as can be: a sleep may end at once, a wait with a time limit may end whenever it
  * would have to wait. What the C library prints is no scheduling point here. */
 #include "base/err.h"
@@ -31,17 +35,26 @@
 /* A state on the current path, and what is still to be tried in it. */
 struct node {
 	struct state *s;
+	uint64_t hash[2];
+	uint32_t number, low; /* in order of discovery; the lowest that it leads back to */
+	bool ends;	      /* it leads to an end of the program */
+	bool told;	      /* it leads to a livelock that has been reported */
+	size_t open;	      /* how many states were open when it was entered */
 	struct sym_turn by; /* how we got here */
 	uint32_t thread;    /* the next to try */
 	uint32_t choice;    /* and the waiter that its signal wakes */
 	bool moved;	    /* some thread had a step */
 };
 
+/* Numbers of states that are done with. */
+enum { CLOSED = UINT32_MAX - 1, HANGS };
+
 struct search {
 	const struct sites *sites;
 	struct sym_schedules *ret;
 	struct visited visited;
 	VEC(struct node) path;
+	struct words open; /* hashes of states that are left but may lead back to the path */
 	struct map seen; /* outcome -> index into ret->ends */
 	bool incomplete, stop;
 };
@@ -220,9 +233,17 @@ static bool step(struct machine *m, struct state *s, uint32_t i, struct sym_turn
 
 /* --- the search --- */
 
-static void push(struct search *x, struct state *s, const struct sym_turn *by)
+static void push(struct search *x, struct state *s, const struct sym_turn *by,
+		 const uint64_t hash[2])
 {
-	vec_push(&x->path, ((struct node){ .s = s, .by = *by }));
+	uint32_t number = (uint32_t)x->visited.len;
+
+	vec_push(&x->path, ((struct node){ .s = s,
+					   .by = *by,
+					   .hash = { hash[0], hash[1] },
+					   .number = number,
+					   .low = number,
+					   .open = x->open.len }));
 	x->ret->depth = MAX(x->ret->depth, (uint32_t)x->path.len);
 }
 
@@ -247,10 +268,37 @@ static bool out_of_budget(struct machine *m, struct search *x)
 			     (unsigned long long)m->config->max_states);
 		return true;
 	}
+	if (m->config->max_work && m->stats.ops + x->visited.bytes / 2 + 500 * x->ret->steps >
+					   m->config->max_work) {
+		machine_note(m, "the budget was used up");
+		return true;
+	}
 	if (m->deadline > 0 && (x->ret->steps & 255) == 0 && clock_seconds() > m->deadline) {
 		machine_note(m, "the time was used up");
 		return true;
 	}
+	return false;
+}
+
+/* A step led to this state: down into it if it is new. */
+static bool enter(struct machine *m, struct search *x, struct state *c, const struct sym_turn *turn)
+{
+	struct node *n = vec_last(&x->path);
+	uint64_t hash[2];
+	uint32_t *number;
+
+	cache_clear(m);
+	state_hash(&x->visited, m, c, hash);
+	number = visited_put(&x->visited, hash);
+	if (!*number) {
+		*number = (uint32_t)x->visited.len;
+		push(x, c, turn, hash);
+		return true;
+	}
+	if (*number < CLOSED)
+		n->low = MIN(n->low, *number);
+	n->ends |= *number == CLOSED;
+	n->told |= *number == HANGS;
 	return false;
 }
 
@@ -261,12 +309,10 @@ static void advance(struct machine *m, struct search *x)
 	struct state *c = state_fork(n->s, 0);
 	struct sym_turn turn;
 	enum stop st = STOP_NONE;
-	uint64_t hash[2];
 	bool moved;
 
 	m->choice = n->choice;
 	moved = step(m, c, n->thread, &turn, &st);
-	m->s = NULL;
 	n->moved |= moved;
 	if (moved && turn.nchoices > n->choice + 1) {
 		n->choice++;
@@ -276,30 +322,60 @@ static void advance(struct machine *m, struct search *x)
 	}
 	x->ret->steps++;
 	if (moved && st == STOP_END) {
-		m->s = c;
+		n->ends = true;
 		add_end(m, x, &turn);
-		m->s = NULL;
-	} else if (moved) {
-		cache_clear(m);
-		state_hash(&x->visited, m, c, hash);
-		if (visited_add(&x->visited, hash)) {
-			push(x, c, &turn);
-			return;
-		}
+	} else if (moved && enter(m, x, c, &turn)) {
+		return;
 	}
+	m->s = NULL;
 	state_free(c);
+}
+
+static void close_state(struct search *x, const uint64_t hash[2], bool ends)
+{
+	*visited_put(&x->visited, hash) = ends ? CLOSED : HANGS;
+}
+
+/* The states from `n` on that lead back to it, and nowhere else. */
+static void close_component(struct machine *m, struct search *x, struct node *n)
+{
+	close_state(x, n->hash, n->ends);
+	while (x->open.len > n->open) {
+		x->open.len -= 2;
+		close_state(x, &x->open.data[x->open.len], n->ends);
+	}
+	if (n->ends || n->told)
+		return;
+	n->told = true;
+	m->s = n->s;
+	n->s->current = n->by.thread;
+	machine_outcome(m, &m->outcome, SYM_LIVELOCK,
+			"the threads go on, but the program can no longer end");
+	add_end(m, x, NULL);
 }
 
 static void leave(struct machine *m, struct search *x)
 {
-	struct node n = vec_pop(&x->path);
+	struct node *n = vec_last(&x->path), *up = x->path.len > 1 ? n - 1 : NULL;
 
-	if (!n.moved) {
-		vec_push(&x->path, n); /* its schedule is part of the finding */
-		add_deadlock(m, x, n.s);
-		x->path.len--;
+	if (!n->moved) {
+		add_deadlock(m, x, n->s);
+		n->ends = true;
 	}
-	state_free(n.s);
+	if (n->low == n->number) {
+		close_component(m, x, n);
+	} else {
+		vec_push(&x->open, n->hash[0]);
+		vec_push(&x->open, n->hash[1]);
+		up->low = MIN(up->low, n->low);
+	}
+	if (up) {
+		up->ends |= n->ends;
+		up->told |= n->told;
+	}
+	m->s = NULL;
+	state_free(n->s);
+	x->path.len--;
 }
 
 static void search_all(struct machine *m, struct search *x)
@@ -355,12 +431,14 @@ static void finish(struct machine *m, struct search *x)
 	m->ir->on_lowered = NULL;
 	visited_deinit(&x->visited);
 	vec_deinit(&x->path);
+	vec_deinit(&x->open);
 	map_deinit(&x->seen);
 }
 
 static struct err *explore(struct machine *m, struct search *x)
 {
 	struct sym_turn none = { 0 };
+	uint64_t hash[2];
 	enum stop st;
 	struct state *s;
 	struct err *err;
@@ -378,7 +456,10 @@ static struct err *explore(struct machine *m, struct search *x)
 		add_end(m, x, NULL);
 		state_free(s);
 	} else {
-		push(x, s, &none);
+		cache_clear(m);
+		state_hash(&x->visited, m, s, hash);
+		*visited_put(&x->visited, hash) = 1;
+		push(x, s, &none, hash);
 		search_all(m, x);
 	}
 	return NULL;

@@ -23,6 +23,7 @@ static const char *const kind_names[SYM_KINDS] = {
 	[SYM_DIV_ZERO] = "division-by-zero",
 	[SYM_STACK] = "stack-overflow",
 	[SYM_DEADLOCK] = "deadlock",
+	[SYM_LIVELOCK] = "livelock",
 	[SYM_UNREACHABLE] = "unreachable",
 	[SYM_UNSUPPORTED] = "unsupported",
 	[SYM_BUDGET] = "budget",

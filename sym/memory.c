@@ -240,12 +240,13 @@ static void object_hash(struct object *o)
 	o->hash[1] = h.high64 | 1;
 }
 
-static void node_hash(struct node *n, uint32_t height)
+static uint64_t node_hash(struct node *n, uint32_t height)
 {
 	uint32_t left = n->used;
+	uint64_t bytes = 0;
 
 	if (n->hash[0] | n->hash[1])
-		return;
+		return 0;
 	for (uint32_t i = 0; left; i++) {
 		const uint64_t *h;
 
@@ -255,21 +256,26 @@ static void node_hash(struct node *n, uint32_t height)
 		if (height == 1) {
 			struct object *o = n->child[i];
 
-			if (!(o->hash[0] | o->hash[1]))
+			if (!(o->hash[0] | o->hash[1])) {
 				object_hash(o);
+				bytes += o->size;
+			}
 			h = o->hash;
 		} else {
-			node_hash(n->child[i], height - 1);
+			bytes += node_hash(n->child[i], height - 1);
 			h = ((struct node *)n->child[i])->hash;
 		}
 		n->hash[0] += h[0];
 		n->hash[1] += h[1];
 	}
+	return bytes;
 }
 
-void memory_hash(struct memory *m, uint64_t ret[2])
+uint64_t memory_hash(struct memory *m, uint64_t ret[2])
 {
-	node_hash(m->root, m->height);
+	uint64_t bytes = node_hash(m->root, m->height);
+
 	ret[0] = m->root->hash[0];
 	ret[1] = m->root->hash[1];
+	return bytes;
 }

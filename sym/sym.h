@@ -36,6 +36,7 @@ enum sym_kind {
 	SYM_DIV_ZERO,
 	SYM_STACK, /* recursion too deep */
 	SYM_DEADLOCK,
+	SYM_LIVELOCK, /* threads run, but the program can no longer end */
 	SYM_UNREACHABLE, /* code that the compiler was promised never runs */
 	SYM_UNSUPPORTED,
 	SYM_BUDGET,   /* operations, depth or time used up */
@@ -125,6 +126,8 @@ struct sym_config {
 	uint32_t preemptions; /* explore: schedules with up to that many switches that no thread
 			       * asked for, at synchronisation calls; 0 = one schedule */
 	uint64_t max_states, max_paths, max_errors; /* 0 = no limit */
+	uint64_t max_work; /* schedules: a measure of time that is the same everywhere, roughly
+			    * nanoseconds; 0 = no limit */
 	uint32_t query_ms;
 	const char *order;     /* "depth", "breadth" or "cover" */
 	const char *query_log; /* file that receives every query in SMT-LIB, or NULL */
@@ -192,7 +195,7 @@ void sym_schedules_deinit(struct sym_schedules *r);
 /* Every interleaving of the program's threads, at the scheduling points that a controlled native run
  * has, with known values: depth first, each state once. Needs a binary from `unplait cc`, whose table
  * says which accesses are points. Of the configuration it takes args, env, input, max_seconds,
- * max_states, max_ops (of a thread between two points) and all_errors (go on after the first). */
+ * max_states, max_work, max_ops (of a thread between two points) and all_errors (go on after the first). */
 struct err *sym_schedules(struct sym_program *p, const struct sym_config *config,
 			  struct sym_schedules *ret);
 

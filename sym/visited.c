@@ -16,47 +16,57 @@
 void visited_deinit(struct visited *v)
 {
 	free(v->slots);
+	free(v->numbers);
 	vec_deinit(&v->frames);
 	vec_deinit(&v->whole);
 	*v = (struct visited){ 0 };
 }
 
-static uint64_t *find_slot(const struct visited *v, const uint64_t hash[2])
+static size_t find_slot(const struct visited *v, const uint64_t hash[2])
 {
 	size_t i = hash[0] & (v->cap - 1);
 
 	while ((v->slots[i][0] | v->slots[i][1]) &&
 	       (v->slots[i][0] != hash[0] || v->slots[i][1] != hash[1]))
 		i = (i + 1) & (v->cap - 1);
-	return v->slots[i];
+	return i;
 }
 
 static void grow(struct visited *v)
 {
-	struct visited bigger = { .cap = v->cap ? 2 * v->cap : 1 << 12, .len = v->len };
+	struct visited bigger = { .cap = v->cap ? 2 * v->cap : 1 << 12 };
 
 	bigger.slots = xcalloc(bigger.cap, sizeof(*bigger.slots));
-	for (size_t i = 0; i < v->cap; i++)
-		if (v->slots[i][0] | v->slots[i][1])
-			memcpy(find_slot(&bigger, v->slots[i]), v->slots[i], sizeof(v->slots[i]));
+	bigger.numbers = xcalloc(bigger.cap, sizeof(*bigger.numbers));
+	for (size_t i = 0; i < v->cap; i++) {
+		size_t at;
+
+		if (!(v->slots[i][0] | v->slots[i][1]))
+			continue;
+		at = find_slot(&bigger, v->slots[i]);
+		memcpy(bigger.slots[at], v->slots[i], sizeof(v->slots[i]));
+		bigger.numbers[at] = v->numbers[i];
+	}
 	free(v->slots);
+	free(v->numbers);
 	v->slots = bigger.slots;
+	v->numbers = bigger.numbers;
 	v->cap = bigger.cap;
 }
 
-bool visited_add(struct visited *v, const uint64_t hash[2])
+uint32_t *visited_put(struct visited *v, const uint64_t hash[2])
 {
-	uint64_t *slot;
+	size_t at;
 
 	if (4 * (v->len + 1) > 3 * v->cap)
 		grow(v);
-	slot = find_slot(v, hash);
-	if (slot[0] | slot[1])
-		return false;
-	slot[0] = hash[0];
-	slot[1] = hash[1];
-	v->len++;
-	return true;
+	at = find_slot(v, hash);
+	if (!(v->slots[at][0] | v->slots[at][1])) {
+		v->slots[at][0] = hash[0];
+		v->slots[at][1] = hash[1];
+		v->len++;
+	}
+	return &v->numbers[at];
 }
 
 /* --- hashing --- */
@@ -131,7 +141,7 @@ static void add_thread(struct machine *m, struct thread *t, struct words *frames
 void state_hash(struct visited *v, struct machine *m, struct state *s, uint64_t ret[2])
 {
 	v->whole.len = 0;
-	memory_hash(&s->memory, ret);
+	v->bytes += memory_hash(&s->memory, ret);
 	vec_push(&v->whole, ret[0]);
 	vec_push(&v->whole, ret[1]);
 	vec_push(&v->whole, s->clock);
