@@ -71,6 +71,13 @@ static bool is_thread_choice(const struct dfs_node *n)
 	return !(n->options.data[0].op.flags & ALTERNATIVE);
 }
 
+/* The run itself went on with a thread that sleeps here: what follows repeats other schedules, but
+ * the other options of this choice do not. */
+static bool chose_sleeper(const struct dfs_node *n)
+{
+	return is_thread_choice(n) && is_asleep(n, n->options.data[n->chosen].op.thread);
+}
+
 /* Who sleeps after `from`'s choice was executed. */
 static void inherit_sleep(const struct dfs_node *from, struct dfs_node *to)
 {
@@ -162,12 +169,10 @@ static struct err *extend(struct dfs *d, const struct run_result *r)
 				const struct dfs_node *up = vec_last(&d->path);
 
 				n.preemptions = up->preemptions + cost(up, up->chosen);
-				n.redundant = up->redundant;
+				n.redundant = up->redundant || chose_sleeper(up);
 				if (d->bound == PLAIT_ANY)
 					inherit_sleep(up, &n);
 			}
-			if (is_thread_choice(&n) && is_asleep(&n, n.options.data[0].op.thread))
-				n.redundant = true;
 			vec_push(&d->path, n);
 		}
 		depth++;

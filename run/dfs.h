@@ -24,7 +24,7 @@ struct dfs_node {
 	size_t chosen;
 	size_t ndecisions; /* decisions before this choice */
 	uint32_t preemptions;
-	bool redundant; /* the chosen thread is asleep: nothing new below */
+	bool redundant; /* a sleeping thread was chosen above: nothing new here */
 };
 
 struct dfs {
