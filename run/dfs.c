@@ -12,6 +12,8 @@ enum { CHOSEN = 1, RUNNING = 2, WRITES = 4, ALTERNATIVE = 8, EXECUTED = 16 };
 
 static void node_deinit(struct dfs_node *n)
 {
+	for (size_t i = 0; i < n->options.len; i++)
+		vec_deinit(&n->options.data[i].after);
 	vec_deinit(&n->options);
 	vec_deinit(&n->asleep);
 	vec_deinit(&n->after);
@@ -78,18 +80,33 @@ static bool chose_sleeper(const struct dfs_node *n)
 	return is_thread_choice(n) && is_asleep(n, n->options.data[n->chosen].op.thread);
 }
 
-/* Who sleeps after `from`'s choice was executed. */
+/* Does the thread's whole step, of which these are operations, stay independent of what was done? */
+static bool sleeps_on(const struct dfs_node *n, const struct dfs_ops *ops, uint32_t thread)
+{
+	for (size_t i = 0; i < ops->len; i++)
+		if (ops->data[i].thread == thread && wakes(n, &ops->data[i]))
+			return false;
+	return true;
+}
+
+/* Who sleeps after `from`'s choice was executed. A step is more than the operation it was chosen for:
+ * a thread that also released a lock is woken by whoever wants that. */
 static void inherit_sleep(const struct dfs_node *from, struct dfs_node *to)
 {
-	size_t i;
-
-	for (i = 0; i < from->asleep.len; i++)
-		if (!wakes(from, &from->asleep.data[i]))
+	for (size_t i = 0; i < from->asleep.len; i++)
+		if (sleeps_on(from, &from->asleep, from->asleep.data[i].thread))
 			vec_push(&to->asleep, from->asleep.data[i]);
-	for (i = 0; is_thread_choice(from) && i < from->options.len; i++)
-		if (i != from->chosen && from->options.data[i].tried &&
-		    !wakes(from, &from->options.data[i].op))
-			vec_push(&to->asleep, from->options.data[i].op);
+	for (size_t i = 0; is_thread_choice(from) && i < from->options.len; i++) {
+		const struct dfs_option *o = &from->options.data[i];
+
+		if (i == from->chosen || !o->tried || wakes(from, &o->op) ||
+		    !sleeps_on(from, &o->after, o->op.thread))
+			continue;
+		vec_push(&to->asleep, o->op);
+		for (size_t k = 0; k < o->after.len; k++)
+			if (o->after.data[k].thread == o->op.thread)
+				vec_push(&to->asleep, o->after.data[k]);
+	}
 }
 
 static uint32_t cost(const struct dfs_node *n, size_t option)
@@ -110,7 +127,7 @@ static size_t read_group(const struct run_result *r, size_t at, struct dfs_node 
 	size_t i = at;
 
 	do {
-		vec_push(&n->options, (struct dfs_option){ r->choices[i], false });
+		vec_push(&n->options, ((struct dfs_option){ .op = r->choices[i] }));
 		i++;
 	} while (i < r->nchoices && !(r->choices[i].flags & (CHOSEN | EXECUTED)));
 	n->options.data[0].tried = true;
@@ -200,7 +217,7 @@ static bool next_option(struct dfs *d, struct dfs_node *n, size_t *ret)
 struct err *dfs_advance(struct dfs *d, const struct run_result *r, bool *more)
 {
 	struct err *err = extend(d, r);
-	size_t i;
+	size_t i, next;
 
 	if (err)
 		return err;
@@ -208,8 +225,12 @@ struct err *dfs_advance(struct dfs *d, const struct run_result *r, bool *more)
 		struct dfs_node *n = vec_last(&d->path);
 		const struct plait_choice *op;
 
-		if (!next_option(d, n, &n->chosen))
+		if (!next_option(d, n, &next))
 			continue;
+		vec_deinit(&n->options.data[n->chosen].after);
+		n->options.data[n->chosen].after = n->after;
+		n->after = (struct dfs_ops){ 0 };
+		n->chosen = next;
 		n->options.data[n->chosen].tried = true;
 		op = &n->options.data[n->chosen].op;
 		vec_clear(&d->decisions);

@@ -12,15 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct dfs_ops VEC_FIELDS(struct plait_choice);
+
 struct dfs_option {
 	struct plait_choice op;
+	struct dfs_ops after; /* tried before: what its thread did along with it */
 	bool tried;
 };
 
 struct dfs_node {
 	VEC(struct dfs_option) options;
-	VEC(struct plait_choice) asleep; /* threads whose next step was explored before */
-	VEC(struct plait_choice) after;	 /* executed after the choice, without another */
+	struct dfs_ops asleep; /* steps that were explored before, operation by operation */
+	struct dfs_ops after;  /* executed after the choice, without another */
 	size_t chosen;
 	size_t ndecisions; /* decisions before this choice */
 	uint32_t preemptions;
