@@ -234,6 +234,19 @@ void launch_kill(struct launch *l)
 	reap(l);
 }
 
+enum { LAST_WORDS_MS = 500 };
+
+/* A runtime that is told to abort saves what its threads have not yet written (branch bits); a
+ * program that does not listen is killed all the same. */
+static void ask_to_end(const struct launch *l)
+{
+	struct pollfd fd = { .fd = l->pidfd, .events = POLLIN };
+
+	if (l->ended || l->pidfd < 0 || kill(l->pid, SIGABRT))
+		return;
+	poll(&fd, 1, LAST_WORDS_MS);
+}
+
 /* Milliseconds until the first deadline, -1 for none. */
 static int until_deadline(const struct launch *launches, size_t n)
 {
@@ -265,6 +278,7 @@ static bool find_ended(struct launch *launches, size_t n, const struct pollfd *f
 			reap(l);
 		} else if (l->deadline && now >= l->deadline) {
 			l->timed_out = true;
+			ask_to_end(l);
 			launch_kill(l);
 		} else {
 			continue;
