@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { REDUCE_SECONDS = 5, ALTERNATES = 4, ENDINGS = 8, DECISIONS = 8 };
+enum { REDUCE_SECONDS = 5, ALTERNATES = 4, ENDINGS = 8, DECISIONS = 8, CHOICES = 16 };
 
 static struct order_budget budget_of(const struct constraints *c)
 {
@@ -15,20 +15,25 @@ static struct order_budget budget_of(const struct constraints *c)
 				      .seed = c->options.seed };
 }
 
+static struct err *load(struct constraints *c, unsigned skip)
+{
+	struct order_load_options load = { .seconds = c->options.seconds, .skip = skip };
+	double start = clock_seconds();
+	struct err *err = order_load(c->trace, &load, &c->loaded);
+
+	c->seconds_trace += clock_seconds() - start;
+	return err;
+}
+
 struct err *constraints_open(struct trace *trace, struct session *session,
 			     const struct constraints_options *options, struct constraints *ret)
 {
-	struct order_load_options load = { .seconds = options->seconds };
-	double start = clock_seconds();
-	struct err *err;
-
 	*ret = (struct constraints){ .options = *options,
+				     .trace = trace,
 				     .session = session,
 				     .recorded = trace_meta(trace)->outcome.kind,
 				     .flipped = { ORDER_NONE, ORDER_NONE } };
-	err = order_load(trace, &load, &ret->loaded);
-	ret->seconds_trace = clock_seconds() - start;
-	return err;
+	return load(ret, 0);
 }
 
 static void answer_deinit(struct constraints_answer *a)
@@ -127,7 +132,7 @@ static struct err *solve(struct constraints *c, const struct order_model *m, enu
 	return err;
 }
 
-struct err *constraints_fail(struct constraints *c)
+static struct err *fail_once(struct constraints *c)
 {
 	struct err *err = solve(c, c->loaded.built.m, ORDER_FAIL, &c->failing);
 
@@ -136,7 +141,101 @@ struct err *constraints_fail(struct constraints *c)
 	return err;
 }
 
+/* Is there another place where the threads of a deadlock may have waited? Then take that. */
+static struct err *choose_again(struct constraints *c, unsigned skip, bool *ret)
+{
+	struct order_loaded before = c->loaded;
+	struct err *err;
+
+	c->loaded = (struct order_loaded){ 0 };
+	err = load(c, skip);
+	*ret = !err && c->loaded.stuck && !c->loaded.unsupported;
+	if (!*ret) { /* the answer so far stays */
+		order_loaded_deinit(&c->loaded);
+		c->loaded = before;
+		return err;
+	}
+	order_loaded_deinit(&before);
+	answer_deinit(&c->failing);
+	c->failing = (struct constraints_answer){ 0 };
+	return NULL;
+}
+
+struct err *constraints_fail(struct constraints *c)
+{
+	struct err *err = fail_once(c);
+	bool more = c->loaded.stuck;
+
+	for (unsigned skip = 1; skip < CHOICES && more && !err; skip++) {
+		bool good = c->failing.status == ORDER_SAT && (c->failing.confirmed || !c->session);
+
+		if (good || c->failing.status == ORDER_UNKNOWN)
+			break;
+		err = choose_again(c, skip, &more);
+		if (!err && more)
+			err = fail_once(c);
+	}
+	return err;
+}
+
 /* ---- passing ---- */
+
+/* Others do not know the events of a model that was made for one question. */
+static void keep_events(struct constraints_answer *a, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < a->len; i++)
+		if (a->order[i] < n)
+			a->order[kept++] = a->order[i];
+	a->len = kept;
+}
+
+struct stops VEC_FIELDS(uint32_t);
+
+static bool can_stop(uint8_t kind)
+{
+	return kind == ORDER_LOCK || kind == ORDER_LOCK_BLOCKED || kind == ORDER_WAIT ||
+	       kind == ORDER_SIGNAL || kind == ORDER_BROADCAST;
+}
+
+/* The events of the failing order that may stop somebody; what is waited for comes last. */
+static void list_stops(const struct constraints *c, const struct order_model *m, struct stops *ret)
+{
+	for (int blocked = 0; blocked < 2; blocked++)
+		for (size_t i = 0; i < c->failing.len; i++) {
+			uint8_t kind = m->events.data[c->failing.order[i]].kind;
+
+			if (can_stop(kind) && (kind == ORDER_LOCK_BLOCKED) == blocked)
+				vec_push(ret, c->failing.order[i]);
+		}
+}
+
+/* Which pair does the way out of a deadlock turn round? The last two events of the failing order
+ * that are about one lock or condition variable and stand the other way in the passing one. */
+static void find_flipped(struct constraints *c, const struct order_model *m)
+{
+	const struct order_event *e = m->events.data;
+	size_t *at = xcalloc(m->events.len + 1, sizeof(*at));
+	struct stops stops = { 0 };
+	bool found = false;
+
+	list_stops(c, m, &stops);
+	for (size_t i = 0; i < c->passing.len; i++)
+		at[c->passing.order[i]] = i;
+	for (size_t i = stops.len; i-- > 0 && !found;)
+		for (size_t k = i; k-- > 0 && !found;) {
+			uint32_t x = stops.data[k], y = stops.data[i];
+
+			found = e[x].object == e[y].object && e[x].thread != e[y].thread &&
+				at[y] < at[x];
+			if (found)
+				c->flipped = (struct order_edge){ x, y };
+		}
+	c->pairs_tried += found;
+	vec_deinit(&stops);
+	free(at);
+}
 
 static struct err *pass_deadlock(struct constraints *c)
 {
@@ -152,6 +251,9 @@ static struct err *pass_deadlock(struct constraints *c)
 	err = solve(c, way_out.m, ORDER_ANY, &c->passing);
 	if (!err && c->passing.status == ORDER_SAT)
 		err = carry_out(c, &way_out, &c->passing, false);
+	keep_events(&c->passing, n);
+	if (!err && c->passing.confirmed && c->failing.status == ORDER_SAT)
+		find_flipped(c, c->loaded.built.m);
 	order_model_free(way_out.m);
 	free(way_out.step);
 	return err;

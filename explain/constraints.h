@@ -43,6 +43,7 @@ struct constraints {
 	bool left_path; /* in the passing run the failing thread decides otherwise somewhere */
 	double seconds_trace, seconds_core;
 	struct constraints_options options;
+	struct trace *trace;	 /* borrowed */
 	struct session *session; /* borrowed; NULL: nothing is run */
 	enum plait_outcome_kind recorded;
 };

@@ -172,15 +172,22 @@ static uint32_t failed_thread(const struct job *j)
 	return j->failing.failure.thread;
 }
 
-/* In a deadlock every waiting thread's last step matters. */
+/* In a deadlock every waiting thread's last step matters, and what it holds meanwhile. */
 static void mark_blocked(const struct job *j, struct projection *p)
 {
 	for (size_t b = 0; b < j->failing.blocked.len; b++)
-		for (uint32_t i = (uint32_t)j->steps.len; i-- > 0;)
-			if (j->steps.data[i].thread == j->failing.blocked.data[b].thread) {
-				p->show_failing[i] |= PROJECT_FAILURE;
-				break;
-			}
+		for (uint32_t i = (uint32_t)j->steps.len; i-- > 0;) {
+			uint32_t held;
+
+			if (j->steps.data[i].thread != j->failing.blocked.data[b].thread)
+				continue;
+			p->show_failing[i] |= PROJECT_FAILURE;
+			held = step_is_acquire(&j->steps.data[i]) ? cure_held(&j->steps, i)
+								  : STEP_NONE;
+			if (held != STEP_NONE)
+				p->show_failing[held] |= PROJECT_FLOW;
+			break;
+		}
 }
 
 /* The steps a sentence of the report speaks of are shown, on both sides. */
@@ -503,6 +510,15 @@ static uint32_t section_begin(const struct steps *s, uint32_t i)
 	return i;
 }
 
+static uint32_t pending_step(const struct job *j, const struct step *e)
+{
+	for (uint32_t i = 0; i < j->steps.len; i++)
+		if (j->steps.data[i].pending && j->steps.data[i].thread == e->thread &&
+		    j->steps.data[i].site == e->site)
+			return i;
+	return STEP_NONE;
+}
+
 /* The pair that the passing run inverts, in the failing run. If the failure came before its second
  * step, that is known from the passing run, and stands at the end. Both meet at one object, which
  * may lie elsewhere in the passing run. */
@@ -520,8 +536,11 @@ static bool find_pair(struct job *j, const struct steps *passing, struct step_pa
 			return false;
 		missing = passing->data[k];
 		missing.address = j->steps.data[ret->first].address;
-		ret->second = add_pending_step(j, missing);
-		steps_link(&j->steps);
+		ret->second = pending_step(j, &missing);
+		if (ret->second == STEP_NONE) {
+			ret->second = add_pending_step(j, missing);
+			steps_link(&j->steps);
+		}
 	}
 	if (ret->first == STEP_NONE || ret->second == STEP_NONE)
 		return false;

@@ -225,11 +225,23 @@ static bool is_release(uint32_t kind)
 	       kind == PLAIT_EV_ONCE_END;
 }
 
+/* A thread's events that are steps of the program. */
+struct own_events VEC_FIELDS(uint32_t);
+
+static void list_own(const struct order_model *m, uint32_t thread, struct own_events *ret)
+{
+	const struct order_thread *t = &m->threads.data[thread];
+
+	for (size_t i = 0; i < t->len; i++)
+		if (!m->events.data[t->data[i]].aside)
+			vec_push(ret, t->data[i]);
+}
+
 /* Match the events of one thread with the run's; the same model step may be several events. */
 static struct err *match_thread(struct plan *p, struct trace *trace, const struct run_result *run,
 				uint32_t thread)
 {
-	const struct order_thread *t = &p->m->threads.data[thread];
+	struct own_events own = { 0 }, *t = &own;
 	uint64_t behind = 0; /* how much the native count is ahead of the model's */
 	const struct event *ev;
 	struct cursor c;
@@ -238,6 +250,7 @@ static struct err *match_thread(struct plan *p, struct trace *trace, const struc
 
 	if (p->native[thread] >= trace_meta(trace)->nthreads)
 		return NULL;
+	list_own(p->m, thread, &own);
 	cursor_init(&c, trace, p->native[thread], 0);
 	while (!(err = cursor_next(&c, &ev)) && ev) {
 		uint32_t step = i < t->len ? p->built->step[t->data[i]] : 0;
@@ -257,6 +270,7 @@ static struct err *match_thread(struct plan *p, struct trace *trace, const struc
 	cursor_deinit(&c);
 	for (; i < t->len; i++)
 		p->count[t->data[i]] = p->built->step[t->data[i]] + 1 + behind;
+	vec_deinit(&own);
 	return err;
 }
 
@@ -367,7 +381,7 @@ static struct err *end_otherwise(struct session *session, struct plan *p, struct
 
 static bool happens(const struct order_event *e)
 {
-	return e->kind != ORDER_LOCK_BLOCKED && e->kind != ORDER_POINT;
+	return e->kind != ORDER_LOCK_BLOCKED && e->kind != ORDER_POINT && !e->aside;
 }
 
 /* Releasing something is no scheduling point: it happens right after the thread's previous step.
@@ -387,6 +401,8 @@ static size_t keep(const struct order_built *b, uint32_t event, bool *taken, uin
 	size_t n = 0;
 
 	for (size_t i = e->index; i < t->len; i++) {
+		if (b->m->events.data[t->data[i]].aside)
+			continue;
 		if (n && !comes_along(b, to[n - 1], t->data[i]))
 			break;
 		taken[t->data[i]] = true;

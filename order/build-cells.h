@@ -24,6 +24,7 @@ struct piece {
 	uint32_t thread; /* that touched it first */
 	bool shared;	 /* others did too */
 	bool written;
+	bool spoilt;	 /* the builder's: steps that were cut off wrote there */
 	uint32_t object; /* the builder's: cell of the model */
 	/* the builder's: what was last written to a piece that is not shared, from which bit on */
 	uint32_t last, last_low;

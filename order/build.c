@@ -58,6 +58,7 @@ struct order_build {
 	VEC(struct raw_thread) threads;
 	VEC(struct placeholder) placeholders;
 	VEC(term_id) conditions, recorded;
+	VEC(struct byte_range) cut; /* written by steps that were cut off */
 	uint32_t failing;
 	term_id failure;
 	bool fails;
@@ -72,7 +73,7 @@ struct order_build {
 	VEC(uint32_t) steps; /* per event of the model */
 	term_id *model_term; /* per term of the builder */
 	VEC(struct late_value) late;
-	bool blocked; /* somebody still waits for a lock */
+	bool blocked; /* somebody still waits for a lock, or for somebody else */
 };
 
 /* ---- collecting ---- */
@@ -100,6 +101,7 @@ void order_build_free(struct order_build *b)
 	vec_deinit(&b->placeholders);
 	vec_deinit(&b->conditions);
 	vec_deinit(&b->recorded);
+	vec_deinit(&b->cut);
 	vec_deinit(&b->pieces);
 	vec_deinit(&b->parts);
 	vec_deinit(&b->steps);
@@ -196,6 +198,13 @@ void order_build_value(struct order_build *b, uint32_t thread, term_id value)
 	r->s.value = value;
 }
 
+static struct byte_range range_of(const struct order_step *s, uint32_t thread)
+{
+	return (struct byte_range){
+		.address = s->address, .bytes = s->bits / 8, .thread = thread, .writes = writes(s)
+	};
+}
+
 size_t order_build_position(const struct order_build *b, uint32_t thread)
 {
 	return b->threads.data[thread].steps.len;
@@ -205,11 +214,15 @@ void order_build_cut(struct order_build *b, uint32_t thread, size_t n, bool bloc
 {
 	struct raw_thread *t = &b->threads.data[thread];
 
+	for (size_t i = n; i < t->steps.len; i++)
+		if (writes(&t->steps.data[i].s))
+			vec_push(&b->cut, range_of(&t->steps.data[i].s, thread));
 	if (n < t->steps.len)
 		t->steps.len = n;
 	t->nsteps = t->steps.len ? vec_last(&t->steps)->step + 1 : 0;
 	if (t->steps.len)
 		vec_last(&t->steps)->s.blocked |= blocked;
+	b->blocked |= blocked;
 }
 
 void order_build_condition(struct order_build *b, term_id condition)
@@ -240,16 +253,23 @@ static void find_pieces(struct order_build *b)
 			const struct order_step *s = &b->threads.data[t].steps.data[i].s;
 
 			if (is_memory(s->kind) && !s->blocked)
-				vec_push(&ranges, (struct byte_range){ .address = s->address,
-								       .bytes = s->bits / 8,
-								       .thread = t,
-								       .writes = writes(s) });
+				vec_push(&ranges, range_of(s, t));
 		}
 	pieces_make(ranges.data, ranges.len, &b->pieces);
 	vec_deinit(&ranges);
 	for (size_t i = 0; i < b->pieces.len; i++) {
 		b->pieces.data[i].object = ORDER_NONE;
 		b->pieces.data[i].last = TERM_NONE;
+	}
+	for (size_t i = 0; i < b->cut.len; i++) {
+		const struct byte_range *r = &b->cut.data[i];
+		struct piece *p = pieces_find(&b->pieces, r->address);
+
+		if (p > b->pieces.data && p[-1].address + p[-1].bytes > r->address)
+			p--;
+		for (; p < b->pieces.data + b->pieces.len && p->address < r->address + r->bytes;
+		     p++)
+			p->spoilt = true;
 	}
 }
 
@@ -301,7 +321,7 @@ static void local_access(struct order_build *b, const struct raw *r, struct piec
 	if (reads(r->s.kind)) {
 		struct part part = { true, p->last, p->last_low, bits };
 
-		if (r->s.held != TERM_NONE)
+		if (r->s.held != TERM_NONE && !p->spoilt)
 			part = (struct part){ true, r->s.held, low, bits };
 		else if (p->last == TERM_NONE)
 			part = (struct part){ .term = term_const(
@@ -403,7 +423,6 @@ static void lock_event(struct order_build *b, uint32_t thread, const struct raw 
 	if (r->s.result && r->s.result != EBUSY && r->s.result != ETIMEDOUT)
 		return; /* refused: nothing happened */
 	o = sync_object(b, object, r->s.address, 0);
-	b->blocked |= r->s.blocked;
 	new_event(b, thread, r, r->s.blocked ? ORDER_LOCK_BLOCKED : r->s.result ? failed : took, o);
 }
 
@@ -427,6 +446,7 @@ static void wait_event(struct order_build *b, uint32_t thread, const struct raw 
 static struct err *sync_event(struct order_build *b, uint32_t thread, const struct raw *r)
 {
 	const struct order_step *s = &r->s;
+	uint32_t e;
 
 	switch (s->kind) {
 	case PLAIT_EV_LOCK:
@@ -464,9 +484,10 @@ static struct err *sync_event(struct order_build *b, uint32_t thread, const stru
 		return NULL;
 	case PLAIT_EV_SEM_WAIT:
 	case PLAIT_EV_SEM_TRYWAIT:
-		if (!s->blocked)
-			new_event(b, thread, r, s->result ? ORDER_SEM_FAILED : ORDER_SEM_WAIT,
-				  sync_object(b, ORDER_OBJECT_SEM, s->address, 0));
+		e = new_event(b, thread, r,
+			      s->result || s->blocked ? ORDER_SEM_FAILED : ORDER_SEM_WAIT,
+			      sync_object(b, ORDER_OBJECT_SEM, s->address, 0));
+		b->m->events.data[e].aside = s->blocked;
 		return NULL;
 	case PLAIT_EV_BARRIER_WAIT:
 	case PLAIT_EV_BARRIER_LEAVE:
@@ -693,7 +714,9 @@ struct err *order_build_finish(struct order_build *b, const struct order_memory 
 	copy_terms(b);
 	if (b->fails)
 		set_failure(b);
-	if (!b->blocked && b->threads.len)
+	if (b->blocked)
+		order_model_stick(b->m);
+	else if (b->threads.len)
 		close_threads(b);
 	ret->nsteps = xcalloc(b->threads.len + 1, sizeof(*ret->nsteps));
 	for (size_t t = 0; t < b->threads.len; t++)

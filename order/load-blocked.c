@@ -100,73 +100,85 @@ void load_free_cut(struct order_build *b, const struct load_thread *t, uint32_t 
 	vec_deinit(&held);
 }
 
+/* ---- a deadlock ---- */
+
+enum { MOST_TRIES = 100000 };
+
 struct search {
 	const struct load_thread *threads;
 	size_t n;
-	size_t *at; /* per thread: the synchronisation it waits in; SIZE_MAX = open */
+	size_t *at;	/* per thread: the synchronisation it waits in; SIZE_MAX = at its end */
+	unsigned tries; /* left */
+	unsigned skip;	/* consistent choices to pass over */
 };
 
-/* Thread t waits at at[t]; extend the chain until it closes. */
-static bool close_circle(struct search *s, size_t t, size_t first)
+static bool can_block(const struct load_sync *s)
 {
-	uint64_t lock = s->threads[t].syncs.data[s->at[t]].address;
+	return s->beyond && !s->failed && (waits(s) || s->event == PLAIT_EV_LOCK);
+}
 
+/* Does somebody hold, where it waits, the lock that thread t waits for? (It may be t itself.) */
+static bool is_held(const struct search *s, uint64_t lock)
+{
 	for (size_t u = 0; u < s->n; u++) {
 		const struct load_thread *x = &s->threads[u];
 
-		if (x->ended || (s->at[u] != SIZE_MAX && u != first))
-			continue;
-		if (u == first) {
-			if (holds(x, s->at[u], lock))
-				return true;
-			continue;
-		}
-		for (size_t i = 0; i < x->syncs.len; i++) {
-			if (!x->syncs.data[i].beyond || x->syncs.data[i].event != PLAIT_EV_LOCK ||
-			    !holds(x, i, lock))
-				continue;
-			s->at[u] = i;
-			if (close_circle(s, u, first))
-				return true;
-			s->at[u] = SIZE_MAX;
-		}
+		if (!x->ended && holds(x, MIN(s->at[u], x->syncs.len), lock))
+			return true;
 	}
 	return false;
 }
 
-static void find_circle(struct search *s)
+static bool all_stuck(const struct search *s)
 {
-	for (size_t t = 0; t < s->n; t++) {
-		const struct load_thread *x = &s->threads[t];
+	bool any = false;
 
-		for (size_t i = 0; i < x->syncs.len && !x->ended; i++) {
-			if (!x->syncs.data[i].beyond || x->syncs.data[i].event != PLAIT_EV_LOCK)
-				continue;
-			s->at[t] = i;
-			if (close_circle(s, t, t))
-				return;
-			s->at[t] = SIZE_MAX;
-		}
+	for (size_t t = 0; t < s->n; t++) {
+		const struct load_sync *x;
+
+		if (s->threads[t].ended || s->at[t] == SIZE_MAX)
+			continue;
+		any = true;
+		x = &s->threads[t].syncs.data[s->at[t]];
+		if (x->event == PLAIT_EV_LOCK && !is_held(s, x->address))
+			return false;
 	}
+	return any;
 }
 
-void load_blocked_cut(struct order_build *b, struct load_thread *threads, size_t n)
+/* Choose for thread t and those behind it, the earliest place first. */
+static bool choose(struct search *s, size_t t)
 {
-	struct search s = { threads, n, xcalloc(n + 1, sizeof(size_t)) };
+	const struct load_thread *x = &s->threads[t];
 
-	for (size_t t = 0; t < n; t++)
-		s.at[t] = SIZE_MAX;
-	find_circle(&s);
+	if (t == s->n)
+		return s->tries && s->tries-- && all_stuck(s) && !s->skip--;
+	for (size_t i = 0; i < x->syncs.len && !x->ended; i++) {
+		if (!can_block(&x->syncs.data[i]))
+			continue;
+		s->at[t] = i;
+		if (choose(s, t + 1))
+			return true;
+	}
+	s->at[t] = SIZE_MAX;
+	return choose(s, t + 1);
+}
+
+bool load_blocked_cut(struct order_build *b, struct load_thread *threads, size_t n, unsigned skip)
+{
+	struct search s = { threads, n, xcalloc(n + 1, sizeof(size_t)), MOST_TRIES, skip };
+	bool found = choose(&s, 0);
+
 	for (uint32_t t = 0; t < n; t++) {
 		struct load_thread *x = &threads[t];
 
 		if (x->ended)
 			continue;
-		if (s.at[t] != SIZE_MAX) {
+		if (!found)
+			load_free_cut(b, x, t);
+		else if (s.at[t] != SIZE_MAX)
 			order_build_cut(b, t, x->syncs.data[s.at[t]].position + 1, true);
-			continue;
-		}
-		load_free_cut(b, x, t);
 	}
 	free(s.at);
+	return found;
 }

@@ -10,7 +10,7 @@
  * says where only by the last decision taken. Steps behind that are `beyond`: perhaps they
  * happened. The failing thread certainly got to its failure. The others keep such steps as far as
  * nothing can hold them up: if they did not happen before the failure, they fit in behind it. In a
- * deadlock the threads wait for locks: load-blocked.c finds out for which.
+ * deadlock the threads wait: load-blocked.c finds out where.
  *
  * What the failure is (000 section 4.1.3). An assertion: the last decision of the failing thread
  * that unknown values made. A crash: the last value that became an address and was none. Without
@@ -61,6 +61,7 @@ struct loader {
 	struct map names; /* address -> site that first touched it */
 	struct symbols *symbols;
 	uint64_t inexpressible;
+	unsigned skip;
 };
 
 void order_loaded_deinit(struct order_loaded *l)
@@ -343,7 +344,8 @@ static void set_failure(struct loader *l)
 	if (l->outcome->kind == PLAIT_OUTCOME_PASS)
 		return;
 	order_build_failure(l->b, l->out->failing == ORDER_NONE ? 0 : l->out->failing, failure);
-	l->out->condition = !c		      ? "the recorded steps are all done"
+	l->out->condition = l->out->stuck     ? "every thread waits"
+			    : !c	      ? "the recorded steps are all done"
 			    : c->bad && crash ? "a pointer to nothing was read"
 			    : c->address      ? "the last recorded value of the failing thread"
 					      : "the last decision of the failing thread";
@@ -358,13 +360,16 @@ static void end_threads(struct loader *l, const struct sym_follow_result *r)
 		const struct sym_thread_end *e = &r->threads.data[i];
 		struct load_thread *t = &l->threads[e->thread];
 
-		t->ended = e->outcome.kind == SYM_EXIT;
+		/* a deadlock stopped it behind its last record, however far we can follow it */
+		t->ended = e->outcome.kind == SYM_EXIT &&
+			   (!waits || trace_meta(l->trace)->threads[e->thread].ended);
 		if (t->ended && e->thread)
 			order_build_step(l->b, e->thread,
 					 &(struct order_step){ .kind = PLAIT_EV_EXIT });
 	}
 	if (waits)
-		load_blocked_cut(l->b, l->threads, trace_meta(l->trace)->nthreads);
+		l->out->stuck =
+			load_blocked_cut(l->b, l->threads, trace_meta(l->trace)->nthreads, l->skip);
 	for (uint32_t i = 0; i < trace_meta(l->trace)->nthreads && !waits; i++)
 		if (!(fails_in_a_thread(l->outcome) && i == l->outcome->thread))
 			load_free_cut(l->b, &l->threads[i], i);
@@ -435,7 +440,9 @@ struct err *order_load(struct trace *t, const struct order_load_options *options
 	struct sym_follow_options follow = { .max_seconds = options->seconds };
 	struct sym_follow_result result = { 0 };
 	const struct trace_meta *meta = trace_meta(t);
-	struct loader l = { .trace = t, .outcome = &meta->outcome, .out = ret };
+	struct loader l = {
+		.trace = t, .outcome = &meta->outcome, .out = ret, .skip = options->skip
+	};
 	struct err *err;
 
 	*ret = (struct order_loaded){ .failing = ORDER_NONE };

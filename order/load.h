@@ -17,6 +17,7 @@ struct order_loaded {
 	const char *condition; /* what the failure was taken to be, in words */
 	struct names gaps;     /* what was left out or assumed, in words */
 	char *unsupported;     /* why there is no model; NULL = there is one */
+	bool stuck;	       /* a deadlock, and a choice of where the threads wait */
 	uint64_t steps, symbols, conditions;
 	double seconds; /* of following the paths */
 };
@@ -24,6 +25,7 @@ void order_loaded_deinit(struct order_loaded *l);
 
 struct order_load_options {
 	double seconds; /* limit on following the paths; 0 = none */
+	unsigned skip;	/* a deadlock: that many choices of where the threads wait led nowhere */
 };
 
 /* ERR_ENV when the recording is no path recording of a binary that is still there. */

@@ -235,6 +235,7 @@ struct order_model *order_model_copy(const struct order_model *m)
 	COPY_VEC(&c->conditions, &m->conditions);
 	c->failure = m->failure;
 	c->failure_event = m->failure_event;
+	c->stuck = m->stuck;
 	for (size_t i = 0; i < c->objects.len; i++)
 		c->objects.data[i].name = xstrdup(c->objects.data[i].name);
 	for (size_t i = 0; i < c->threads.len; i++) {
@@ -248,11 +249,26 @@ struct order_model *order_model_unblocked(const struct order_model *m)
 {
 	struct order_model *c = order_model_copy(m);
 
-	for (size_t i = 0; i < c->events.len; i++)
-		if (c->events.data[i].kind == ORDER_LOCK_BLOCKED)
-			c->events.data[i].kind = ORDER_LOCK;
-	for (uint32_t t = 0; t < c->threads.len; t++)
+	for (size_t i = 0; i < c->events.len; i++) {
+		struct order_event *e = &c->events.data[i];
+
+		if (e->kind == ORDER_LOCK_BLOCKED)
+			e->kind = ORDER_LOCK;
+		if (e->kind == ORDER_SEM_FAILED && e->aside)
+			e->kind = ORDER_SEM_WAIT;
+	}
+	for (uint32_t t = 0; t < c->threads.len; t++) {
+		const struct order_thread *x = &c->threads.data[t];
+		struct order_event e = { .kind = ORDER_POINT };
+
+		if (x->len)
+			e = c->events.data[x->data[x->len - 1]];
+		if (e.kind == ORDER_WAIT)
+			order_wait(c, t, ORDER_WAKE, e.object, e.mutex);
 		order_close_thread(c, t);
+	}
+	c->conditions.len -= c->stuck;
+	c->stuck = 0;
 	return c;
 }
 

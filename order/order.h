@@ -49,6 +49,7 @@ struct order_object {
 struct order_event {
 	uint8_t kind;
 	bool synthetic; /* not in the recording: an unlock the failure prevented */
+	bool aside;	/* no step of the program's: says something about the order (stuck.c) */
 	uint32_t thread;
 	uint32_t index;	 /* in its thread */
 	uint32_t object; /* or thread, for fork and join */
@@ -79,6 +80,7 @@ struct order_model {
 	VEC(term_id) conditions; /* all must hold */
 	term_id failure;	 /* TERM_NONE: every complete run of these traces fails */
 	uint32_t failure_event;	 /* where it shows; ORDER_NONE when unknown */
+	size_t stuck; /* the last so many conditions say that nobody can go on (stuck.c) */
 };
 
 struct order_model *order_model_new(void);
@@ -106,6 +108,10 @@ int order_lock_effect(const struct order_event *e, uint32_t *lock);
 /* Does a thread hold a lock at its end? Add an unlock for each (000 section 4.2.2). */
 bool order_thread_holds(const struct order_model *m, uint32_t thread);
 void order_close_thread(struct order_model *m, uint32_t thread);
+/* Every trace is complete, and the threads that end in a wait (or in a semaphore's failed try that
+ * stands aside) wait for ever: add what that means for those who could help them. Events keep their
+ * numbers, not their places. */
+void order_model_stick(struct order_model *m);
 struct order_model *order_model_copy(const struct order_model *m);
 /* A copy in which blocked locks were granted and every thread released what it held: the world in
  * which a recorded deadlock did not happen. Old events keep their numbers. */
