@@ -6,6 +6,7 @@
  * schedule (intrinsics, mathematics). */
 #include "cc/plan.h"
 
+#include "base/mem.h"
 #include "cc/assembly.h"
 #include "cc/calls.h"
 #include "cc/elements.h"
@@ -16,6 +17,7 @@
 #include "cc/taint.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct walk {
@@ -267,11 +269,32 @@ static uint32_t names_birth_of(struct walk *w, LLVMValueRef ptr)
 	return home ? names_birth(w->p, home) : 0;
 }
 
+static uint32_t anonymous(struct program *p, uint32_t element)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "memory#%u", element + 1);
+	return names_intern(&p->strings, name);
+}
+
+/* An access without a name of its own: its element's, unless that is one of several parts. */
+static uint32_t fallback_name(struct walk *w, const struct plan *plan, bool several)
+{
+	struct program *p = w->p;
+	uint32_t element = p->sites.data[plan->site - 1].element, birth;
+
+	if (!several)
+		return p->elements.data[element].name;
+	birth = names_birth_of(w, LLVMGetOperand(plan->at, plan->operand));
+	return birth ? birth : anonymous(p, element);
+}
+
 /* Give each shared access its element; an element is called what most of its accesses are. */
 static void plan_elements(struct walk *w)
 {
 	struct program *p = w->p;
 	uint32_t n = elements_number(w->elements);
+	bool *several = xcalloc(n + 1, sizeof(bool));
 
 	for (uint32_t i = 0; i < n; i++)
 		vec_add(&p->elements);
@@ -285,24 +308,23 @@ static void plan_elements(struct walk *w)
 		s->element = elements_find(w->elements, LLVMGetOperand(plan->at, plan->operand));
 		e = &p->elements.data[s->element];
 		e->nsites++;
+		several[s->element] |= e->name && s->object && e->name != s->object;
 		if (!e->name || (is_typed(p, e->name) && s->object && !is_typed(p, s->object)))
 			e->name = s->object; /* a variable's name says more than a type's */
 		if (!e->name)
 			e->name = names_birth_of(w, LLVMGetOperand(plan->at, plan->operand));
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "memory#%u", i + 1);
+	for (uint32_t i = 0; i < n; i++)
 		if (!p->elements.data[i].name)
-			p->elements.data[i].name = names_intern(&p->strings, name);
-	}
-	for (size_t i = 0; i < p->sites.len; i++) {
-		struct plait_site *s = &p->sites.data[i];
+			p->elements.data[i].name = anonymous(p, i);
+	for (size_t i = 0; i < p->plans.len; i++) {
+		const struct plan *plan = &p->plans.data[i];
+		struct plait_site *s = &p->sites.data[plan->site - 1];
 
 		if (!s->object && s->element != UINT32_MAX)
-			s->object = p->elements.data[s->element].name;
+			s->object = fallback_name(w, plan, several[s->element]);
 	}
+	free(several);
 }
 
 void plan_program(struct program *p)

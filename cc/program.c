@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "cc/assembly.h"
 #include "cc/objects.h"
+#include "cc/types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,7 @@ struct err *program_prepare(struct program *p)
 	LLVMErrorRef bad;
 
 	assembly_raise(p->module, p->layout);
+	types_collect(p);
 	bad = LLVMRunPasses(p->module, "elim-avail-extern", NULL, options);
 
 	LLVMDisposePassBuilderOptions(options);
@@ -210,6 +212,7 @@ void program_deinit(struct program *p)
 		free(p->fns.data[i].name);
 	vec_deinit(&p->fns);
 	map_deinit(&p->fn_index);
+	map_deinit(&p->variables);
 	vec_deinit(&p->plans);
 	vec_deinit(&p->sites);
 	vec_deinit(&p->elements);

@@ -63,8 +63,9 @@ struct program {
 	struct names external_refs; /* symbols that objects without bitcode mention */
 	bool trace_all;		    /* instrument pruned accesses too, to check the pruning */
 
-	VEC(struct fn) fns;  /* in module order: index = ir_function */
-	struct map fn_index; /* LLVMValueRef -> index in fns */
+	VEC(struct fn) fns;   /* in module order: index = ir_function */
+	struct map fn_index;  /* LLVMValueRef -> index in fns */
+	struct map variables; /* LLVMValueRef -> type of what it points to (types.c) */
 
 	VEC(struct plan) plans;
 	VEC(struct plait_site) sites; /* strings: ids in `strings` until written */

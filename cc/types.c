@@ -2,7 +2,8 @@
  *
  * Optimised code says "byte 24 of what this parameter points to". The parameter's function has a
  * DISubprogram, whose type lists the parameters' types; byte 24 of a struct is one of its members.
- * A pointer that was itself loaded from memory has the type of the field it was loaded from. The C
+ * A pointer that was itself loaded from memory has the type of the field it was loaded from. A
+ * thread's `void *arg` says nothing, but the local variable it is assigned to does. The C
  * API knows sizes, offsets and names of types; the rest is read from the nodes' operands, whose
  * order is fixed: types are {file, scope, name, base, elements}, variables {scope, name, file,
  * type}. */
@@ -217,8 +218,64 @@ static bool look_at_type(LLVMMetadataRef t, struct view *ret)
 	return t != NULL;
 }
 
+/* ---- local variables ---- */
+
+/* The value that a debug intrinsic speaks of, NULL when it is none or several. */
+static LLVMValueRef described(LLVMValueRef call)
+{
+	LLVMValueRef v = LLVMGetOperand(call, 0), ret = NULL;
+
+	if (LLVMGetMetadataKind(LLVMValueAsMetadata(v)) == LLVMLocalAsMetadataMetadataKind)
+		LLVMGetMDNodeOperands(v, &ret);
+	return ret;
+}
+
+static void note_variable(struct program *p, LLVMValueRef call, bool declared,
+			  LLVMMetadataRef no_expression)
+{
+	LLVMValueRef v = described(call);
+	LLVMMetadataRef variable = LLVMValueAsMetadata(LLVMGetOperand(call, 1)), type;
+
+	if (!v || LLVMGetTypeKind(LLVMTypeOf(v)) != LLVMPointerTypeKind ||
+	    LLVMValueAsMetadata(LLVMGetOperand(call, 2)) != no_expression)
+		return;
+	type = operand(p, variable, VARIABLE_TYPE);
+	if (!declared)
+		type = pointee(p, type);
+	if (type && bare(p, type) && (declared || is_record(LLVMGetDINodeTag(bare(p, type)))) &&
+	    !map_find(&p->variables, (uint64_t)(uintptr_t)v))
+		map_put(&p->variables, (uint64_t)(uintptr_t)v, (uint64_t)(uintptr_t)type);
+}
+
+/* The C API can only read debug records in their old form, as calls. */
+void types_collect(struct program *p)
+{
+	LLVMDIBuilderRef builder = LLVMCreateDIBuilderDisallowUnresolved(p->module);
+	LLVMMetadataRef nothing = LLVMDIBuilderCreateExpression(builder, NULL, 0);
+
+	LLVMSetIsNewDbgInfoFormat(p->module, false);
+	for_each_function(f, p->module) for_each_block(b, f) for_each_instruction(i, b)
+	{
+		LLVMValueRef callee = LLVMIsACallInst(i) ? direct_callee(i) : NULL;
+		const char *name = callee ? value_name(callee) : "";
+		bool declared = strcmp(name, "llvm.dbg.declare") == 0;
+
+		if (declared || strcmp(name, "llvm.dbg.value") == 0)
+			note_variable(p, i, declared, nothing);
+	}
+	LLVMSetIsNewDbgInfoFormat(p->module, true);
+	LLVMDisposeDIBuilder(builder);
+}
+
+static bool look_at_variable(struct program *p, LLVMValueRef ptr, struct view *ret)
+{
+	uint64_t *type = map_find(&p->variables, (uint64_t)(uintptr_t)ptr);
+
+	return type && look_at_type((LLVMMetadataRef)(uintptr_t)*type, ret);
+}
+
 /* What does ptr point to? */
-static bool look(struct program *p, LLVMValueRef ptr, struct view *ret, int depth)
+static bool look_further(struct program *p, LLVMValueRef ptr, struct view *ret, int depth)
 {
 	LLVMValueRef f;
 	struct view at;
@@ -251,6 +308,12 @@ static bool look(struct program *p, LLVMValueRef ptr, struct view *ret, int dept
 		    look(p, LLVMGetIncomingValue(ptr, i), ret, depth + 1))
 			return true;
 	return false;
+}
+
+static bool look(struct program *p, LLVMValueRef ptr, struct view *ret, int depth)
+{
+	return (look_further(p, ptr, ret, depth) && (ret->variable || field_type(p, *ret))) ||
+	       look_at_variable(p, ptr, ret);
 }
 
 static void add_path(struct program *p, struct view v, const char *before, struct strbuf *ret)

@@ -62,6 +62,43 @@ hasnt err "unplait:"
 run 1 unplait cc -c no-such.c
 has err "no such file"
 
+# names: a thread's void * is what the variable it goes into says, and a part without a name is not called like
+# another part
+cat >names.c <<'X'
+#include <pthread.h>
+#include <stdlib.h>
+struct pool { pthread_mutex_t lock; int busy, limit, shutdown; long *slots; };
+static void *work(void *opaque)
+{
+	struct pool *p = opaque;
+	pthread_mutex_lock(&p->lock);
+	while (!p->shutdown && p->busy < p->limit)
+		p->busy++;
+	p->slots[p->busy]++;
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+int main(void)
+{
+	struct pool *p = calloc(1, sizeof(*p));
+	pthread_t t[2];
+	p->slots = calloc(16, sizeof(long));
+	p->limit = 4;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, work, p);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return p->busy != 4;
+}
+X
+for o in -O0 -O1 -O2; do
+	run 0 unplait cc $o -g -pthread names.c -o names
+	unplait info --sites names | grep 'in work' >out
+	for field in busy limit shutdown slots; do has out "pool::$field" "$o: $field"; done
+	grep 'names.c:10 in work' out | grep -v 'pool::slots\|pool::busy' >slot
+	hasnt slot "pool::" "$o: a slot is no field of the pool"
+done
+
 # branches: bits in modes path and full, the same ones; events with sites under control
 cat >ways.c <<'X'
 #include <pthread.h>
