@@ -30,15 +30,17 @@ enum { WATCHED = 200, WATCHED_STEPS = 4000000 };
 #define SECONDS_ALL   15.0
 #define ABOUT_EQUAL   0.15 /* separations that differ by less are equally good */
 #define HARDLY_LESS   0.02
-#define TELLING	      0.5 /* a separation that hardly comes about by chance */
+#define LOOP_ROUND    0.35 /* ... what a round of a loop as a block has to make up for */
+#define STALE_CHECK   0.25 /* ... and what a wait between check and use is worth */
+#define TELLING	      0.5  /* a separation that hardly comes about by chance */
 
 struct candidate {
 	struct cure cure;
 	size_t alternate;
 	size_t number; /* as found: decides between equals */
 	struct cure_seen seen;
-	double separation;
-	unsigned group; /* 0: tells failing from passing schedules best */
+	double separation; /* ... and what else speaks for or against it */
+	unsigned group;	   /* 0: tells failing from passing schedules best */
 };
 struct candidates VEC_FIELDS(struct candidate);
 
@@ -183,24 +185,37 @@ static bool is_known(const struct candidates *all, const struct cure *c)
 	return false;
 }
 
+static struct err *add_candidates(const struct advise_request *r, size_t at, struct cures *cures,
+				  struct candidates *ret)
+{
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < cures->len && !err; i++) {
+		struct candidate c = { .alternate = at, .number = ret->len };
+
+		err = present_widen(r->trace, &cures->data[i]);
+		c.cure = cures->data[i];
+		if (!err && !is_known(ret, &c.cure))
+			vec_push(ret, c);
+	}
+	vec_deinit(cures);
+	return err;
+}
+
 static struct err *gather(const struct advise_request *r, size_t at, struct candidates *ret)
 {
 	const struct alternate *alternate = &r->alternates->data[at];
 	struct projection projection;
 	struct cures cures;
-	struct err *err = NULL;
+	struct err *err;
 
 	projection_make(r->failing, &alternate->passing, r->failed, &projection);
 	cures_find(r->failing, alternate, &projection, r->deadlocked, &cures);
-	for (size_t i = 0; i < cures.len && !err; i++) {
-		struct candidate c = { .alternate = at, .number = ret->len };
-
-		err = present_widen(r->trace, &cures.data[i]);
-		c.cure = cures.data[i];
-		if (!err && !is_known(ret, &c.cure))
-			vec_push(ret, c);
+	err = add_candidates(r, at, &cures, ret);
+	if (!err && alternate->found && at + 1 == r->alternates->len) {
+		cures_anywhere(r->failing, alternate, &projection, &cures);
+		err = add_candidates(r, at, &cures, ret);
 	}
-	vec_deinit(&cures);
 	projection_deinit(&projection);
 	return err;
 }
@@ -243,28 +258,42 @@ static int cheapest_of_group_first(const void *a, const void *b)
 	return x->number < y->number ? -1 : 1;
 }
 
+/* Nobody wants all rounds of a loop in one critical section, however well that works; and what is
+ * checked before a wait and used after it is a well-known mistake. */
+static double worth(const struct candidate *c)
+{
+	if (!cure_observable(&c->cure))
+		return 1;
+	return cure_separation(&c->seen) - (c->cure.loop ? LOOP_ROUND : 0) +
+	       (c->cure.waits ? STALE_CHECK : 0);
+}
+
 /* An order that tells failing from passing schedules as well as any block is the simpler story:
- * where a block's beginning matters, the same order passes when the block begins later. */
-static void prefer_telling_orders(struct candidates *all)
+ * where a block's beginning matters, the same order passes when the block begins later. Waiting for
+ * everybody is for tearing things down, not for looking at them. */
+static void prefer_telling_orders(const struct steps *failing, struct candidates *all)
 {
 	double best = all->len ? all->data[0].separation : 0;
 
-	for (size_t i = 0; i < all->len; i++)
-		if (all->data[i].cure.kind == BUG_ORDER && all->data[i].separation >= TELLING &&
-		    all->data[i].separation >= best - HARDLY_LESS)
-			all->data[i].cure.cost = 0;
+	for (size_t i = 0; i < all->len; i++) {
+		struct candidate *c = &all->data[i];
+
+		if (c->cure.kind == BUG_ORDER && c->separation >= TELLING &&
+		    c->separation >= best - HARDLY_LESS &&
+		    (c->cure.constraints[0].kind != PLAIT_CONSTRAINT_LATE ||
+		     step_writes(&failing->data[c->cure.to])))
+			c->cure.cost = 0;
+	}
 }
 
-static void put_in_order(struct candidates *all)
+static void put_in_order(const struct steps *failing, struct candidates *all)
 {
 	double leader = 0;
 
 	for (size_t i = 0; i < all->len; i++)
-		all->data[i].separation = cure_observable(&all->data[i].cure)
-						  ? cure_separation(&all->data[i].seen)
-						  : 1;
+		all->data[i].separation = worth(&all->data[i]);
 	vec_sort(all, best_first);
-	prefer_telling_orders(all);
+	prefer_telling_orders(failing, all);
 	for (size_t i = 0; i < all->len; i++) {
 		struct candidate *c = &all->data[i];
 
@@ -275,6 +304,10 @@ static void put_in_order(struct candidates *all)
 		}
 	}
 	vec_sort(all, cheapest_of_group_first);
+	for (size_t i = 0; i < all->len; i++)
+		log_debug(2, "candidate %zu: kind %d, steps %u to %u, cost %u, separation %.2f", i,
+			  all->data[i].cure.kind, all->data[i].cure.from, all->data[i].cure.to,
+			  all->data[i].cure.cost, all->data[i].separation);
 }
 
 static struct err *try_all(struct trials *t)
@@ -332,7 +365,7 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 		err = gather(&request, i, &t.all);
 	if (!err && t.all.len && t.rate.failed + t.rate.other)
 		err = watch_all(&t);
-	put_in_order(&t.all);
+	put_in_order(r->failing, &t.all);
 	t.end = clock_seconds() + SECONDS_ALL;
 	if (!err)
 		err = try_all(&t);

@@ -24,19 +24,13 @@
  *
  * What a candidate is called is decided by trial (advise.c): the shortest block under which no
  * schedule fails, else the order. */
-#include "explain/cure.h"
+#include "explain/finder.h"
 
 #include "unplait/abi.h"
 
 #include <string.h>
 
-enum { NEAR = 60, MAX_DECISIVE = 6, MAX_CURES = 40, MAX_OTHERS = 3, BESIDE = 10 };
-
-struct finder {
-	const struct steps *f, *g; /* failing, passing */
-	const struct projection *p;
-	struct cures *out;
-};
+enum { NEAR = CURE_NEAR, MAX_DECISIVE = 6, MAX_CURES = 40, MAX_OTHERS = 3, BESIDE = 10 };
 
 static struct plait_pattern by_site(const struct step *e)
 {
@@ -137,8 +131,26 @@ static enum bug_kind sections_kind(const struct finder *fd, const struct cure *c
 	return BUG_MULTI_VARIABLE;
 }
 
-static void add_atomic(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
-		       uint32_t intruder, enum bug_kind kind)
+/* Does its thread wait for a signal inside the block, and not look again before its end? Then what
+ * it checked may be stale. */
+static bool waits_inside(const struct finder *fd, const struct cure *c)
+{
+	const struct step *d = fd->f->data;
+	bool waited = false;
+
+	for (uint32_t k = c->from + 1; !c->to_in_passing && k < c->to; k++) {
+		if (d[k].thread != d[c->from].thread)
+			continue;
+		if (d[k].kind == PLAIT_EV_WOKEN)
+			waited = true;
+		else if (d[k].address == d[c->from].address)
+			waited = false;
+	}
+	return waited;
+}
+
+void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
+		      uint32_t intruder, enum bug_kind kind)
 {
 	struct cure c = { .kind = kind,
 			  .other_from = STEP_NONE,
@@ -149,15 +161,17 @@ static void add_atomic(struct finder *fd, uint32_t from, uint32_t to, bool to_in
 			  .nconstraints = 1 };
 	uint32_t first = fd->f->data[from].site, last = cure_end(fd, &c)->site;
 
-	if (fd->out->len >= MAX_CURES || !first || !last)
+	if (fd->out->len >= fd->most || !first || !last)
 		return;
 	for (size_t i = 0; i < fd->out->len; i++)
 		if (fd->f->data[fd->out->data[i].from].site == first &&
 		    cure_end(fd, &fd->out->data[i])->site == last)
 			return;
 	c.constraints[0] = atomic_block(&fd->f->data[from], cure_end(fd, &c));
+	c.waits = waits_inside(fd, &c);
 	if (intruder != STEP_NONE) {
 		c.constraints[1] = outsider(fd, intruder);
+		c.block[1] = 1;
 		c.nconstraints = 2;
 		if (step_is_acquire(&fd->f->data[from]))
 			c.kind = sections_kind(fd, &c);
@@ -180,10 +194,7 @@ static bool of_a_kind(const struct step *e, const struct step *reference)
 	return step_is_memory(reference) ? step_is_memory(e) : step_is_acquire(e);
 }
 
-/* Two accesses of one thread with another's in between, all on one object: is there no order one
- * after the other with the same effect? (Reads around a read, a write before two reads ... are
- * harmless.) Acquisitions stand for whatever they guard. */
-static bool unserializable(const struct step *first, const struct step *between,
+bool finder_unserializable(const struct step *first, const struct step *between,
 			   const struct step *last)
 {
 	if (!step_is_memory(first))
@@ -228,9 +239,7 @@ static uint32_t block_length(const struct finder *fd, const struct cure *c)
 	return from == STEP_NONE ? UINT32_MAX : n;
 }
 
-/* A short block says more than a long one, one variable more than several, one block more than two
- * of them, and what the failing run shows broken more than what it did not live to end. */
-static uint32_t block_cost(const struct finder *fd, const struct cure *c)
+uint32_t finder_cost(const struct finder *fd, const struct cure *c)
 {
 	uint32_t length = MIN(block_length(fd, c), 100000u);
 
@@ -254,7 +263,7 @@ static void extend_block(struct finder *fd, uint32_t from, uint32_t x, uint32_t 
 				continue;
 			seen++;
 			if (step_writes(e) && same_object(e, ey) && e->site != ey->site) {
-				add_atomic(fd, from, k, i == 1, x, BUG_ATOMICITY);
+				finder_add_block(fd, from, k, i == 1, x, BUG_ATOMICITY);
 				return;
 			}
 		}
@@ -275,9 +284,10 @@ static void block_in_second(struct finder *fd, uint32_t x, uint32_t y, bool same
 		seen++;
 		if (!of_a_kind(e, ey) || same != same_object(e, ey) || e->address == other)
 			continue;
-		if (same ? unserializable(e, &fd->f->data[x], ey)
+		if (same ? finder_unserializable(e, &fd->f->data[x], ey)
 			 : used_near(fd->f, e, fd->f->data[x].thread, x, true)) {
-			add_atomic(fd, k, y, false, x, same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
+			finder_add_block(fd, k, y, false, x,
+					 same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
 			if (same && step_is_memory(ey))
 				extend_block(fd, k, x, y);
 			if (same || ++found == MAX_OTHERS)
@@ -304,10 +314,10 @@ static bool block_after(struct finder *fd, const struct steps *s, uint32_t at, u
 		if (!of_a_kind(e, ex) || same != same_object(e, ex) || e->site == ex->site ||
 		    e->address == other)
 			continue;
-		if (same ? unserializable(ex, &fd->f->data[y], e)
+		if (same ? finder_unserializable(ex, &fd->f->data[y], e)
 			 : used_near(fd->f, e, fd->f->data[y].thread, y, false)) {
-			add_atomic(fd, x, k, s == fd->g, y,
-				   same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
+			finder_add_block(fd, x, k, s == fd->g, y,
+					 same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
 			other = e->address;
 			if (same || ++found == MAX_OTHERS)
 				return true;
@@ -353,7 +363,7 @@ static void add_other_side(struct finder *fd, const struct cure *block)
 	const struct step *last;
 
 	if (c.intruder == STEP_NONE || !step_is_memory(&fd->f->data[c.intruder]) ||
-	    fd->out->len >= MAX_CURES)
+	    fd->out->len >= fd->most)
 		return;
 	twin = fd->p->twin_of_failing[c.intruder];
 	before = farthest(fd, fd->f, c.intruder, -1, &c);
@@ -455,7 +465,7 @@ static void find_lost_wakeup(struct finder *fd)
 				    step_is_memory(&fd->f->data[k])))
 			;
 		if (k != UINT32_MAX)
-			add_atomic(fd, k, i, false, STEP_NONE, BUG_LOST_WAKEUP);
+			finder_add_block(fd, k, i, false, STEP_NONE, BUG_LOST_WAKEUP);
 		return;
 	}
 }
@@ -491,7 +501,7 @@ static bool done_by_one_thread(const struct steps *s, const struct step *e)
 void cures_find(const struct steps *failing, const struct alternate *alternate,
 		const struct projection *projection, bool deadlocked, struct cures *ret)
 {
-	struct finder fd = { failing, &alternate->passing, projection, ret };
+	struct finder fd = { failing, &alternate->passing, projection, ret, MAX_CURES };
 	uint32_t x = alternate->pair.first, y = alternate->pair.second;
 	struct decisive d = { .n = 0 };
 	size_t blocks;
@@ -517,7 +527,7 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 		add_other_side(&fd, &block);
 	}
 	for (size_t i = blocks; i < ret->len; i++)
-		ret->data[i].cost = block_cost(&fd, &ret->data[i]);
+		ret->data[i].cost = finder_cost(&fd, &ret->data[i]);
 	if (d.n && !step_is_memory(&failing->data[y])) {
 		x = d.x[0];
 		y = d.y[0];

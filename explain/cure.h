@@ -14,10 +14,13 @@ struct cure {
 	enum bug_kind kind;
 	uint32_t cost; /* how far-fetched it is: try the cheapest first */
 	struct plait_constraint constraints[CURE_CONSTRAINTS];
+	uint8_t block[CURE_CONSTRAINTS]; /* which constraints are copies of one (present_widen) */
 	size_t nconstraints;
 	uint32_t from; /* atomic: the block; order: what must come first; may be of the passing run
 			*/
 	uint32_t to;
+	bool loop;  /* begins and ends at one line: a whole round of a loop (present_widen) */
+	bool waits; /* its thread waits for a signal inside the block */
 	bool to_in_passing; /* `to` is a step of the passing run: the failing one ended before it */
 	uint32_t intruder; /* atomic: the step of another thread inside the block; else STEP_NONE */
 	/* atomic: what that thread does around the intruder must be one block too; from STEP_NONE:
@@ -31,6 +34,11 @@ struct cures VEC_FIELDS(struct cure);
 /* Candidates, in no particular order; the cost says which to try first. */
 void cures_find(const struct steps *failing, const struct alternate *alternate,
 		const struct projection *projection, bool deadlocked, struct cures *ret);
+
+/* More of them, from the failing run alone: wherever another thread broke into what may have been a
+ * block. */
+void cures_anywhere(const struct steps *failing, const struct alternate *alternate,
+		    const struct projection *projection, struct cures *ret);
 
 /* The step that took the innermost lock a waiting thread holds; STEP_NONE. */
 uint32_t cure_held(const struct steps *s, uint32_t waiting);

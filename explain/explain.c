@@ -14,6 +14,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "explain/advise.h"
+#include "explain/cause.h"
+#include "explain/focus.h"
 #include "explain/load.h"
 #include "explain/native.h"
 #include "explain/present.h"
@@ -24,7 +26,8 @@
 #include <string.h>
 
 #define WEAK 0.2 /* separation below which advice is doubtful */
-enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400, MINIMIZE_STEPS = 80000000 };
+enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400, MINIMIZE_STEPS = 20000000 };
+enum { HANG_EVENTS = 200000 }; /* of a run that does not end, the rest tells nothing new */
 
 struct job {
 	const struct explain_options *options;
@@ -64,6 +67,24 @@ static struct err *reproduce(struct job *j)
 			      "(`unplait hunt` finds one)",
 			      j->options->plait);
 	return err;
+}
+
+/* A run that hangs uses up its budget each time, and with few switches a budget is millions of
+ * events: from here on a smaller one decides. */
+static struct err *shorten_hang(struct job *j)
+{
+	uint64_t budget = j->target.event_budget;
+	struct err *err;
+
+	if (j->failing.outcome != PLAIT_OUTCOME_HANG || j->failing.timed_out)
+		return NULL;
+	j->target.event_budget = MIN(budget ? budget : UINT64_MAX, HANG_EVENTS);
+	err = reproduce(j);
+	if (!err)
+		return NULL;
+	err_free(err);
+	j->target.event_budget = budget;
+	return reproduce(j);
 }
 
 static struct err *shrink(struct job *j)
@@ -172,199 +193,6 @@ static uint32_t failed_thread(const struct job *j)
 	return j->failing.failure.thread;
 }
 
-/* In a deadlock every waiting thread's last step matters, and what it holds meanwhile. */
-static void mark_blocked(const struct job *j, struct projection *p)
-{
-	for (size_t b = 0; b < j->failing.blocked.len; b++)
-		for (uint32_t i = (uint32_t)j->steps.len; i-- > 0;) {
-			uint32_t held;
-
-			if (j->steps.data[i].thread != j->failing.blocked.data[b].thread)
-				continue;
-			p->show_failing[i] |= PROJECT_FAILURE;
-			held = step_is_acquire(&j->steps.data[i]) ? cure_held(&j->steps, i)
-								  : STEP_NONE;
-			if (held != STEP_NONE)
-				p->show_failing[held] |= PROJECT_FLOW;
-			break;
-		}
-}
-
-/* The steps a sentence of the report speaks of are shown, on both sides. */
-static void show_step(struct projection *p, uint32_t i, unsigned why)
-{
-	p->show_failing[i] |= why;
-	if (p->twin_of_failing[i] != STEP_NONE)
-		p->show_passing[p->twin_of_failing[i]] |= why;
-}
-
-enum { MAX_INTRUDERS = 6, MAX_BLOCK = 64, MAX_MEANWHILE = 4096, MAX_SIGNALS = 2 };
-
-/* One past the last step of the block in the failing run; a critical section at its end belongs to
- * it. */
-static uint32_t block_end(const struct job *j, const struct cure *c)
-{
-	uint32_t k = c->to, seen = 0;
-
-	if (c->to_in_passing)
-		return (uint32_t)j->steps.len;
-	for (; step_is_acquire(&j->steps.data[c->to]) && k + 1 < j->steps.len && seen < MAX_BLOCK;
-	     k++) {
-		seen += j->steps.data[k].thread == j->steps.data[c->to].thread;
-		if (j->steps.data[k].thread == j->steps.data[c->to].thread &&
-		    step_is_release(&j->steps.data[k]))
-			break;
-	}
-	return k + 1;
-}
-
-/* The step of the block's thread, inside the block, that a step of another thread meets: the last
- * before it, else the first after it; STEP_NONE. */
-static uint32_t meets_block(const struct job *j, const struct cure *c, uint32_t i)
-{
-	const struct step *e = &j->steps.data[i];
-	uint32_t thread = j->steps.data[c->from].thread, met = STEP_NONE, seen = 0;
-	uint32_t end = block_end(j, c);
-
-	for (uint32_t k = c->from;
-	     k < end && seen < MAX_BLOCK && (k < i || met == STEP_NONE) && k < i + MAX_MEANWHILE;
-	     k++) {
-		if (j->steps.data[k].thread != thread)
-			continue;
-		seen++;
-		if (step_conflicts(e, &j->steps.data[k]))
-			met = k;
-	}
-	return met;
-}
-
-/* The passing run shows what the block had still to do: its end, and if that is a critical section,
- * what is done there. */
-static bool meets_end(const struct job *j, const struct cure *c, const struct step *e)
-{
-	const struct steps *g = &j->alternate.passing;
-	uint32_t thread = g->data[c->to].thread, seen = 0;
-
-	for (uint32_t k = c->to; k < g->len && seen < MAX_BLOCK; k++) {
-		if (g->data[k].thread != thread)
-			continue;
-		seen++;
-		if (step_conflicts(e, &g->data[k]))
-			return true;
-		if (!step_is_acquire(&g->data[c->to]) || step_is_release(&g->data[k]))
-			return false;
-	}
-	return false;
-}
-
-/* A block is broken by what others do to its objects meanwhile: each place of it once, and what it
- * meets. */
-static void show_intruders(const struct job *j, const struct cure *c, struct projection *p)
-{
-	uint32_t end = c->to_in_passing ? (uint32_t)j->steps.len : c->to;
-	uint32_t sites[MAX_INTRUDERS], n = 0;
-
-	end = MIN(end, c->from + MAX_MEANWHILE);
-	for (uint32_t i = c->from; i < end && n < MAX_INTRUDERS; i++) {
-		const struct step *e = &j->steps.data[i];
-		bool known = false;
-		uint32_t met;
-
-		if (!step_is_memory(e) || e->thread == j->steps.data[c->from].thread)
-			continue;
-		met = meets_block(j, c, i);
-		if (met == STEP_NONE && !(c->to_in_passing && meets_end(j, c, e)))
-			continue;
-		for (uint32_t k = 0; k < n && !known; k++)
-			known = sites[k] == e->site;
-		if (known)
-			continue;
-		sites[n++] = e->site;
-		show_step(p, i, PROJECT_FLOW);
-		if (met != STEP_NONE)
-			show_step(p, met, PROJECT_FLOW);
-	}
-}
-
-/* A block with a wait in it is broken while its thread sleeps: who woke it up? */
-static void show_wakeups(const struct job *j, const struct cure *c, struct projection *p)
-{
-	uint32_t end = block_end(j, c), seen = 0;
-
-	for (uint32_t k = c->from; k < end && seen < MAX_BLOCK; k++) {
-		const struct step *e = &j->steps.data[k];
-
-		if (e->thread != j->steps.data[c->from].thread)
-			continue;
-		seen++;
-		if (e->kind != PLAIT_EV_WOKEN || e->pending)
-			continue;
-		show_step(p, k, PROJECT_FLOW);
-		for (uint32_t i = k; i-- > c->from;)
-			if (j->steps.data[i].address == e->address &&
-			    (j->steps.data[i].kind == PLAIT_EV_SIGNAL ||
-			     j->steps.data[i].kind == PLAIT_EV_BROADCAST)) {
-				show_step(p, i, PROJECT_FLOW);
-				break;
-			}
-	}
-}
-
-static void show_other_side(const struct cure *c, struct projection *p)
-{
-	if (c->other_from == STEP_NONE)
-		return;
-	show_step(p, c->other_from, PROJECT_FLOW);
-	if (c->other_to_in_passing)
-		p->show_passing[c->other_to] |= PROJECT_FLOW;
-	else
-		show_step(p, c->other_to, PROJECT_FLOW);
-}
-
-/* The last few signals that a thread waits for in vain, and who got them. */
-static void show_signals(const struct job *j, struct projection *p)
-{
-	unsigned shown = 0;
-	uint64_t address = 0;
-
-	for (uint32_t i = (uint32_t)j->steps.len; i-- > 0 && shown < 2 * MAX_SIGNALS;) {
-		const struct step *e = &j->steps.data[i];
-
-		if (e->pending && (e->kind == PLAIT_EV_WAIT || e->kind == PLAIT_EV_WOKEN))
-			address = e->address;
-		if (e->pending || !address || e->address != address ||
-		    (e->kind != PLAIT_EV_SIGNAL && e->kind != PLAIT_EV_BROADCAST &&
-		     e->kind != PLAIT_EV_WOKEN))
-			continue;
-		show_step(p, i, PROJECT_FLOW);
-		shown++;
-	}
-}
-
-static struct err *compare(struct job *j, const struct cure *cure, struct projection *p)
-{
-	mark_blocked(j, p);
-	show_signals(j, p);
-	if (j->alternate.found) {
-		show_step(p, j->alternate.pair.first, PROJECT_REORDERED);
-		show_step(p, j->alternate.pair.second, PROJECT_REORDERED);
-	}
-	if (cure) {
-		show_step(p, cure->from, PROJECT_FLOW);
-		if (!cure->to_in_passing)
-			show_step(p, cure->to, PROJECT_FLOW);
-		else
-			p->show_passing[cure->to] |= PROJECT_FLOW;
-		if (cure->intruder != STEP_NONE) {
-			show_step(p, cure->intruder, PROJECT_FLOW);
-			show_intruders(j, cure, p);
-			show_wakeups(j, cure, p);
-			show_other_side(cure, p);
-		}
-	}
-	return present_schedules(j->x, j->trace, &j->steps, &j->alternate, p);
-}
-
 /* Two threads that wait for locks: a cycle; else somebody waits for a signal. */
 static bool waits_for_locks(const struct job *j)
 {
@@ -387,7 +215,8 @@ static void add_note(struct explanation *x, const char *text)
 }
 
 /* What was seen without it. */
-static void keep_seen(struct explanation *x, const struct cure *cure, const struct cure_seen *seen)
+static void keep_seen(struct explanation *x, const struct cure *cure, const struct cure_seen *seen,
+		      bool tested)
 {
 	if (!cure_observable(cure) || !seen->failing)
 		return;
@@ -396,13 +225,14 @@ static void keep_seen(struct explanation *x, const struct cure *cure, const stru
 	x->advice.seen_passing = seen->passing;
 	x->advice.broken_passing = seen->broken_passing;
 	x->advice.weak = seen->passing && cure_separation(seen) < WEAK;
+	x->advice.sure = tested && !x->advice.weak;
 }
 
 /* What the trials say. A remedy that was tried and does not help is no advice. */
 static void keep_test(struct explanation *x, const struct advice *a)
 {
 	if (a->found)
-		keep_seen(x, &a->cure, &a->seen);
+		keep_seen(x, &a->cure, &a->seen, a->tested);
 	if (a->tested) {
 		x->advice.failed_before = a->before.failed;
 		x->advice.runs_before = a->before.runs;
@@ -452,8 +282,11 @@ static struct err *conclude(struct job *j)
 	if (advice.found)
 		err = present_cure(j->x, j->trace, &j->steps, &j->alternate.passing, &advice.cure);
 	keep_test(j->x, &advice);
+	cause_mark(&j->steps, &j->alternate, advice.found ? &advice.cure : NULL, &projection);
+	if (j->x->advice.sure)
+		j->x->left_out = focus(&j->steps, &j->alternate.passing, &projection);
 	if (!err)
-		err = compare(j, advice.found ? &advice.cure : NULL, &projection);
+		err = present_schedules(j->x, j->trace, &j->steps, &j->alternate, &projection);
 	if (deadlocked)
 		j->x->kind = waits_for_locks(j) ? BUG_DEADLOCK : BUG_LOST_WAKEUP;
 	projection_deinit(&projection);
@@ -602,6 +435,8 @@ static struct err *investigate(struct job *j)
 	double t0 = clock_seconds(), t1, t2;
 	struct err *err = j->options->found ? adopt_failing(j) : reproduce(j);
 
+	if (!err && !j->options->found)
+		err = shorten_hang(j);
 	if (!err && !j->options->found)
 		err = shrink(j);
 	if (!err)

@@ -66,6 +66,7 @@ struct shown_advice {
 	 * pass do it. seen_failing 0: not looked at. */
 	uint64_t seen_failing, broken_failing, seen_passing, broken_passing;
 	bool weak; /* it hardly tells the two apart: it may only keep the threads apart */
+	bool sure; /* it does tell them apart, and it works */
 };
 
 /* One frame or one line of "who waits for what". */
@@ -94,6 +95,7 @@ struct explanation {
 	struct shown_note *notes; /* stacks, who waits for what, what could not be controlled */
 	size_t nnotes;
 	uint64_t pairs_tried;
+	uint64_t left_out; /* events that differ too, but are not about the cause */
 	double seconds_trace, seconds_search, seconds_advice;
 };
 

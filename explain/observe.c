@@ -25,6 +25,9 @@ struct block {
 	uint64_t first, last;	     /* objects of its ends */
 };
 
+/* Each block is followed for itself, its copies together: one may begin within another. */
+enum { BLOCKS = 2 };
+
 struct open_block {
 	bool open;
 	uint32_t begin, seen; /* seen: steps of the thread since */
@@ -34,7 +37,7 @@ struct observer {
 	const struct cure *c;
 	const struct steps *run;
 	bool same_object;
-	struct open_block *open; /* [thread] */
+	struct open_block *open; /* [thread][block] */
 	VEC(struct block) closed;
 };
 
@@ -71,45 +74,53 @@ static struct block block_of(const struct observer *o, uint32_t begin, uint32_t 
 	return (struct block){ d[end].thread, begin, end, d[begin].address, d[end].address };
 }
 
-/* What the step at i begins, continues and ends. */
-static bool meets_blocks(struct observer *o, uint32_t i)
+/* What the step at i begins, continues or ends of one block. */
+static bool meets_block(struct observer *o, uint32_t i, unsigned block)
 {
 	const struct step *e = &o->run->data[i];
-	struct open_block *open = &o->open[e->thread];
+	struct open_block *open = &o->open[e->thread * BLOCKS + block];
 	bool begins = false, ends = false, alone = false;
-	struct block b;
+	struct block b = block_of(o, i, i);
 
 	for (size_t k = 0; k < o->c->nconstraints; k++) {
 		const struct plait_constraint *c = &o->c->constraints[k];
 
-		if (c->flags & PLAIT_CONSTRAINT_SINGLE) {
-			alone |= at_place(&c->a, e);
-		} else {
-			begins |= at_place(&c->a, e);
-			ends |= at_place(&c->b, e);
-		}
+		if (o->c->block[k] != block)
+			continue;
+		begins |= at_place(&c->a, e);
+		ends |= at_place(&c->b, e);
+		alone |= c->flags & PLAIT_CONSTRAINT_SINGLE;
 	}
 	open->seen++;
+	if (alone)
+		return begins && close_block(o, &b);
 	if (open->open && ends) {
-		b = block_of(o, open->begin, i);
 		open->open = false;
+		b = block_of(o, open->begin, i);
 		return close_block(o, &b);
 	}
 	if (begins)
 		*open = (struct open_block){ true, i, 0 };
-	b = block_of(o, i, i);
-	return alone && close_block(o, &b);
+	return false;
+}
+
+static bool meets_blocks(struct observer *o, uint32_t i)
+{
+	for (unsigned block = 0; block < BLOCKS; block++)
+		if (meets_block(o, i, block))
+			return true;
+	return false;
 }
 
 /* The run failed: what was open then would have ended later. */
 static bool unfinished_blocks(struct observer *o)
 {
-	for (uint32_t t = 0; t < o->run->nthreads; t++) {
+	for (size_t i = 0; i < (size_t)o->run->nthreads * BLOCKS; i++) {
 		struct block b;
 
-		if (!o->open[t].open || o->open[t].seen > UNFINISHED)
+		if (!o->open[i].open || o->open[i].seen > UNFINISHED)
 			continue;
-		b = block_of(o, o->open[t].begin, o->open[t].begin);
+		b = block_of(o, o->open[i].begin, o->open[i].begin);
 		b.end = (uint32_t)o->run->len;
 		if (close_block(o, &b))
 			return true;
@@ -127,7 +138,7 @@ static bool blocks_broken(const struct cure *c, const struct steps *example,
 	o.same_object = c->intruder != STEP_NONE &&
 			(d[c->from].address == d[c->intruder].address ||
 			 (!c->to_in_passing && d[c->to].address == d[c->intruder].address));
-	o.open = xcalloc(run->nthreads + 1, sizeof(*o.open));
+	o.open = xcalloc((size_t)(run->nthreads + 1) * BLOCKS, sizeof(*o.open));
 	for (uint32_t i = 0; i < run->len && !broken; i++)
 		broken = !run->data[i].pending && meets_blocks(&o, i);
 	if (!broken && failed)

@@ -302,7 +302,7 @@ static void present_flows(struct presenter *p, const struct projection *projecti
 					    .from = f->from == STEP_NONE ? STEP_NONE
 									 : side->at[f->from],
 					    .to = side->at[f->to] };
-		bool known = false;
+		bool known = f->from != STEP_NONE && shown.from == STEP_NONE;
 
 		for (size_t k = 0; k < x->nflows && !known; k++)
 			known = x->flows[k].failing == shown.failing &&
@@ -409,7 +409,8 @@ static void find_copies(struct symbols *symbols, uint32_t site, struct site_list
 }
 
 /* Each copy of the block's first line with the nearest later copy of its last. */
-static void widen(struct symbols *symbols, const struct plait_constraint *c, struct cure *out)
+static void widen(struct symbols *symbols, const struct plait_constraint *c, uint8_t block,
+		  struct cure *out)
 {
 	struct site_list from = { 0 }, to = { 0 };
 
@@ -418,6 +419,8 @@ static void widen(struct symbols *symbols, const struct plait_constraint *c, str
 	else
 		vec_push(&from, c->a.site_low);
 	find_copies(symbols, c->b.site_low, &to);
+	for (size_t i = 0; i < from.len && !out->nconstraints; i++)
+		out->loop |= from.data[i] == c->b.site_low;
 	for (size_t i = 0; i < MAX(from.len, to.len) && out->nconstraints < CURE_CONSTRAINTS; i++) {
 		struct plait_constraint copy = *c;
 		uint32_t f = from.data[MIN(i, from.len - 1)], best = to.data[MIN(i, to.len - 1)];
@@ -427,6 +430,7 @@ static void widen(struct symbols *symbols, const struct plait_constraint *c, str
 				best = to.data[k];
 		copy.a.site_low = copy.a.site_high = f;
 		copy.b.site_low = copy.b.site_high = best;
+		out->block[out->nconstraints] = block;
 		out->constraints[out->nconstraints++] = copy;
 	}
 	vec_deinit(&from);
@@ -441,7 +445,7 @@ struct err *present_widen(struct trace *trace, struct cure *cure)
 
 	wide.nconstraints = 0;
 	for (size_t i = 0; i < cure->nconstraints && !err; i++)
-		widen(symbols, &cure->constraints[i], &wide);
+		widen(symbols, &cure->constraints[i], cure->block[i], &wide);
 	symbols_close(symbols);
 	if (!err)
 		*cure = wide;

@@ -20,7 +20,7 @@ struct err *present_cure(struct explanation *x, struct trace *trace, const struc
 			 const struct steps *passing, const struct cure *cure);
 
 /* Inlining makes copies of a source line with sites of their own: let the cure speak of all of
- * them. */
+ * them. Says, too, whether it begins and ends at copies of one line. */
 struct err *present_widen(struct trace *trace, struct cure *cure);
 
 /* "main.c:12 in get()" for a program counter or a site; into x's arena. */

@@ -275,8 +275,8 @@ static void show_history(struct builder *b)
 			continue;
 		matters[b->f->data[e->source].thread] = true;
 		shown += !b->out->show_failing[i];
-		b->out->show_failing[i] |= PROJECT_FLOW;
-		b->out->show_failing[e->source] |= PROJECT_FLOW;
+		b->out->show_failing[i] |= PROJECT_HISTORY;
+		b->out->show_failing[e->source] |= PROJECT_HISTORY;
 	}
 	free(matters);
 }

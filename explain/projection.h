@@ -24,6 +24,8 @@ enum projection_why {
 	PROJECT_REORDERED = 2, /* member of a conflicting pair whose order differs */
 	PROJECT_ONLY_HERE = 4, /* control flow differs: the other run has no such step */
 	PROJECT_FAILURE = 8,   /* the last step of the failing thread */
+	PROJECT_CAUSE = 16,    /* a sentence of the report speaks of it */
+	PROJECT_HISTORY = 32,  /* how a short run came to this */
 };
 
 /* Both runs must be linked (steps_link). `failed` is the thread that failed, or STEP_NONE. */

@@ -76,6 +76,7 @@ struct told {
 	const char *where; /* "main.c:12" */
 	const char *verb;  /* "writes count at main.c:12" */
 	const char *noun;  /* "write to count at main.c:12" */
+	const char *act;   /* "write to count" */
 	const char *object;
 	const char *thread;
 };
@@ -93,7 +94,8 @@ static struct err *tell(struct teller *t, const struct steps *s, uint32_t i, str
 	ret->where = e.file && e.line ? arena_printf(arena, "%s:%u", short_name(e.file), e.line)
 				      : arena_printf(arena, "%s()", e.function ? e.function : "?");
 	ret->verb = arena_printf(arena, "%s %s at %s", w.verb, ret->object, ret->where);
-	ret->noun = arena_printf(arena, "%s %s at %s", w.noun, ret->object, ret->where);
+	ret->act = arena_printf(arena, "%s %s", w.noun, ret->object);
+	ret->noun = arena_printf(arena, "%s at %s", ret->act, ret->where);
 	ret->thread = t->p.x->threads[s->data[i].thread];
 	return NULL;
 }
@@ -188,6 +190,25 @@ static struct err *tell_wait(struct teller *t, const struct told *from, uint32_t
 	return err;
 }
 
+/* Which lines one lock should cover. */
+static void tell_lock(struct teller *t, const struct told *from, const struct told *to,
+		      const struct told *intruder)
+{
+	struct arena *arena = &t->p.x->arena;
+	bool one_line = strcmp(from->where, to->where) == 0;
+	bool same = strcmp(intruder->where, from->where) == 0 ||
+		    strcmp(intruder->where, to->where) == 0;
+	const char *lines =
+		one_line ? from->where : arena_printf(arena, "%s to %s", from->where, to->where);
+	const char *others = same ? "in every thread that does this"
+				  : arena_printf(arena, "and the same lock where another thread %s",
+						 intruder->verb);
+
+	t->p.x->advice.text = arena_printf(
+		arena, "make %s atomic: hold one lock from the %s to the %s, %s", lines,
+		one_line ? from->act : from->noun, one_line ? to->act : to->noun, others);
+}
+
 static struct err *tell_block(struct teller *t)
 {
 	struct explanation *x = t->p.x;
@@ -206,15 +227,11 @@ static struct err *tell_block(struct teller *t)
 				  "thread %s %s between thread %s's %s and its %s, which belong "
 				  "together",
 				  intruder.thread, intruder.verb, from.thread, from.noun, to.noun);
-	if (wait_inside(t) != STEP_NONE)
+	if (t->c->waits && wait_inside(t) != STEP_NONE)
 		return tell_wait(t, &from, wait_inside(t));
 	if (t->c->other_from != STEP_NONE)
 		return tell_both_sides(t, &from, &to);
-	x->advice.text =
-		arena_printf(&x->arena,
-			     "make %s to %s atomic: hold one lock from the %s to the %s, and the "
-			     "same lock where another thread %s",
-			     from.where, to.where, from.noun, to.noun, intruder.verb);
+	tell_lock(t, &from, &to, &intruder);
 	return NULL;
 }
 

@@ -111,6 +111,7 @@ void report_explain_json(const struct explanation *x, struct json *j)
 	json_end(j);
 	add_flows(j, x);
 	json_uint(j, "pairs_tried", x->pairs_tried);
+	json_uint(j, "events_left_out", x->left_out);
 	add_advice(j, &x->advice);
 	json_begin_array(j, "notes");
 	for (size_t i = 0; i < x->nnotes; i++)

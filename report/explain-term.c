@@ -414,5 +414,11 @@ void report_explain_term(const struct explanation *x, unsigned width, struct str
 	add_schedules(out, x, width);
 	strbuf_addf(out, "%s↕ order differs   + only on this side   ✗ fails here%s\n",
 		    color(COLOR_DIM), color(COLOR_OFF));
+	if (x->left_out)
+		strbuf_addf(out,
+			    "%s%" PRIu64 " more event%s of the failing schedule differ%s as a "
+			    "consequence: left out%s\n",
+			    color(COLOR_DIM), x->left_out, x->left_out == 1 ? "" : "s",
+			    x->left_out == 1 ? "s" : "", color(COLOR_OFF));
 	add_flows(out, x);
 }

@@ -1,5 +1,7 @@
 #include "base/vec.h"
+#include "explain/cause.h"
 #include "explain/cure.h"
+#include "explain/focus.h"
 #include "explain/observe.h"
 #include "explain/pairs.h"
 #include "explain/projection.h"
@@ -223,6 +225,7 @@ static struct cure update_block(void)
 						 .flags = PLAIT_CONSTRAINT_SINGLE,
 						 .a = b,
 						 .b = b } },
+			      .block = { 0, 1 },
 			      .nconstraints = 2,
 			      .from = 1,
 			      .to = 3,
@@ -303,4 +306,69 @@ Test(observe, separation_is_blind_to_how_often_it_fails)
 	cr_assert_float_eq(cure_separation(&always), 1, 1e-9);
 	cr_assert_float_eq(cure_separation(&serialises), 0.05, 1e-9);
 	cr_assert_eq(cure_separation(&nothing), 0);
+}
+
+/* The passing run differs somewhere else; the broken update is found all the same, and a block
+ * whose end only the passing run shows. */
+Test(cure, broken_blocks_are_found_anywhere)
+{
+	struct alternate alternate = { .found = true };
+	struct steps f = { 0 };
+	struct projection projection;
+	struct cures cures;
+	bool update = false, beyond = false;
+
+	lost_update(&f, &alternate.passing);
+	add(&f, 1, R, 7, 96, 0), add(&f, 2, W, 8, 96, 1);
+	add(&alternate.passing, 1, R, 7, 96, 0), add(&alternate.passing, 1, W, 8, 96, 1);
+	steps_link(&f);
+	steps_link(&alternate.passing);
+	projection_make(&f, &alternate.passing, STEP_NONE, &projection);
+	cures_anywhere(&f, &alternate, &projection, &cures);
+	for (size_t i = 0; i < cures.len; i++) {
+		const struct cure *c = &cures.data[i];
+
+		update |= f.data[c->from].site == 1 && !c->to_in_passing && f.data[c->to].site == 2;
+		beyond |= f.data[c->from].site == 7 && c->to_in_passing &&
+			  alternate.passing.data[c->to].site == 8;
+	}
+	cr_assert(update);
+	cr_assert(beyond);
+	vec_deinit(&cures);
+	projection_deinit(&projection);
+	steps_deinit(&f);
+	steps_deinit(&alternate.passing);
+}
+
+Test(focus, consequences_are_left_out)
+{
+	struct alternate alternate = { .found = true, .pair = { 1, 2, 2 } };
+	struct steps f = { 0 };
+	struct projection projection;
+	struct cure c = update_block();
+
+	lost_update(&f, &alternate.passing);
+	for (int i = 0; i < 20; i++) { /* who is first with other things changes with it */
+		add(&f, 1, W, 20, 256, (uint64_t)i), add(&f, 2, R, 21, 256, (uint64_t)i);
+		add(&alternate.passing, 2, R, 21, 256, 99);
+		add(&alternate.passing, 1, W, 20, 256, (uint64_t)i);
+	}
+	add(&f, 0, R, 3, 64, 1), add(&alternate.passing, 0, R, 3, 64, 2);
+	steps_link(&f);
+	steps_link(&alternate.passing);
+	projection_make(&f, &alternate.passing, 0, &projection);
+	c.from = 0;
+	c.to = 2;
+	c.intruder = 1;
+	cause_mark(&f, &alternate, &c, &projection);
+	cr_assert(projection.show_failing[10], "it differs");
+	cr_assert_geq(focus(&f, &alternate.passing, &projection), 20);
+	for (size_t i = 4; i < 44; i++)
+		cr_assert_eq(projection.show_failing[i], 0, "step %zu is not about the cause", i);
+	for (size_t i = 0; i < 3; i++)
+		cr_assert(projection.show_failing[i], "step %zu is the cause", i);
+	cr_assert(projection.show_failing[44] & PROJECT_FAILURE);
+	projection_deinit(&projection);
+	steps_deinit(&f);
+	steps_deinit(&alternate.passing);
 }

@@ -1,0 +1,11 @@
+/* explain/cause.h - which steps the report speaks of: the cause, and who waits at the end. */
+#ifndef EXPLAIN_CAUSE_H
+#define EXPLAIN_CAUSE_H
+
+#include "explain/cure.h"
+
+/* Marks them in the projection. cure NULL: none is known. */
+void cause_mark(const struct steps *failing, const struct alternate *alternate,
+		const struct cure *cure, struct projection *p);
+
+#endif
