@@ -228,29 +228,37 @@ static inline bool skip_write(const struct graph_thread *g, uint32_t cell)
 	return first_write && is_mine(g, cell) && !(cell & CELL_SHARED);
 }
 
-static inline void access_word(struct graph_thread *g, bool write, uint64_t address, uint32_t site)
+static inline bool skips(const struct graph_thread *g, bool write, const uint32_t *cell,
+			 const uint16_t *sharers)
+{
+	uint32_t c = __atomic_load_n(cell, __ATOMIC_RELAXED);
+
+	return write ? skip_write(g, c) : skip_read(g, c, sharers);
+}
+
+/* n words (or one line) from an address on, all of one lock. */
+static void access_words(struct graph_thread *g, bool write, uint64_t address, uint64_t n,
+			 uint32_t site)
 {
 	struct region *r = region_of(address);
-	uint64_t i = (address & ((1ull << REGION_SHIFT) - 1)) >> shift;
-	uint32_t *cell;
-	uint16_t *sharers;
+	uint64_t i = (address & ((1ull << REGION_SHIFT) - 1)) >> shift, end = i + n;
 	uint8_t *lock;
 
 	if (unlikely(!r))
 		return;
-	cell = &r->writer[i];
-	sharers = &r->sharers[i];
-	if (graph_racy) {
-		uint32_t c = __atomic_load_n(cell, __ATOMIC_RELAXED);
-
-		if (write ? skip_write(g, c) : skip_read(g, c, sharers))
-			return;
-	}
+	while (graph_racy && i < end && skips(g, write, &r->writer[i], &r->sharers[i]))
+		i++;
+	if (i == end)
+		return;
 	lock = lock_of(address);
-	if (!write && !skip_read(g, *cell, sharers))
-		analyse_read(g, cell, sharers, site);
-	else if (write && !skip_write(g, *cell))
-		analyse_write(g, cell, sharers, site);
+	for (; i < end; i++) {
+		if (skips(g, write, &r->writer[i], &r->sharers[i]))
+			continue;
+		if (write)
+			analyse_write(g, &r->writer[i], &r->sharers[i], site);
+		else
+			analyse_read(g, &r->writer[i], &r->sharers[i], site);
+	}
 	__atomic_clear(lock, __ATOMIC_RELEASE);
 }
 
@@ -287,13 +295,16 @@ static struct graph_thread *attach(struct rt_thread *t)
 
 static void access_range(struct graph_thread *g, bool write, uint64_t from, size_t n, uint32_t site)
 {
-	uint64_t unit = 1ull << shift;
+	uint64_t unit = 1ull << shift, end = from + n;
 
-	for (uint64_t a = from & ~(unit - 1); a < from + n; a += unit)
+	for (uint64_t a = from & ~(unit - 1), next; a < end; a = next) {
+		next = (a & ~63ull) + 64;
 		if (hardware)
 			graph_hw_access(g, write, a >> shift, site);
 		else
-			access_word(g, write, a, site);
+			access_words(g, write, a,
+				     ((next < end ? next : end) - a + unit - 1) >> shift, site);
+	}
 }
 
 void rt_graph_access(bool write, const void *p, size_t n, uint32_t site)
@@ -313,7 +324,7 @@ void rt_graph_access(bool write, const void *p, size_t n, uint32_t site)
 	t->depth = RT_BUSY;
 	__asm__ volatile("" ::: "memory");
 	if (likely(a >> shift == last >> shift && !hardware))
-		access_word(g, write, a, site);
+		access_words(g, write, a, 1, site);
 	else if (n)
 		access_range(g, write, a, n, site);
 	__asm__ volatile("" ::: "memory");
