@@ -103,6 +103,8 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		if (unlikely(rt_access != RT_ACCESS_RECORD || !record_is_easy(t))) {               \
 			if (rt_access == RT_ACCESS_GRAPH && graph_skips(false, (uint64_t)p, n))    \
 				return *(const volatile any##n *)p;                                \
+			if (rt_access == RT_ACCESS_ORDER && !order_records(site))                  \
+				return *(const volatile any##n *)p;                                \
 			return read_otherwise##n(p, site);                                         \
 		}                                                                                  \
 		v = *(const volatile any##n *)p;                                                   \
@@ -115,6 +117,8 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
                                                                                                    \
 		if (unlikely(rt_access != RT_ACCESS_RECORD || !record_is_easy(t))) {               \
 			if (rt_access == RT_ACCESS_GRAPH && graph_skips(true, (uint64_t)p, n))     \
+				*(volatile any##n *)p = v;                                         \
+			else if (rt_access == RT_ACCESS_ORDER && !order_records(site))             \
 				*(volatile any##n *)p = v;                                         \
 			else                                                                       \
 				write_otherwise##n(p, v, site);                                    \

@@ -35,6 +35,12 @@ void order_sync(uint32_t kind, uint32_t site, const void *object, const void *ob
 /* NULL: this access is not recorded. */
 struct order_slot *order_enter_slot(struct order_slot *slot);
 
+/* Most sites of a partial profile are not. */
+static inline bool order_records(uint32_t site)
+{
+	return site < order_nsites && order_sites[site];
+}
+
 /* Before and after the access. What enter returns goes to leave. */
 static inline struct order_slot *order_enter(uint32_t site)
 {
