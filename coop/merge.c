@@ -6,19 +6,23 @@
  * vectors of the missing elements, the usual ones first, by how far the combination as a whole
  * strays from the usual.
  *
- * Last, each base log alone, with other schedules each time for what it leaves open.
- *
- * Beyond the thesis: the vectors of the base log were seen together in one run and must be obeyed;
- * those taken from other logs give way, the least similar first, where no thread could go on
- * otherwise. A candidate that is consistent runs as it would have; one that is not still puts the
- * base log's order to the test. */
+ * Beyond the thesis: vectors taken from other logs give way, the least similar first, where no
+ * thread could go on otherwise, and those of the base log, which were seen together in one run,
+ * last. A candidate that is consistent runs as it would have; one that is not still puts the base
+ * log's order to the test. And where the first candidate fails, every other attempt takes less: a
+ * base log alone, or (logs of one element) the next most telling vector alone, and searches the
+ * rest; where vectors of other runs mislead, the ones that belong together still help. Last, the
+ * base logs again and again, with other schedules. */
 #include "coop/coop.h"
 
 #include "base/err.h"
 #include "base/log.h"
 
+#include <string.h>
+
 enum { LIMIT = 500 };
 
+struct option;
 struct merge {
 	const struct coop *c;
 	const struct coop_merge_options *o;
@@ -27,6 +31,7 @@ struct merge {
 	struct coop_merge_result *ret;
 	struct map tried; /* in this merge */
 	VEC(struct coop_choice) choices;
+	const struct option *telling; /* the last that was tried alone */
 	double started;
 	bool over; /* reproduced, or out of attempts */
 	struct err *err;
@@ -114,6 +119,16 @@ static void choose_base(struct merge *m, uint32_t log)
 			 (struct coop_choice){ e[i].element, e[i].vector, log, COOP_HARD });
 }
 
+/* A base log alone: what it lacks is left to the strategies that search; other schedules in other
+ * rounds. */
+static void alone(struct merge *m, uint32_t log, uint32_t round)
+{
+	if (m->over)
+		return;
+	choose_base(m, log);
+	attempt(m, log, false, round);
+}
+
 /* Every log as a base, most relevant first. */
 static void by_relevance(struct merge *m, struct coop_ranking *ranking)
 {
@@ -137,6 +152,8 @@ static void by_relevance(struct merge *m, struct coop_ranking *ranking)
 								    strength_of(f->similarity) });
 		}
 		attempt(m, r->log, false, 0);
+		if (i > 0)
+			alone(m, r->log, 1);
 	}
 	coop_search_free(s);
 }
@@ -201,6 +218,31 @@ static void options_deinit(struct options *o)
 }
 
 /* Complete the choices with every combination whose ranks add up to `sum`. */
+/* The next most telling vector alone, whatever its element. */
+static void most_telling(struct merge *m, const struct options *o)
+{
+	const struct option *last = m->telling, *best = NULL;
+	typeof(m->choices) kept = m->choices;
+
+	for (size_t i = 0; i < o->all.len; i++) {
+		const struct option *x = &o->all.data[i];
+		bool done =
+			last && (x->worth > last->worth || (x->worth == last->worth && x <= last));
+
+		if (!done && (!best || x->worth > best->worth))
+			best = x;
+	}
+	if (!best || m->over)
+		return;
+	m->telling = best;
+	memset(&m->choices, 0, sizeof(m->choices));
+	vec_push(&m->choices, (struct coop_choice){ best->element, best->vector, COOP_NONE,
+						    strength_of(MIN(best->worth, 1)) });
+	attempt(m, COOP_NONE, false, 1);
+	vec_deinit(&m->choices);
+	m->choices = kept;
+}
+
 static void combine(struct merge *m, const struct options *o, uint32_t element, uint32_t sum,
 		    uint32_t base)
 {
@@ -211,6 +253,8 @@ static void combine(struct merge *m, const struct options *o, uint32_t element, 
 	if (element == m->c->elements.len) {
 		if (sum == 0)
 			attempt(m, base, base != COOP_NONE, 0);
+		if (sum == 0 && base == COOP_NONE)
+			most_telling(m, o);
 		return;
 	}
 	for (size_t i = o->first[element]; i < o->first[element + 1] && !m->over; i++) {
@@ -268,12 +312,9 @@ static void by_force(struct merge *m, const struct coop_ranking *ranking)
  * it leaves open. */
 static void by_search(struct merge *m, const struct coop_ranking *ranking)
 {
-	for (uint32_t round = 1; !m->over && ranking->logs.len; round++) {
-		for (size_t i = 0; i < ranking->logs.len && !m->over; i++) {
-			choose_base(m, ranking->logs.data[i].log);
-			attempt(m, ranking->logs.data[i].log, false, round);
-		}
-	}
+	for (uint32_t round = 1; !m->over && ranking->logs.len; round++)
+		for (size_t i = 0; i < ranking->logs.len && !m->over; i++)
+			alone(m, ranking->logs.data[i].log, round);
 }
 
 static bool one_element_each(const struct coop *c)

@@ -312,6 +312,8 @@ static struct err *look(void *context, const struct coop_candidate *c, uint64_t 
 	for (size_t i = 0; i < c->n; i++)
 		if (w->vector[c->choices[i].element] != c->choices[i].vector)
 			*ret = COOP_INFEASIBLE;
+	if (c->open && *ret == COOP_REPRODUCED) /* what is left open goes wrong */
+		*ret = COOP_OTHER_END;
 	return NULL;
 }
 
@@ -335,12 +337,12 @@ Test(coop, one_element_logs_are_combined_by_correlation)
 	coop_choose(&c, 0);
 	for (uint32_t e = 0; e < c.elements.len; e++)
 		w.vector[e] = COOP_NONE;
-	o.limit = 25;
+	o.limit = 35;
 	cr_assert_null(coop_merge(&c, &o, look, &w, &r));
 	cr_assert(!r.reproduced);
-	cr_assert_eq(w.calls, 25);
+	cr_assert_eq(w.calls, 35);
 	cr_assert_eq(r.skipped, 0, "five vectors of two elements: 25 different candidates");
-	cr_assert_eq(w.open, 0, "... and no other");
+	cr_assert_eq(w.open, 10, "... and each vector alone");
 	coop_merge_result_deinit(&r);
 	coop_deinit(&c);
 }
