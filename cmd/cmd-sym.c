@@ -19,7 +19,8 @@ const struct cmd cmd_sym = {
 	.summary = "run a program's bitcode in the symbolic machine",
 	.help = "run      execute PROGRAM concretely, like the native program\n"
 		"explore  follow every path of symbolic arguments, input or environment\n"
-		"schedules  every interleaving of the threads of PROGRAM (built with `unplait cc`),\n"
+		"schedules  every interleaving of the threads of PROGRAM (built with `unplait "
+		"cc`),\n"
 		"         each state once; what is found is run natively\n"
 		"trace    follow a recording (FILE.plait, of mode path or full): per thread, what\n"
 		"         it read, wrote and decided, in terms of what other threads wrote; or "
@@ -511,12 +512,13 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 		o.c.env = (const char *const *)environ;
 		o.c.sym_env = NULL;
 		o.c.sym_args = o.c.sym_stdin = 0;
-		err = sym_schedules_show(&(struct sym_schedules_options){ .config = &o.c,
-									  .argv = argv,
-									  .input = o.input,
-									  .output = o.output,
-									  .no_confirm = o.no_confirm },
-					 p, &common, status);
+		err = sym_schedules_show(
+			&(struct sym_schedules_options){ .config = &o.c,
+							 .argv = argv,
+							 .input = o.input,
+							 .output = o.output,
+							 .no_confirm = o.no_confirm },
+			p, &common, status);
 	} else if (!strcmp(what, "trace")) {
 		o.c.sym_env = NULL;
 		o.c.sym_args = o.c.sym_stdin = 0;

@@ -66,9 +66,8 @@ static struct err *propose(void *arg, uint64_t work, double seconds, bool all,
 		err = sym_schedules(p->program, &c, &r);
 	for (size_t i = 0; !err && i < r.ends.len; i++)
 		if (is_failure(p, &r.ends.data[i].outcome))
-			vec_push(&ret->failing,
-				 ((struct proposal){ propose_steps(&r.ends.data[i]),
-						     r.ends.data[i].turns.len }));
+			vec_push(&ret->failing, ((struct proposal){ propose_steps(&r.ends.data[i]),
+								    r.ends.data[i].turns.len }));
 	ret->complete = r.complete;
 	ret->states = r.states;
 	sym_schedules_deinit(&r);
@@ -77,7 +76,9 @@ static struct err *propose(void *arg, uint64_t work, double seconds, bool all,
 
 void proposer_init(struct sym_proposer *p, const struct target *target)
 {
-	*p = (struct sym_proposer){ .proposer = { propose, p }, .available = true, .target = target };
+	*p = (struct sym_proposer){ .proposer = { propose, p },
+				    .available = true,
+				    .target = target };
 }
 
 void proposer_deinit(struct sym_proposer *p)

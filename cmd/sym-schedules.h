@@ -11,9 +11,9 @@ struct sym_program;
 
 struct sym_schedules_options {
 	const struct sym_config *config;
-	char **argv;	      /* the native program and its arguments */
-	const char *input;    /* file for standard input; NULL */
-	const char *output;   /* plait of the first confirmed failure; NULL = none */
+	char **argv;	    /* the native program and its arguments */
+	const char *input;  /* file for standard input; NULL */
+	const char *output; /* plait of the first confirmed failure; NULL = none */
 	bool no_confirm;
 };
 

@@ -80,7 +80,8 @@ static bool chose_sleeper(const struct dfs_node *n)
 	return is_thread_choice(n) && is_asleep(n, n->options.data[n->chosen].op.thread);
 }
 
-/* Does the thread's whole step, of which these are operations, stay independent of what was done? */
+/* Does the thread's whole step, of which these are operations, stay independent of what was done?
+ */
 static bool sleeps_on(const struct dfs_node *n, const struct dfs_ops *ops, uint32_t thread)
 {
 	for (size_t i = 0; i < ops->len; i++)
@@ -89,8 +90,8 @@ static bool sleeps_on(const struct dfs_node *n, const struct dfs_ops *ops, uint3
 	return true;
 }
 
-/* Who sleeps after `from`'s choice was executed. A step is more than the operation it was chosen for:
- * a thread that also released a lock is woken by whoever wants that. */
+/* Who sleeps after `from`'s choice was executed. A step is more than the operation it was chosen
+ * for: a thread that also released a lock is woken by whoever wants that. */
 static void inherit_sleep(const struct dfs_node *from, struct dfs_node *to)
 {
 	for (size_t i = 0; i < from->asleep.len; i++)

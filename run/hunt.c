@@ -5,9 +5,9 @@
  * memory and how long a run is. After them `auto` draws each run's strategy by weight: what has
  * lately seen new write-to-read pairs gets more runs, none ever gets none, and a share of the runs
  * takes every access as a point. When sampling has found nothing for a while, one run in four goes
- * on with a systematic search instead: a small program is then explored to its end. Where the target
- * carries its bitcode, the other engine (struct proposer) searches its states meanwhile, and native runs
- * carry out what it finds: three times, with a budget that goes with the runs so far.
+ * on with a systematic search instead: a small program is then explored to its end. Where the
+ * target carries its bitcode, the other engine (struct proposer) searches its states meanwhile, and
+ * native runs carry out what it finds: three times, with a budget that goes with the runs so far.
  *
  * With several jobs, runs overlap: each job has two sessions, so that one can run while the
  * result of the other is taken in. Run number i knows what the runs up to i - n have learned, n
@@ -386,8 +386,8 @@ static struct err *search_states(struct hunt *h, uint64_t work)
 {
 	double left = h->o->seconds > 0 ? h->o->seconds - (clock_seconds() - h->start) : 0;
 	struct proposals p = { 0 };
-	struct err *err = h->o->proposer->propose(h->o->proposer->arg, work, MAX(left, 0), h->o->all,
-						  &p);
+	struct err *err =
+		h->o->proposer->propose(h->o->proposer->arg, work, MAX(left, 0), h->o->all, &p);
 
 	h->result->states = MAX(h->result->states, p.states);
 	for (size_t i = 0; !err && i < p.failing.len; i++)
@@ -516,7 +516,7 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 	h.nslots = o->jobs <= 1 ? 1 : 2 * (o->jobs < HUNT_JOBS ? o->jobs : HUNT_JOBS);
 	h.slots = xcalloc(h.nslots, sizeof(*h.slots));
 	if (!err)
-		err = h.states_work == UINT64_MAX ? search_states(&h, 0)
+		err = h.states_work == UINT64_MAX		 ? search_states(&h, 0)
 		      : h.arms[0].strategy == PLAIT_STRATEGY_DFS ? search_all(&h)
 								 : search(&h);
 	ret->runs += h.walks;

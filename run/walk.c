@@ -1,14 +1,15 @@
 /* run/walk.c - carry out a schedule that somebody else has found.
  *
- * What comes in: who does what next, operation by operation, as the symbolic machine sees the program
- * (site of an access, kind of a call). What goes out: a native run that did that, and its outcome.
+ * What comes in: who does what next, operation by operation, as the symbolic machine sees the
+ * program (site of an access, kind of a call). What goes out: a native run that did that, and its
+ * outcome.
  *
- * Native runs count steps, and some of their operations the other side knows nothing of (the start of
- * a thread, a lock inside stdio), so the two are matched as we go: run with the decisions so far and
- * with every choice logged; go through the log and the schedule together; where the log has another
- * thread go on than the schedule wants, add a decision there and run again. An operation that is
- * not the wanted one, of the wanted thread, simply happens first. Each run settles one more switch,
- * and runs of programs that are explored this way are short. */
+ * Native runs count steps, and some of their operations the other side knows nothing of (the start
+ * of a thread, a lock inside stdio), so the two are matched as we go: run with the decisions so far
+ * and with every choice logged; go through the log and the schedule together; where the log has
+ * another thread go on than the schedule wants, add a decision there and run again. An operation
+ * that is not the wanted one, of the wanted thread, simply happens first. Each run settles one more
+ * switch, and runs of programs that are explored this way are short. */
 #define LOG_DOMAIN "walk"
 #include "run/run.h"
 
@@ -19,7 +20,7 @@ enum { CHOSEN = 1, ALTERNATIVE = 8, EXECUTED = 16 };
 
 struct walker {
 	const struct walk_step *steps;
-	size_t n, at; /* at: the next to happen */
+	size_t n, at;		 /* at: the next to happen */
 	struct decisions prefix; /* to run with */
 	VEC(uint64_t) passed;	 /* steps at which the wanted thread could not run */
 };
@@ -46,8 +47,8 @@ static void decide(struct walker *w, const struct run_result *r, uint64_t step, 
 
 	vec_clear(&w->prefix);
 	for (size_t i = 0; i < d->len; i++)
-		if (d->data[i].step < step || (after_switch && d->data[i].step == step &&
-					       d->data[i].kind != DECISION_CHOICE))
+		if (d->data[i].step < step ||
+		    (after_switch && d->data[i].step == step && d->data[i].kind != DECISION_CHOICE))
 			vec_push(&w->prefix, d->data[i]);
 	vec_push(&w->prefix, ((struct decision){ .step = step, .kind = kind, .value = value }));
 }

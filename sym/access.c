@@ -65,7 +65,8 @@ static struct object *own(struct machine *m, uint32_t id)
 }
 
 /* While schedules are explored, the n-th object of a thread has the same number whatever the other
- * threads did, and a stack object's is used again: states that are the same are to look the same. */
+ * threads did, and a stack object's is used again: states that are the same are to look the same.
+ */
 #define OWN_BASE (1u << 14)
 
 static uint32_t own_number(uint32_t thread, enum object_kind kind, uint32_t n)

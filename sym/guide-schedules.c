@@ -7,18 +7,18 @@
  *
  * In every state each thread stands before an operation that others may notice. A step lets one
  * thread do its operation and everything after it that nobody notices. If the operation cannot be
- * done now (a lock that is held), the thread has no step here; if nobody has one, that is a deadlock.
- * The search is depth first over forked states; a state whose hash has been seen (visited.h) is not
- * followed again, so that loops which wait end, and the cost is the number of different states, not
- * of schedules: for three threads that is the difference between millions and more than can be
- * counted. Only the states on the current path are kept.
+ * done now (a lock that is held), the thread has no step here; if nobody has one, that is a
+ * deadlock. The search is depth first over forked states; a state whose hash has been seen
+ * (visited.h) is not followed again, so that loops which wait end, and the cost is the number of
+ * different states, not of schedules: for three threads that is the difference between millions and
+ * more than can be counted. Only the states on the current path are kept.
  *
  * States that lead to each other form a component (Tarjan's algorithm, along the way). One that is
- * complete and from which no end of the program can be reached is a livelock: whatever the scheduler
- * does, the program goes round for ever. Any other loop ends under a fair scheduler.
+ * complete and from which no end of the program can be reached is a livelock: whatever the
+ * scheduler does, the program goes round for ever. Any other loop ends under a fair scheduler.
  *
- * Time is as unfair as can be: a sleep may end at once, a wait with a time limit may end whenever it
- * would have to wait. What the C library prints is no scheduling point here. */
+ * Time is as unfair as can be: a sleep may end at once, a wait with a time limit may end whenever
+ * it would have to wait. What the C library prints is no scheduling point here. */
 #include "base/err.h"
 #include "base/log.h"
 #include "sym/op-sites.h"
@@ -40,10 +40,10 @@ struct node {
 	bool ends;	      /* it leads to an end of the program */
 	bool told;	      /* it leads to a livelock that has been reported */
 	size_t open;	      /* how many states were open when it was entered */
-	struct sym_turn by; /* how we got here */
-	uint32_t thread;    /* the next to try */
-	uint32_t choice;    /* and the waiter that its signal wakes */
-	bool moved;	    /* some thread had a step */
+	struct sym_turn by;   /* how we got here */
+	uint32_t thread;      /* the next to try */
+	uint32_t choice;      /* and the waiter that its signal wakes */
+	bool moved;	      /* some thread had a step */
 };
 
 /* Numbers of states that are done with. */
@@ -55,7 +55,7 @@ struct search {
 	struct visited visited;
 	VEC(struct node) path;
 	struct words open; /* hashes of states that are left but may lead back to the path */
-	struct map seen; /* outcome -> index into ret->ends */
+	struct map seen;   /* outcome -> index into ret->ends */
 	bool incomplete, stop;
 };
 
@@ -196,10 +196,9 @@ static bool step(struct machine *m, struct state *s, uint32_t i, struct sym_turn
 	uint8_t phase = t->phase;
 	bool waits = t->status == TH_BLOCKED && t->wait_kind == WAIT_COND;
 
-	*turn = (struct sym_turn){ .thread = i,
-				   .site = t->point_site,
-				   .kind = t->point,
-				   .choice = m->choice };
+	*turn = (struct sym_turn){
+		.thread = i, .site = t->point_site, .kind = t->point, .choice = m->choice
+	};
 	if (waits && !t->timed)
 		return false;
 	cache_clear(m);
@@ -219,7 +218,8 @@ static bool step(struct machine *m, struct state *s, uint32_t i, struct sym_turn
 		t->status = TH_RUNNABLE;
 		*st = run_thread(m, true);
 		t = &s->threads[i];
-		if (*st != STOP_END && is_stuck(t, phase)) /* a mutex that is held, after the wait */
+		if (*st != STOP_END &&
+		    is_stuck(t, phase)) /* a mutex that is held, after the wait */
 			return false;
 	}
 	turn->nchoices = m->nchoices;
@@ -268,8 +268,8 @@ static bool out_of_budget(struct machine *m, struct search *x)
 			     (unsigned long long)m->config->max_states);
 		return true;
 	}
-	if (m->config->max_work && m->stats.ops + x->visited.bytes / 2 + 500 * x->ret->steps >
-					   m->config->max_work) {
+	if (m->config->max_work &&
+	    m->stats.ops + x->visited.bytes / 2 + 500 * x->ret->steps > m->config->max_work) {
 		machine_note(m, "the budget was used up");
 		return true;
 	}

@@ -1,6 +1,6 @@
-/* sym/interp-loop.h - the inner loop, included four times by interp.c: once for frames whose registers
- * are all concrete (SYMBOLIC 0), once for frames that may hold expressions (SYMBOLIC 1). Each
- * operation ends by jumping to the next one's code. Whatever is not simple goes to slow_op(),
+/* sym/interp-loop.h - the inner loop, included four times by interp.c: once for frames whose
+ * registers are all concrete (SYMBOLIC 0), once for frames that may hold expressions (SYMBOLIC 1).
+ * Each operation ends by jumping to the next one's code. Whatever is not simple goes to slow_op(),
  * which leaves the number of the next operation in the frame. */
 
 static enum stop LOOP_NAME(struct machine *m)
@@ -45,8 +45,7 @@ static enum stop LOOP_NAME(struct machine *m)
 #define DECIDE (void)0
 #define SITE                                                                                       \
 	do {                                                                                       \
-		if (__builtin_expect(points[o - ops], 0) &&                                        \
-		    machine_point(m, 0, points[o - ops]))                                          \
+		if (__builtin_expect(points[o - ops], 0) && machine_point(m, 0, points[o - ops]))  \
 			goto point;                                                                \
 	} while (0)
 #define SITE_RARE SITE

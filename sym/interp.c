@@ -1,10 +1,10 @@
 /* sym/interp.c - run the current thread.
  *
- * The loop exists in several copies (interp-loop.h): while a frame's registers are all concrete nothing checks
- * for expressions at all, which is where the speed comes from; the first symbolic value that enters
- * a frame moves it to the other loop until the function returns. A third copy of the loop hands
- * every decision to the guide, for following recorded paths, and a fourth, concrete again, stops at
- * scheduling points. */
+ * The loop exists in several copies (interp-loop.h): while a frame's registers are all concrete
+ * nothing checks for expressions at all, which is where the speed comes from; the first symbolic
+ * value that enters a frame moves it to the other loop until the function returns. A third copy of
+ * the loop hands every decision to the guide, for following recorded paths, and a fourth, concrete
+ * again, stops at scheduling points. */
 #include "sym/machine.h"
 
 #include <string.h>

@@ -56,8 +56,8 @@ struct object *memory_own(struct memory *m, uint32_t id);
 /* A heap object leaves a marker of its bounds; any other leaves nothing. */
 void memory_release(struct memory *m, uint32_t id);
 /* 128 bits over everything the memory holds (concretely). What has not changed since it was hashed
- * last, in this state or one it was forked from, is not looked at again; so nobody may keep a pointer
- * to an owned object over this. Returns how many bytes it looked at. */
+ * last, in this state or one it was forked from, is not looked at again; so nobody may keep a
+ * pointer to an owned object over this. Returns how many bytes it looked at. */
 uint64_t memory_hash(struct memory *m, uint64_t ret[2]);
 /* Make room for symbolic bytes in an owned object. */
 void object_make_symbolic(struct object *o);

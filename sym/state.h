@@ -47,9 +47,9 @@ struct thread {
 	expr_id result_x;
 	uint64_t steps; /* recorded branches so far: the position in its path */
 	/* exploring schedules */
-	bool fresh;	     /* has not come to its first scheduling point yet */
-	uint8_t point;	     /* enum plait_event_kind of the operation it is about to do */
-	uint32_t point_site; /* of an access */
+	bool fresh;	      /* has not come to its first scheduling point yet */
+	uint8_t point;	      /* enum plait_event_kind of the operation it is about to do */
+	uint32_t point_site;  /* of an access */
 	uint32_t heap, stack; /* objects made so far; of the stack: that are there */
 	uint64_t hash[2];     /* of its frames; both 0 = not known */
 };

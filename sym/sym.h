@@ -36,7 +36,7 @@ enum sym_kind {
 	SYM_DIV_ZERO,
 	SYM_STACK, /* recursion too deep */
 	SYM_DEADLOCK,
-	SYM_LIVELOCK, /* threads run, but the program can no longer end */
+	SYM_LIVELOCK,	 /* threads run, but the program can no longer end */
 	SYM_UNREACHABLE, /* code that the compiler was promised never runs */
 	SYM_UNSUPPORTED,
 	SYM_BUDGET,   /* operations, depth or time used up */
@@ -167,18 +167,19 @@ struct err *sym_confirm(struct sym_program *p, const struct sym_config *config,
 
 /* One scheduling decision: this thread does its next operation. */
 struct sym_turn {
-	uint32_t thread; /* by birth */
-	uint32_t site;	 /* of an access, in the binary's table; 0: a call */
-	uint8_t kind;	 /* enum plait_event_kind of a call */
-	bool timed_out;	 /* its wait ended without what it waited for */
+	uint32_t thread;	   /* by birth */
+	uint32_t site;		   /* of an access, in the binary's table; 0: a call */
+	uint8_t kind;		   /* enum plait_event_kind of a call */
+	bool timed_out;		   /* its wait ended without what it waited for */
 	uint32_t choice, nchoices; /* a signal: which waiter wakes, by thread; of how many */
 };
 
 /* A way in which the program can end, and a schedule to it. */
 struct sym_end {
 	struct sym_outcome outcome;
-	VEC(struct sym_turn) turns; /* from the second thread's birth on; without what one thread
-				     * alone does */
+	VEC(struct sym_turn)
+	turns; /* from the second thread's birth on; without what one thread
+		* alone does */
 	uint64_t times;
 };
 
@@ -192,10 +193,11 @@ struct sym_schedules {
 };
 void sym_schedules_deinit(struct sym_schedules *r);
 
-/* Every interleaving of the program's threads, at the scheduling points that a controlled native run
- * has, with known values: depth first, each state once. Needs a binary from `unplait cc`, whose table
- * says which accesses are points. Of the configuration it takes args, env, input, max_seconds,
- * max_states, max_work, max_ops (of a thread between two points) and all_errors (go on after the first). */
+/* Every interleaving of the program's threads, at the scheduling points that a controlled native
+ * run has, with known values: depth first, each state once. Needs a binary from `unplait cc`, whose
+ * table says which accesses are points. Of the configuration it takes args, env, input,
+ * max_seconds, max_states, max_work, max_ops (of a thread between two points) and all_errors (go on
+ * after the first). */
 struct err *sym_schedules(struct sym_program *p, const struct sym_config *config,
 			  struct sym_schedules *ret);
 

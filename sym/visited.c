@@ -1,9 +1,10 @@
 /* sym/visited.c - when are two states the same?
  *
  * When nothing that happens from here on can tell them apart. So the hash covers memory (added up
- * over the objects, each hashed when it has changed: memory.c), the stack of every thread with those
- * registers that may still be read (live.c; hashed when the thread has run), and who waits for what.
- * It leaves out how we got here: counts of operations, names of states, places of allocation.
+ * over the objects, each hashed when it has changed: memory.c), the stack of every thread with
+ * those registers that may still be read (live.c; hashed when the thread has run), and who waits
+ * for what. It leaves out how we got here: counts of operations, names of states, places of
+ * allocation.
  *
  * 128 bits: among the 2^25 states that fit into memory, the chance that two different ones look
  * alike anywhere is below 2^-77. */
@@ -120,7 +121,8 @@ static bool waits_for_signal(const struct thread *t)
 
 static void add_thread(struct machine *m, struct thread *t, struct words *frames, struct words *w)
 {
-	bool keeps = t->status == TH_DONE && !t->joined && !t->detached, waits = waits_for_signal(t);
+	bool keeps = t->status == TH_DONE && !t->joined && !t->detached,
+	     waits = waits_for_signal(t);
 
 	if (!(t->hash[0] | t->hash[1]))
 		hash_frames(m, t, frames);

@@ -7,11 +7,11 @@
 struct words VEC_FIELDS(uint64_t);
 
 struct visited {
-	uint64_t (*slots)[2];	   /* both 0 = free */
-	uint32_t *numbers;	   /* by slot: what the search knows of it */
-	size_t len, cap;	   /* cap is a power of two */
+	uint64_t (*slots)[2];	    /* both 0 = free */
+	uint32_t *numbers;	    /* by slot: what the search knows of it */
+	size_t len, cap;	    /* cap is a power of two */
 	struct words frames, whole; /* being hashed */
-	uint64_t bytes;		   /* of memory, hashed so far */
+	uint64_t bytes;		    /* of memory, hashed so far */
 };
 
 void visited_deinit(struct visited *v);
