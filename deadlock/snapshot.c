@@ -88,7 +88,7 @@ static void copy_uses(const struct watch_slot *slot, const struct watch_header *
 		to->kind = from->kind;
 		to->state = from->state;
 		to->flags = from->flags;
-		to->count = from->count;
+		to->count = from->count & (WATCH_SAMPLE - 1);
 		if (from->stack == WATCH_IN_WINDOW)
 			copy_window(slot, from, &to->stack);
 		else

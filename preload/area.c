@@ -434,10 +434,10 @@ void slot_adopt(struct watch_slot *t, uint64_t lo, uint64_t hi, uint64_t safe)
 	t->stack_lo = lo;
 	t->stack_hi = hi;
 	t->stack_safe = safe;
-	t->stack_span =
-		safe <= lo ? 0 : (uint32_t)(safe - lo < UINT32_MAX ? safe - lo : UINT32_MAX);
-	if (t->history || __atomic_load_n(&area->wide, __ATOMIC_ACQUIRE))
-		t->stack_span = 0;
+	t->samples = WATCH_SAMPLES;
+	t->waits = 1;
+	t->wide = 0;
+	stack_ease(t);
 	if (!t->name[0])
 		slot_name(t, NULL);
 	STORE(t->state, WATCH_LIVE);

@@ -57,7 +57,7 @@ static inline struct watch_use *find_held(struct watch_slot *t, const void *obje
 	return NULL;
 }
 
-static inline void unlock_begin(struct watch_slot *t, const void *object)
+static inline void unlock_begin(struct watch_slot *t, const void *object, const uint64_t *fp)
 {
 	struct watch_use *use = find_held(t, object);
 
@@ -67,8 +67,14 @@ static inline void unlock_begin(struct watch_slot *t, const void *object)
 		return;
 	}
 	if (unlikely(use->count)) {
-		use->count--;
-		return;
+		if (use->count & WATCH_SAMPLE) {
+			use->count &= (uint16_t)~WATCH_SAMPLE;
+			stack_sample(t, use, fp);
+		}
+		if (use->count) {
+			use->count--;
+			return;
+		}
 	}
 	if (unlikely(t->history))
 		history_note(t, (uint32_t)(use - t->uses));
@@ -171,7 +177,7 @@ static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex
 	do {                                                                                       \
 		struct watch_slot *t = get_self();                                                 \
 		if (likely(t != NULL))                                                             \
-			unlock_begin(t, (const void *)(object));                                   \
+			unlock_begin(t, (const void *)(object), FRAME);                            \
 		return call;                                                                       \
 	} while (0)
 
@@ -287,7 +293,7 @@ static __attribute__((noinline)) int mutex_unlock(pthread_mutex_t *m)
 	struct watch_slot *t = get_self();
 
 	if (likely(t != NULL))
-		unlock_begin(t, m);
+		unlock_begin(t, m, FRAME);
 	return real.pthread_mutex_unlock(m);
 }
 

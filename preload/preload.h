@@ -60,11 +60,18 @@ struct unwind_rule {
 };
 #define UNWIND_LAST 8
 struct unwind_rule unwind_rule_of(uint64_t pc);
+/* Where the function begins that contains pc; 0 when it has no tables. */
+uint64_t unwind_function(uint64_t pc);
 void unwind_init(void);
 void unwind_forget(void); /* code was unmapped */
 
 /* This thread is about to wait: unwind the stacks of its uses, while their frames last. */
 __attribute__((cold, noinline)) void stack_settle(struct watch_slot *t, const uint64_t *fp);
+/* A sample is released: see whether its stack could be told. */
+__attribute__((cold, noinline)) void stack_sample(struct watch_slot *t, const struct watch_use *use,
+						  const uint64_t *fp);
+/* Decide whether this thread's stack is easy (use_push). */
+void stack_ease(struct watch_slot *t);
 extern unsigned stack_depth; /* frames, at most */
 void stack_init(unsigned depth);
 /* With a history: the caller's call stack as the low half of a use, its number in t's table and how
@@ -127,7 +134,7 @@ FAST bool is_easy(const struct watch_slot *t, const uint64_t *fp)
 	return (uint64_t)fp - t->stack_lo < t->stack_span;
 }
 
-/* Push a use whose stack is easy. Sixteen words, and nothing but copying: this is what the whole
+/* Push a use whose stack is easy. Eight words, and nothing but copying: this is what the whole
  * library costs. See stack.c. fp: __builtin_frame_address(0) of the function the program called. */
 FAST struct watch_use *use_push_easy(struct watch_slot *t, enum watch_kind kind,
 				     enum watch_state state, uint8_t flags, const void *object,

@@ -19,6 +19,8 @@
 
 #define RULES 4096 /* a power of two */
 static uint64_t rules[RULES];
+#define FUNCTIONS 1024 /* likewise */
+static uint64_t functions[FUNCTIONS];
 
 static int (*find_object)(void *, struct dl_find_object *);
 
@@ -32,6 +34,8 @@ void unwind_forget(void)
 {
 	for (unsigned i = 0; i < RULES; i++)
 		__atomic_store_n(&rules[i], 0, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < FUNCTIONS; i++)
+		__atomic_store_n(&functions[i], 0, __ATOMIC_RELAXED);
 }
 
 /* ---- where the tables are ---- */
@@ -371,29 +375,61 @@ static const uint8_t *search_table(const uint8_t *hdr, uint64_t pc)
 	return hdr + table[2 * lo + 1];
 }
 
-static bool compute(uint64_t pc, struct state *ret)
+/* The FDE of pc is opened, and its CIE run; false when there is none. */
+static bool find_entry(uint64_t pc, struct program *g, struct reader *fde, uint64_t *ret,
+		       bool *augmented)
 {
 	const uint8_t *hdr = find_tables(pc), *entry = hdr ? search_table(hdr, pc) : NULL;
-	struct program g = { .pc = pc };
-	struct reader fde;
 	uint64_t start, len;
-	bool augmented;
 
 	if (!entry)
 		return false;
-	fde = open_entry(entry);
-	if (fde.bad || !run_cie(&g, &fde, &augmented))
+	*fde = open_entry(entry);
+	if (fde->bad || !run_cie(g, fde, augmented))
 		return false;
-	start = read_encoded(&fde, g.encoding);
-	len = read_encoded(&fde, g.encoding & 0x0f);
-	if (fde.bad || pc < start || pc - start >= len)
+	start = read_encoded(fde, g->encoding);
+	len = read_encoded(fde, g->encoding & 0x0f);
+	*ret = start;
+	return !fde->bad && pc >= start && pc - start < len;
+}
+
+static bool compute(uint64_t pc, struct state *ret)
+{
+	struct program g = { .pc = pc };
+	struct reader fde;
+	bool augmented;
+
+	if (!find_entry(pc, &g, &fde, &g.loc, &augmented))
 		return false;
 	if (augmented)
 		skip_block(&fde);
-	g.loc = start;
 	run(&g, &fde);
 	*ret = g.now;
 	return !fde.bad && !g.now.odd;
+}
+
+static uint64_t find_function(uint64_t pc)
+{
+	struct program g = { .pc = pc };
+	struct reader fde;
+	uint64_t start;
+	bool augmented;
+
+	return find_entry(pc, &g, &fde, &start, &augmented) ? start : 0;
+}
+
+/* Kept as the distance from pc, with the high bits of pc: 0 is none. */
+uint64_t unwind_function(uint64_t pc)
+{
+	uint64_t *word = &functions[(pc ^ pc >> 10) % FUNCTIONS], w, start, tag = pc >> 10;
+
+	w = __atomic_load_n(word, __ATOMIC_RELAXED);
+	if (likely(w >> 24 == tag && w & 0xffffff))
+		return pc - (w & 0xffffff);
+	start = find_function(pc - 1); /* the call, not what follows it */
+	if (start && pc - start < 1 << 24)
+		__atomic_store_n(word, tag << 24 | (pc - start), __ATOMIC_RELAXED);
+	return start;
 }
 
 static struct unwind_rule find_rule(uint64_t pc)

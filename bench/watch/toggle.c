@@ -42,29 +42,37 @@ static void init(void)
 	flag = p == MAP_FAILED ? &on : p;
 }
 
-static int take(mutex_fn **way, pthread_mutex_t *m)
+static int way_now(void)
 {
-	int which, result;
-
 	if (!flag)
 		init();
-	which = nheld < MOST ? *flag : 0;
-	result = way[which](m);
-	if (result == 0 && nheld < MOST) {
-		held[nheld].m = m;
-		held[nheld++].way = which;
-	}
-	return result;
+	return nheld < MOST ? *flag : 0;
 }
 
+static void note(pthread_mutex_t *m, int way)
+{
+	if (nheld < MOST) {
+		held[nheld].m = m;
+		held[nheld++].way = way;
+	}
+}
+
+/* A jump, not a call: the library is to see the program's stack, without a wrapper that the program does not have. */
 int pthread_mutex_lock(pthread_mutex_t *m)
 {
-	return take(lock_fn, m);
+	int way = way_now();
+
+	note(m, way);
+	return lock_fn[way](m);
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	return take(trylock_fn, m);
+	int way = way_now(), result = trylock_fn[way](m);
+
+	if (result == 0)
+		note(m, way);
+	return result;
 }
 
 int pthread_mutex_unlock(pthread_mutex_t *m)

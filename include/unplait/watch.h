@@ -29,7 +29,7 @@
 #define WATCH_MODULES	  255 /* distinct modules that locking code may live in */
 #define WATCH_USES	  88  /* nested uses per thread; deeper ones are counted in `lost` */
 #define WATCH_DEPTH	  16  /* frames per stack ... */
-#define WATCH_NARROW	  16  /* words of the stack that every acquisition copies ... */
+#define WATCH_NARROW	  8   /* words of the stack that every acquisition copies ... */
 #define WATCH_WIDE	  48  /* ... and when they have turned out to be too few */
 #define WATCH_STACKS	  128 /* call stacks per thread with a history: ... */
 #define WATCH_SURE	  8   /* ... every acquisition compares so many of their frames */
@@ -37,6 +37,8 @@
 #define WATCH_FOREIGN	  8
 #define WATCH_GATES	  3
 #define WATCH_IN_WINDOW	  0xffff
+#define WATCH_SAMPLES	  8
+#define WATCH_SAMPLE	  0x8000 /* among the counts of a use: its stack is tried at the release */
 
 enum watch_kind {
 	WATCH_MUTEX = 1,
@@ -175,7 +177,10 @@ struct watch_slot {
 	uint64_t foreign_object[WATCH_FOREIGN];
 	char name[40];	    /* birth order: "0", "0.1", "0.1.2" */
 	uint32_t populated; /* memory is there: no fault, no SIGBUS on a full disk */
-	uint32_t pad[11];
+	uint32_t samples;   /* acquisitions to come whose stacks are tried at the release */
+	uint32_t waits;
+	uint32_t wide; /* every window has WATCH_WIDE words */
+	uint32_t pad[8];
 	uint32_t keys[WATCH_STACKS]; /* pc and sp of each stack, mixed; 0 = none */
 	struct watch_stack stacks[]; /* header.stacks of them; then releases: history of them,
 					then orders: history of them */
@@ -206,7 +211,6 @@ struct watch_header {
 	uint32_t lost_threads; /* threads that found no free slot: not watched */
 	uint32_t lost_modules;
 	uint32_t hint;		       /* a slot that may be free */
-	uint32_t wide;		       /* windows are wide in every thread to come */
 	uint32_t ended;		       /* the process left through exit() */
 	uint64_t self_start, self_end; /* the watch library's own code: not part of any stack */
 };

@@ -34,6 +34,14 @@ run 1 timeout 30 "$UNPLAIT" watch --pid "$pid" --json=fp.json
 bucket=$(sed -n 's/^  "bucket": "\(.*\)",/\1/p' fp.json)
 end
 
+# not optimised, where the locks are behind three wrappers
+c++ -O0 -g -pthread -o account0 "$top/test/programs/watch/account.cpp"
+start ./account0
+run 1 timeout 30 "$UNPLAIT" watch --pid "$pid"
+is "$(grep -c 'transfer.*account.cpp:26' out)" 2 "-O0: where the first lock was taken"
+is "$(grep -c 'transfer.*account.cpp:28' out)" 2 "-O0: where the second one is wanted"
+end
+
 # optimised, where the locks are inlined
 c++ -O2 -g -pthread -o account2 "$top/test/programs/watch/account.cpp"
 start ./account2
