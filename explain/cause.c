@@ -174,18 +174,26 @@ static void mark_block(struct marker *m)
 		mark(m->p, c->other_to, PROJECT_CAUSE);
 }
 
-/* In a deadlock what every thread waits for matters, and what it holds meanwhile. */
+/* In a deadlock what every thread waits for matters, and what it holds meanwhile; to wait for the
+ * end of one that waits for something else is no news. */
 static void mark_waiting(const struct steps *f, struct projection *p)
 {
+	size_t others = 0;
+
+	for (uint32_t i = 0; i < f->len; i++)
+		others += f->data[i].pending && f->data[i].kind != PLAIT_EV_JOIN;
 	for (uint32_t i = 0; i < f->len; i++) {
 		uint32_t held;
 
-		if (!f->data[i].pending)
+		if (!f->data[i].pending || (others && f->data[i].kind == PLAIT_EV_JOIN))
 			continue;
 		p->show_failing[i] |= PROJECT_FAILURE;
 		held = step_is_acquire(&f->data[i]) ? cure_held(f, i) : STEP_NONE;
-		if (held != STEP_NONE)
-			p->show_failing[held] |= PROJECT_CAUSE;
+		for (uint32_t k = held; k < i; k++) /* it had it, and let go of it meanwhile */
+			if (k == held || (step_is_release(&f->data[k]) &&
+					  f->data[k].thread == f->data[i].thread &&
+					  f->data[k].address == f->data[i].address))
+				p->show_failing[k] |= PROJECT_CAUSE;
 	}
 }
 

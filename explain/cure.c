@@ -453,7 +453,21 @@ static bool waits_for_signal(const struct step *e)
 	return e->kind == PLAIT_EV_WAIT || e->kind == PLAIT_EV_WOKEN;
 }
 
-/* A thread waits for a signal that came too early, or that woke somebody else. */
+/* The last signal, by another thread, to what step i waits for; STEP_NONE. */
+static uint32_t last_signal(const struct steps *s, uint32_t i)
+{
+	for (uint32_t k = i; k-- > 0;) {
+		const struct step *e = &s->data[k];
+
+		if ((e->kind == PLAIT_EV_SIGNAL || e->kind == PLAIT_EV_BROADCAST) &&
+		    e->address == s->data[i].address && e->thread != s->data[i].thread)
+			return k;
+	}
+	return STEP_NONE;
+}
+
+/* A thread waits for a signal that came too early, or that woke somebody else: from its last look
+ * to the wait is a block, and so is what the signaller does under its lock. */
 static void find_lost_wakeup(struct finder *fd)
 {
 	for (uint32_t i = (uint32_t)fd->f->len; i-- > 0;) {
@@ -465,7 +479,7 @@ static void find_lost_wakeup(struct finder *fd)
 				    step_is_memory(&fd->f->data[k])))
 			;
 		if (k != UINT32_MAX)
-			finder_add_block(fd, k, i, false, STEP_NONE, BUG_LOST_WAKEUP);
+			finder_add_block(fd, k, i, false, last_signal(fd->f, i), BUG_LOST_WAKEUP);
 		return;
 	}
 }

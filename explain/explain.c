@@ -172,14 +172,16 @@ static uint32_t last_site(const struct job *j)
 static void describe_outcome(struct job *j)
 {
 	struct explanation *x = j->x;
-	const char *at = present_site(x, j->trace, last_site(j));
+	const char *where = present_failure(x, j->trace, &j->failing.failure);
+	const char *at = where ? where : present_site(x, j->trace, last_site(j));
 	const char *text = j->failing.text && *j->failing.text ? j->failing.text : NULL;
 
 	x->outcome = outcome_name(j->failing.outcome);
 	if (!text && j->failing.signal)
 		text = arena_strdup(&x->arena, strsignal(j->failing.signal));
 	if (text && at && j->failing.outcome == PLAIT_OUTCOME_SIGNAL)
-		x->outcome_text = arena_printf(&x->arena, "%s: %s, after %s", x->outcome, text, at);
+		x->outcome_text = arena_printf(&x->arena, "%s: %s, %s %s", x->outcome, text,
+					       where ? "at" : "after", at);
 	else
 		x->outcome_text = arena_printf(&x->arena, "%s%s%s", x->outcome, text ? ": " : "",
 					       text ? text : "");
@@ -218,6 +220,7 @@ static void add_note(struct explanation *x, const char *text)
 static void keep_seen(struct explanation *x, const struct cure *cure, const struct cure_seen *seen,
 		      bool tested)
 {
+	x->advice.sure = tested;
 	if (!cure_observable(cure) || !seen->failing)
 		return;
 	x->advice.seen_failing = seen->failing;

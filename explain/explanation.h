@@ -80,7 +80,9 @@ struct explanation {
 	const char *plait;	  /* the file explained */
 	const char *outcome;	  /* "signal": names of abi.h */
 	const char *outcome_text; /* "SIGSEGV (null pointer) in consumer at main.c:212" */
-	bool confirmed;		  /* both schedules were run natively, as claimed */
+	const char *failed_file;  /* where the program was when it failed; NULL = not known */
+	uint32_t failed_line;
+	bool confirmed; /* both schedules were run natively, as claimed */
 	uint64_t replays_tried, replays_same;
 	enum bug_kind kind;
 	const char *summary;  /* one sentence: what happened */

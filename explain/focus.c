@@ -111,12 +111,12 @@ static void keep_flows(struct focused *f, const struct projection *p, bool faili
 	}
 }
 
-/* Steps before the second thread's first: how things were set up. */
+/* Steps of the main thread before any other's: how things were set up. */
 static uint32_t prologue(const struct steps *s)
 {
 	uint32_t n = 0;
 
-	while (n < s->len && s->data[n].thread == s->data[0].thread)
+	while (n < s->len && s->data[n].thread == 0)
 		n++;
 	return n;
 }

@@ -452,6 +452,65 @@ struct err *present_widen(struct trace *trace, struct cure *cure)
 	return err;
 }
 
+/* Is it in the C library, or in another that came with the system? */
+static bool in_system_library(const struct trace_meta *m, uint64_t pc)
+{
+	for (size_t i = 0; i < m->nmodules; i++)
+		if (pc >= m->modules[i].low && pc < m->modules[i].high)
+			return strncmp(m->modules[i].path, "/usr/", 5) == 0 ||
+			       strncmp(m->modules[i].path, "/lib", 4) == 0;
+	return true;
+}
+
+/* Where a signal struck is exact, every other frame is a return address. */
+static uint64_t frame_pc(const struct plait_failure *f, uint32_t i)
+{
+	return f->frames[i] - (i > 0);
+}
+
+/* The innermost frame of the program itself: not libc's, and not the runtime's, which it calls
+ * through rt/ (and which calls its threads: only the innermost frames are meant). */
+static uint32_t own_frame(struct symbols *symbols, const struct trace_meta *meta,
+			  const struct plait_failure *f)
+{
+	uint32_t found = UINT32_MAX;
+
+	for (uint32_t i = 0; i < f->nframes; i++) {
+		struct code_point at;
+
+		if (in_system_library(meta, frame_pc(f, i)) ||
+		    !symbols_pc(symbols, frame_pc(f, i), &at) || !at.file[0] || !at.line)
+			continue;
+		if (strncmp(at.file, "rt/", 3) == 0) {
+			found = UINT32_MAX;
+		} else if (strncmp(at.file, "sched/", 6) != 0) {
+			return i;
+		} else if (found == UINT32_MAX) {
+			found = i; /* ours, if rt/ comes next */
+		}
+	}
+	return found;
+}
+
+const char *present_failure(struct explanation *x, struct trace *trace,
+			    const struct plait_failure *failure)
+{
+	struct symbols *symbols = NULL;
+	struct err *err = symbols_open(trace, &symbols);
+	uint32_t i = err ? UINT32_MAX : own_frame(symbols, trace_meta(trace), failure);
+	const char *text = NULL;
+	struct code_point at;
+
+	if (i != UINT32_MAX && symbols_pc(symbols, frame_pc(failure, i), &at)) {
+		x->failed_file = arena_strdup(&x->arena, at.file);
+		x->failed_line = at.line;
+		text = arena_printf(&x->arena, "%s:%u in %s()", at.file, at.line, at.function);
+	}
+	err_free(err);
+	symbols_close(symbols);
+	return text;
+}
+
 const char *present_site(struct explanation *x, struct trace *trace, uint32_t site)
 {
 	struct symbols *symbols = NULL;

@@ -92,6 +92,10 @@ void report_explain_json(const struct explanation *x, struct json *j)
 	json_begin_object(j, "outcome");
 	json_str(j, "kind", x->outcome);
 	json_str(j, "message", x->outcome_text);
+	if (x->failed_file) {
+		json_str(j, "file", x->failed_file);
+		json_uint(j, "line", x->failed_line);
+	}
 	json_end(j);
 	json_begin_object(j, "replays");
 	json_uint(j, "tried", x->replays_tried);
