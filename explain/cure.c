@@ -19,8 +19,8 @@
  * In 2, 3 and 5 w may be a step that the failing run did not live to see; the passing one shows it.
  * Deadlock: the blocks from a lock held to the lock waited for, of every waiting thread, all at
  * once; waiting for a signal: from the last read to the wait.
- * Order: y before x, for every thread; and, for tear-down too early, x only when nobody else can
- * run, if only one thread does x.
+ * Order: y before x, for every thread and each decisive pair; and, for tear-down too early, x only
+ * when nobody else can run, if only one thread does x.
  *
  * What a candidate is called is decided by trial (advise.c): the shortest block under which no
  * schedule fails, else the order. */
@@ -131,22 +131,27 @@ static enum bug_kind sections_kind(const struct finder *fd, const struct cure *c
 	return BUG_MULTI_VARIABLE;
 }
 
-/* Does its thread wait for a signal inside the block, and not look again before its end? Then what
- * it checked may be stale. */
-static bool waits_inside(const struct finder *fd, const struct cure *c)
-{
-	const struct step *d = fd->f->data;
-	bool waited = false;
+/* Does its thread wait for a signal inside the block? If it does not look again before the end, what
+ * it checked may be stale; if it does, the block begins there, and not before the wait. */
+enum waiting { NO_WAIT, STALE, LOOKS_AGAIN };
 
-	for (uint32_t k = c->from + 1; !c->to_in_passing && k < c->to; k++) {
-		if (d[k].thread != d[c->from].thread)
+static enum waiting waits_inside(const struct finder *fd, const struct cure *c)
+{
+	const struct steps *s = c->to_in_passing ? fd->g : fd->f;
+	uint32_t from = c->to_in_passing ? fd->p->twin_of_failing[c->from] : c->from;
+	enum waiting waiting = NO_WAIT;
+
+	for (uint32_t k = from; from != STEP_NONE && ++k < c->to;) {
+		const struct step *e = &s->data[k];
+
+		if (e->thread != s->data[from].thread)
 			continue;
-		if (d[k].kind == PLAIT_EV_WOKEN)
-			waited = true;
-		else if (d[k].address == d[c->from].address)
-			waited = false;
+		if (e->kind == PLAIT_EV_WOKEN)
+			waiting = STALE;
+		else if (waiting == STALE && e->address == s->data[from].address)
+			waiting = LOOKS_AGAIN;
 	}
-	return waited;
+	return waiting;
 }
 
 void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
@@ -160,15 +165,16 @@ void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_
 			  .intruder = intruder,
 			  .nconstraints = 1 };
 	uint32_t first = fd->f->data[from].site, last = cure_end(fd, &c)->site;
+	enum waiting waiting = waits_inside(fd, &c);
 
-	if (fd->out->len >= fd->most || !first || !last)
+	if (fd->out->len >= fd->most || !first || !last || waiting == LOOKS_AGAIN)
 		return;
 	for (size_t i = 0; i < fd->out->len; i++)
 		if (fd->f->data[fd->out->data[i].from].site == first &&
 		    cure_end(fd, &fd->out->data[i])->site == last)
 			return;
 	c.constraints[0] = atomic_block(&fd->f->data[from], cure_end(fd, &c));
-	c.waits = waits_inside(fd, &c);
+	c.waits = waiting == STALE;
 	if (intruder != STEP_NONE) {
 		c.constraints[1] = outsider(fd, intruder);
 		c.block[1] = 1;
@@ -512,6 +518,15 @@ static bool done_by_one_thread(const struct steps *s, const struct step *e)
 	return true;
 }
 
+/* y before x; or, if only one thread does x, x after everything else. */
+static void add_orders(struct finder *fd, uint32_t x, uint32_t y)
+{
+	add_order(fd, y, x, PLAIT_CONSTRAINT_BEFORE);
+	if (done_by_one_thread(fd->f, &fd->f->data[x]) &&
+	    done_by_one_thread(fd->g, &fd->f->data[x]))
+		add_order(fd, y, x, PLAIT_CONSTRAINT_LATE);
+}
+
 void cures_find(const struct steps *failing, const struct alternate *alternate,
 		const struct projection *projection, bool deadlocked, struct cures *ret)
 {
@@ -542,12 +557,7 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 	}
 	for (size_t i = blocks; i < ret->len; i++)
 		ret->data[i].cost = finder_cost(&fd, &ret->data[i]);
-	if (d.n && !step_is_memory(&failing->data[y])) {
-		x = d.x[0];
-		y = d.y[0];
-	}
-	add_order(&fd, y, x, PLAIT_CONSTRAINT_BEFORE);
-	if (done_by_one_thread(failing, &failing->data[x]) &&
-	    done_by_one_thread(&alternate->passing, &failing->data[x]))
-		add_order(&fd, y, x, PLAIT_CONSTRAINT_LATE);
+	for (size_t i = 0; i < d.n; i++)
+		add_orders(&fd, d.x[i], d.y[i]);
+	add_orders(&fd, x, y);
 }
