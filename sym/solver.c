@@ -4,8 +4,10 @@
  * cond, directly or through others: the slice. It is then looked up in three places before anybody
  * computes: recent models (does one of them satisfy the slice?), earlier answers (the same set of
  * constraints), and unsatisfiable cores (is one of them part of the slice?). A slice over a single
- * small symbol is answered by trying its values. What is left goes to Z3. */
+ * byte is answered by the sets of values that its constraints allow (solver-bytes.c). What is left
+ * goes to Z3. */
 #include "sym/solver.h"
+#include "sym/solver-bytes.h"
 
 #include "base/log.h"
 #include "base/map.h"
@@ -29,6 +31,7 @@ struct solver {
 	struct exprs *e;
 	struct sym_stats *stats;
 	struct z3_link *z3;
+	struct byte_sets bytes;
 	struct model *models[MODELS];
 	uint32_t next_model;
 	struct map answers; /* hash of the slice -> index into entries */
@@ -53,6 +56,7 @@ struct solver *solver_new(struct exprs *e, struct sym_stats *stats, uint32_t que
 
 	s->e = e;
 	s->stats = stats;
+	byte_sets_init(&s->bytes, e);
 	s->z3 = z3_link_new(e, query_ms ? query_ms : 5000, log);
 	return s;
 }
@@ -75,6 +79,7 @@ void solver_free(struct solver *s)
 	map_deinit(&s->answers);
 	free(s->symbol_round);
 	free(s->mark);
+	byte_sets_deinit(&s->bytes);
 	z3_link_free(s->z3);
 	free(s);
 }
@@ -243,7 +248,7 @@ static void remember_core(struct solver *s, const expr_id *core, uint32_t n)
 	s->cores[i].n = n;
 }
 
-/* --- a single small symbol --- */
+/* --- a single byte --- */
 
 static bool only_symbol(struct solver *s, uint32_t *symbol)
 {
@@ -257,19 +262,7 @@ static bool only_symbol(struct solver *s, uint32_t *symbol)
 		found = set[1];
 	}
 	*symbol = found;
-	return found != UINT32_MAX && s->e->symbols.data[found].w <= 8;
-}
-
-static enum answer enumerate(struct solver *s, uint32_t symbol, uint64_t *values)
-{
-	uint64_t n = 1ull << s->e->symbols.data[symbol].w;
-
-	for (uint64_t v = 0; v < n; v++) {
-		values[symbol] = n == 256 ? (v + 'a') & 255 : v; /* readable inputs first */
-		if (satisfies(s, values, symbol + 1))
-			return ANSWER_YES;
-	}
-	return ANSWER_NO;
+	return found != UINT32_MAX && s->e->symbols.data[found].w == 8;
 }
 
 /* --- all together --- */
@@ -280,10 +273,14 @@ static enum answer compute(struct solver *s, uint64_t *values, uint32_t count)
 	uint32_t symbol, ncore = 0;
 	enum answer answer;
 	double start;
+	bool cached;
 
 	if (only_symbol(s, &symbol)) {
-		s->stats->by_enum++;
-		return enumerate(s, symbol, values);
+		answer = byte_sets_check(&s->bytes, s->slice.data, s->slice.len, &values[symbol],
+					 &cached);
+		s->stats->by_cache += cached;
+		s->stats->by_enum += !cached;
+		return answer;
 	}
 	core = xmalloc(s->slice.len * sizeof(*core));
 	start = clock_seconds();
@@ -357,6 +354,7 @@ enum answer solver_check(struct solver *s, const struct constraint *path, expr_i
 	s->stats->queries++;
 	if (ret)
 		*ret = NULL;
+	byte_sets_begin(&s->bytes);
 	make_slice(s, path, cond);
 	answer = check(s, hint, ret);
 	s->stats->solver_seconds += clock_seconds() - start;

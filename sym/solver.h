@@ -3,7 +3,7 @@
  * Solvers form a chain; each answers what it can and asks the next otherwise:
  *   slice (only the constraints that share symbols with the question) -> model cache -> answer
  * cache
- *   -> unsat cores -> enumeration of a single small symbol -> Z3.
+ *   -> unsat cores -> sets of values of a single byte -> Z3.
  * A time-out is an answer, not an error. */
 #ifndef SYM_SOLVER_H
 #define SYM_SOLVER_H

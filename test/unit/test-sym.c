@@ -1,6 +1,7 @@
 #include "sym/expr.h"
 #include "sym/memory.h"
 #include "sym/solver.h"
+#include "sym/solver-bytes.h"
 #include "sym/state.h"
 #include "sym/sym.h"
 
@@ -95,6 +96,91 @@ Test(sym_expr, folding_agrees_with_evaluation)
 		}
 	}
 	exprs_deinit(&e);
+}
+
+/* The set of a condition is right for every byte that it is asked of, and computed once. */
+Test(sym_solver, sets_of_bytes_agree_with_trying)
+{
+	struct exprs e;
+	struct byte_sets b;
+	uint64_t seed = 7, value, values[64];
+	uint32_t symbol[2];
+	unsigned hits = 0;
+
+	exprs_init(&e);
+	byte_sets_init(&b, &e);
+	byte_sets_begin(&b);
+	expr_id byte[2] = { expr_symbol(&e, 8, "p", &symbol[0]),
+			    expr_symbol(&e, 8, "q", &symbol[1]) };
+
+	for (int round = 0; round < 300; round++) {
+		expr_id conds[2][2];
+		bool cached, possible = false;
+
+		for (int k = 0; k < 2; k++) {
+			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+			for (int i = 0; i < 2; i++) {
+				expr_id x =
+					expr_binary(&e, (seed >> 40) & 1 ? EX_ADD : EX_AND, byte[i],
+						    expr_const(&e, 8, (seed >> 20) & 0x7f));
+
+				x = expr_binary(&e, EX_EQ + (seed >> 50) % 5, expr_zext(&e, x, 32),
+						expr_const(&e, 32, (seed >> 30) & 0xff));
+				conds[i][k] = (seed >> 41) & 1 ? expr_not(&e, x) : x;
+			}
+		}
+		for (int i = 0; i < 2; i++) {
+			enum answer answer = byte_sets_check(&b, conds[i], 2, &value, &cached);
+
+			hits += cached;
+			cr_assert(i == 0 || cached, "the second byte is answered by the first");
+			for (uint64_t v = 0; v < 256 && !possible; v++) {
+				values[symbol[0]] = values[symbol[1]] = v;
+				expr_eval_begin(&e);
+				possible = expr_eval(&e, conds[i][0], values, 64) &&
+					   expr_eval(&e, conds[i][1], values, 64);
+			}
+			cr_assert_eq(answer, possible ? ANSWER_YES : ANSWER_NO);
+			if (!possible)
+				continue;
+			values[symbol[0]] = values[symbol[1]] = value;
+			expr_eval_begin(&e);
+			cr_assert(expr_eval(&e, conds[i][0], values, 64));
+			cr_assert(expr_eval(&e, conds[i][1], values, 64));
+		}
+	}
+	cr_assert_geq(hits, 300);
+	byte_sets_deinit(&b);
+	exprs_deinit(&e);
+}
+
+/* The hash of a memory depends on what is in it, not on how it came there. */
+Test(sym_memory, hash_is_of_the_contents)
+{
+	struct memory m, c;
+	uint64_t before[2], now[2], other[2];
+
+	memory_init(&m);
+	for (int i = 0; i < 100; i++)
+		memory_new(&m, OBJ_HEAP, 16);
+	memory_hash(&m, before);
+	memory_copy(&c, &m);
+	memory_own(&c, 50)->bytes[3] = 1;
+	memory_hash(&c, other);
+	cr_assert(before[0] != other[0] && before[1] != other[1]);
+	memory_hash(&m, now);
+	cr_assert(before[0] == now[0] && before[1] == now[1], "the original has not changed");
+	memory_own(&c, 50)->bytes[3] = 0;
+	memory_hash(&c, now);
+	cr_assert(before[0] == now[0] && before[1] == now[1], "what was undone is the same");
+	memory_own(&m, 50)->bytes[3] = 1;
+	memory_hash(&m, now);
+	cr_assert(other[0] == now[0] && other[1] == now[1], "the same change elsewhere");
+	memory_release(&m, 51);
+	memory_hash(&m, now);
+	cr_assert(other[0] != now[0], "a freed object is another state");
+	memory_deinit(&c);
+	memory_deinit(&m);
 }
 
 Test(sym_memory, a_copy_does_not_see_later_writes)
