@@ -277,7 +277,6 @@ struct err *sym_explore(struct sym_program *p, const struct sym_config *config,
 {
 	struct explore x = { .result = ret, .order = COVER, .keep_paths = config->keep_paths };
 	struct guide guide = { .branch = explore_branch,
-			       .end = explore_end,
 			       .error = explore_error,
 			       .forked = enqueue,
 			       .data = &x };

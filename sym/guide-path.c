@@ -88,12 +88,6 @@ static bool follow_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint
 	return yes;
 }
 
-static void no_end(struct machine *m, struct state *s)
-{
-	(void)m;
-	(void)s;
-}
-
 static void other_error(struct machine *m, struct state *s, const struct sym_outcome *o,
 			struct model *model)
 {
@@ -148,7 +142,6 @@ struct err *sym_record(struct sym_program *p, const struct sym_config *config, s
 	struct follow w = { .bit = bit, .arg = arg };
 	struct guide guide = { .follows = true,
 			       .branch = record_branch,
-			       .end = no_end,
 			       .error = other_error,
 			       .forked = drop_fork,
 			       .data = &w };
@@ -163,7 +156,6 @@ struct err *sym_follow(struct sym_program *p, const struct sym_config *config,
 	struct follow w = { .recording = recording, .step = step, .arg = arg };
 	struct guide guide = { .follows = true,
 			       .branch = follow_branch,
-			       .end = no_end,
 			       .error = other_error,
 			       .forked = drop_fork,
 			       .data = &w };

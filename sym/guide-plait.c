@@ -543,12 +543,6 @@ static enum stop on_copy(struct machine *m, uint64_t to, uint64_t from, uint64_t
 
 /* --- running the threads --- */
 
-static void no_end(struct machine *m, struct state *s)
-{
-	(void)m;
-	(void)s;
-}
-
 static void other_error(struct machine *m, struct state *s, const struct sym_outcome *o,
 			struct model *model)
 {
@@ -745,7 +739,6 @@ static struct err *follow_run(struct follow *fo, struct sym_program *p)
 				     .query_ms = 1000 };
 	struct guide guide = { .follows = true,
 			       .branch = on_branch,
-			       .end = no_end,
 			       .error = other_error,
 			       .forked = drop_fork,
 			       .sites = &hooks,

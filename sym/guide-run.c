@@ -35,12 +35,6 @@ static bool run_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_
 	return yes;
 }
 
-static void run_end(struct machine *m, struct state *s)
-{
-	(void)m;
-	(void)s;
-}
-
 static void run_error(struct machine *m, struct state *s, const struct sym_outcome *o,
 		      struct model *model)
 {
@@ -79,7 +73,7 @@ struct err *sym_run(struct sym_program *p, const struct sym_config *config, sym_
 		    struct sym_result *ret)
 {
 	struct guide guide = {
-		.branch = run_branch, .end = run_end, .error = run_error, .forked = run_forked
+		.branch = run_branch, .error = run_error, .forked = run_forked
 	};
 	struct sink sink = { ret, fn, arg };
 	double start = clock_seconds();

@@ -39,8 +39,6 @@ struct guide {
 	/* The condition may be either; return 1 = true, 0 = false side only. Called with the
 	 * decision still open; a guide that explores forks here. */
 	bool (*branch)(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc);
-	/* The current state ended; the outcome is in m->outcome. */
-	void (*end)(struct machine *m, struct state *s);
 	/* An error is possible on this path under `model` but does not end the state. */
 	void (*error)(struct machine *m, struct state *s, const struct sym_outcome *o,
 		      struct model *model);
