@@ -168,11 +168,16 @@ static enum call_kind classify_intrinsic(const char *name)
 enum call_kind call_classify(LLVMValueRef call)
 {
 	LLVMValueRef f = direct_callee(call);
-	const char *name;
 
 	if (!f)
 		return LLVMIsAInlineAsm(LLVMGetCalledValue(call)) ? CALL_NOTHING : CALL_OURS;
-	name = value_name(f);
+	return call_classify_function(f);
+}
+
+enum call_kind call_classify_function(LLVMValueRef f)
+{
+	const char *name = value_name(f);
+
 	if (strncmp(name, "llvm.", 5) == 0)
 		return classify_intrinsic(name);
 	if (!LLVMIsDeclaration(f))

@@ -16,6 +16,8 @@ enum call_kind {
 };
 
 enum call_kind call_classify(LLVMValueRef call);
+/* The same for direct calls of this function. */
+enum call_kind call_classify_function(LLVMValueRef f);
 /* "malloc" -> "plait_malloc"; NULL when the name is not redirected. */
 const char *call_redirection(const char *name);
 /* Is this operator new (any form) / operator delete? */

@@ -12,6 +12,7 @@
 #include "cc/assembly.h"
 #include "cc/objects.h"
 #include "cc/types.h"
+#include "cc/wrap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,7 @@ struct err *program_prepare(struct program *p)
 	LLVMErrorRef bad;
 
 	assembly_raise(p->module, p->layout);
+	wrap_inputs(p->module);
 	types_collect(p);
 	bad = LLVMRunPasses(p->module, "elim-avail-extern", NULL, options);
 

@@ -109,6 +109,60 @@ C
 run 0 unplait sym trace v.plait
 hasnt out "not recorded" "a pointer among variable arguments is recorded"
 
+# inputs that come through a table of pointers
+cat >t.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+typedef void (*any)(void);
+struct entry { const char *name; any now; } table[] = {
+	{ "open", (any)open }, { "read", (any)read }, { "fstat", (any)fstat }, { "fcntl", (any)fcntl }, { "close", (any)close } };
+#define sys_open ((int (*)(const char *, int, ...))table[0].now)
+#define sys_read ((ssize_t (*)(int, void *, size_t))table[1].now)
+#define sys_fstat ((int (*)(int, struct stat *))table[2].now)
+#define sys_fcntl ((int (*)(int, int, ...))table[3].now)
+#define sys_close ((int (*)(int))table[4].now)
+static int lines;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *count(void *arg)
+{
+	char buf[4096];
+	struct stat st;
+	int fd = sys_open(arg, O_RDONLY, 0);
+	ssize_t n;
+	if (fd < 0 || sys_fstat(fd, &st) || st.st_size < 1 || sys_fcntl(fd, F_GETFD) < 0)
+		return NULL;
+	while ((n = sys_read(fd, buf, sizeof(buf))) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			if (buf[i] == '\n') {
+				pthread_mutex_lock(&m);
+				lines++;
+				pthread_mutex_unlock(&m);
+			}
+	sys_close(fd);
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t[2];
+	if (argc > 5)
+		table[argc & 3].now = (any)main;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, count, argv[1]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	printf("%d\n", lines);
+	return table[1].now == (any)read ? 0 : 1;
+}
+C
+"$UNPLAIT" cc -g -O1 -pthread -o t t.c || exit 1
+run 0 ./t t.c
+"$UNPLAIT" record -q --mode path -o t.plait -- ./t t.c >/dev/null
+run 0 unplait sym trace --summary t.plait
+hasnt out "diverged" "what a table of system calls brings in is recorded"
+
 # a run that fails
 "$UNPLAIT" record -q --mode path -o fail.plait -- ./a 4 x <in >/dev/null 2>&1
 run 0 unplait sym trace fail.plait
