@@ -68,7 +68,7 @@ static struct err *propose(void *arg, uint64_t work, double seconds, bool all,
 		if (is_failure(p, &r.ends.data[i].outcome))
 			vec_push(&ret->failing, ((struct proposal){ propose_steps(&r.ends.data[i]),
 								    r.ends.data[i].turns.len }));
-	ret->complete = r.complete;
+	ret->complete = r.complete && !r.notes.len; /* a note says what was left out */
 	ret->states = r.states;
 	sym_schedules_deinit(&r);
 	return err;

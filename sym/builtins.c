@@ -353,6 +353,8 @@ static enum stop dispatch(struct machine *m, struct frame *f, const struct op *o
 		return set_jump(m, f, a[0], ret);
 	case BI_LONGJMP:
 		return long_jump(m, a);
+	case BI_UNWIND:
+		return unwind(m, machine_concretise(m, a[0], 64, "an exception"));
 	case BI_CLOCK: /* every look at the clock takes a microsecond, so that waiting loops end */
 		m->s->clock += 1000;
 		*ret = (struct val){ m->s->clock, 0 };

@@ -72,9 +72,7 @@ void sym_result_deinit(struct sym_result *r)
 struct err *sym_run(struct sym_program *p, const struct sym_config *config, sym_sink *fn, void *arg,
 		    struct sym_result *ret)
 {
-	struct guide guide = {
-		.branch = run_branch, .error = run_error, .forked = run_forked
-	};
+	struct guide guide = { .branch = run_branch, .error = run_error, .forked = run_forked };
 	struct sink sink = { ret, fn, arg };
 	double start = clock_seconds();
 	struct machine m;

@@ -908,6 +908,11 @@ enum stop slow_op(struct machine *m, struct frame *f, const struct op *o)
 	case OP_STACKRESTORE:
 		mem_release_to(m, f, (uint32_t)f->r[o->a]);
 		return next(f);
+	case OP_LANDING:
+		set_reg(m, f, o->d, (struct val){ current_thread(m)->exception, 0 });
+		return put(m, f, o->d + 1, (struct val){ current_thread(m)->handler, 0 });
+	case OP_RESUME:
+		return unwind(m, machine_concretise(m, get_reg(f, o->a), 64, "an exception"));
 	case OP_UNREACHABLE:
 		return machine_fault(m, SYM_UNREACHABLE,
 				     "code that the compiler was promised never runs");

@@ -247,6 +247,13 @@ static bool other_intrinsic(struct lower *l, LLVMValueRef i, const char *name)
 		uint64_t min = LLVMConstIntGetZExtValue(LLVMGetOperand(i, 1));
 
 		result_is(l, i, const_reg(l, min ? 0 : ~0ull >> (64 - bits_of(LLVMTypeOf(i)))));
+	} else if (!strncmp(name, "eh.typeid.for", 13)) {
+		const char *why;
+		uint64_t type;
+
+		if (!const_u64(l->ir, LLVMGetOperand(i, 0), &type, &why))
+			return false;
+		result_is(l, i, const_reg(l, ir_type_number(l->ir, type)));
 	} else if (!strncmp(name, "is.constant", 11)) {
 		result_is(l, i, const_reg(l, 0));
 	} else if (!strncmp(name, "stacksave", 9)) {

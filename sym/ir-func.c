@@ -583,8 +583,7 @@ static void lower_instruction(struct lower *l, LLVMValueRef i)
 		emit(l, OP_UNREACHABLE);
 		return;
 	case LLVMInvoke:
-		lower_call(l, i);
-		emit_edge(l, LLVMGetInstructionParent(i), LLVMGetNormalDest(i), true);
+		lower_invoke(l, i);
 		return;
 	case LLVMCall:
 		lower_call(l, i);
@@ -649,12 +648,15 @@ static void lower_instruction(struct lower *l, LLVMValueRef i)
 		return;
 	}
 	case LLVMLandingPad:
+		lower_landing(l, i);
+		return;
 	case LLVMResume:
+		lower_resume(l, i);
+		return;
 	case LLVMCleanupPad:
 	case LLVMCatchPad:
 	case LLVMCatchSwitch:
-		emit_unsupported(
-			l, "a C++ exception reached its handler; exceptions are not supported");
+		emit_unsupported(l, "exceptions of another operating system");
 		return;
 	case LLVMVAArg:
 		emit_unsupported(l, "the va_arg instruction");
@@ -735,6 +737,8 @@ static void finish(struct lower *l)
 	f->ops = arena_memdup(a, l->ops.data, l->ops.len * sizeof(struct op));
 	f->src = arena_memdup(a, l->src.data, l->src.len * sizeof(struct op_src));
 	f->covered = arena_alloc(a, l->ops.len + 1);
+	f->nunwinds = (uint32_t)l->unwinds.len;
+	f->unwinds = arena_memdup(a, l->unwinds.data, l->unwinds.len * sizeof(struct unwind));
 	f->nregs = (uint32_t)l->nregs;
 	f->nconst = (uint32_t)l->consts.len;
 	f->consts = arena_array(a, uint64_t, l->consts.len + 1);
@@ -771,6 +775,7 @@ void ir_lower(struct ir *ir, struct function *f)
 	vec_deinit(&l.src);
 	vec_deinit(&l.consts);
 	vec_deinit(&l.fixups);
+	vec_deinit(&l.unwinds);
 	map_deinit(&l.const_regs);
 	map_deinit(&l.value_regs);
 	map_deinit(&l.block_starts);

@@ -19,6 +19,7 @@ struct lower {
 	VEC(uint64_t) consts; /* register -1 - i */
 	struct map const_regs, value_regs, block_starts;
 	VEC(struct fixup) fixups;
+	VEC(struct unwind) unwinds;
 	struct op_src at; /* where the instruction being lowered came from */
 	int32_t nregs;
 	uint32_t block_op; /* first operation of the current block */
@@ -48,6 +49,9 @@ void lower_branch(struct lower *l, LLVMValueRef i);
 void lower_switch(struct lower *l, LLVMValueRef i);
 void lower_indirect(struct lower *l, LLVMValueRef i);
 void lower_ret(struct lower *l, LLVMValueRef i);
+void lower_invoke(struct lower *l, LLVMValueRef i);
+void lower_landing(struct lower *l, LLVMValueRef i);
+void lower_resume(struct lower *l, LLVMValueRef i);
 /* The moves of an edge, then the jump. Returns the first operation, or UINT32_MAX when the edge
  * needs no moves and the branch can go straight to the block (never when `always`). */
 uint32_t emit_edge(struct lower *l, LLVMBasicBlockRef from, LLVMBasicBlockRef to, bool always);

@@ -212,6 +212,8 @@ void ir_free(struct ir *ir)
 	vec_deinit(&ir->globals);
 	vec_deinit(&ir->tables);
 	vec_deinit(&ir->args);
+	vec_deinit(&ir->landings);
+	vec_deinit(&ir->types);
 	vec_deinit(&ir->messages);
 	vec_deinit(&ir->relatives);
 	vec_deinit(&ir->constructors);

@@ -100,6 +100,19 @@ struct switch_table {
 	uint32_t *arms;	   /* per value: which successor of the instruction it is, from 1 */
 };
 
+/* What a landing pad is for: the types it catches (addresses of type infos, 0 = everything). */
+struct landing {
+	bool cleanup, filters; /* filters: it has some; refused when an exception comes by */
+	uint32_t n;
+	uint64_t *types;
+};
+
+/* A call that exceptions may leave. */
+struct unwind {
+	uint32_t call, to; /* operations */
+	uint32_t landing;  /* index into ir->landings */
+};
+
 struct function {
 	const char *name;
 	uint32_t index;
@@ -115,6 +128,8 @@ struct function {
 	struct op *ops;
 	struct op_src *src;
 	uint32_t nops;
+	struct unwind *unwinds; /* ascending by call */
+	uint32_t nunwinds;
 	uint32_t line, file; /* of the definition */
 	uint8_t *covered;    /* per operation that starts a block: seen by some state */
 	uint32_t body;	     /* among the functions with bodies of the program's own bitcode;
@@ -144,6 +159,8 @@ struct ir {
 	/* Tables of 32-bit differences of addresses (LLVM's relative lookup tables) cannot hold our
 	 * addresses; they hold RELATIVE_TAG | index into this list instead. */
 	VEC(uint64_t) relatives;
+	VEC(struct landing) landings;
+	VEC(uint64_t) types; /* that are caught somewhere; a type's number is its index + 1 */
 	VEC(const char *) messages; /* of OP_UNSUPPORTED */
 	VEC(uint32_t) constructors; /* functions to run before main, in order */
 	struct names files;
@@ -184,6 +201,8 @@ uint32_t ir_find_global(const struct ir *ir, const char *name);
 /* "file.c:12" of operation pc, in buf. */
 const char *ir_where(const struct ir *ir, const struct function *f, uint32_t pc, char *buf,
 		     size_t len);
+/* The number by which handlers know a type info. */
+uint32_t ir_type_number(struct ir *ir, uint64_t type);
 /* The function at this address, NULL when there is none. */
 struct function *ir_function_at(const struct ir *ir, uint64_t address);
 /* The machine's own function of that name (enum builtin), -1 = none. */

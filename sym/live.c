@@ -51,9 +51,13 @@ static void successors(struct live *l, uint32_t pc)
 		t = &l->ir->tables.data[o->imm];
 		for (uint32_t i = 0; i <= t->n; i++)
 			flow_from(l, t->targets[i]);
-	} else if (o->code != OP_RET && o->code != OP_UNREACHABLE && o->code != OP_UNSUPPORTED) {
+	} else if (o->code != OP_RET && o->code != OP_UNREACHABLE && o->code != OP_UNSUPPORTED &&
+		   o->code != OP_RESUME) {
 		flow_from(l, pc + 1);
 	}
+	for (uint32_t i = 0; i < l->f->nunwinds; i++)
+		if (l->f->unwinds[i].call == pc)
+			flow_from(l, l->f->unwinds[i].to);
 }
 
 static void set_list(struct live *l, uint64_t imm)
@@ -93,8 +97,10 @@ static void control(struct live *l, const struct op *o)
 		set(l, o->a);
 		break;
 	case OP_STACKRESTORE:
+	case OP_RESUME:
 		set(l, o->a);
 		break;
+	case OP_LANDING:
 	case OP_JMP:
 	case OP_STACKSAVE:
 	case OP_UNREACHABLE:
@@ -162,13 +168,13 @@ static void writes(struct live *l, const struct op *o)
 			clear(l, o->d + (int32_t)i);
 		return;
 	}
-	if (stores || (o->code >= OP_JMP && o->code != OP_STACKSAVE))
+	if (stores || (o->code >= OP_JMP && o->code != OP_STACKSAVE && o->code != OP_LANDING))
 		return;
 	clear(l, o->d);
 	if (o->code == OP_MOV2)
 		clear(l, (int32_t)o->imm);
 	if (o->code == OP_OVERFLOW || o->code == OP_CMPXCHG || o->code == OP_LDBIN ||
-	    o->code == OP_WBIN)
+	    o->code == OP_WBIN || o->code == OP_LANDING)
 		clear(l, o->d + 1);
 }
 

@@ -202,6 +202,8 @@ enum stop call_unknown(struct machine *m, struct frame *f, const struct op *o,
 /* Push a frame for f with these arguments onto the current thread. */
 enum stop push_call(struct machine *m, struct function *callee, const struct val *args,
 		    uint32_t nargs, int32_t ret, uint8_t nret);
+/* Leave the frames that the exception at this address leaves (unwind.c); the current one last. */
+enum stop unwind(struct machine *m, uint64_t exception);
 enum stop thread_finish(struct machine *m, struct val result);
 /* Choose who runs next; false when the state has ended (deadlock) with m->outcome set. */
 bool schedule(struct machine *m);

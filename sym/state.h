@@ -45,7 +45,9 @@ struct thread {
 	uint32_t children;
 	uint64_t result;
 	expr_id result_x;
-	uint64_t steps; /* recorded branches so far: the position in its path */
+	uint64_t exception; /* on its way to the landing pad that is about to run */
+	uint32_t handler;   /* the number of the type by which it is caught there; 0 = it is not */
+	uint64_t steps;	    /* recorded branches so far: the position in its path */
 	/* exploring schedules */
 	bool fresh;	      /* has not come to its first scheduling point yet */
 	uint8_t point;	      /* enum plait_event_kind of the operation it is about to do */

@@ -86,16 +86,10 @@ _Noreturn void throw_system(int e) __asm__("_ZSt20__throw_system_errori");
 _Noreturn void throw_system(int e)
 {
 	(void)e;
-	sym_refuse("a C++ exception (system_error) is thrown; exceptions are not supported");
+	sym_refuse("std::system_error is thrown, which has no model");
 }
 _Noreturn void throw_alloc(void) __asm__("_ZSt17__throw_bad_allocv");
 _Noreturn void throw_alloc(void)
 {
-	sym_refuse("a C++ exception (bad_alloc) is thrown; exceptions are not supported");
-}
-_Noreturn void throw_length(const char *s) __asm__("_ZSt20__throw_length_errorPKc");
-_Noreturn void throw_length(const char *s)
-{
-	(void)s;
-	sym_refuse("a C++ exception (length_error) is thrown; exceptions are not supported");
+	sym_refuse("std::bad_alloc is thrown, which has no model");
 }

@@ -24,6 +24,7 @@ uint64_t sym_concrete(uint64_t value);
 uint64_t sym_peek(uint64_t value);
 void sym_note(const char *text);
 _Noreturn void sym_refuse(const char *text);
+_Noreturn void sym_unwind(void *exception);
 uint64_t sym_clock(void);
 void sym_sleep(uint64_t ns);
 int sym_mutex_init(void *mutex, int kind);

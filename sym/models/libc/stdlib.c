@@ -532,22 +532,6 @@ void __cxa_pure_virtual(void)
 {
 	abort();
 }
-_Noreturn void __cxa_throw(void *e, void *t, void (*d)(void *))
-{
-	(void)e;
-	(void)t;
-	(void)d;
-	sym_refuse("a C++ exception is thrown; exceptions are not supported");
-}
-void *__cxa_allocate_exception(size_t n)
-{
-	return malloc(n);
-}
-_Noreturn void _ZSt9terminatev(void)
-{
-	abort();
-}
-
 char *setlocale(int category, const char *name)
 {
 	(void)category;
