@@ -62,6 +62,16 @@ uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uin
 /* STOP_THREAD when another thread's records are older than this clock. */
 enum stop follow_yield(struct machine *m, uint64_t clock);
 
+/* Does the machine's value look like one of its addresses? (follow-pointers.c) */
+bool follow_is_pointer(uint64_t v);
+
+/* follow-access.c: struct site_hooks */
+enum stop follow_read(struct machine *m, uint64_t address, unsigned w, struct val *v);
+void follow_write(struct machine *m, uint64_t address, unsigned w, struct val v);
+enum stop follow_rmw_read(struct machine *m, uint64_t address, unsigned w, struct val *v);
+void follow_rmw_write(struct machine *m, uint64_t address, unsigned w, struct val v);
+enum stop follow_copy(struct machine *m, uint64_t to, uint64_t from, uint64_t n, bool after);
+
 /* follow-call.c */
 enum stop follow_call(struct machine *m, struct frame *f, const struct op *o,
 		      struct function *callee, bool *done);
