@@ -276,10 +276,9 @@ struct err *sym_explore(struct sym_program *p, const struct sym_config *config,
 			struct sym_result *ret)
 {
 	struct explore x = { .result = ret, .order = COVER, .keep_paths = config->keep_paths };
-	struct guide guide = { .branch = explore_branch,
-			       .error = explore_error,
-			       .forked = enqueue,
-			       .data = &x };
+	struct guide guide = {
+		.branch = explore_branch, .error = explore_error, .forked = enqueue, .data = &x
+	};
 	double start = clock_seconds();
 	struct machine m;
 	struct state *s;
