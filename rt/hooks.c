@@ -4,7 +4,7 @@
  * the value is recorded; in mode control the engine is asked first (announce, be scheduled, access,
  * record); in the collecting modes their collector is told. Values are what was really read or
  * written. */
-#include "rt/control/control.h"
+#include "rt/control/quick.h"
 #include "rt/graph.h"
 #include "rt/order.h"
 #include "rt/record.h"
@@ -101,6 +101,12 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		T v;                                                                               \
                                                                                                    \
 		if (unlikely(rt_access != RT_ACCESS_RECORD || !record_is_easy(t))) {               \
+			if (rt_access == RT_ACCESS_CONTROL &&                                      \
+			    control_quick(t, PLAIT_EV_READ, p, site)) {                            \
+				v = *(const volatile any##n *)p;                                   \
+				control_quick_read(t, p, site, v);                                 \
+				return v;                                                          \
+			}                                                                          \
 			if (rt_access == RT_ACCESS_GRAPH && graph_skips(false, (uint64_t)p, n))    \
 				return *(const volatile any##n *)p;                                \
 			if (rt_access == RT_ACCESS_ORDER && !order_records(site))                  \
@@ -116,6 +122,12 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		struct rt_thread *t = rt_self_;                                                    \
                                                                                                    \
 		if (unlikely(rt_access != RT_ACCESS_RECORD || !record_is_easy(t))) {               \
+			if (rt_access == RT_ACCESS_CONTROL &&                                      \
+			    control_quick(t, PLAIT_EV_WRITE, p, site)) {                           \
+				*(volatile any##n *)p = v;                                         \
+				control_quick_wrote();                                             \
+				return;                                                            \
+			}                                                                          \
 			if (rt_access == RT_ACCESS_GRAPH && graph_skips(true, (uint64_t)p, n))     \
 				*(volatile any##n *)p = v;                                         \
 			else if (rt_access == RT_ACCESS_ORDER && !order_records(site))             \

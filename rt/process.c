@@ -41,6 +41,7 @@ pid_t hook_fork(void)
 	pid = real.fork();
 	if (pid == 0) {
 		control_active = false;
+		control.quick_until = 0;
 		return 0;
 	}
 	io_forked();

@@ -10,26 +10,24 @@
  *
  * Spinning: the same read (site, address, value) three times while nobody has written anything
  * is a loop that waits for somebody else. Such a thread is passed over until a write happens. */
-#include "rt/control/control.h"
+#include "rt/control/quick.h"
 #include "rt/control/vectors.h"
 #include "sched/pairs.h"
 
 #include <string.h>
 
 enum {
-	QUIET_MAX = 5000, /* accesses that are no points, until one is made a point */
-	SPIN_COUNT = 2,	  /* repetitions */
 	SHADOW = 1 << 15, /* addresses that one run can learn about */
 	FIRST_BITS = 9,	  /* of the index over them, which grows: few pages are touched */
 	LAST_BITS = 16,
 	SITES = 8,
-	NOTED = 256,
 	LAST = 64,
 };
 
 struct shadow {
 	uint64_t granule; /* address / 8 */
 	uint32_t first, writer_site;
+	uint32_t pair_write, pair_read; /* noted last */
 	uint8_t shared, written, nsites;
 	uint8_t site_reads, site_writes; /* bits, by index into sites */
 	uint32_t sites[SITES];
@@ -57,8 +55,6 @@ static uint32_t point_bit(uint32_t site)
 
 static bool is_point(uint32_t kind, uint32_t site)
 {
-	uint32_t bit = point_bit(site);
-
 	if (control.fixed && !control.hard_constraints &&
 	    !(control.area->flags & PLAIT_CONTROL_LOG))
 		return control.next_step <= rt_steps;
@@ -66,19 +62,14 @@ static bool is_point(uint32_t kind, uint32_t site)
 		return false;
 	if (control.all_points || control.hard_constraints || is_atomic(kind))
 		return true;
-	if (control.point_bits && (control.point_bits[bit / 8] & 1u << bit % 8))
-		return true;
-	return ++control.quiet > QUIET_MAX;
+	return control_site_is_point(site) || ++control.quiet > CONTROL_QUIET_MAX;
 }
 
-/* The same thread, site and address again teach nothing, as long as the site is no point: a small
- * cache of what was noted last spares most of the work. */
+uint64_t control_noted[CONTROL_NOTED];
+
 static bool noted_before(const struct control_thread *me, const void *p, uint32_t site)
 {
-	static uint64_t noted[NOTED];
-	uint64_t key = ((uint64_t)p >> 3) * 0x9e3779b97f4a7c15ull ^ (uint64_t)site << 20 ^
-		       (me->task.id + 1);
-	uint64_t *slot = &noted[(key >> 44) % NOTED];
+	uint64_t key = control_noted_key(me, p, site), *slot = control_noted_slot(key);
 
 	if (*slot == key)
 		return true;
@@ -150,16 +141,7 @@ void control_after_access(uint32_t kind, const void *p, size_t size, uint32_t si
 void control_spin_check(struct control_thread *me, uint32_t site, const void *object,
 			uint64_t value)
 {
-	uint64_t key = ((uint64_t)object * 31 + site) * 31 + value;
-	unsigned slot = site % CONTROL_SPIN_SLOTS;
-
-	if (me->spin[slot].key != key || me->spin[slot].writes != control.writes) {
-		me->spin[slot].key = key;
-		me->spin[slot].writes = control.writes;
-		me->spin[slot].count = 0;
-	} else if (++me->spin[slot].count >= SPIN_COUNT) {
-		me->spinning_since = control.writes;
-	}
+	control_spin_look(me, site, object, value);
 }
 
 /* ---- learning and pairs ---- */
@@ -238,11 +220,16 @@ static void note_site(struct shadow *s, uint32_t site, bool reads, bool writes)
 	}
 }
 
-static void note_pair(uint32_t write_site, uint32_t read_site)
+static void note_pair(struct shadow *s, uint32_t read_site)
 {
-	struct plait_pair *p = read_site ? pairs_get(control.area, write_site, read_site) : NULL;
 	uint32_t run = (uint32_t)control.area->run_number;
+	struct plait_pair *p;
 
+	if (s->pair_read == read_site && s->pair_write == s->writer_site)
+		return; /* in this run, and once is enough; site 0 is no place */
+	s->pair_read = read_site;
+	s->pair_write = s->writer_site;
+	p = read_site ? pairs_get(control.area, s->writer_site, read_site) : NULL;
 	if (!p)
 		return;
 	control.area->new_pairs += p->count == 0;
@@ -279,7 +266,7 @@ void access_note(struct control_thread *me, const void *p, size_t size, uint32_t
 			continue;
 		s->shared |= s->first != me->task.id;
 		if (reads && (control.area->flags & PLAIT_CONTROL_PAIRS) && s->shared)
-			note_pair(s->writer_site, site);
+			note_pair(s, site);
 		if (writes) {
 			s->written = 1;
 			s->writer_site = site;

@@ -8,6 +8,7 @@
  *
  *	engine.c       the choice: candidates, strategy, decisions, replay, budgets
  *	access.c       memory accesses: points, spinning, learning, write-to-read pairs
+ *	quick.h        those of them that are no points
  *	constraints.c  "a before b", "a to b atomic"
  *	turns.c        the order of turns that FOLLOW keeps to
  *	vectors.c      access vectors: who is next at which element
@@ -166,7 +167,9 @@ struct control {
 	bool hard_constraints;	/* some that must be kept: every access is a point */
 	uint32_t atomic_holder; /* index + 1 of the thread inside an atomic block */
 	const uint8_t *point_bits;
-	bool vectors; /* access vectors are obeyed */
+	bool vectors;	      /* access vectors are obeyed */
+	uint64_t quick_until; /* quick.h: from this step on nothing is quick; 0 also before */
+	bool noting;	      /* accesses teach something */
 };
 extern struct control control;
 /* A step has been executed: count it, and mix it into the run's hash. */
@@ -194,7 +197,9 @@ static inline bool control_signal_due(const struct control_thread *t)
 }
 void keys_init(void);
 void keys_thread_end(void); /* keys.c: the destructors of the calling thread */
-void control_begin(void);   /* from here on the process is under control */
+/* Once everything about the run is known, and again when a decision has been followed. */
+void control_quick_begin(void);
+void control_begin(void); /* from here on the process is under control */
 /* access.c: learning and pairs, for an operation that has just been executed. */
 void access_note(struct control_thread *me, const void *p, size_t size, uint32_t site, bool reads,
 		 bool writes);

@@ -136,6 +136,22 @@ static void advance(void)
 	control.next_step = have_next ? next.step : UINT64_MAX;
 	if (!have_next && (control.area->flags & PLAIT_CONTROL_PREFIX))
 		control.fixed = false;
+	control_quick_begin();
+}
+
+void control_quick_begin(void)
+{
+	const struct plait_control *a = control.area;
+
+	control.noting = a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS);
+	control.quick_until = a->event_budget;
+	if (control.fixed && control.next_step < control.quick_until)
+		control.quick_until = control.next_step;
+	/* somebody wants to see every access */
+	if (!control_active || control.vectors || control.hard_constraints || rt_writing ||
+	    rt_before_access || (a->flags & PLAIT_CONTROL_LOG) ||
+	    (control.all_points && !control.fixed))
+		control.quick_until = 0;
 }
 
 static void expire(struct control_thread *t)
@@ -625,4 +641,5 @@ void control_begin(void)
 	control_thread_arm(me);
 	a->started = 1;
 	control_active = true;
+	control_quick_begin();
 }

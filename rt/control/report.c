@@ -17,6 +17,7 @@ static _Noreturn void leave(enum plait_control_end end)
 {
 	control.area->end = end;
 	control_active = false;
+	control.quick_until = 0;
 	rt_finish(EXIT_STATUS);
 	for (;;)
 		rt_syscall(SYS_exit_group, EXIT_STATUS, 0, 0, 0, 0, 0);

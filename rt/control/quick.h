@@ -1,0 +1,95 @@
+/* rt/control/quick.h - the accesses that are no scheduling points, which are most of them.
+ *
+ * They are counted and hashed, and a read is compared with the last one of its site (spinning). All
+ * of that is here, to be put into the hooks; whenever anything else is called for, control_quick
+ * says no and has done nothing. What it needs to know is worked out once per run, and when the
+ * decisions that are followed come to one: see control_quick_begin. */
+#ifndef RT_CONTROL_QUICK_H
+#define RT_CONTROL_QUICK_H
+
+#include "rt/control/control.h"
+
+enum {
+	CONTROL_QUIET_MAX = 5000, /* accesses that are no points, until one is made a point */
+	CONTROL_SPIN_COUNT = 2,	  /* repetitions */
+	CONTROL_NOTED = 256,
+};
+
+/* The same thread, site and address again teach nothing, as long as the site is no point: a small
+ * cache of what was noted last spares most of the work. */
+extern uint64_t control_noted[CONTROL_NOTED];
+
+static inline uint64_t control_noted_key(const struct control_thread *me, const void *p,
+					 uint32_t site)
+{
+	return ((uint64_t)p >> 3) * 0x9e3779b97f4a7c15ull ^ (uint64_t)site << 20 ^
+	       (me->task.id + 1);
+}
+
+static inline uint64_t *control_noted_slot(uint64_t key)
+{
+	return &control_noted[(key >> 44) % CONTROL_NOTED];
+}
+
+static inline bool control_site_is_point(uint32_t site)
+{
+	uint32_t bit = site % (PLAIT_CONTROL_POINTS_SIZE * 8);
+
+	return control.point_bits && (control.point_bits[bit / 8] & 1u << bit % 8);
+}
+
+/* A plain read or write by t, when it is no point and there is nothing to learn from it. */
+static inline __attribute__((always_inline)) bool
+control_quick(const struct rt_thread *t, uint32_t kind, const void *p, uint32_t site)
+{
+	const bool counts = control.nalive > 1 && !control.fixed;
+	struct control_thread *me;
+	uint64_t key;
+
+	if (unlikely(rt_steps >= control.quick_until) || !t || t->depth || t->in_signal)
+		return false;
+	me = t->control;
+	if (unlikely(!me))
+		return false;
+	if (counts && (control_site_is_point(site) || control.quiet >= CONTROL_QUIET_MAX))
+		return false;
+	if (control.noting) {
+		key = control_noted_key(me, p, site);
+		if (*control_noted_slot(key) != key)
+			return false;
+	}
+	control.quiet += counts;
+	control_executed(me, kind, site);
+	return true;
+}
+
+/* The same read again, without a write by anybody in between. */
+static inline __attribute__((always_inline)) void
+control_spin_look(struct control_thread *me, uint32_t site, const void *p, uint64_t value)
+{
+	uint64_t key = ((uint64_t)p * 31 + site) * 31 + value;
+	unsigned slot = site % CONTROL_SPIN_SLOTS;
+
+	if (me->spin[slot].key != key || me->spin[slot].writes != control.writes) {
+		me->spin[slot].key = key;
+		me->spin[slot].writes = control.writes;
+		me->spin[slot].count = 0;
+	} else if (++me->spin[slot].count >= CONTROL_SPIN_COUNT) {
+		me->spinning_since = control.writes;
+	}
+}
+
+/* After an access that was quick. */
+static inline __attribute__((always_inline)) void
+control_quick_read(const struct rt_thread *t, const void *p, uint32_t site, uint64_t value)
+{
+	if (control.nalive > 1 && !control.fixed)
+		control_spin_look(t->control, site, p, value);
+}
+
+static inline void control_quick_wrote(void)
+{
+	control.writes++;
+}
+
+#endif
