@@ -23,6 +23,7 @@
 #include <string.h>
 
 enum { ENOUGH_FAILURES = 12, SHORTEST_TRIAL = 40, SPARED = 10, NEARLY_ALL = 20, STILL_TRIED = 6 };
+#define DEAR 100000000u /* more than any block costs */
 enum { WATCHED = 200, WATCHED_STEPS = 4000000 };
 #define SECONDS_SHORT 4.0
 #define SECONDS_FULL  10.0
@@ -268,21 +269,40 @@ static double worth(const struct candidate *c)
 	       (c->cure.waits ? STALE_CHECK : 0);
 }
 
-/* An order that tells failing from passing schedules as well as any block is the simpler story:
- * where a block's beginning matters, the same order passes when the block begins later. Waiting for
+static bool is_telling_order(const struct steps *failing, const struct candidate *c, double best)
+{
+	return c->cure.kind == BUG_ORDER && c->separation >= TELLING &&
+	       c->separation >= best - HARDLY_LESS &&
+	       (c->cure.constraints[0].kind != PLAIT_CONSTRAINT_LATE ||
+		step_writes(&failing->data[c->cure.to]));
+}
+
+/* An order that tells failing from passing schedules as well as any block is the simpler story than
+ * a block of several variables: where a block's beginning matters, the same order passes when the
+ * block begins later. Only blocks around one variable that do as well come before it. Waiting for
  * everybody is for tearing things down, not for looking at them. */
 static void prefer_telling_orders(const struct steps *failing, struct candidates *all)
 {
 	double best = all->len ? all->data[0].separation : 0;
+	uint32_t blocks = 0;
+	bool telling = false;
 
 	for (size_t i = 0; i < all->len; i++) {
+		const struct candidate *c = &all->data[i];
+
+		telling |= is_telling_order(failing, c, best);
+		if (c->cure.kind == BUG_ATOMICITY && c->separation >= best - HARDLY_LESS)
+			blocks = MAX(blocks, MIN(c->cure.cost, DEAR));
+	}
+	for (size_t i = 0; i < all->len && telling; i++) {
 		struct candidate *c = &all->data[i];
 
-		if (c->cure.kind == BUG_ORDER && c->separation >= TELLING &&
-		    c->separation >= best - HARDLY_LESS &&
-		    (c->cure.constraints[0].kind != PLAIT_CONSTRAINT_LATE ||
-		     step_writes(&failing->data[c->cure.to])))
-			c->cure.cost = 0;
+		if (is_telling_order(failing, c, best))
+			c->cure.cost = blocks + 1;
+		else if (c->cure.kind != BUG_ORDER && c->separation < best - HARDLY_LESS)
+			c->cure.cost = MIN(c->cure.cost, DEAR) + blocks + 2;
+		else if (c->cure.kind == BUG_MULTI_VARIABLE)
+			c->cure.cost = MIN(c->cure.cost, DEAR) + blocks + 2;
 	}
 }
 

@@ -131,8 +131,8 @@ static enum bug_kind sections_kind(const struct finder *fd, const struct cure *c
 	return BUG_MULTI_VARIABLE;
 }
 
-/* Does its thread wait for a signal inside the block? If it does not look again before the end, what
- * it checked may be stale; if it does, the block begins there, and not before the wait. */
+/* Does its thread wait for a signal inside the block? If it does not look again before the end,
+ * what it checked may be stale; if it does, the block begins there, and not before the wait. */
 enum waiting { NO_WAIT, STALE, LOOKS_AGAIN };
 
 static enum waiting waits_inside(const struct finder *fd, const struct cure *c)

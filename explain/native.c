@@ -103,6 +103,10 @@ static struct err *run(void *context, const struct explain_request *request,
 	struct err *err;
 
 	memset(ret, 0, sizeof(*ret));
+	/* who waits until the others are done waits for sleepers too */
+	for (size_t i = 0; i < request->nconstraints; i++)
+		if (request->constraints[i].kind == PLAIT_CONSTRAINT_LATE)
+			req.flags |= PLAIT_CONTROL_EAGER;
 	if (request->strategy == PLAIT_STRATEGY_FOLLOW) {
 		copy_turns(n, request, &turns);
 		req.turns = turns.data;

@@ -274,7 +274,9 @@ static void show_history(struct builder *b)
 		    e->source == STEP_NONE || b->f->data[e->source].thread == e->thread)
 			continue;
 		matters[b->f->data[e->source].thread] = true;
-		shown += !b->out->show_failing[i];
+		if (b->out->show_failing[i])
+			continue;
+		shown++;
 		b->out->show_failing[i] |= PROJECT_HISTORY;
 		b->out->show_failing[e->source] |= PROJECT_HISTORY;
 	}
