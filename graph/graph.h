@@ -136,6 +136,7 @@ struct ranked_point {
 	uint64_t point;
 	double score;  /* smaller = more suspicious (mean relative frequency of its contexts) */
 	double ochiai; /* larger = more suspicious; 0 without labels */
+	double fused;  /* larger = more suspicious: graph_fuse_points */
 	uint64_t runs; /* in which it took part */
 };
 
@@ -148,5 +149,8 @@ enum graph_labels {
 
 void graph_rank_points(const struct graph_set *s, enum graph_labels labels,
 		       struct ranked_points *ret);
+/* Order them anew by three opinions: the score, Ochiai's coefficient, and the ends of telling edges
+ * (code points, the most telling first; may repeat). */
+void graph_fuse_points(struct ranked_points *points, const uint64_t *ends, size_t nends);
 
 #endif

@@ -28,6 +28,7 @@ struct presenter {
 	const struct graph_set *set;
 	struct map points; /* point -> index into shown + 1 */
 	VEC(struct shown_point *) shown;
+	VEC(uint64_t) ends; /* code points of telling edges, most telling first */
 	VEC(struct source_file) files;
 };
 
@@ -227,6 +228,12 @@ static void show_reconstructions(struct presenter *p, const struct ranking_optio
 		arena_array(&r->arena, struct shown_reconstruction, r->nreconstructions + 1);
 	for (size_t i = 0; i < r->nreconstructions; i++)
 		show_reconstruction(p, &all.data[i], i + 1, &r->reconstructions[i]);
+	for (size_t i = 0; i < all.len; i++) {
+		const struct graph_edge *e = &p->set->edges.data[all.data[i].edge];
+
+		vec_push(&p->ends, p->set->nodes.data[e->src].point);
+		vec_push(&p->ends, p->set->nodes.data[e->sink].point);
+	}
 	r->above_noise = all.chance < GRAPH_SIGNIFICANT;
 	reconstructions_deinit(&all);
 }
@@ -237,6 +244,8 @@ static void show_points(struct presenter *p, const struct ranking_options *o, si
 	struct ranking *r = p->r;
 
 	graph_rank_points(p->set, o->unlabelled ? GRAPH_UNLABELLED : GRAPH_LABELLED, &all);
+	if (!o->unlabelled)
+		graph_fuse_points(&all, p->ends.data, p->ends.len);
 	r->points = arena_array(&r->arena, struct shown_code_point, MIN(all.len, top) + 1);
 	for (size_t i = 0; i < all.len; i++) {
 		const struct shown_point *point = show(p, all.data[i].point);
@@ -342,6 +351,7 @@ struct err *ranking_make(struct graph_loader *l, const struct ranking_options *o
 		strbuf_deinit(&p.files.data[i].text);
 	vec_deinit(&p.files);
 	vec_deinit(&p.shown);
+	vec_deinit(&p.ends);
 	map_deinit(&p.points);
 	return NULL;
 }

@@ -143,8 +143,8 @@ static void add_points(struct strbuf *out, const struct ranking *r, unsigned wid
 {
 	strbuf_addf(out, "\n%scode points%s that %s\n", color(COLOR_BOLD), color(COLOR_OFF),
 		    r->unlabelled ? "ran in rare contexts"
-		    : r->baseline ? "communicated as in no test, rarest contexts first"
-				  : "communicated so in failing runs only, rarest contexts first");
+		    : r->baseline ? "communicated as in no test, most suspicious first"
+				  : "communicated so in failing runs only, most suspicious first");
 	if (!r->npoints)
 		strbuf_adds(out, "  none: no communication is new\n");
 	for (size_t i = 0; i < r->npoints; i++) {
