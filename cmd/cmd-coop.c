@@ -110,12 +110,15 @@ static struct err *write_profiles(const struct options *o, const struct coop_pro
 
 static void show_plan(const struct options *o, const struct coop_program *p)
 {
+	double elements, accesses;
 	size_t seen = 0;
 
 	for (size_t i = 0; i < p->elements.len; i++)
 		seen += p->elements.data[i].seen;
-	printf("%zu elements, %zu of them used by the pilot runs; a profile has %u\n",
-	       p->elements.len, seen, plan_size(p, &o->choose));
+	plan_load(p, &o->choose, &elements, &accesses);
+	printf("%zu elements, %zu of them used by the pilot runs; a profile has %.1f of them and "
+	       "%.0f %% of the accesses\n",
+	       p->elements.len, seen, elements, 100 * accesses);
 	for (size_t i = 0; i < p->elements.len; i++) {
 		const struct program_element *e = &p->elements.data[i];
 
@@ -669,7 +672,7 @@ static struct err *coop_main(const struct cmd *cmd, int argc, char **argv, int *
 			"share of the elements per profile (default 25%)"),
 		OPT_U64('n', "instances", "N", &o.instances, "how many instances (default 100)"),
 		OPT_FLAG(0, "informed", &o.informed,
-			 "profiles by dispersion and load, not uniform"),
+			 "profiles by load (share of the accesses), not uniform"),
 		OPT_FLAG(0, "random-at-start", &o.at_start,
 			 "plan: a pool of 1000 profiles, for instances that draw one at start"),
 		OPT_STR('m', "mode", "MODE", &o.mode, "order (variables) or block (basic blocks)"),

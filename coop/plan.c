@@ -4,12 +4,11 @@
  * 3.1.2). Elements that no pilot run accessed are in every profile of more than one element: they
  * cost nothing until they matter.
  *
- * Informed: vectors that differ from run to run fit together only when they come from one run, so
- * the elements with the highest dispersion are recorded together, as many as fit; where they do not
- * all fit, a window moves over them from instance to instance, so that neighbouring profiles
- * overlap. The places that are left go round the calm elements, whose vectors fit with
- * anything: a few instances cover them all. Among equally scattered elements, those that are
- * accessed less come first: the load of an instance stays low. */
+ * Informed: what recording costs is accesses, not elements, and most elements are hardly accessed.
+ * Those that together have at most half the share of the accesses are in every profile; of the
+ * others each instance draws each with the probability that makes its expected load the share of
+ * all accesses. At the cost of a uniform profile that records far more elements, so logs overlap
+ * more and lack less. Only with several elements of a like load is it the same as uniform. */
 #include "coop/program.h"
 
 #include <math.h>
@@ -45,34 +44,42 @@ double plan_miss(const struct coop_program *p, const struct plan_options *o)
 
 static const struct coop_program *sorting;
 
-static int by_dispersion(const void *a, const void *b)
+static int by_accesses(const void *a, const void *b)
 {
 	const struct program_element *x = &sorting->elements.data[*(const uint32_t *)a];
 	const struct program_element *y = &sorting->elements.data[*(const uint32_t *)b];
 
-	if (x->dispersion != y->dispersion)
-		return x->dispersion < y->dispersion ? 1 : -1;
 	if (x->accesses != y->accesses)
-		return x->accesses > y->accesses ? 1 : -1;
+		return x->accesses < y->accesses ? -1 : 1;
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static void choose_informed(const struct coop_program *p, uint32_t *order, uint32_t n,
-			    uint32_t size, uint32_t instance, bool *ret)
+static void choose_informed(const struct coop_program *p, double share, uint32_t *order, uint32_t n,
+			    uint64_t state, bool *ret)
 {
-	uint32_t lively = 0, together, calm;
+	double total = 0, cold = 0, chance;
+	bool drawn = false;
+	uint32_t k = 0;
 
+	for (uint32_t i = 0; i < n; i++)
+		total += (double)p->elements.data[order[i]].accesses;
 	sorting = p;
-	qsort(order, n, sizeof(*order), by_dispersion);
-	while (lively < n && p->elements.data[order[lively]].dispersion > 0.5)
-		lively++;
-	/* one place stays free for the calm ones, unless there are none */
-	together = MIN(lively, size - (size > 1 && lively < n));
-	for (uint32_t i = 0; i < together; i++)
-		ret[order[(i + (together < lively ? instance : 0)) % lively]] = true;
-	calm = n - lively;
-	for (uint32_t i = 0; i < size - together && calm; i++)
-		ret[order[lively + (instance * (size - together) + i) % calm]] = true;
+	qsort(order, n, sizeof(*order), by_accesses);
+	for (; k < n; k++) {
+		double more = cold + (double)p->elements.data[order[k]].accesses;
+
+		if (more > share / 2 * total)
+			break;
+		cold = more;
+		ret[order[k]] = true;
+	}
+	chance = cold < total ? (share * total - cold) / (total - cold) : 1;
+	for (uint32_t i = k; i < n; i++) {
+		ret[order[i]] = (double)(next_random(&state) >> 11) * 0x1p-53 < chance;
+		drawn |= ret[order[i]];
+	}
+	if (!k && !drawn && n) /* nobody records nothing */
+		ret[order[next_random(&state) % n]] = true;
 }
 
 void plan_choose(const struct coop_program *p, const struct plan_options *o, uint32_t instance,
@@ -87,8 +94,8 @@ void plan_choose(const struct coop_program *p, const struct plan_options *o, uin
 			order[n++] = i;
 		ret[i] = !p->elements.data[i].seen && size > 1;
 	}
-	if (o->informed) {
-		choose_informed(p, order, n, size, instance, ret);
+	if (o->informed && o->share > 0) {
+		choose_informed(p, o->share, order, n, state, ret);
 	} else {
 		for (uint32_t i = 0; i < size && i < n; i++) {
 			uint32_t k = i + (uint32_t)(next_random(&state) % (n - i)), t = order[i];
@@ -99,4 +106,26 @@ void plan_choose(const struct coop_program *p, const struct plan_options *o, uin
 		}
 	}
 	free(order);
+}
+
+void plan_load(const struct coop_program *p, const struct plan_options *o, double *elements,
+	       double *accesses)
+{
+	bool *chosen = xcalloc(p->elements.len + 1, sizeof(*chosen));
+	uint32_t n = MIN(MAX(o->instances, 1), 50);
+	double total = 0, sum = 0, count = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		plan_choose(p, o, i, chosen);
+		for (size_t k = 0; k < p->elements.len; k++) {
+			const struct program_element *e = &p->elements.data[k];
+
+			count += e->seen && chosen[k];
+			sum += chosen[k] ? (double)e->accesses : 0;
+			total += (double)e->accesses;
+		}
+	}
+	*elements = count / n;
+	*accesses = total > 0 ? sum / total : 0;
+	free(chosen);
 }

@@ -56,7 +56,10 @@ void plan_choose(const struct coop_program *p, const struct plan_options *o, uin
 		 bool *ret);
 /* The chance that nobody records a given element. */
 double plan_miss(const struct coop_program *p, const struct plan_options *o);
-/* How many elements a profile has. */
+/* Over the first profiles: how many used elements one has, and its share of all accesses. */
+void plan_load(const struct coop_program *p, const struct plan_options *o, double *elements,
+	       double *accesses);
+/* How many elements a uniform profile has. */
 uint32_t plan_size(const struct coop_program *p, const struct plan_options *o);
 
 /* ---- logs ---- */

@@ -10,10 +10,11 @@
  * passing graph has. Ochiai's coefficient of (point on a bug-only edge, failing) is the published
  * alternative, and breaks ties.
  *
- * Which opinion is right differs from bug to bug: rare contexts tell little where few executions make
- * every context rare, an edge that tells failing runs from passing ones may be an effect. With labels
- * the list is therefore ordered by the sum of 1 / rank over three lists (reciprocal rank fusion,
- * Cormack 2009): by the score, by Ochiai, and by the evidence of the edges that end at the point.
+ * Which opinion is right differs from bug to bug: rare contexts tell little where few executions
+ *make every context rare, an edge that tells failing runs from passing ones may be an effect. With
+ *labels the list is therefore ordered by the sum of 1 / rank over three lists (reciprocal rank
+ *fusion, Cormack 2009): by the score, by Ochiai, and by the evidence of the edges that end at the
+ *point.
  *
  * Executions are those that took part in communication: others are not collected. */
 #include "graph/graph.h"

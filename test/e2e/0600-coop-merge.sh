@@ -11,6 +11,8 @@ has out "lock" "... and a mutex"
 is "$(ls profiles | wc -l)" 4 "one profile per instance"
 run 0 unplait coop plan --share 50% -n 4 -o unseen ./manager
 has out "4 profiles in unseen"
+run 0 unplait coop plan --share 25% -n 50 --informed -o informed -- ./manager
+is "$(grep -L '^[^#]*[0-9]$' informed/*.profile | wc -l)" 0 "every informed profile records something"
 run 0 unplait coop plan --share 50% -n 4 -o again -- ./manager
 same again/0003.profile profiles/0003.profile "same seed, same profiles"
 
