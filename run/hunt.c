@@ -340,7 +340,9 @@ static struct err *take_in(struct hunt *h, struct slot *slot)
 	h->result->steps += r->steps;
 	h->result->pairs += r->new_pairs;
 	h->result->uncontrolled |= r->uncontrolled;
-	if (r->points > h->longest)
+	/* a run that was given up, or held back by wishes, says nothing about how long they are */
+	if (r->points > h->longest && r->outcome != PLAIT_OUTCOME_HANG &&
+	    !slot->request.nconstraints)
 		h->longest = r->points;
 	if (slot->systematic)
 		take_in_systematic(h, r);

@@ -5,10 +5,11 @@
  * racing operations is sampled evenly whatever the other threads do.
  *
  * Where we deviate: after TURN points of one thread everybody's priority is drawn again and
- * that thread sits out once; otherwise a low draw starves a thread and looks like a hang. */
+ * that thread sits out once; otherwise a low draw starves a thread and looks like a hang. So does
+ * one while several others wait busily in turn: every AGAIN points all are drawn again. */
 #include "sched/strategy.h"
 
-enum { TURN = 500 };
+enum { TURN = 500, AGAIN = 2000 };
 
 static struct sched_task *highest(struct sched *s, const struct sched_view *v,
 				  const struct sched_task *except)
@@ -32,6 +33,9 @@ static struct sched_task *pos_pick(struct sched *s, const struct sched_view *v)
 	struct sched_task *best;
 	size_t i;
 
+	if (s->clock % AGAIN == AGAIN - 1)
+		for (i = 0; i < v->nall; i++)
+			v->all[i]->priority = 0;
 	if (s->turn > TURN && v->current_ready && v->ntasks > 1) {
 		for (i = 0; i < v->ntasks; i++)
 			v->tasks[i]->priority = 0;

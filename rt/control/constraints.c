@@ -6,7 +6,9 @@
  * begins a block of its own if that can be helped, as if all blocks were under one lock. LATE: an
  * event matching b waits as long as anybody else can run. READS and FIRST are wishes for a
  * write-to-read pair: the read waits for the write, and until it has read, other writes to that
- * address wait; or it wants the initial value, and the writes wait.
+ * address wait; or it wants the initial value, and the writes wait. A wish gives way when nobody
+ * else can run; and, as the others may wait busily for the one that is held back, for good when it
+ * has held somebody back at so many points: twice as many as a run has, within limits.
  *
  * With constraints that are no wishes every access is a scheduling point, so that events can be
  * held back wherever they are. */
@@ -20,6 +22,8 @@ struct progress {
 	bool done;
 };
 static struct progress progress[PLAIT_MAX_CONSTRAINTS];
+static uint64_t held_back; /* points at which wishes kept somebody from running */
+enum { PATIENCE_MIN = 500, PATIENCE_MAX = 3000 };
 
 void constraints_begin(void)
 {
@@ -27,6 +31,7 @@ void constraints_begin(void)
 
 	control.atomic_holder = 0;
 	control.hard_constraints = false;
+	held_back = 0;
 	for (i = 0; i < control.area->nconstraints; i++) {
 		progress[i] = (struct progress){ 0 };
 		control.hard_constraints |=
@@ -128,11 +133,34 @@ static size_t keep(struct sched_task **tasks, size_t n, enum give_way give)
 	return kept;
 }
 
+static bool is_wish(uint32_t kind)
+{
+	return kind == PLAIT_CONSTRAINT_READS || kind == PLAIT_CONSTRAINT_FIRST;
+}
+
+static void lose_patience(void)
+{
+	uint64_t patience = control.area->length * 2;
+	uint32_t i;
+
+	if (patience < PATIENCE_MIN)
+		patience = PATIENCE_MIN;
+	if (patience > PATIENCE_MAX)
+		patience = PATIENCE_MAX;
+	if (++held_back <= patience)
+		return;
+	for (i = 0; i < control.area->nconstraints; i++)
+		if (is_wish(control.area->constraints[i].kind))
+			progress[i].done = true;
+}
+
 size_t constraints_filter(struct control_thread *me, struct sched_task **tasks, size_t n)
 {
 	size_t kept = keep(tasks, n, GIVE_NOTHING);
 
 	(void)me;
+	if (kept && kept < n)
+		lose_patience();
 	if (!kept)
 		kept = keep(tasks, n, GIVE_WISHES);
 	if (!kept && control.atomic_holder)
