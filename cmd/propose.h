@@ -11,7 +11,7 @@ struct sym_proposer {
 	struct proposer proposer;
 	bool available; /* built with the machine */
 	const struct target *target;
-	struct sym_program *program; /* opened when first needed */
+	struct sym_program *program; /* of the process that searches */
 	struct strbuf input;
 };
 

@@ -518,7 +518,7 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 	h.nslots = o->jobs <= 1 ? 1 : 2 * (o->jobs < HUNT_JOBS ? o->jobs : HUNT_JOBS);
 	h.slots = xcalloc(h.nslots, sizeof(*h.slots));
 	if (!err)
-		err = h.states_work == UINT64_MAX		 ? search_states(&h, 0)
+		err = h.states_work == UINT64_MAX ? interrupted(&h, search_states(&h, 0))
 		      : h.arms[0].strategy == PLAIT_STRATEGY_DFS ? search_all(&h)
 								 : search(&h);
 	ret->runs += h.walks;

@@ -159,4 +159,5 @@ void proposals_deinit(struct proposals *p)
 	for (size_t i = 0; i < p->failing.len; i++)
 		free(p->failing.data[i].steps);
 	vec_deinit(&p->failing);
+	memset(p, 0, sizeof(*p));
 }

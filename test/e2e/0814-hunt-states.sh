@@ -119,6 +119,9 @@ run 3 unplait sym schedules w.c
 has err "unplait cc"
 run 2 unplait hunt -s states --expect w.c ./w
 has err "states cannot judge by output"
+cp "$(type -P true)" plain
+run 3 unplait hunt -s states ./plain
+has err "states cannot be searched"
 run 4 unplait sym schedules --no-confirm --max-states 10 ./bbfixed
 has out "not everything was explored"
 finish
