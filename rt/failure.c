@@ -44,6 +44,31 @@ static uint32_t walk_frames(uint64_t pc, uint64_t fp, uint64_t *frames, uint32_t
 	return n;
 }
 
+/* What the program accesses is accessed in a hook, in one of several functions, depending on what is
+ * recorded and decided there. A crash is the caller's, and must look the same whichever it was. */
+extern const char __start_plait_hooks[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_plait_hooks[] __attribute__((weak, visibility("hidden")));
+
+static bool in_hook(uint64_t pc)
+{
+	return pc >= (uint64_t)__start_plait_hooks && pc < (uint64_t)__stop_plait_hooks;
+}
+
+/* The first frame is where it happened, the others are return addresses. */
+static uint32_t walk_failure(uint64_t pc, uint64_t fp, uint64_t *frames, uint32_t max)
+{
+	uint32_t n;
+
+	if (!in_hook(pc))
+		return walk_frames(pc, fp, frames, max);
+	for (n = walk_frames(0, fp, frames, max); n > 1 && in_hook(frames[0]); n--)
+		for (uint32_t i = 1; i < n; i++)
+			frames[i - 1] = frames[i];
+	if (n)
+		frames[0]--; /* in the call, not behind it */
+	return n;
+}
+
 uint32_t rt_backtrace(uint64_t *frames, uint32_t max)
 {
 	return walk_frames(0, (uint64_t)__builtin_frame_address(0), frames, max);
@@ -76,7 +101,7 @@ static void fail(enum plait_outcome_kind kind, int signal, int code, const void 
 	f->code = code;
 	f->address = (uint64_t)address;
 	f->site = t->last_site;
-	f->nframes = walk_frames(pc, fp, f->frames, PLAIT_MAX_FRAMES);
+	f->nframes = walk_failure(pc, fp, f->frames, PLAIT_MAX_FRAMES);
 	for (size_t i = 0; text && text[i] && i < sizeof(f->text) - 1; i++)
 		f->text[i] = text[i];
 	rt_save_bits();

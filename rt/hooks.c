@@ -39,10 +39,13 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		order_leave(rt_self_->held);
 }
 
+/* failure.c tells by the section that a crash in these is the caller's. */
+#define HOOK __attribute__((section("plait_hooks")))
+
 /* clang-format off: tables read better than wrapped macros */
 #define PLAIN(T, n)                                                                                \
 	typedef T __attribute__((aligned(1), may_alias)) any##n;                                   \
-	__attribute__((noinline)) static T read_otherwise##n(const void *p, uint32_t site)         \
+	HOOK __attribute__((noinline)) static T read_otherwise##n(const void *p, uint32_t site)    \
 	{                                                                                          \
 		const volatile any##n *q = p;                                                      \
 		T v;                                                                               \
@@ -68,7 +71,7 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		after(PLAIT_EV_READ, p, n, site, v, 0);                                            \
 		return v;                                                                          \
 	}                                                                                          \
-	__attribute__((noinline)) static void write_otherwise##n(void *p, T v, uint32_t site)      \
+	HOOK __attribute__((noinline)) static void write_otherwise##n(void *p, T v, uint32_t site) \
 	{                                                                                          \
 		volatile any##n *q = p;                                                            \
                                                                                                    \
@@ -95,7 +98,7 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		*q = v;                                                                            \
 		after(PLAIT_EV_WRITE, p, n, site, v, 0);                                           \
 	}                                                                                          \
-	T plait_read##n(const void *p, uint32_t site)                                              \
+	HOOK T plait_read##n(const void *p, uint32_t site)                                         \
 	{                                                                                          \
 		struct rt_thread *t = rt_self_;                                                    \
 		T v;                                                                               \
@@ -117,7 +120,7 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		record_easy_access(t, PLAIT_EV_READ, site, p, n, v);                               \
 		return v;                                                                          \
 	}                                                                                          \
-	void plait_write##n(void *p, T v, uint32_t site)                                           \
+	HOOK void plait_write##n(void *p, T v, uint32_t site)                                      \
 	{                                                                                          \
 		struct rt_thread *t = rt_self_;                                                    \
                                                                                                    \
