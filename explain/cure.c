@@ -506,6 +506,11 @@ static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t
 						      .a = by_site(&fd->f->data[first]),
 						      .b = by_site(&fd->f->data[then]) };
 	c.constraints[0].a.nth = 1;
+	if (fd->f->data[first].site == fd->f->data[then].site) {
+		/* both do it: only the threads tell them apart */
+		c.constraints[0].a.thread = fd->f->data[first].thread;
+		c.constraints[0].b.thread = fd->f->data[then].thread;
+	}
 	vec_push(fd->out, c);
 }
 

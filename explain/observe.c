@@ -43,7 +43,8 @@ struct observer {
 
 static bool at_place(const struct plait_pattern *p, const struct step *e)
 {
-	return p->site_low <= e->site && e->site <= p->site_high;
+	return p->site_low <= e->site && e->site <= p->site_high &&
+	       (p->thread == PLAIT_ANY || p->thread == e->thread);
 }
 
 static bool share_object(const struct block *a, const struct block *b)

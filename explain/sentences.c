@@ -309,6 +309,11 @@ static struct err *tell_order(struct teller *t)
 					      "the %s must wait until the other threads are done: "
 					      "join them first, or count those who still need it",
 					      then.noun);
+	else if (t->c->constraints[0].a.thread != PLAIT_ANY)
+		x->advice.text = arena_printf(&x->arena,
+					      "in thread %s the %s must come before that in thread "
+					      "%s: let thread %s wait for it",
+					      first.thread, first.noun, then.thread, then.thread);
 	else
 		x->advice.text = arena_printf(&x->arena,
 					      "the %s must come before the %s: let thread %s wait "

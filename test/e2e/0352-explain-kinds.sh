@@ -18,6 +18,7 @@ bug() { # NAME KIND FILE MARKS...: kind named, all marks shown, nothing fails wi
 		has "$work/out" "$file:$(line "$m" "$file")" "$name: mark $m is shown"
 	done
 	has "$work/out" "0 of 100" "$name: nothing fails with the advice"
+	hasnt "$work/out" "failed 0 of" "$name: it is the same failure that shows without"
 	cd ..
 }
 bug airline atomicity main.c a b
