@@ -166,7 +166,8 @@ static inline bool graph_skips_odd(bool write, uint64_t a, unsigned n)
 		return false;
 	if ((a & 3) + n <= 4)
 		return graph_skips_one(g, r, write, i);
-	return graph_skips_two(g, r, write, i) && (n < 8 || graph_skips_two(g, r, write, i + 1));
+	return graph_skips_two(g, r, write, i) &&
+	       ((a & 3) + n <= 8 || graph_skips_two(g, r, write, i + 1));
 }
 
 /* graph-hw.c */

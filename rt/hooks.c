@@ -98,18 +98,35 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		*q = v;                                                                            \
 		after(PLAIT_EV_WRITE, p, n, site, v, 0);                                           \
 	}                                                                                          \
+	/* mode control, on its own so that the hooks need no frame: they only jump here */        \
+	HOOK __attribute__((noinline)) static T read_control##n(const void *p, uint32_t site)      \
+	{                                                                                          \
+		struct rt_thread *t = rt_self_;                                                    \
+		T v;                                                                               \
+                                                                                                   \
+		if (!control_quick(t, PLAIT_EV_READ, p, site))                                     \
+			return read_otherwise##n(p, site);                                         \
+		v = *(const volatile any##n *)p;                                                   \
+		control_quick_read(t, p, site, v);                                                 \
+		return v;                                                                          \
+	}                                                                                          \
+	HOOK __attribute__((noinline)) static void write_control##n(void *p, T v, uint32_t site)   \
+	{                                                                                          \
+		if (!control_quick(rt_self_, PLAIT_EV_WRITE, p, site)) {                           \
+			write_otherwise##n(p, v, site);                                            \
+			return;                                                                    \
+		}                                                                                  \
+		*(volatile any##n *)p = v;                                                         \
+		control_quick_wrote();                                                             \
+	}                                                                                          \
 	HOOK T plait_read##n(const void *p, uint32_t site)                                         \
 	{                                                                                          \
 		struct rt_thread *t = rt_self_;                                                    \
 		T v;                                                                               \
                                                                                                    \
 		if (unlikely(rt_access != RT_ACCESS_RECORD || !record_is_easy(t))) {               \
-			if (rt_access == RT_ACCESS_CONTROL &&                                      \
-			    control_quick(t, PLAIT_EV_READ, p, site)) {                            \
-				v = *(const volatile any##n *)p;                                   \
-				control_quick_read(t, p, site, v);                                 \
-				return v;                                                          \
-			}                                                                          \
+			if (rt_access == RT_ACCESS_CONTROL)                                        \
+				return read_control##n(p, site);                                   \
 			if (rt_access == RT_ACCESS_GRAPH && graph_skips(false, (uint64_t)p, n))    \
 				return *(const volatile any##n *)p;                                \
 			if (rt_access == RT_ACCESS_ORDER && !order_records(site))                  \
@@ -125,13 +142,10 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		struct rt_thread *t = rt_self_;                                                    \
                                                                                                    \
 		if (unlikely(rt_access != RT_ACCESS_RECORD || !record_is_easy(t))) {               \
-			if (rt_access == RT_ACCESS_CONTROL &&                                      \
-			    control_quick(t, PLAIT_EV_WRITE, p, site)) {                           \
-				*(volatile any##n *)p = v;                                         \
-				control_quick_wrote();                                             \
-				return;                                                            \
-			}                                                                          \
-			if (rt_access == RT_ACCESS_GRAPH && graph_skips(true, (uint64_t)p, n))     \
+			if (rt_access == RT_ACCESS_CONTROL)                                        \
+				write_control##n(p, v, site);                                      \
+			else if (rt_access == RT_ACCESS_GRAPH &&                                   \
+				 graph_skips(true, (uint64_t)p, n))                                \
 				*(volatile any##n *)p = v;                                         \
 			else if (rt_access == RT_ACCESS_ORDER && !order_records(site))             \
 				*(volatile any##n *)p = v;                                         \
@@ -153,8 +167,10 @@ static inline bool range_is_new(bool write, const void *p, size_t n)
 {
 	uint64_t a = (uint64_t)p, end = a + n;
 
-	while (a + 8 <= end && graph_skips(write, a, 8))
+	while (a + 8 <= end && (graph_skips(write, a, 8) || graph_skips_odd(write, a, 8)))
 		a += 8;
+	if (a + 4 <= end && graph_skips(write, a, 4))
+		a += 4;
 	return a < end;
 }
 
