@@ -42,6 +42,8 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 			    : strchr(o->strategy, ':')
 				    ? ": every schedule within the bound was explored"
 				    : ": every schedule was explored");
+	if (!r->failures.len && !r->exhausted && r->states)
+		strbuf_addf(&sb, "%" PRIu64 " states of the program were searched\n", r->states);
 	if (!r->failures.len && r->exhausted && r->states)
 		strbuf_addf(&sb, "%" PRIu64 " states of the program, no others can be reached\n",
 			    r->states);
