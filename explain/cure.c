@@ -472,6 +472,24 @@ static uint32_t last_signal(const struct steps *s, uint32_t i)
 	return STEP_NONE;
 }
 
+/* It woke one of several who waited, and perhaps the wrong one: it might wake them all. */
+static void add_broadcast(struct finder *fd, uint32_t signal, uint32_t waiting)
+{
+	struct cure c = { .kind = BUG_LOST_WAKEUP,
+			  .from = signal,
+			  .to = waiting,
+			  .intruder = STEP_NONE,
+			  .other_from = STEP_NONE,
+			  .nconstraints = 1 };
+
+	if (signal == STEP_NONE || fd->f->data[signal].kind != PLAIT_EV_SIGNAL)
+		return;
+	c.constraints[0] = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_BROADCAST,
+						      .a = by_site(&fd->f->data[signal]),
+						      .b = by_site(&fd->f->data[signal]) };
+	vec_push(fd->out, c);
+}
+
 /* A thread waits for a signal that came too early, or that woke somebody else: from its last look
  * to the wait is a block, and so is what the signaller does under its lock. */
 static void find_lost_wakeup(struct finder *fd)
@@ -486,6 +504,7 @@ static void find_lost_wakeup(struct finder *fd)
 			;
 		if (k != UINT32_MAX)
 			finder_add_block(fd, k, i, false, last_signal(fd->f, i), BUG_LOST_WAKEUP);
+		add_broadcast(fd, last_signal(fd->f, i), i);
 		return;
 	}
 }

@@ -117,11 +117,14 @@ static uint32_t add_pending_step(struct job *j, struct step e)
 	return (uint32_t)j->steps.len - 1;
 }
 
-/* What the waiting threads of a deadlock wait to do. */
+/* What the waiting threads of a deadlock wait to do, in the run that was recorded just now: a run
+ * that records has its heap elsewhere. */
 static void add_pending(struct job *j)
 {
-	for (size_t i = 0; i < j->failing.blocked.len; i++) {
-		const struct plait_blocked *b = &j->failing.blocked.data[i];
+	const struct run_result *recorded = &j->native.last;
+
+	for (size_t i = 0; i < recorded->blocked.len; i++) {
+		const struct plait_blocked *b = &recorded->blocked.data[i];
 
 		if (b->thread < j->steps.nthreads)
 			add_pending_step(j, (struct step){ .thread = b->thread,

@@ -270,16 +270,57 @@ static struct err *tell_deadlock(struct teller *t)
 	return NULL;
 }
 
+/* The signal reached another of those who wait. */
+static struct err *tell_stolen_signal(struct teller *t)
+{
+	struct explanation *x = t->p.x;
+	struct told signal = { 0 }, waits = { 0 };
+	struct err *err = tell(t, t->f, t->c->from, &signal);
+
+	if (!err)
+		err = tell(t, t->f, t->c->to, &waits);
+	if (err)
+		return err;
+	x->summary = arena_printf(&x->arena,
+				  "thread %s %s for ever: the signal by thread %s at %s woke "
+				  "another thread that waits for the same",
+				  waits.thread, waits.verb, signal.thread, signal.where);
+	x->advice.text =
+		arena_printf(&x->arena,
+			     "wake all who wait at %s: pthread_cond_broadcast (notify_all) "
+			     "instead of a signal to one",
+			     signal.where);
+	return NULL;
+}
+
 static struct err *tell_lost_wakeup(struct teller *t)
 {
 	struct explanation *x = t->p.x;
-	struct told from = { 0 }, to = { 0 };
-	struct err *err = tell(t, t->f, t->c->from, &from);
+	struct told from = { 0 }, to = { 0 }, signal = { 0 };
+	struct err *err;
 
+	if (t->c->constraints[0].kind == PLAIT_CONSTRAINT_BROADCAST)
+		return tell_stolen_signal(t);
+	err = tell(t, t->f, t->c->from, &from);
 	if (!err)
 		err = tell(t, t->f, t->c->to, &to);
 	if (err)
 		return err;
+	if (t->c->intruder != STEP_NONE && t->c->intruder > t->c->from) {
+		err = tell(t, t->f, t->c->intruder, &signal);
+		if (err)
+			return err;
+		x->summary =
+			arena_printf(&x->arena,
+				     "thread %s %s for ever: the signal by thread %s at %s came "
+				     "after its %s and before the wait",
+				     to.thread, to.verb, signal.thread, signal.where, from.noun);
+		x->advice.text = arena_printf(&x->arena,
+					      "check and wait in one critical section, from %s to "
+					      "%s; change what is checked under the same lock",
+					      from.where, to.where);
+		return NULL;
+	}
 	x->summary = arena_printf(&x->arena,
 				  "thread %s %s for ever: between its %s and the wait the signal "
 				  "came, or it went to another thread",

@@ -6,6 +6,7 @@
  *
  * On request a wait may be woken by nobody: that is decided when it begins, one time in eight; when
  * it then takes place is up to the schedule. */
+#include "rt/control/constraints.h"
 #include "rt/control/control.h"
 #include "rt/interpose.h"
 #include "rt/rt.h"
@@ -154,6 +155,7 @@ static void signal_controlled(struct control_thread *me, uint32_t site, pthread_
 				  .kind = kind, .site = site, .object = c, .writes = true });
 	for (i = 0; i < control_nthreads(); i++)
 		waiting += waits_for(control_thread_at(i), c);
+	all |= control.area->nconstraints && constraints_broadcast(me);
 	chosen = all ? 0 : control_choose(me, waiting);
 	for (i = 0; i < control_nthreads(); i++) {
 		struct control_thread *t = control_thread_at(i);

@@ -94,6 +94,8 @@ enum plait_constraint_kind {
 	/* wishes: given up without a note when nobody else can run */
 	PLAIT_CONSTRAINT_READS, /* the b.nth read matching b should see a write matching a */
 	PLAIT_CONSTRAINT_FIRST, /* writes matching a wait until the b.nth read matching b */
+	/* no order at all: a signal matching a wakes everybody who waits */
+	PLAIT_CONSTRAINT_BROADCAST,
 };
 enum { PLAIT_CONSTRAINT_SINGLE = 1 }; /* ATOMIC: the block is the event a alone */
 struct plait_constraint {

@@ -8,7 +8,8 @@
  * write-to-read pair: the read waits for the write, and until it has read, other writes to that
  * address wait; or it wants the initial value, and the writes wait. A wish gives way when nobody
  * else can run; and, as the others may wait busily for the one that is held back, for good when it
- * has held somebody back at so many points: twice as many as a run has, within limits.
+ * has held somebody back at so many points: twice as many as a run has, within limits. BROADCAST
+ * holds nobody back: it changes what a signal does.
  *
  * With constraints that are no wishes every access is a scheduling point, so that events can be
  * held back wherever they are. */
@@ -65,7 +66,7 @@ static bool forbids(const struct plait_constraint *c, const struct progress *p,
 {
 	bool b;
 
-	if (p->done || c->kind == PLAIT_CONSTRAINT_ATOMIC)
+	if (p->done || c->kind == PLAIT_CONSTRAINT_ATOMIC || c->kind == PLAIT_CONSTRAINT_BROADCAST)
 		return false;
 	b = matches(&c->b, t, t->events + 1);
 	switch (c->kind) {
@@ -191,6 +192,19 @@ static void progress_reads(const struct plait_constraint *c, struct progress *p,
 	control.area->reads_met += p->done;
 }
 
+bool constraints_broadcast(const struct control_thread *me)
+{
+	uint32_t i;
+
+	for (i = 0; i < control.area->nconstraints; i++) {
+		const struct plait_constraint *c = &control.area->constraints[i];
+
+		if (c->kind == PLAIT_CONSTRAINT_BROADCAST && matches(&c->a, me, me->events))
+			return true;
+	}
+	return false;
+}
+
 void constraints_executed(struct control_thread *me)
 {
 	uint32_t i;
@@ -209,7 +223,7 @@ void constraints_executed(struct control_thread *me)
 				control.atomic_holder = 0;
 			else if (a && !control.atomic_holder)
 				control.atomic_holder = me->task.id + 1;
-		} else if (c->kind >= PLAIT_CONSTRAINT_READS) {
+		} else if (c->kind == PLAIT_CONSTRAINT_READS || c->kind == PLAIT_CONSTRAINT_FIRST) {
 			progress_reads(c, p, me, a, b);
 		} else if (c->kind == PLAIT_CONSTRAINT_BEFORE && a && nth_ok(&c->a, p->seen_a)) {
 			p->done = true;

@@ -2,6 +2,7 @@
 #ifndef RT_CONTROL_CONSTRAINTS_H
 #define RT_CONTROL_CONSTRAINTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct control_thread;
@@ -12,6 +13,8 @@ struct sched_task;
 size_t constraints_filter(struct control_thread *me, struct sched_task **tasks, size_t n);
 /* me's published operation has been executed. */
 void constraints_executed(struct control_thread *me);
+/* Shall the signal that me has just executed wake everybody? */
+bool constraints_broadcast(const struct control_thread *me);
 void constraints_begin(void);
 
 #endif
