@@ -83,7 +83,11 @@ static int create_controlled(struct control_thread *me, uint32_t site, pthread_t
 	t->gate.body = controlled_body;
 	t->gate.end = controlled_end;
 	t->gate.arg = t;
+	/* libc allocates now, and a malloc of the program's own takes locks: not under control, as
+	 * the new thread cannot run yet, and most threads are made without it (birth_warm) */
+	me->rt->depth++;
 	r = birth_thread(&t->gate, t->task.id, &t->handle, attr);
+	me->rt->depth--;
 	if (r) {
 		control_thread_drop(t);
 		return r;

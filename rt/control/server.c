@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,13 +103,28 @@ static void fresh_descriptors(void)
 			rt_syscall(SYS_ftruncate, fd, 0, 0, 0, 0, 0);
 }
 
+/* libc calls the program's own malloc when it makes a thread. That must be the same in every run,
+ * and not happen while another thread is inside: so enough threads are made beforehand. */
+enum { WARM_FIRST = 1, WARM_OWN_MALLOC = 16 };
+
+static uint32_t warm_first(void)
+{
+	Dl_info a, b;
+
+	return dladdr(dlsym(RTLD_DEFAULT, "malloc"), &a) &&
+			       dladdr((void *)(uintptr_t)gnu_get_libc_version, &b) &&
+			       a.dli_fbase != b.dli_fbase
+		       ? WARM_OWN_MALLOC
+		       : WARM_FIRST;
+}
+
 /* Returns in children only. */
 static void serve(void)
 {
 	struct {
 		uint32_t pid, status;
 	} reply = { 0 };
-	uint32_t threads = 1;
+	uint32_t threads = warm_first();
 	char go;
 
 	use_area_run();
@@ -151,6 +167,8 @@ static int controlled_main(int argc, char **argv, char **envp)
 		mallopt(M_ARENA_MAX, 1); /* threads take turns: one heap is enough, and cheaper */
 		if (server_fd >= 0)
 			serve();
+		else if (fiber_possible() && warm_first() > WARM_FIRST)
+			birth_warm(WARM_OWN_MALLOC);
 		begin_run();
 	}
 	exit(target_main(argc, argv, envp));
