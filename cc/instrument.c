@@ -4,13 +4,14 @@
  * get a range hook in front. Path: branch bits, values of loads that feed addresses, inputs. Both:
  * the call site is stored before external calls, and allocation goes through libplait.
  *
- * No block is ever split (the C API cannot repair phis): what needs a condition is a small local
- * function marked alwaysinline - plait.bit for a branch bit, plait.switch.N for the index of the
- * successor a switch takes. */
+ * No block is ever split (the C API cannot repair phis): a branch bit is a piece of assembly
+ * (bits.c), the index of the successor a switch takes comes from a small local function marked
+ * alwaysinline, plait.switch.N. */
 #include "cc/instrument.h"
 
 #include "base/mem.h"
 #include "cc/assembly.h"
+#include "cc/bits.h"
 #include "cc/calls.h"
 #include "cc/program.h"
 #include "unplait/hooks.h"
@@ -25,7 +26,8 @@ struct hooks {
 	LLVMModuleRef m;
 	LLVMBuilderRef b;
 	LLVMTypeRef i1, i8, i16, i32, i64, ptr, none;
-	LLVMValueRef call_site, module_base, bit;
+	LLVMValueRef call_site, module_base;
+	struct bits bits;
 	unsigned nswitches;
 	int variant;
 };
@@ -321,41 +323,6 @@ static LLVMValueRef local_function(struct hooks *h, const char *name, LLVMTypeRe
 	return f;
 }
 
-/* plait_bits = plait_bits * 2 + taken; if it is full, flush. The second argument, a site, is for
- * the full variant. */
-static void make_bit_function(struct hooks *h)
-{
-	bool full = h->variant == PLAIT_VARIANT_FULL;
-	LLVMTypeRef params[2] = { h->i1, h->i32 };
-	LLVMTypeRef flush_type = LLVMFunctionType(h->none, params + 1, full, 0);
-	LLVMValueRef f = local_function(h, "plait.bit", h->none, 2, params), bits, old, new, flush;
-	LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(h->c, f, "");
-	LLVMBasicBlockRef full_up = LLVMAppendBasicBlockInContext(h->c, f, "full");
-	LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(h->c, f, "done");
-	LLVMBuilderRef b = LLVMCreateBuilderInContext(h->c);
-	LLVMValueRef site = LLVMGetParam(f, 1);
-
-	bits = LLVMAddGlobal(h->m, h->i64, "plait_bits");
-	LLVMSetThreadLocalMode(bits, LLVMInitialExecTLSModel);
-	flush = LLVMAddFunction(h->m, full ? "plait_flush_branch" : "plait_flush_bits", flush_type);
-	add_attribute(h, flush, "nounwind");
-	add_attribute(h, flush, "cold");
-	LLVMPositionBuilderAtEnd(b, entry);
-	old = LLVMBuildLoad2(b, h->i64, bits, "");
-	new = LLVMBuildOr(b, LLVMBuildAdd(b, old, old, ""),
-			  LLVMBuildZExt(b, LLVMGetParam(f, 0), h->i64, ""), "");
-	LLVMBuildStore(b, new, bits);
-	LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, new, LLVMConstNull(h->i64), ""), full_up,
-			done);
-	LLVMPositionBuilderAtEnd(b, full_up);
-	LLVMBuildCall2(b, flush_type, flush, &site, full, "");
-	LLVMBuildBr(b, done);
-	LLVMPositionBuilderAtEnd(b, done);
-	LLVMBuildRetVoid(b);
-	LLVMDisposeBuilder(b);
-	h->bit = f;
-}
-
 /* Which successor does this switch take? 0 = default, then in IR order. */
 static LLVMValueRef switch_index(struct hooks *h, LLVMValueRef sw)
 {
@@ -397,11 +364,10 @@ static void branch(struct hooks *h, const struct plan *plan)
 		call_hook(h, full ? "plait_branch" : "plait_path_switch", h->none, 2, args);
 		return;
 	}
-	if (!h->bit)
-		make_bit_function(h);
 	args[0] = LLVMIsASelectInst(t) ? LLVMGetOperand(t, 0) : LLVMGetCondition(t);
-	args[1] = full ? site_value(h, plan->site) : constant(h, 0);
-	LLVMBuildCall2(h->b, LLVMGlobalGetValueType(h->bit), h->bit, args, 2, "");
+	args[1] = full ? site_value(h, plan->site) : NULL;
+	bits_push(&h->bits, h->b, LLVMGetBasicBlockParent(LLVMGetInstructionParent(t)), args[0],
+		  args[1]);
 }
 
 /* ---- calls ---- */
@@ -619,7 +585,9 @@ static void init(struct hooks *h, struct program *p, int v)
 	h->none = LLVMVoidTypeInContext(h->c);
 	h->variant = v;
 	h->call_site = LLVMAddGlobal(h->m, h->i32, "plait_call_site");
-	LLVMSetThreadLocalMode(h->call_site, LLVMInitialExecTLSModel);
+	LLVMSetThreadLocalMode(h->call_site,
+			       p->library ? LLVMInitialExecTLSModel : LLVMLocalExecTLSModel);
+	h->bits = (struct bits){ p->context, v == PLAIT_VARIANT_FULL, p->library };
 	if (p->library) {
 		h->module_base = LLVMAddGlobal(h->m, h->i32, "plait_module_base");
 		LLVMSetVisibility(h->module_base, LLVMHiddenVisibility);

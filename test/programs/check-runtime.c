@@ -283,6 +283,8 @@ void plait_fence(uint32_t order, uint32_t site) { (void)order; (void)site; __ato
 void plait_branch(uint32_t successor, uint32_t site) { (void)successor; (void)site; }
 void plait_flush_bits(void) { plait_bits = 1; }
 void plait_flush_branch(uint32_t site) { (void)site; plait_bits = 1; }
+__attribute__((preserve_all, target("general-regs-only"))) void plait_flush_bits_kept(void) { plait_bits = 1; }
+__attribute__((preserve_all, target("general-regs-only"))) void plait_flush_branch_kept(void) { plait_bits = 1; }
 void plait_path_switch(uint32_t a, uint32_t b) { (void)a; (void)b; }
 void plait_path_value(uint64_t v) { (void)v; }
 void plait_path_input(uint32_t s, uint64_t v) { (void)s; (void)v; }

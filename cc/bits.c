@@ -1,0 +1,100 @@
+/* cc/bits.c - a branch bit is one piece of assembly.
+ *
+ *	btl	$0, taken		carry = taken
+ *	movq	plait_bits, scratch
+ *	adcq	scratch, scratch	shift it in; the sign says that the word is full
+ *	movq	scratch, plait_bits
+ *	jns	1f
+ *	call	plait_flush_bits_kept	keeps the registers (rt/kept.S)
+ * 1:
+ *
+ * As ordinary code this would be two more basic blocks at each branch, and a call that nothing
+ * survives in registers; a big program has tens of thousands of them.
+ *
+ * The assembly touches memory that is not the program's, and says so: loads of the program may be
+ * moved across it. `alignstack` keeps the red zone free for the call. Constraints are kept few:
+ *each costs the code generator as much as an instruction. */
+#include "cc/bits.h"
+
+#include "base/strbuf.h"
+
+#include <string.h>
+
+static bool has_feature(LLVMValueRef f, const char *feature)
+{
+	const LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+	LLVMAttributeRef a = LLVMGetStringAttributeAtIndex(f, at, "target-features", 15);
+	unsigned n;
+
+	return a && strstr(LLVMGetStringAttributeValue(a, &n), feature);
+}
+
+/* What libc may do to registers that rt/kept.S knows nothing of. */
+static void add_clobbers(struct strbuf *sb, LLVMValueRef f)
+{
+	bool many = has_feature(f, "+avx512");
+
+	strbuf_addf(sb, ",~{flags}");
+	if (!has_feature(f, "+avx"))
+		return;
+	for (int i = 0; i < (many ? 32 : 16); i++)
+		strbuf_addf(sb, ",~{xmm%d}", i);
+	for (int i = 0; many && i < 8; i++)
+		strbuf_addf(sb, ",~{k%d}", i);
+}
+
+static void add_attribute(const struct bits *s, LLVMValueRef call, const char *name, uint64_t value)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+	LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+				 LLVMCreateEnumAttribute(s->context, kind, value));
+}
+
+/* Operands: the scratch register, in a library another for the address; taken; in full the site. */
+static void write_text(const struct bits *s, struct strbuf *sb)
+{
+	int taken = s->library ? 2 : 1;
+	const char *word = s->library ? "%fs:($1)" : "%fs:plait_bits@tpoff";
+
+	if (s->library)
+		strbuf_addf(sb, "movq plait_bits@gottpoff(%%rip), $1\n\t");
+	strbuf_addf(sb, "btl $$0, $%d\n\tmovq %s, $0\n\tadcq $0, $0\n\tmovq $0, %s\n\tjns 1f\n\t",
+		    taken, word, word);
+	if (s->full)
+		strbuf_addf(sb,
+			    "pushq $%d\n\tcall *plait_flush_branch_kept@GOTPCREL(%%rip)\n\tpopq "
+			    "$0\n1:",
+			    taken + 1);
+	else
+		strbuf_addf(sb, "call *plait_flush_bits_kept@GOTPCREL(%%rip)\n1:");
+}
+
+void bits_push(const struct bits *s, LLVMBuilderRef b, LLVMValueRef f, LLVMValueRef taken,
+	       LLVMValueRef site)
+{
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(s->context);
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(s->context), two[2] = { i64, i64 };
+	LLVMTypeRef ret = s->library ? LLVMStructTypeInContext(s->context, two, 2, 0) : i64;
+	LLVMTypeRef params[2] = { i32, i64 };
+	LLVMTypeRef type = LLVMFunctionType(ret, params, s->full ? 2 : 1, 0);
+	LLVMValueRef args[2] = { LLVMBuildZExt(b, taken, i32, "") }, code, call;
+	struct strbuf text = { 0 }, constraints = { 0 };
+
+	if (s->full)
+		args[1] = LLVMBuildZExt(b, site, i64, "");
+	write_text(s, &text);
+	strbuf_addf(&constraints, "%s,r%s", s->library ? "=&r,=&r" : "=&r",
+		    !s->full	 ? ""
+		    : s->library ? ",r"
+				 : ",i");
+	add_clobbers(&constraints, f);
+	code = LLVMGetInlineAsm(type, text.data, text.len, constraints.data, constraints.len, true,
+				true, LLVMInlineAsmDialectATT, false);
+	call = LLVMBuildCall2(b, type, code, args, s->full ? 2 : 1, "");
+	add_attribute(s, call, "nounwind", 0);
+	/* two bits each: arguments' memory (no), memory that nobody sees (read and written) */
+	add_attribute(s, call, "memory", 3 << 2);
+	strbuf_deinit(&text);
+	strbuf_deinit(&constraints);
+}

@@ -1,0 +1,60 @@
+/* Flushing branch bits from the middle of a function: every general register and the lower halves of
+ * the vector registers are kept, so that instrumented code has nothing to save around a branch. What
+ * wider code may lose to libc, `unplait cc` tells its code generator (cc/bits.c).
+ *
+ * In the full variant a site lies below the return address. */
+	.text
+
+	.macro push_kept reg
+	pushq	%\reg
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset \reg, 0
+	.endm
+
+	.macro kept name, flush
+	.globl	\name
+	.type	\name, @function
+\name:
+	.cfi_startproc
+	push_kept rbp
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register rbp
+	pushq	%rax
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	subq	$256, %rsp
+	andq	$-16, %rsp
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	movaps	%xmm\n, 16 * \n(%rsp)
+	.endr
+	movl	16(%rbp), %edi
+	call	\flush@PLT
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	movaps	16 * \n(%rsp), %xmm\n
+	.endr
+	leaq	-72(%rbp), %rsp
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%rax
+	popq	%rbp
+	.cfi_def_cfa rsp, 8
+	ret
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	kept	plait_flush_bits_kept, plait_flush_bits
+	kept	plait_flush_branch_kept, plait_flush_branch
+	.section .note.GNU-stack, "", @progbits
