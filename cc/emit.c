@@ -3,12 +3,14 @@
  * The objects' bitcode has been through the compile-time half of clang's link-time pipeline;
  * plain gets the other half, so that mode off runs at the speed of `clang -O2`. Code generation is
  * what a link spends its time on, three times: path and full are spared what they can do without.
- */
+ * Most of their functions are hooks with little between them, and those get no optimised code
+ * ("optnone"): it would not make a difference. */
 #include "cc/variant.h"
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "cc/program.h"
+#include "cc/times.h"
 
 #include <string.h>
 
@@ -60,6 +62,75 @@ static void set_sections(struct program *p)
 	}
 }
 
+/* A function whose longest stretch without a hook is this many instructions gains nothing from
+ * optimised code: a hook costs more. A branch bit does not count, it is no call. */
+#define SHORT_STRETCH 24
+
+static bool is_hook(LLVMValueRef i)
+{
+	LLVMValueRef f = is_call(i) ? direct_callee(i) : NULL;
+
+	return f && LLVMIsDeclaration(f) && strncmp(value_name(f), "plait_", 6) == 0;
+}
+
+static bool is_all_hooks(LLVMValueRef f)
+{
+	unsigned hooks = 0;
+
+	for_each_block(b, f)
+	{
+		unsigned stretch = 0;
+
+		for_each_instruction(i, b)
+		{
+			hooks += is_hook(i);
+			stretch = is_hook(i) ? 0 : stretch + 1;
+			if (stretch > SHORT_STRETCH)
+				return false;
+		}
+	}
+	return hooks > 0;
+}
+
+static void add_attribute(struct program *p, LLVMValueRef f, const char *name)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+	LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+				LLVMCreateEnumAttribute(p->context, kind, 0));
+}
+
+static void remove_attribute(LLVMValueRef f, const char *name)
+{
+	LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+				       LLVMGetEnumAttributeKindForName(name, strlen(name)));
+}
+
+/* After the passes, before code generation. */
+static void leave_unoptimised(struct program *p)
+{
+	for_each_function(f, p->module)
+	{
+		if (LLVMIsDeclaration(f) || !is_all_hooks(f))
+			continue;
+		remove_attribute(f, "alwaysinline");
+		remove_attribute(f, "optsize");
+		remove_attribute(f, "minsize");
+		add_attribute(p, f, "noinline");
+		add_attribute(p, f, "optnone");
+	}
+}
+
+/* path has no variables, but LLVM would look where they are all the same. Global, hence once, in
+ * the child that makes path. */
+static void spare_variables(void)
+{
+	static const char *const words[] = { "unplait-cc",
+					     "-experimental-debug-variable-locations=0" };
+
+	LLVMParseCommandLineOptions(2, words, "");
+}
+
 struct err *variant_emit(struct program *p, int v, char opt, bool sections, const char *path)
 {
 	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
@@ -81,6 +152,9 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 	if (LLVMVerifyModule(p->module, LLVMReturnStatusAction, &message))
 		return take_message("the instrumented module is wrong", message);
 	LLVMDisposeMessage(message);
+	times_note("instrument", v);
+	if (v == PLAIT_VARIANT_PATH)
+		spare_variables();
 	LLVMPassBuilderOptionsSetLoopVectorization(options, true);
 	LLVMPassBuilderOptionsSetSLPVectorization(options, true);
 	/* full is calls of hooks with little between them: tidying up is all it needs. Nobody looks
@@ -97,9 +171,13 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 	LLVMDisposePassBuilderOptions(options);
 	if (bad)
 		return err_new(ERR_ENV, "cannot optimise: %s", LLVMGetErrorMessage(bad));
+	if (v != PLAIT_VARIANT_PLAIN)
+		leave_unoptimised(p);
 	message = NULL;
+	times_note("optimise", v);
 	if (LLVMTargetMachineEmitToFile(machine, p->module, path, LLVMObjectFile, &message))
 		return take_message("cannot generate code", message);
+	times_note("generate code", v);
 	LLVMDisposeTargetMachine(machine);
 	return NULL;
 }

@@ -20,6 +20,7 @@
 #include "cc/process.h"
 #include "cc/program.h"
 #include "cc/sites.h"
+#include "cc/times.h"
 #include "cc/variant.h"
 
 #include <errno.h>
@@ -201,6 +202,7 @@ static _Noreturn void emit_variant(struct link *l, int v)
 	_cleanup_(xfreep) char *complaint = xasprintf("%s.err", path);
 	struct err *err;
 
+	times_begin();
 	instrument(&l->program, v);
 	variant_split(&l->program, v);
 	err = variant_emit(&l->program, v, l->args->opt_level, l->args->gc_sections, path);
@@ -339,10 +341,13 @@ static struct err *take_over(struct link *l, int *status)
 	err = program_load(p, &l->objects);
 	if (!err)
 		err = program_prepare(p);
+	times_note("merge", TIMES_ALL);
 	if (!err)
 		plan_program(p);
+	times_note("analyse", TIMES_ALL);
 	if (!err)
 		err = write_tables(l);
+	times_note("write tables", TIMES_ALL);
 	if (!err)
 		err = emit_variants(l);
 	if (!err)
