@@ -4,9 +4,10 @@
  *	movq	plait_bits, scratch
  *	adcq	scratch, scratch	shift it in; the sign says that the word is full
  *	movq	scratch, plait_bits
- *	jns	1f
- *	call	plait_flush_bits_kept	keeps the registers (rt/kept.S)
- * 1:
+ *	js	2f
+ * 1:	...
+ * 2:	call	plait_flush_bits_kept	out of the way; keeps the registers (rt/kept.S)
+ *	jmp	1b
  *
  * As ordinary code this would be two more basic blocks at each branch, and a call that nothing
  * survives in registers; a big program has tens of thousands of them.
@@ -59,15 +60,18 @@ static void write_text(const struct bits *s, struct strbuf *sb)
 
 	if (s->library)
 		strbuf_addf(sb, "movq plait_bits@gottpoff(%%rip), $1\n\t");
-	strbuf_addf(sb, "btl $$0, $%d\n\tmovq %s, $0\n\tadcq $0, $0\n\tmovq $0, %s\n\tjns 1f\n\t",
+	strbuf_addf(sb,
+		    "btl $$0, $%d\n\tmovq %s, $0\n\tadcq $0, $0\n\tmovq $0, %s\n\tjs 2f\n1:\n\t"
+		    ".subsection 1\n2:\t",
 		    taken, word, word);
 	if (s->full)
 		strbuf_addf(sb,
-			    "pushq $%d\n\tcall *plait_flush_branch_kept@GOTPCREL(%%rip)\n\tpopq "
-			    "$0\n1:",
+			    "pushq $%d\n\tcall *plait_flush_branch_kept@GOTPCREL(%%rip)\n\t"
+			    "popq $0\n\t",
 			    taken + 1);
 	else
-		strbuf_addf(sb, "call *plait_flush_bits_kept@GOTPCREL(%%rip)\n1:");
+		strbuf_addf(sb, "call *plait_flush_bits_kept@GOTPCREL(%%rip)\n\t");
+	strbuf_addf(sb, "jmp 1b\n\t.subsection 0");
 }
 
 void bits_push(const struct bits *s, LLVMBuilderRef b, LLVMValueRef f, LLVMValueRef taken,

@@ -62,8 +62,9 @@ static void set_sections(struct program *p)
 	}
 }
 
-/* A function whose longest stretch without a hook is this many instructions gains nothing from
- * optimised code: a hook costs more. A branch bit does not count, it is no call. */
+/* A function gains nothing from optimised code when every so many instructions there is a hook,
+ * which costs more, and no long stretch without. A branch bit does not count, it is no call. */
+#define PER_HOOK      16
 #define SHORT_STRETCH 24
 
 static bool is_hook(LLVMValueRef i)
@@ -75,7 +76,7 @@ static bool is_hook(LLVMValueRef i)
 
 static bool is_all_hooks(LLVMValueRef f)
 {
-	unsigned hooks = 0;
+	unsigned hooks = 0, all = 0;
 
 	for_each_block(b, f)
 	{
@@ -83,13 +84,14 @@ static bool is_all_hooks(LLVMValueRef f)
 
 		for_each_instruction(i, b)
 		{
+			all++;
 			hooks += is_hook(i);
 			stretch = is_hook(i) ? 0 : stretch + 1;
 			if (stretch > SHORT_STRETCH)
 				return false;
 		}
 	}
-	return hooks > 0;
+	return hooks * PER_HOOK >= all;
 }
 
 static void add_attribute(struct program *p, LLVMValueRef f, const char *name)
