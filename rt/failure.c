@@ -44,8 +44,9 @@ static uint32_t walk_frames(uint64_t pc, uint64_t fp, uint64_t *frames, uint32_t
 	return n;
 }
 
-/* What the program accesses is accessed in a hook, in one of several functions, depending on what is
- * recorded and decided there. A crash is the caller's, and must look the same whichever it was. */
+/* What the program accesses is accessed in a hook, in one of several functions, depending on what
+ * is recorded and decided there. A crash is the caller's, and must look the same whichever it was.
+ */
 extern const char __start_plait_hooks[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_plait_hooks[] __attribute__((weak, visibility("hidden")));
 

@@ -73,8 +73,8 @@ PLAIT_EXPORT void plait_note_free(void *p);
  *	plait_bits = plait_bits * 2 + taken;
  *	if ((int64_t)plait_bits < 0) plait_flush_bits();
  * It starts as 1; a flush writes the 63 bits below the sentinel and resets it to 1. Instrumented
- * code calls plait_flush_bits_kept (full: plait_flush_branch_kept, the site on the stack), which does
- * the same and keeps the registers: rt/kept.S. */
+ * code calls plait_flush_bits_kept (full: plait_flush_branch_kept, the site on the stack), which
+ *does the same and keeps the registers: rt/kept.S. */
 PLAIT_EXPORT extern __thread uint64_t plait_bits;
 PLAIT_EXPORT void plait_flush_bits(void);
 /* A recorded switch: the index of the chosen successor (0 = default, then in IR order). */
