@@ -37,13 +37,28 @@ static uint32_t intern_n(struct program *p, const char *s, size_t n)
 	return id;
 }
 
+/* A path from here, if the file is below: clang says "src/a.c of /home/me" as soon as the folder it
+ * was started in and the file have anything in common. */
 static uint32_t file_of(struct program *p, LLVMMetadataRef scope)
 {
 	LLVMMetadataRef file = scope ? LLVMDIScopeGetFile(scope) : NULL;
-	unsigned len = 0;
+	unsigned len = 0, folder_len = 0;
 	const char *name = file ? LLVMDIFileGetFilename(file, &len) : NULL;
+	const char *folder = file ? LLVMDIFileGetDirectory(file, &folder_len) : NULL;
+	size_t here = strlen(p->folder);
+	struct strbuf path = { 0 };
+	const char *s;
+	uint32_t id;
 
-	return intern_n(p, name, len);
+	if (!name || !len || name[0] == '/' || !folder || !folder_len)
+		return intern_n(p, name, len);
+	strbuf_addf(&path, "%.*s/%.*s", (int)folder_len, folder, (int)len, name);
+	s = strbuf_str(&path);
+	if (here && strncmp(s, p->folder, here) == 0 && s[here] == '/')
+		s += here + 1;
+	id = names_intern(&p->strings, s);
+	strbuf_deinit(&path);
+	return id;
 }
 
 /* The function a scope lies in: lexical blocks have their parent as operand 1. */

@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context)
@@ -40,6 +41,8 @@ static struct err *llvm_error(struct program *p, const char *what, const struct 
 
 struct err *program_load(struct program *p, struct object_list *objects)
 {
+	if (!getcwd(p->folder, sizeof(p->folder)))
+		p->folder[0] = '\0';
 	p->context = LLVMContextCreate();
 	LLVMContextSetDiagnosticHandler(p->context, on_diagnostic, p);
 	for (size_t i = 0; i < objects->len; i++) {

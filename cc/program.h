@@ -57,7 +57,8 @@ struct program {
 	LLVMContextRef context;
 	LLVMModuleRef module;
 	LLVMTargetDataRef layout;
-	char *error; /* what LLVM complained about last; owned */
+	char *error;	   /* what LLVM complained about last; owned */
+	char folder[4096]; /* where the link happens; "" when that is not known */
 
 	bool library;		    /* -shared */
 	struct names external_refs; /* symbols that objects without bitcode mention */

@@ -135,6 +135,7 @@ cat >die.c <<'X'
 #include <sys/resource.h>
 #include <unistd.h>
 static int shared;
+static void *volatile kept; /* or the compiler sees through it */
 static void *work(void *a) { for (int i = 0; i < 1000; i++) shared++; return a; }
 int main(int argc, char **argv)
 {
@@ -146,7 +147,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "memory")) {
 		struct rlimit r = { 300 << 20, 300 << 20 };
 		setrlimit(RLIMIT_AS, &r);
-		while (malloc(1 << 20))
+		while ((kept = malloc(1 << 20)))
 			shared++;
 		pthread_create(&t, 0, work, 0) ? puts("no thread") : 0;
 	}

@@ -99,6 +99,15 @@ for o in -O0 -O1 -O2; do
 	hasnt slot "pool::" "$o: a slot is no field of the pool"
 done
 
+# places: a build beside its sources, as CMake does it, and one that compiles in a folder and links above it
+mkdir -p tree/src tree/out
+cp names.c tree/src
+(cd tree/out && unplait cc -g -O1 -pthread "$work/tree/src/names.c" -o names && unplait info --sites names) >out
+has out "$work/tree/src/names.c:8 in work" "beside: the whole path"
+(cd tree/src && unplait cc -g -O1 -pthread -c names.c)
+(cd tree && unplait cc -g -pthread src/names.o -o names && unplait info --sites names) >out
+has out " src/names.c:8 in work" "above: from where it was linked"
+
 # branches: bits in modes path and full, the same ones; events with sites under control
 cat >ways.c <<'X'
 #include <pthread.h>
