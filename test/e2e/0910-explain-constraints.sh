@@ -16,8 +16,8 @@ static void *worker(void *arg)
 		pthread_mutex_lock(fifo.mut); /* BUG:b */
 		fifo.length++;
 		pthread_mutex_unlock(fifo.mut);
-		if (arg)
-			usleep(2000);
+		if (arg && i == 1)
+			usleep(100000); /* the last round comes too late, however busy the machine */
 	}
 	return NULL;
 }
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 	pthread_mutex_init(fifo.mut, NULL);
 	pthread_create(&t, NULL, worker, argc > 1 ? &t : NULL);
 	if (argc > 1)
-		usleep(3000);
+		usleep(50000);
 	fifo.mut = NULL; /* BUG:a */
 	pthread_join(t, NULL);
 	return 0;
