@@ -231,56 +231,50 @@ static void cut_by_plan(const struct bench *b, const struct plan_options *o, siz
 	free(chosen);
 }
 
-static int attempts_by_plan(struct bench *b, const struct plan_options *o, size_t limit)
+/* Merge these logs, which are used up; attempts until the failure is there again, or X. */
+static int merge_attempts(struct bench *b, struct coop *partial, const struct coop_merge_options *o)
 {
-	struct coop_merge_options m = { .heuristic = COOP_SGM,
-					.metric = COOP_DSIM,
-					.seconds = cell_seconds };
 	struct run_result r = { 0 };
-	struct coop partial = { 0 };
-	struct coop_replay replay = { b->s, &partial, b->p, &r, 0 };
+	struct coop_replay replay = { b->s, partial, b->p, &r, 0 };
 	struct coop_merge_result result = { 0 };
-	struct err *err;
+	struct err *err = coop_merge(partial, o, coop_replay_oracle, &replay, &result);
 	int n;
 
-	cut_by_plan(b, o, limit, &partial);
-	if (!partial.chosen.len)
-		return X;
-	err = coop_merge(&partial, &m, coop_replay_oracle, &replay, &result);
 	if (err)
 		die(err);
 	n = result.reproduced ? (int)result.attempts : X;
 	coop_merge_result_deinit(&result);
 	run_result_deinit(&r);
-	coop_deinit(&partial);
+	coop_deinit(partial);
 	return n;
+}
+
+static int attempts_by_plan(struct bench *b, const struct plan_options *o, size_t limit)
+{
+	struct coop_merge_options m = { .heuristic = COOP_SGM,
+					.metric = COOP_DSIM,
+					.seconds = cell_seconds };
+	struct coop partial = { 0 };
+
+	cut_by_plan(b, o, limit, &partial);
+	if (!partial.chosen.len)
+		return X;
+	return merge_attempts(b, &partial, &m);
 }
 
 static int attempts(struct bench *b, int share, enum coop_heuristic h, enum coop_metric m,
 		    size_t limit)
 {
 	struct coop_merge_options o = { .heuristic = h, .metric = m, .seconds = cell_seconds };
-	struct run_result r = { 0 };
 	struct coop partial = { 0 };
-	struct coop_replay replay = { b->s, &partial, b->p, &r, 0 };
-	struct coop_merge_result result = { 0 };
 	uint32_t size = size_of(b, share);
-	struct err *err;
-	int n;
 
 	if (!b->full.chosen.len)
 		return X;
 	if (size == 1 && h != COOP_1SPE)
 		return NA;
 	cut(b, size, limit, 7, &partial);
-	err = coop_merge(&partial, &o, coop_replay_oracle, &replay, &result);
-	if (err)
-		die(err);
-	n = result.reproduced ? (int)result.attempts : X;
-	coop_merge_result_deinit(&result);
-	run_result_deinit(&r);
-	coop_deinit(&partial);
-	return n;
+	return merge_attempts(b, &partial, &o);
 }
 
 /* The same oracle without any vectors: what the schedules alone achieve. */

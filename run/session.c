@@ -16,7 +16,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "sched/pairs.h"
 #include "sched/strategy.h"
 
@@ -638,50 +637,7 @@ struct err *session_run(struct session *s, const struct run_request *req, struct
 	return err ? err : session_finish(s, ret);
 }
 
-/* ---- results ---- */
-
-void run_result_deinit(struct run_result *r)
-{
-	free(r->text);
-	schedule_deinit(&r->schedule);
-	vec_deinit(&r->blocked);
-	memset(r, 0, sizeof(*r));
-}
-
-bool run_failed(const struct run_result *r)
-{
-	return r->outcome > PLAIT_OUTCOME_PASS;
-}
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	return hash_u64(h ^ v);
-}
-
-uint64_t run_signature(const struct run_result *r)
-{
-	uint64_t h = mix(r->outcome, (uint64_t)r->signal);
-	uint32_t i;
-
-	if (r->outcome == PLAIT_OUTCOME_DEADLOCK || r->outcome == PLAIT_OUTCOME_HANG) {
-		uint64_t sum = 0; /* threads in any order */
-		size_t k;
-
-		for (k = 0; k < r->blocked.len; k++) {
-			const struct plait_blocked *b = &r->blocked.data[k];
-
-			sum += mix(b->kind, b->nframes > 2 ? b->frames[2] : b->site);
-		}
-		return mix(h, sum);
-	}
-	if (r->outcome == PLAIT_OUTCOME_EXIT)
-		return mix(h, (uint64_t)r->exit_code);
-	if (r->failure.text[0])
-		return mix(h, hash_bytes(r->failure.text, strlen(r->failure.text), 0));
-	for (i = 0; i < r->failure.nframes && i < 3; i++)
-		h = mix(h, r->failure.frames[i]);
-	return h;
-}
+/* ---- what others may look at ---- */
 
 const char *session_stdout(const struct session *s)
 {
@@ -755,31 +711,6 @@ uint64_t session_npoints(const struct session *s)
 const char *session_note(const struct session *s)
 {
 	return s->note;
-}
-
-void uncontrolled_describe(uint32_t u, struct strbuf *out)
-{
-	static const struct {
-		uint32_t bit;
-		const char *text;
-	} table[] = {
-		{ PLAIT_UNCONTROLLED_EARLY_THREADS, "threads started before main" },
-		{ PLAIT_UNCONTROLLED_FOREIGN, "threads not made by pthread_create" },
-		{ PLAIT_UNCONTROLLED_FORK, "forked children" },
-		{ PLAIT_UNCONTROLLED_IO, "waiting for the outside world" },
-		{ PLAIT_UNCONTROLLED_SIGNAL, "asynchronous signal handlers" },
-		{ PLAIT_UNCONTROLLED_SHARED, "process-shared synchronisation" },
-		{ PLAIT_UNCONTROLLED_CANCEL, "asynchronous cancellation" },
-		{ PLAIT_UNCONTROLLED_ROBUST, "robust mutexes of a thread that held many" },
-		{ PLAIT_UNCONTROLLED_CONSTRAINT, "a constraint that could not be kept" },
-		{ PLAIT_UNCONTROLLED_AWAY,
-		  "code that was not built with unplait and kept the processor" },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(table); i++)
-		if (u & table[i].bit)
-			strbuf_addf(out, "%s%s", out->len ? ", " : "", table[i].text);
 }
 
 char *const *session_argv(const struct session *s)
