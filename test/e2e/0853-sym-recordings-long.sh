@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # As 0852, for every corpus program; failing runs where one is found quickly. PART=2/8 takes every eighth.
 # level: long
+# seconds: 10800
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/sym-corpus.sh"
