@@ -159,6 +159,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_STR(0, "junit", "FILE", &junit, "also write JUnit XML"),
 		OPT_STR(0, "sarif", "FILE", &sarif, "also write SARIF"),
 		OPT_FLAG(0, "exec", &o.target.exec_each, "start the program anew for each run"),
+		OPT_FLAG(0, "fresh", &o.target.fresh, "fork the program for each run"),
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
 		OPT_END,
 	};

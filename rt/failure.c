@@ -5,6 +5,7 @@
  * fault again (or the signal is sent again), so that the target dies as it would have died alone,
  * core dump and exit status included. assert() and abort() are taken over to get their text and the
  * frames of the caller; libc's functions then do what they always do. */
+#include "rt/control/again.h"
 #include "rt/interpose.h"
 #include "rt/rt.h"
 
@@ -130,6 +131,7 @@ static void on_fatal_signal(int signal, siginfo_t *info, void *context)
 	fail(signal == SIGABRT ? PLAIT_OUTCOME_ASSERT : PLAIT_OUTCOME_SIGNAL, signal, info->si_code,
 	     sent ? NULL : info->si_addr, signal == SIGABRT ? "aborted" : NULL,
 	     (uint64_t)uc->uc_mcontext.gregs[REG_RIP], (uint64_t)uc->uc_mcontext.gregs[REG_RBP]);
+	again_end(signal);
 	real.sigaction(signal, &action, NULL);
 	if (sent) /* it is blocked now and arrives when this handler returns */
 		rt_syscall(SYS_tgkill, getpid(), rt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), signal,

@@ -41,7 +41,8 @@ static char environment[1 << 16]; /* of /proc/self/environ, when environ is not 
 static char options[1024];
 static uint32_t next_site = 1;
 
-long rt_syscall(long nr, long a, long b, long c, long d, long e, long f)
+__attribute__((noinline, section("plait_calls"))) long rt_syscall(long nr, long a, long b, long c,
+								  long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;

@@ -234,7 +234,7 @@ static struct run_request next_request(struct hunt *h, struct arm *a, bool learn
 		.seed = h->o->seed * 1000003 + run,
 		.depth = a->depth,
 		.length = h->longest,
-		.flags = PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS,
+		.flags = PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS | PLAIT_CONTROL_AGAIN,
 	};
 
 	if (h->o->points != PLAIT_ANY)

@@ -5,7 +5,7 @@
  *	struct run_result res = { 0 };
  *
  *	err = session_open(&target, &s);          // starts the fork server
- *	err = session_run(s, &req, &res);         // one run: 0.2 ms and up
+ *	err = session_run(s, &req, &res);         // one run: 0.05 ms and up
  *	if (run_failed(&target, &res))
  *		...                               // res.schedule replays it
  *	run_result_deinit(&res);
@@ -39,6 +39,7 @@ struct target {
 	uint64_t event_budget; /* events until "hang"; 0 = default */
 	bool spurious;	       /* waits for condition variables may end without a signal */
 	bool exec_each;	       /* start the program anew for each run, no fork server */
+	bool fresh;	       /* fork for each run, whatever its request says */
 	uint32_t gate;	       /* 0 best, 1 futex, 2 fiber */
 	char *stored;	       /* target_from_plait's: what the strings above point to */
 	char **stored_argv;

@@ -2,6 +2,7 @@
  *
  * The target is started once, with ASLR off, and stops before main as a fork server
  * (rt/control/server.c). A run is: fill in the request, send one byte, wait for the exit status.
+ * Whether it has a process of its own is none of our business (rt/control/again.c).
  * The watchdog is here: a run that takes too long in real time is killed with SIGKILL, which no
  * target can block. Programs whose constructors start threads cannot be forked; they are
  * started anew for every run.
@@ -373,6 +374,8 @@ static struct err *write_request(struct session *s, const struct run_request *re
 	a->points = req->points;
 	a->flags = req->flags | (s->early ? PLAIT_CONTROL_EARLY : 0) |
 		   (t->spurious ? PLAIT_CONTROL_SPURIOUS : 0);
+	if (t->fresh)
+		a->flags &= ~(uint32_t)PLAIT_CONTROL_AGAIN;
 	a->depth = req->depth;
 	a->seed = req->seed;
 	a->length = req->length;
@@ -623,10 +626,10 @@ struct err *session_finish(struct session *s, struct run_result *ret)
 		return err;
 	read_result(s, req, ret);
 	judge(s, req, status, ret);
-	log_debug(2, "run %llu: %s seed %llu: outcome %d, %llu steps, %llu switches",
+	log_debug(2, "run %llu: %s seed %llu: outcome %d, %llu steps, %llu switches, hash %llx",
 		  (unsigned long long)s->run_number, sched_strategy_name(req->strategy),
 		  (unsigned long long)req->seed, ret->outcome, (unsigned long long)ret->steps,
-		  (unsigned long long)ret->switches);
+		  (unsigned long long)ret->switches, (unsigned long long)ret->hash);
 	return judge_output(s, ret);
 }
 

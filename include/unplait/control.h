@@ -42,6 +42,7 @@ enum plait_control_flags {
 	PLAIT_CONTROL_NO_POISON = 64, /* leave freed memory as it is */
 	PLAIT_CONTROL_EARLY = 128,    /* control begins before the constructors */
 	PLAIT_CONTROL_SPURIOUS = 256, /* waits for condition variables may end without a signal */
+	PLAIT_CONTROL_AGAIN = 512,    /* a process that has had other runs will do */
 };
 
 /* How threads hand the processor on (rt/control/gate.h). */

@@ -9,6 +9,7 @@
  *
  * The interrupted code may hold a lock of libc; whoever then wants it waits in the kernel, is
  * nudged in turn, and the first one goes on. */
+#include "rt/control/again.h"
 #include "rt/control/control.h"
 #include "rt/interpose.h"
 
@@ -44,7 +45,8 @@ static void on_nudge(int number, siginfo_t *info, void *context)
 	me->frame = here;
 	if (control.area->nudge_last)
 		control_hang("no end in real time, and no step for a while");
-	t->depth++; /* a second nudge on the heels of this one is not for us */
+	again_give_up(); /* what it was doing is none of ours */
+	t->depth++;	 /* a second nudge on the heels of this one is not for us */
 	others_may_be_nudged();
 	control_away(me);
 	t->depth--;

@@ -230,19 +230,21 @@ static int make_fiber(struct slot *s, const pthread_attr_t *attr, pthread_t *han
 	return 0;
 }
 
-void birth_warm(uint32_t n)
+bool birth_warm(uint32_t n)
 {
+	bool changed = false;
 	uint32_t i;
 
 	if (!have_region())
-		return;
+		return false;
 	for (i = 0; i < n && i < SLOTS; i++) {
 		struct slot *s = &slots[i];
 
 		if (!s->ready && make_fiber(s, NULL, &s->handle, &s->frame) == 0)
-			s->ready = true;
+			changed = s->ready = true;
 	}
 	__libc_single_threaded = 1; /* as far as the target can tell */
+	return changed;
 }
 
 uint32_t birth_used(void)
@@ -265,6 +267,11 @@ long birth_fork(void)
 	if (r == 0)
 		rt_syscall(SYS_set_robust_list, (long)robust, (long)len, 0, 0, 0, 0);
 	return r;
+}
+
+void birth_renamed(void)
+{
+	set_tid(pthread_self(), (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0));
 }
 
 /* ---- threads of the target ---- */

@@ -16,7 +16,9 @@
  *	away.c         a thread that does not come back from code we do not see
  *	gate-*.c       handing the processor from thread to thread
  *	birth.c        stacks and descriptors; threads without a kernel thread
- *	server.c       around main: the fork server */
+ *	server.c       around main: the fork server
+ *	again.c        the next run in the same process
+ *	again-calls.c  what it must know about system calls */
 #ifndef RT_CONTROL_H
 #define RT_CONTROL_H
 

@@ -60,8 +60,11 @@ _Noreturn void fiber_enter(struct gate *g, void *stack_top);
 int birth_thread(struct gate *g, uint32_t index, pthread_t *handle, const pthread_attr_t *attr);
 /* It has ended and was joined (or is detached): its stack may be used again. */
 void birth_reap(struct gate *g, pthread_t handle);
-/* The fork server, between runs: have as many threads ready as the last run needed. */
-void birth_warm(uint32_t n);
+/* The fork server, between runs: have as many threads ready as the last run needed. True: new ones
+ * were made. */
+bool birth_warm(uint32_t n);
+/* The memory of the process that made them has come into another one. */
+void birth_renamed(void);
 /* How many of the places that can be kept ready this run has used. */
 uint32_t birth_used(void);
 /* Fork without libc's handlers, so that threads that are ready stay so in the child. */

@@ -3,6 +3,7 @@
  * What is known goes into the control area (in words, and as one struct plait_blocked per thread
  * that waits) and into the run's failure record; then the process exits at once, with no handler
  * run: the other threads are in the middle of something and stay there. */
+#include "rt/control/again.h"
 #include "rt/control/control.h"
 
 #include <signal.h>
@@ -19,6 +20,7 @@ static _Noreturn void leave(enum plait_control_end end)
 	control_active = false;
 	control.quick_until = 0;
 	rt_finish(EXIT_STATUS);
+	again_end(EXIT_STATUS << 8);
 	for (;;)
 		rt_syscall(SYS_exit_group, EXIT_STATUS, 0, 0, 0, 0, 0);
 }

@@ -3,11 +3,13 @@
  * __libc_start_main is ours, and calls our main in place of the target's: all constructors have
  * run, nothing else has. With a server socket, the process stays there and forks one child per
  * request; the child returns and runs the target's main under control. Without one it does so
- * itself.
+ * itself. A child may be good for the next run, too (again.c): then it asks for it and answers by
+ * itself, and the server waits.
  *
  * The server allocates nothing after its first fork, so that every child starts from the same
  * heap; the request and the results are in the control area, and only "go" and the exit
  * status travel over the socket. */
+#include "rt/control/again.h"
 #include "rt/control/control.h"
 #include "rt/interpose.h"
 
@@ -118,46 +120,83 @@ static uint32_t warm_first(void)
 		       : WARM_FIRST;
 }
 
-/* Returns in children only. */
-static void serve(void)
+/* A child is to begin with the next run. */
+static void wait_for_request(void)
+{
+	char go;
+
+	if (rt_syscall(SYS_read, server_fd, (long)&go, 1, 0, 0, 0) != 1)
+		rt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+}
+
+static void answer(long pid, int status)
 {
 	struct {
 		uint32_t pid, status;
-	} reply = { 0 };
+	} reply = { (uint32_t)pid, (uint32_t)status };
+
+	rt_syscall(SYS_write, server_fd, (long)&reply, sizeof(reply), 0, 0, 0);
+}
+
+static void begin_child(void)
+{
+	rt_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
+	if (!again_arm())
+		rt_syscall(SYS_close, server_fd, 0, 0, 0, 0, 0);
+}
+
+/* See a child through its life; true: it leaves a request behind. */
+static bool await(long pid, uint32_t *threads)
+{
+	uint32_t before = *threads;
+	enum again_state left;
+	int status = 0;
+
+	if (pid < 0)
+		status = -1;
+	else
+		while (rt_syscall(SYS_wait4, pid, (long)&status, 0, 0, 0, 0) == -4)
+			;
+	if (control.area->slots > *threads)
+		*threads = control.area->slots;
+	left = again_ended(*threads > before);
+	if (left == AGAIN_RUNNING)
+		answer(pid, status);
+	return left == AGAIN_UNFIT;
+}
+
+/* Returns in children only. */
+static void serve(void)
+{
 	uint32_t threads = warm_first();
-	char go;
+	bool asked = false;
+	long pid;
 
 	use_area_run();
-	reply.status = control.area->uncontrolled;
-	rt_syscall(SYS_write, server_fd, (long)&reply, sizeof(reply), 0, 0, 0);
+	answer(0, (int)control.area->uncontrolled);
 	for (;;) {
-		int status = 0;
-		long pid;
-
-		if (fiber_possible())
-			birth_warm(threads);
-		if (rt_syscall(SYS_read, server_fd, (long)&go, 1, 0, 0, 0) != 1)
-			rt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+		if (fiber_possible() && birth_warm(threads))
+			again_forget();
+		if (!asked)
+			wait_for_request();
+		if (again_outdated()) {
+			if (again_here(again_context())) {
+				birth_renamed();
+				break;
+			}
+			again_keep(server_fd);
+		}
+		again_begin();
 		rt_server_fork = true;
 		pid = birth_fork();
 		if (pid == 0) {
-			rt_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
-			rt_syscall(SYS_close, server_fd, 0, 0, 0, 0, 0);
-			fresh_descriptors();
+			begin_child();
 			break;
 		}
-		if (pid < 0)
-			status = -1;
-		else
-			while (rt_syscall(SYS_wait4, pid, (long)&status, 0, 0, 0, 0) == -4)
-				;
-		if (control.area->slots > threads)
-			threads = control.area->slots;
-		reply.pid = (uint32_t)pid;
-		reply.status = (uint32_t)status;
-		rt_syscall(SYS_write, server_fd, (long)&reply, sizeof(reply), 0, 0, 0);
+		asked = await(pid, &threads);
 	}
 	rt_server_fork = false;
+	fresh_descriptors();
 }
 
 static int controlled_main(int argc, char **argv, char **envp)
@@ -170,6 +209,7 @@ static int controlled_main(int argc, char **argv, char **envp)
 		else if (fiber_possible() && warm_first() > WARM_FIRST)
 			birth_warm(WARM_OWN_MALLOC);
 		begin_run();
+		again_watch();
 	}
 	exit(target_main(argc, argv, envp));
 }
