@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "run/launch.h"
 #include "sym/sym.h"
 
 #include <stdio.h>
@@ -35,7 +36,8 @@ const struct cmd cmd_sym = {
 		"\n"
 		"Status: 0 nothing found, 1 an error of the program was found, 3 bad input or "
 		"unsupported,\n"
-		"4 a budget ran out before every path was followed.\n",
+		"4 a budget ran out before every path was followed, 130 after Ctrl-C (what was "
+		"found is told).\n",
 	.main = sym_main,
 };
 
@@ -490,6 +492,8 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 	err = sym_open(argv[0], o.cflags.data, &p);
 	if (err)
 		return err;
+	launch_catch_interrupts();
+	o.c.interrupted = launch_interrupted;
 	o.c.args = (const char *const *)argv;
 	o.c.nargs = (uint32_t)argc;
 	o.c.input = strbuf_str(&input);
@@ -526,6 +530,8 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 	} else {
 		err = do_explore(&o, &common, p, status);
 	}
+	if (launch_interrupted())
+		*status = 128 + launch_interrupted();
 	sym_close(p);
 	vec_deinit(&o.cflags);
 	vec_deinit(&o.sym_env);

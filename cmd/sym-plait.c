@@ -3,6 +3,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
+#include "run/launch.h"
 #include "sym/sym.h"
 #include "trace/names.h"
 
@@ -202,7 +203,8 @@ static struct err *follow(const struct sym_plait_options *o, struct print *p, st
 {
 	struct sym_follow_options options = { .text = !o->summary,
 					      .max_ops = o->max_ops,
-					      .max_seconds = o->seconds };
+					      .max_seconds = o->seconds,
+					      .interrupted = launch_interrupted };
 	struct err *err = o->check ? trace_open(o->check, &options.check) : NULL;
 
 	if (!err)
@@ -219,6 +221,8 @@ struct err *sym_plait_trace(const struct sym_plait_options *o, const struct cmd_
 	struct print p = { 0 };
 	struct json j;
 	struct err *err = trace_open(o->path, &t);
+
+	launch_catch_interrupts();
 
 	if (!err)
 		err = symbols_open(t, &p.symbols);
@@ -238,7 +242,9 @@ struct err *sym_plait_trace(const struct sym_plait_options *o, const struct cmd_
 	} else if (!err) {
 		print_summary(&r, o->stats);
 	}
-	*status = !r.complete || (r.checked && r.agree != r.events) ? 4 : 0;
+	*status = launch_interrupted()					 ? 128 + launch_interrupted()
+		  : !r.complete || (r.checked && r.agree != r.events) ? 4
+									 : 0;
 	json_deinit(&j);
 	sym_follow_result_deinit(&r);
 	symbols_close(p.symbols);

@@ -4,6 +4,7 @@
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "cmd/propose.h"
+#include "run/launch.h"
 #include "run/run.h"
 #include "sym/sym.h"
 #include "trace/trace.h"
@@ -156,8 +157,12 @@ struct err *sym_schedules_show(const struct sym_schedules_options *o, struct sym
 
 	j.confirmed = xcalloc(j.r.ends.len + 1, sizeof(*j.confirmed));
 	j.native = xcalloc(j.r.ends.len + 1, sizeof(*j.native));
-	if (!err && !o->no_confirm)
+	if (!err && !o->no_confirm && !launch_interrupted())
 		err = confirm_all(&j);
+	if (err && launch_interrupted()) { /* what was found is told all the same */
+		err_free(err);
+		err = NULL;
+	}
 	for (size_t i = 0; i < j.r.ends.len; i++)
 		found |= sym_kind_is_error(j.r.ends.data[i].outcome.kind);
 	if (!err && common->json) {

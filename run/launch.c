@@ -32,7 +32,7 @@ static void on_interrupt(int signal)
 	interrupted = signal;
 }
 
-bool launch_interrupted(void)
+int launch_interrupted(void)
 {
 	return interrupted;
 }

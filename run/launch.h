@@ -49,7 +49,8 @@ struct err *launch_run(const struct launch_options *o, struct launch *ret);
 
 /* Ctrl-C and the like no longer end us at once: whoever waits looks, cleans up and says so. */
 void launch_catch_interrupts(void);
-bool launch_interrupted(void);
+/* The signal that came, or 0. */
+int launch_interrupted(void);
 
 /* Does the program contain libplait? False also when it cannot be read. */
 bool launch_has_libplait(const char *program);

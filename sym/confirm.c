@@ -60,8 +60,13 @@ static void keep_report(struct native *n, const char *text)
 		*strstr(n->text, " on ") = '\0';
 }
 
-static struct err *run_native(const char *exe, const struct sym_path *p, const char *const *env,
-			      struct native *n)
+static bool should_stop(const struct sym_config *c)
+{
+	return c->interrupted && c->interrupted();
+}
+
+static struct err *run_native(const char *exe, const struct sym_path *p,
+			      const struct sym_config *config, struct native *n)
 {
 	_cleanup_(xfreep) char *folder = NULL;
 	_cleanup_(xfreep) char *in_path = NULL;
@@ -84,10 +89,10 @@ static struct err *run_native(const char *exe, const struct sym_path *p, const c
 	err_fd = open(err_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	pid = fork();
 	if (pid == 0)
-		child(exe, p, env, folder, in, err_fd);
+		child(exe, p, config->env, folder, in, err_fd);
 	start = clock_seconds();
 	while (pid > 0 && waitpid(pid, &n->status, WNOHANG) == 0) {
-		if (clock_seconds() - start > NATIVE_SECONDS) {
+		if (clock_seconds() - start > NATIVE_SECONDS || should_stop(config)) {
 			kill(pid, SIGKILL);
 			n->timeout = true;
 			waitpid(pid, &n->status, 0);
@@ -148,25 +153,29 @@ struct err *sym_confirm(struct sym_program *p, const struct sym_config *config,
 {
 	struct err *err = NULL;
 
-	for (size_t i = 0; !err && p->native && i < r->paths.len; i++) {
+	for (size_t i = 0; !err && p->native && i < r->paths.len && !should_stop(config); i++) {
 		struct sym_path *path = &r->paths.data[i];
 		const char *asan = NULL;
 		struct native n;
 
 		if (path->outcome.kind == SYM_UNSUPPORTED || path->outcome.kind == SYM_BUDGET)
 			continue;
-		err = run_native(p->native, path, config->env, &n);
+		progress("running input %zu of %zu", i + 1, r->paths.len);
+		err = run_native(p->native, path, config, &n);
 		if (err)
 			break;
 		if (!agrees(&path->outcome, &n) && sym_kind_is_error(path->outcome.kind)) {
 			asan = sym_sanitized(p);
 			if (asan)
-				err = run_native(asan, path, config->env, &n);
+				err = run_native(asan, path, config, &n);
 			if (err)
 				break;
 		}
+		if (should_stop(config)) /* it may have died of the same signal */
+			break;
 		describe(&n, path->native, sizeof(path->native));
 		path->confirmed = agrees(&path->outcome, &n) ? 1 : -1;
 	}
+	progress_done();
 	return err;
 }

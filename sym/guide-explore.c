@@ -98,6 +98,13 @@ static struct state *pick(struct explore *x)
 	return deque_newest(&x->rest);
 }
 
+static void show_progress(const struct machine *m, const struct explore *x)
+{
+	progress("explore: %llu paths, %zu states waiting, %zu findings, %llu branch questions",
+		 (unsigned long long)m->stats.paths, x->rest.len + x->fresh.len,
+		 x->result->paths.len, (unsigned long long)m->stats.branch_queries);
+}
+
 /* --- branches --- */
 
 static bool explore_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc)
@@ -111,7 +118,8 @@ static bool explore_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uin
 	struct frame *f = s->threads[s->current].top;
 	enum answer answer;
 
-	m->stats.branch_queries++;
+	if ((m->stats.branch_queries++ & 63) == 0)
+		show_progress(m, x);
 	f->forks++;
 	f->f->covered[yes ? yes_pc : no_pc] = 1;
 	answer = solver_check(m->solver, s->path, other, s->model, &model);
@@ -243,7 +251,7 @@ static bool out_of_budget(struct machine *m)
 		return true;
 	if (m->config->max_paths && m->stats.paths >= m->config->max_paths)
 		return true;
-	return m->deadline > 0 && clock_seconds() > m->deadline;
+	return machine_should_stop(m) != NULL;
 }
 
 static void explore_all(struct machine *m, struct explore *x)
@@ -252,8 +260,11 @@ static void explore_all(struct machine *m, struct explore *x)
 
 	while ((s = pick(x))) {
 		if (out_of_budget(m)) {
-			machine_note(m, "stopped with %zu states waiting",
-				     x->rest.len + x->fresh.len + 1);
+			const char *why = machine_should_stop(m);
+
+			machine_note(m, "stopped with %zu states waiting%s%s",
+				     x->rest.len + x->fresh.len + 1, why ? ": " : "",
+				     why ? why : "");
 			x->incomplete = true;
 			state_free(s);
 			while ((s = pick(x)))
@@ -266,9 +277,7 @@ static void explore_all(struct machine *m, struct explore *x)
 		m->s = NULL;
 		state_free(s);
 		if ((m->stats.paths & 255) == 0)
-			progress("explore: %llu paths, %zu states waiting, %zu findings",
-				 (unsigned long long)m->stats.paths, x->rest.len + x->fresh.len,
-				 x->result->paths.len);
+			show_progress(m, x);
 	}
 }
 

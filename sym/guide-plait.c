@@ -331,8 +331,12 @@ static void run_threads(struct machine *m)
 		st = interp(m);
 		i = m->s->current;
 		if (st == STOP_BUDGET) {
-			if (m->deadline > 0 && clock_seconds() > m->deadline)
-				st = machine_fault(m, SYM_BUDGET, "the time is used up");
+			const char *why = machine_should_stop(m);
+
+			progress("following: %llu steps", (unsigned long long)((struct follow *)m->guide->data)->ret->steps);
+
+			if (why)
+				st = machine_fault(m, SYM_BUDGET, "%s", why);
 			else if (m->s->ops + 1 >= m->op_limit)
 				st = machine_fault(m, SYM_BUDGET, "more than %llu operations",
 						   (unsigned long long)m->op_limit);
@@ -411,6 +415,7 @@ static struct err *follow_run(struct follow *fo, struct sym_program *p)
 	struct sym_config config = { .args = (const char *const *)meta->command,
 				     .max_ops = fo->options->max_ops,
 				     .max_seconds = fo->options->max_seconds,
+				     .interrupted = fo->options->interrupted,
 				     .query_ms = 1000 };
 	struct guide guide = { .follows = true,
 			       .branch = on_branch,
@@ -431,6 +436,7 @@ static struct err *follow_run(struct follow *fo, struct sym_program *p)
 	if (!err) {
 		run_threads(&m);
 		m.stats.seconds = clock_seconds() - began;
+		progress_done();
 		finish(&m, fo);
 		state_free(s);
 	}

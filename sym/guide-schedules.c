@@ -123,6 +123,7 @@ static enum stop run_thread(struct machine *m, bool pass)
 {
 	uint64_t limit = m->s->ops + (m->config->max_ops ? m->config->max_ops : STEP_OPS);
 	struct thread *t = current_thread(m);
+	const char *why;
 	enum stop st;
 
 	m->pass = pass;
@@ -130,8 +131,8 @@ static enum stop run_thread(struct machine *m, bool pass)
 	t->hash[0] = t->hash[1] = 0;
 	do {
 		st = interp(m);
-		if (st == STOP_BUDGET && m->deadline > 0 && clock_seconds() > m->deadline)
-			return machine_fault(m, SYM_BUDGET, "the time is used up");
+		if (st == STOP_BUDGET && (why = machine_should_stop(m)))
+			return machine_fault(m, SYM_BUDGET, "%s", why);
 		if (st == STOP_BUDGET && m->s->ops >= limit)
 			return machine_fault(m, SYM_BUDGET,
 					     "more than %llu operations without a scheduling point",
@@ -263,6 +264,8 @@ static void add_deadlock(struct machine *m, struct search *x, struct state *s)
 
 static bool out_of_budget(struct machine *m, struct search *x)
 {
+	const char *why;
+
 	if (m->config->max_states && x->visited.len >= m->config->max_states) {
 		machine_note(m, "the limit of %llu states was reached",
 			     (unsigned long long)m->config->max_states);
@@ -273,11 +276,10 @@ static bool out_of_budget(struct machine *m, struct search *x)
 		machine_note(m, "the budget was used up");
 		return true;
 	}
-	if (m->deadline > 0 && (x->ret->steps & 255) == 0 && clock_seconds() > m->deadline) {
-		machine_note(m, "the time was used up");
-		return true;
-	}
-	return false;
+	why = (x->ret->steps & 255) == 0 ? machine_should_stop(m) : NULL;
+	if (why)
+		machine_note(m, "%s", why);
+	return why;
 }
 
 /* A step led to this state: down into it if it is new. */
@@ -393,7 +395,7 @@ static void search_all(struct machine *m, struct search *x)
 			n->thread++;
 		else
 			advance(m, x);
-		if ((x->ret->steps & 0xffff) == 0)
+		if ((x->ret->steps & 0x3ff) == 0)
 			progress("schedules: %zu states, %llu steps, depth %zu", x->visited.len,
 				 (unsigned long long)x->ret->steps, x->path.len);
 	}

@@ -286,6 +286,15 @@ struct err *machine_start(struct machine *m, struct state **ret)
 	return NULL;
 }
 
+const char *machine_should_stop(const struct machine *m)
+{
+	if (m->config->interrupted && m->config->interrupted())
+		return "interrupted";
+	if (m->deadline > 0 && clock_seconds() > m->deadline)
+		return "the time is used up";
+	return NULL;
+}
+
 enum stop machine_run(struct machine *m, struct state *s)
 {
 	enum stop st;
@@ -298,8 +307,10 @@ enum stop machine_run(struct machine *m, struct state *s)
 		if (st == STOP_END || st == STOP_PARK)
 			return st;
 		if (st == STOP_BUDGET) {
-			if (m->deadline > 0 && clock_seconds() > m->deadline)
-				return machine_fault(m, SYM_BUDGET, "the time is used up");
+			const char *why = machine_should_stop(m);
+
+			if (why)
+				return machine_fault(m, SYM_BUDGET, "%s", why);
 			if (s->ops + 1 >= m->op_limit)
 				return machine_fault(m, SYM_BUDGET, "more than %llu operations",
 						     (unsigned long long)m->op_limit);

@@ -105,6 +105,8 @@ void machine_init(struct machine *m, struct ir *ir, const struct sym_config *con
 void machine_deinit(struct machine *m);
 /* Place globals and arguments, make thread 0 ready to run main. */
 struct err *machine_start(struct machine *m, struct state **ret);
+/* Why the work should stop now (time, Ctrl-C), or NULL. */
+const char *machine_should_stop(const struct machine *m);
 /* Run until the state ends, parks, or a budget runs out. */
 enum stop machine_run(struct machine *m, struct state *s);
 /* Run the current thread until something stops it. */

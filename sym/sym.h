@@ -114,6 +114,7 @@ struct sym_config {
 	size_t input_len;
 	uint64_t max_ops;   /* per state; 0 = no limit */
 	double max_seconds; /* in all; 0 = no limit */
+	int (*interrupted)(void); /* asked now and then: not 0 means stop; may be NULL */
 	uint64_t seed;	    /* of the schedule; 0 = switch only where a thread must wait */
 	bool host_files;    /* may read files of this machine */
 	bool sym_given;	    /* the given arguments (but the first) and input are symbolic, of their
@@ -307,6 +308,7 @@ struct sym_follow_options {
 	bool text;	     /* fill sym_step.text */
 	uint64_t max_ops;    /* 0 = no limit */
 	double max_seconds;  /* 0 = no limit */
+	int (*interrupted)(void); /* as in sym_config */
 };
 
 /* Follow a plait of mode path (or full, whose decisions are used, and which is its own check): run
