@@ -242,9 +242,9 @@ struct err *sym_plait_trace(const struct sym_plait_options *o, const struct cmd_
 	} else if (!err) {
 		print_summary(&r, o->stats);
 	}
-	*status = launch_interrupted()					 ? 128 + launch_interrupted()
+	*status = launch_interrupted()				      ? 128 + launch_interrupted()
 		  : !r.complete || (r.checked && r.agree != r.events) ? 4
-									 : 0;
+								      : 0;
 	json_deinit(&j);
 	sym_follow_result_deinit(&r);
 	symbols_close(p.symbols);

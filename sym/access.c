@@ -173,6 +173,23 @@ static void bad_address(struct machine *m, struct sym_outcome *out, uint64_t add
 				what, (unsigned long long)addr);
 }
 
+/* Data of code that is not in the bitcode. On a recorded path it is taken for zeroes, with a note.
+ */
+static bool refuse_foreign(struct machine *m, const struct object *o)
+{
+	if (m->guide->sites) {
+		machine_note(m, "%s, which is defined outside of the bitcode: taken for zeroes",
+			     o->name);
+		return false;
+	}
+	machine_outcome(
+		m, &m->outcome, SYM_UNSUPPORTED,
+		"the contents of %s, which is defined outside of the bitcode; build it with the "
+		"program, or give it a model",
+		o->name);
+	return true;
+}
+
 enum stop mem_resolve(struct machine *m, uint64_t addr, uint64_t len, bool write,
 		      struct object **ret, uint32_t *off)
 {
@@ -183,6 +200,8 @@ enum stop mem_resolve(struct machine *m, uint64_t addr, uint64_t len, bool write
 		bad_address(m, &m->outcome, addr, len, write);
 		return STOP_END;
 	}
+	if (o->foreign && refuse_foreign(m, o))
+		return STOP_END;
 	*ret = o;
 	return STOP_NONE;
 }
@@ -287,6 +306,8 @@ static enum stop resolve_symbolic(struct machine *m, expr_id addr, uint64_t len,
 		return STOP_END;
 	}
 	*ret = memory_find(&m->s->memory, id_of(base));
+	if ((*ret)->foreign && refuse_foreign(m, *ret))
+		return STOP_END;
 	*off = rel;
 	return STOP_NONE;
 }

@@ -333,7 +333,8 @@ static void run_threads(struct machine *m)
 		if (st == STOP_BUDGET) {
 			const char *why = machine_should_stop(m);
 
-			progress("following: %llu steps", (unsigned long long)((struct follow *)m->guide->data)->ret->steps);
+			progress("following: %llu steps",
+				 (unsigned long long)((struct follow *)m->guide->data)->ret->steps);
 
 			if (why)
 				st = machine_fault(m, SYM_BUDGET, "%s", why);

@@ -169,6 +169,47 @@ void lower_fcmp(struct lower *l, LLVMValueRef i)
 			->aux = (uint8_t)LLVMGetFCmpPredicate(i);
 }
 
+/* Lanes of a few bits and an integer of up to 64 bits, lane 0 lowest. */
+static bool bitcast_lanes(struct lower *l, LLVMValueRef i)
+{
+	LLVMTypeRef from = LLVMTypeOf(LLVMGetOperand(i, 0)), to = LLVMTypeOf(i);
+	bool pack = LLVMGetTypeKind(to) == LLVMIntegerTypeKind;
+	LLVMTypeRef vector = pack ? from : to, word = pack ? to : from;
+	int32_t a, d, shift, n = (int32_t)lanes(vector);
+	unsigned k, w;
+
+	if (LLVMGetTypeKind(vector) != LLVMVectorTypeKind ||
+	    LLVMGetTypeKind(word) != LLVMIntegerTypeKind ||
+	    LLVMGetTypeKind(LLVMGetElementType(vector)) != LLVMIntegerTypeKind)
+		return false;
+	k = bits_of(scalar_type(vector));
+	w = bits_of(word);
+	if (w > 64 || k % 8 == 0)
+		return false;
+	a = reg_of(l, LLVMGetOperand(i, 0));
+	d = reg_of(l, i);
+	if (pack) {
+		int32_t t = new_regs(l, 1);
+
+		shift = const_reg(l, k);
+		emit_mov(l, t, a + n - 1);
+		for (int32_t lane = n - 2; lane >= 0; lane--) {
+			emit3(l, OP_SHL, t, t, shift, w);
+			emit3(l, OP_OR, t, t, a + lane, w);
+		}
+		emit_mov(l, d, t);
+		return true;
+	}
+	for (int32_t lane = 0; lane < n; lane++) {
+		int32_t t = new_regs(l, 1);
+
+		shift = const_reg(l, (uint64_t)lane * k);
+		emit3(l, OP_LSHR, t, a, shift, w);
+		emit3(l, OP_TRUNC, d + lane, t, 0, k);
+	}
+	return true;
+}
+
 /* Same bits, other type: straight moves when the parts agree, through memory otherwise. */
 static void bitcast(struct lower *l, LLVMValueRef i)
 {
@@ -180,7 +221,9 @@ static void bitcast(struct lower *l, LLVMValueRef i)
 
 	for (size_t k = 0; same && k < one.len; k++)
 		same = one.data[k].w == two.data[k].w;
-	if (same) {
+	if (!same && bitcast_lanes(l, i)) {
+		/* done */
+	} else if (same) {
 		for (size_t k = 0; k < one.len; k++)
 			emit_mov(l, d + (int32_t)k, a + (int32_t)k);
 	} else {

@@ -280,7 +280,7 @@ static bool other_intrinsic(struct lower *l, LLVMValueRef i, const char *name)
 		o = emit(l, OP_BUILTIN);
 		o->b = BI_ABORT;
 	} else if (!strncmp(name, "returnaddress", 13) || !strncmp(name, "frameaddress", 12)) {
-		result_is(l, i, const_reg(l, 0));
+		emit_unsupported(l, "the address of a stack frame or of the calling code");
 	} else if (!strncmp(name, "load.relative.", 14)) {
 		int32_t d = reg_of(l, i), t = new_regs(l, 1), a = reg_of(l, LLVMGetOperand(i, 0)),
 			b = reg_of(l, LLVMGetOperand(i, 1));

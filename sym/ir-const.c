@@ -4,6 +4,7 @@
  * over addresses is just a number, and a global's initial value is just bytes. */
 #include "sym/ir-llvm.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 uint64_t type_size(struct ir *ir, LLVMTypeRef type)
@@ -86,6 +87,15 @@ uint32_t type_regs(struct ir *ir, LLVMTypeRef type)
 	return n;
 }
 
+bool is_absent(LLVMValueRef v)
+{
+	size_t len;
+	const char *name = LLVMGetValueName2(v, &len);
+
+	return LLVMIsDeclaration(v) && LLVMGetLinkage(v) == LLVMExternalWeakLinkage &&
+	       ir_builtin(name) < 0 && !dlsym(RTLD_DEFAULT, name);
+}
+
 uint64_t block_address(uint32_t function, uint32_t block)
 {
 	return FUNC_TAG | 1ull << 60 | (uint64_t)function << 24 | block;
@@ -137,13 +147,18 @@ static bool const_gep(struct ir *ir, LLVMValueRef c, uint64_t *ret, const char *
 	return true;
 }
 
-/* The difference of two objects' addresses, as in an entry of a relative lookup table. */
+/* The difference of two objects' addresses, as in an entry of a relative lookup table. (That of two
+ * labels is a small number.) */
 static bool is_difference(LLVMValueRef c)
 {
-	return LLVMGetValueKind(c) == LLVMConstantExprValueKind &&
-	       LLVMGetConstOpcode(c) == LLVMSub &&
-	       LLVMGetValueKind(LLVMGetOperand(c, 0)) == LLVMConstantExprValueKind &&
-	       LLVMGetConstOpcode(LLVMGetOperand(c, 0)) == LLVMPtrToInt;
+	LLVMValueRef from;
+
+	if (LLVMGetValueKind(c) != LLVMConstantExprValueKind || LLVMGetConstOpcode(c) != LLVMSub)
+		return false;
+	from = LLVMGetOperand(c, 0);
+	return LLVMGetValueKind(from) == LLVMConstantExprValueKind &&
+	       LLVMGetConstOpcode(from) == LLVMPtrToInt &&
+	       LLVMGetValueKind(LLVMGetOperand(from, 0)) != LLVMBlockAddressValueKind;
 }
 
 static bool const_expr(struct ir *ir, LLVMValueRef c, uint64_t *ret, const char **why)
@@ -212,7 +227,7 @@ bool const_u64(struct ir *ir, LLVMValueRef c, uint64_t *ret, const char **why)
 		return true;
 	case LLVMFunctionValueKind:
 		i = map_find(&ir->by_llvm, (uintptr_t)c);
-		*ret = function_address((uint32_t)*i);
+		*ret = is_absent(c) ? 0 : function_address((uint32_t)*i);
 		return true;
 	case LLVMGlobalVariableValueKind:
 		i = map_find(&ir->by_llvm, (uintptr_t)c);
@@ -220,7 +235,7 @@ bool const_u64(struct ir *ir, LLVMValueRef c, uint64_t *ret, const char **why)
 			*why = "the address of a thread-local variable in a constant";
 			return false;
 		}
-		*ret = ir->globals.data[*i].address;
+		*ret = is_absent(c) ? 0 : ir->globals.data[*i].address;
 		return true;
 	case LLVMGlobalAliasValueKind:
 		return const_u64(ir, LLVMAliasGetAliasee(c), ret, why);

@@ -31,7 +31,12 @@ void emit_unsupported(struct lower *l, const char *fmt, ...)
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	vec_push(&l->ir->messages, arena_strdup(&l->ir->arena, text));
+	vec_push(&l->ir->messages,
+		 arena_printf(&l->ir->arena, "%s%s", text,
+			      strstr(text, "compile")
+				      ? ""
+				      : "; compile the portable C version of this code, "
+					"or exclude it"));
 	free(text);
 	emit(l, OP_UNSUPPORTED)->imm = l->ir->messages.len - 1;
 }

@@ -83,6 +83,7 @@ static void add_global(struct ir *ir, LLVMValueRef v)
 			  : type_size(ir, LLVMGlobalGetValueType(v));
 	g->readonly = LLVMIsGlobalConstant(v);
 	g->tls = LLVMIsThreadLocal(v);
+	g->foreign = LLVMIsDeclaration(v);
 	g->llvm = v;
 	if (g->tls)
 		g->tls_index = ir->ntls++;
@@ -109,10 +110,10 @@ static struct err *fill_globals(struct ir *ir)
 	return NULL;
 }
 
-/* llvm.global_ctors is an array of { priority, function, data }. */
-static void find_constructors(struct ir *ir)
+/* llvm.global_ctors and llvm.global_dtors are arrays of { priority, function, data }. */
+static void find_by_priority(struct ir *ir, const char *list, struct numbers *ret)
 {
-	LLVMValueRef g = LLVMGetNamedGlobal(ir->llvm, "llvm.global_ctors");
+	LLVMValueRef g = LLVMGetNamedGlobal(ir->llvm, list);
 	LLVMValueRef init = g ? LLVMGetInitializer(g) : NULL;
 	unsigned n = init ? (unsigned)LLVMGetArrayLength2(LLVMTypeOf(init)) : 0;
 	uint64_t last = 0;
@@ -128,7 +129,7 @@ static void find_constructors(struct ir *ir)
 			LLVMValueRef fn = LLVMGetAggregateElement(e, 1);
 
 			if (p == last && LLVMIsAFunction(fn))
-				vec_push(&ir->constructors, ir_function_of(ir, fn)->index);
+				vec_push(ret, ir_function_of(ir, fn)->index);
 			if (p > last && p < next) {
 				next = p;
 				more = true;
@@ -176,7 +177,8 @@ static struct err *load(struct ir *ir, const void *bitcode, size_t len, char **d
 		last->is_model = !LLVMIsDeclaration(f) && last->body == UINT32_MAX;
 	}
 	map_deinit(&own);
-	find_constructors(ir);
+	find_by_priority(ir, "llvm.global_ctors", &ir->constructors);
+	find_by_priority(ir, "llvm.global_dtors", &ir->destructors);
 	return fill_globals(ir);
 }
 
@@ -217,6 +219,7 @@ void ir_free(struct ir *ir)
 	vec_deinit(&ir->messages);
 	vec_deinit(&ir->relatives);
 	vec_deinit(&ir->constructors);
+	vec_deinit(&ir->destructors);
 	names_deinit(&ir->files);
 	map_deinit(&ir->by_llvm);
 	arena_deinit(&ir->arena);

@@ -145,10 +145,13 @@ struct global {
 	uint64_t size, align;
 	uint8_t *init; /* NULL = zeroes */
 	bool readonly, tls, is_model;
+	bool foreign;	  /* defined outside of the bitcode: its contents are not known */
 	uint64_t address; /* 0 until placed, and always for thread-locals */
 	uint32_t tls_index;
 	void *llvm;
 };
+
+struct numbers VEC_FIELDS(uint32_t);
 
 struct ir {
 	struct arena arena;
@@ -161,8 +164,9 @@ struct ir {
 	VEC(uint64_t) relatives;
 	VEC(struct landing) landings;
 	VEC(uint64_t) types; /* that are caught somewhere; a type's number is its index + 1 */
-	VEC(const char *) messages; /* of OP_UNSUPPORTED */
-	VEC(uint32_t) constructors; /* functions to run before main, in order */
+	VEC(const char *) messages;  /* of OP_UNSUPPORTED */
+	struct numbers constructors; /* functions to run before main, in order */
+	struct numbers destructors;  /* after main, the last one first */
 	struct names files;
 	struct map by_llvm; /* LLVM value -> function index or global index */
 	uint32_t ntls;

@@ -92,7 +92,7 @@ static void describe_stack(struct machine *m, struct sym_outcome *o)
 	snprintf(o->function, sizeof(o->function), "%s", own->f->name);
 	for (; f && shown < 8 && len + 1 < sizeof(o->stack); f = f->caller, shown++) {
 		uint32_t pc = shown || !f->pc ? (f->pc ? f->pc - 1 : 0) : f->pc;
-		int n = snprintf(o->stack + len, sizeof(o->stack) - len, "%s%s (%s)",
+		int n = snprintf(o->stack + len, sizeof(o->stack) - len, "%s%.60s (%s)",
 				 shown ? " < " : "", f->f->name,
 				 ir_where(m->ir, f->f, pc, where, sizeof(where)));
 
@@ -143,6 +143,7 @@ static void place_globals(struct machine *m, struct state *s)
 		assert(o->id == i + 1); /* addresses in constants count on it */
 		o->name = g->name;
 		o->readonly = g->readonly;
+		o->foreign = g->foreign;
 		if (g->init && !g->tls)
 			memcpy(o->bytes, g->init, g->size);
 	}
@@ -267,8 +268,8 @@ struct err *machine_start(struct machine *m, struct state **ret)
 	thread_make_tls(m, &s->threads[0]);
 	f = m->ir->functions.data[ir_find_function(m->ir, "sym_start")];
 	ir_lower(m->ir, m->ir->functions.data[main]);
-	/* sym_start(main, nparams, argc, argv, envp) runs main and flushes; constructors come first
-	 */
+	/* sym_start(main, nparams, argc, argv, envp) runs main and flushes; constructors come
+	 * first, and before them destructors are registered, so that they run last */
 	{
 		struct val a[5] = { { function_address(main), 0 },
 				    { m->ir->functions.data[main]->nparams, 0 },
@@ -281,6 +282,10 @@ struct err *machine_start(struct machine *m, struct state **ret)
 	}
 	for (size_t i = m->ir->constructors.len; i-- > 0;)
 		push_call(m, m->ir->functions.data[m->ir->constructors.data[i]], args, 3, 0, 0);
+	f = m->ir->functions.data[ir_find_function(m->ir, "sym_at_end")];
+	for (size_t i = m->ir->destructors.len; i-- > 0;)
+		push_call(m, f, &(struct val){ function_address(m->ir->destructors.data[i]), 0 }, 1,
+			  0, 0);
 	cache_clear(m); /* objects became symbolic behind its back */
 	*ret = s;
 	return NULL;

@@ -22,6 +22,7 @@ struct object {
 	uint32_t size;
 	uint8_t kind;
 	bool readonly;
+	bool foreign;	       /* not of this program: what it contains is not known */
 	bool freed;	       /* only bounds and origin are left */
 	uint32_t below;	       /* stack: the object that this frame allocated before, 0 = none */
 	uint32_t function, pc; /* where it was allocated; function UINT32_MAX = before the start */

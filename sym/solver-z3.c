@@ -427,8 +427,7 @@ enum answer z3_link_check(struct z3_link *z, const expr_id *conds, uint32_t n, u
 		assumptions[i] = z->bools[conds[i]];
 	}
 	r = Z3_solver_check_assumptions(z->ctx, z->solver, n, assumptions);
-	if (r == Z3_L_UNDEF &&
-	    strstr(Z3_solver_get_reason_unknown(z->ctx, z->solver), "keyboard"))
+	if (r == Z3_L_UNDEF && strstr(Z3_solver_get_reason_unknown(z->ctx, z->solver), "keyboard"))
 		raise(SIGINT); /* Ctrl-C ended the query; whoever waits for it shall hear of it */
 	log_query(z, r);
 	*ncore = 0;

@@ -112,13 +112,13 @@ struct sym_config {
 	const char *const *env; /* NULL-terminated; NULL = empty */
 	const void *input;	/* standard input */
 	size_t input_len;
-	uint64_t max_ops;   /* per state; 0 = no limit */
-	double max_seconds; /* in all; 0 = no limit */
+	uint64_t max_ops;	  /* per state; 0 = no limit */
+	double max_seconds;	  /* in all; 0 = no limit */
 	int (*interrupted)(void); /* asked now and then: not 0 means stop; may be NULL */
-	uint64_t seed;	    /* of the schedule; 0 = switch only where a thread must wait */
-	bool host_files;    /* may read files of this machine */
-	bool sym_given;	    /* the given arguments (but the first) and input are symbolic, of their
-			       length */
+	uint64_t seed;		  /* of the schedule; 0 = switch only where a thread must wait */
+	bool host_files;	  /* may read files of this machine */
+	bool sym_given; /* the given arguments (but the first) and input are symbolic, of their
+			   length */
 	/* exploration */
 	uint32_t sym_args, sym_arg_len; /* that many more arguments of up to that many bytes */
 	uint32_t sym_stdin;		/* bytes of symbolic input */
@@ -304,10 +304,10 @@ struct sym_follow_result {
 void sym_follow_result_deinit(struct sym_follow_result *r);
 
 struct sym_follow_options {
-	struct trace *check; /* a full recording of the same schedule, or NULL */
-	bool text;	     /* fill sym_step.text */
-	uint64_t max_ops;    /* 0 = no limit */
-	double max_seconds;  /* 0 = no limit */
+	struct trace *check;	  /* a full recording of the same schedule, or NULL */
+	bool text;		  /* fill sym_step.text */
+	uint64_t max_ops;	  /* 0 = no limit */
+	double max_seconds;	  /* 0 = no limit */
 	int (*interrupted)(void); /* as in sym_config */
 };
 

@@ -19,30 +19,40 @@ char **environ;
 char **__environ;
 char *program_invocation_name = "program", *program_invocation_short_name = "program";
 
+#define AT_EXIT_MAX 1024
 static struct {
 	void (*plain)(void);
 	void (*with)(void *);
 	void *arg;
-} at_exit[64];
+} at_exit[AT_EXIT_MAX];
 static int at_exit_count;
+
+static int at_exit_add(void (*plain)(void), void (*with)(void *), void *arg)
+{
+	if (at_exit_count == AT_EXIT_MAX)
+		sym_refuse("more than 1024 functions to be called at exit");
+	at_exit[at_exit_count].plain = plain;
+	at_exit[at_exit_count].with = with;
+	at_exit[at_exit_count++].arg = arg;
+	return 0;
+}
 
 int atexit(void (*fn)(void))
 {
-	if (at_exit_count == 64)
-		return -1;
-	at_exit[at_exit_count++].plain = fn;
-	return 0;
+	return at_exit_add(fn, NULL, NULL);
 }
 
 int __cxa_atexit(void (*fn)(void *), void *arg, void *dso)
 {
 	(void)dso;
-	if (at_exit_count == 64)
-		return -1;
-	at_exit[at_exit_count].arg = arg;
-	at_exit[at_exit_count].with = fn;
-	at_exit[at_exit_count++].plain = NULL;
-	return 0;
+	return at_exit_add(NULL, fn, arg);
+}
+
+/* A destructor of the program, before anything else runs. */
+void sym_at_end(void (*fn)(void));
+void sym_at_end(void (*fn)(void))
+{
+	at_exit_add(fn, NULL, NULL);
 }
 void *__dso_handle;
 
