@@ -2,7 +2,7 @@
  *
  * The objects' bitcode has been through the compile-time half of clang's link-time pipeline;
  * plain gets the other half, so that mode off runs at the speed of `clang -O2`. Code generation is
- * what a link spends its time on, three times: path and full are spared what they can do without.
+ * what a link spends its time on, four times: path and full are spared what they can do without.
  * Most of their functions are hooks with little between them, and those get no optimised code
  * ("optnone"): it would not make a difference. */
 #include "cc/variant.h"
@@ -123,8 +123,24 @@ static void leave_unoptimised(struct program *p)
 	}
 }
 
-/* path has no variables, but LLVM would look where they are all the same. Global, hence once, in
- * the child that makes path. */
+/* order: where a run crashed is told by the name of the function, which must not depend on what was
+ * inlined; the full variant, which replays it, inlines nothing more either. */
+static void keep_calls(struct program *p)
+{
+	const char *always = "alwaysinline";
+	unsigned kind = LLVMGetEnumAttributeKindForName(always, strlen(always));
+
+	for_each_function(f, p->module)
+	{
+		if (!LLVMIsDeclaration(f) &&
+		    !LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+						 kind))
+			add_attribute(p, f, "noinline");
+	}
+}
+
+/* path and order have no variables, but LLVM would look where they are all the same. Global, hence
+ * once, in the child that makes the variant. */
 static void spare_variables(void)
 {
 	static const char *const words[] = { "unplait-cc",
@@ -149,13 +165,15 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 			   &machine);
 	if (err)
 		return err;
+	if (v == PLAIT_VARIANT_ORDER)
+		keep_calls(p);
 	if (sections)
 		set_sections(p);
 	if (LLVMVerifyModule(p->module, LLVMReturnStatusAction, &message))
 		return take_message("the instrumented module is wrong", message);
 	LLVMDisposeMessage(message);
 	times_note("instrument", v);
-	if (v == PLAIT_VARIANT_PATH)
+	if (v == PLAIT_VARIANT_PATH || v == PLAIT_VARIANT_ORDER)
 		spare_variables();
 	LLVMPassBuilderOptionsSetLoopVectorization(options, true);
 	LLVMPassBuilderOptionsSetSLPVectorization(options, true);
@@ -166,14 +184,15 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 				   "function(sroa,early-cse,"
 				   "instcombine<no-verify-fixpoint>,simplifycfg)");
 	else
-		pipeline = xasprintf("%sglobaldce,always-inline,lto<O%c>",
-				     v == PLAIT_VARIANT_PATH ? "strip-nonlinetable-debuginfo," : "",
-				     opt ? opt : '2');
+		pipeline =
+			xasprintf("%sglobaldce,always-inline,lto<O%c>",
+				  v != PLAIT_VARIANT_PLAIN ? "strip-nonlinetable-debuginfo," : "",
+				  opt ? opt : '2');
 	bad = LLVMRunPasses(p->module, pipeline, machine, options);
 	LLVMDisposePassBuilderOptions(options);
 	if (bad)
 		return err_new(ERR_ENV, "cannot optimise: %s", LLVMGetErrorMessage(bad));
-	if (v != PLAIT_VARIANT_PLAIN)
+	if (v == PLAIT_VARIANT_PATH || v == PLAIT_VARIANT_FULL)
 		leave_unoptimised(p);
 	message = NULL;
 	times_note("optimise", v);

@@ -2,7 +2,8 @@
  *
  * Full: scalar loads, stores and atomics are *replaced* by the hook that performs them; wide ones
  * get a range hook in front. Path: branch bits, values of loads that feed addresses, inputs. Both:
- * the call site is stored before external calls, and allocation goes through libplait.
+ * the call site is stored before external calls, and allocation goes through libplait. Order: the
+ * accesses alone, as places (places.c), and the call sites.
  *
  * No block is ever split (the C API cannot repair phis): a branch bit is a piece of assembly
  * (bits.c), the index of the successor a switch takes comes from a small local function marked
@@ -13,6 +14,7 @@
 #include "cc/assembly.h"
 #include "cc/bits.h"
 #include "cc/calls.h"
+#include "cc/places.h"
 #include "cc/program.h"
 #include "unplait/hooks.h"
 
@@ -542,9 +544,64 @@ static void full_one(struct hooks *h, const struct plan *plan)
 	}
 }
 
+/* An access whose value passes through a register; the others keep their instruction. */
+static bool order_scalar(struct hooks *h, const struct plan *plan)
+{
+	LLVMValueRef at = plan->at, v;
+	LLVMAtomicOrdering order;
+	unsigned n;
+
+	if (plan->action != ACT_LOAD && plan->action != ACT_STORE)
+		return false;
+	order = LLVMGetOrdering(at);
+	if (plan->action == ACT_LOAD) { /* every load of this processor is an acquire */
+		n = bytes_of(h, LLVMTypeOf(at));
+		v = place_load(h->b, LLVMGetOperand(at, 0), n, order != 0, plan->site);
+		replace(at, from_int(h, v, LLVMTypeOf(at)));
+		return true;
+	}
+	if (order == LLVMAtomicOrderingSequentiallyConsistent)
+		return false;
+	n = bytes_of(h, LLVMTypeOf(LLVMGetOperand(at, 0)));
+	place_store(h->b, LLVMGetOperand(at, 1), to_int(h, LLVMGetOperand(at, 0), n), n, order != 0,
+		    plan->site);
+	LLVMInstructionEraseFromParent(at);
+	return true;
+}
+
+static void order_one(struct hooks *h, const struct plan *plan)
+{
+	switch (plan->action) {
+	case ACT_CALL:
+		set_call_site(h, plan->at, plan->site);
+		break;
+	case ACT_LOAD:
+	case ACT_STORE:
+	case ACT_RMW:
+	case ACT_CAS:
+		if (!plan->instrumented || order_scalar(h, plan))
+			break;
+		place_enter(h->b, plan->site);
+		LLVMPositionBuilderBefore(h->b, LLVMGetNextInstruction(plan->at));
+		place_leave(h->b, plan->site);
+		break;
+	case ACT_RANGE_READ:
+	case ACT_RANGE_WRITE:
+		if (plan->instrumented)
+			place_pass(h->b, plan->site);
+		break;
+	default:
+		break;
+	}
+}
+
 static void one(struct hooks *h, const struct plan *plan)
 {
 	place_before(h, plan->at);
+	if (h->variant == PLAIT_VARIANT_ORDER) {
+		order_one(h, plan);
+		return;
+	}
 	switch (plan->action) {
 	case ACT_BRANCH:
 	case ACT_SWITCH:
@@ -638,7 +695,7 @@ void instrument(struct program *p, int v)
 	forget_effects(p);
 	for (size_t i = 0; i < p->plans.len; i++)
 		one(&h, &p->plans.data[i]);
-	if (v == PLAIT_VARIANT_FULL)
+	if (v == PLAIT_VARIANT_FULL || v == PLAIT_VARIANT_ORDER)
 		frame_pointers(p);
 	LLVMDisposeBuilder(h.b);
 }

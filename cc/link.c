@@ -95,13 +95,14 @@ static const struct object *find_library(struct link *l, const struct arg *arg)
 
 static void push_ours(struct link *l, struct command *c, bool *done)
 {
-	static const char *const names[] = { "plain.o", "path.o", "full.o", "tables.o" };
+	static const char *const names[] = { "plain.o", "path.o", "full.o", "order.o", "tables.o" };
 
 	if (*done)
 		return;
 	*done = true;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		command_takef(c, "%s/%s", l->tmp, names[i]);
+		if (l->program.has_order || strcmp(names[i], "order.o") != 0)
+			command_takef(c, "%s/%s", l->tmp, names[i]);
 }
 
 static struct err *push_archive(struct link *l, struct command *c, const char *path, unsigned n)
@@ -193,7 +194,7 @@ static struct err *final_link(struct link *l, int *status)
 
 /* ---- the variants ---- */
 
-static const char *const object_names[] = { "plain.o", "path.o", "full.o" };
+static const char *const object_names[] = { "plain.o", "path.o", "full.o", "order.o" };
 
 /* In a child: change our copy of the program, write the object, leave. */
 static _Noreturn void emit_variant(struct link *l, int v)
@@ -234,15 +235,16 @@ static struct err *child_failed(struct link *l, int v, int st)
 static struct err *emit_variants(struct link *l)
 {
 	struct err *err = NULL;
-	pid_t pids[3];
+	int n = l->program.has_order ? 4 : 3;
+	pid_t pids[4];
 
 	fflush(NULL);
-	for (int v = 0; v < 3; v++) {
+	for (int v = 0; v < n; v++) {
 		pids[v] = fork();
 		if (pids[v] == 0)
 			emit_variant(l, v);
 	}
-	for (int v = 0; v < 3; v++) {
+	for (int v = 0; v < n; v++) {
 		int st = 0;
 		struct err *mine = NULL;
 
@@ -265,8 +267,9 @@ static struct err *write_build(struct link *l, const char *path)
 	struct strbuf sb = { 0 };
 	struct err *err;
 
-	strbuf_addf(&sb, "output %s\nkind %s\nvariants plain path full\ntrace_all %d\n", l->output,
-		    l->args->shared ? "library" : "executable", l->program.trace_all);
+	strbuf_addf(&sb, "output %s\nkind %s\nvariants plain path full%s\ntrace_all %d\n",
+		    l->output, l->args->shared ? "library" : "executable",
+		    l->program.has_order ? " order" : "", l->program.trace_all);
 	for (size_t i = 0; i < l->objects.len; i++) {
 		const struct object *o = &l->objects.data[i];
 		const char *dot = strrchr(o->path, '.');
@@ -337,6 +340,8 @@ static struct err *take_over(struct link *l, int *status)
 
 	p->library = l->args->shared;
 	p->trace_all = getenv("UNPLAIT_TRACE_ALL") != NULL;
+	/* its table of places would keep every section alive */
+	p->has_order = !l->args->gc_sections && !p->trace_all;
 	objects_external_refs(&l->objects, &p->external_refs);
 	err = program_load(p, &l->objects);
 	if (!err)

@@ -63,6 +63,7 @@ struct program {
 	bool library;		    /* -shared */
 	struct names external_refs; /* symbols that objects without bitcode mention */
 	bool trace_all;		    /* instrument pruned accesses too, to check the pruning */
+	bool has_order;		    /* there is an order variant */
 
 	VEC(struct fn) fns;   /* in module order: index = ir_function */
 	struct map fn_index;  /* LLVMValueRef -> index in fns */

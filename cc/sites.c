@@ -94,17 +94,22 @@ struct err *sites_write_assembly(struct program *p, const char *dir, const char 
 		    "\t.p2align 2\n"
 		    "plait_module_base:\n"
 		    "\t.zero 4\n"
+		    "\t.section plait_order,\"a\",@progbits\n" /* so that there is one */
+		    "\t.zero %d\n"
+		    "\t.hidden __start_plait_order\n"
+		    "\t.hidden __stop_plait_order\n"
 		    "\t.section .data.rel.ro.plait,\"aw\",@progbits\n"
 		    "\t.p2align 3\n"
 		    "module:\n"
 		    "\t.long %d, %d, %u, %u\n"
 		    "\t.quad plait_module_base, module, name, elements\n"
+		    "\t.quad __start_plait_order, __stop_plait_order\n"
 		    "\t.text\n"
 		    "register:\n"
 		    "\tleaq module(%%rip), %%rdi\n"
 		    "\tjmp plait_register_module@PLT\n",
-		    PLAIT_MODULE_VERSION, p->library, (unsigned)p->sites.len,
-		    (unsigned)p->elements.len);
+		    (int)sizeof(struct plait_order_place), PLAIT_MODULE_VERSION, p->library,
+		    (unsigned)p->sites.len, (unsigned)p->elements.len);
 	/* an executable registers before every constructor, of its libraries too */
 	strbuf_addf(&sb, "\t.section %s\n\t.p2align 3\n\t.quad register\n",
 		    p->library ? ".init_array.00000,\"aw\",@init_array"

@@ -1,9 +1,9 @@
-/* cc/variant.c - one module, three versions.
+/* cc/variant.c - one module, four versions.
  *
  * Each runs in a forked child on the child's own copy of the module.
  *
- *	          plain                      path, full
- *	body      f.plait.plain, local       f.plait.path / f.plait.full, hidden
+ *	          plain                      path, full, order
+ *	body      f.plait.plain, local       f.plait.path / .full / .order, hidden
  *	symbol f  dispatch stub              declaration
  *	variable  definition                 declaration (constants keep their value to fold)
  *
@@ -11,6 +11,7 @@
  * variable, an argument, a vtable, a constructor list - means the symbol, hence the stub:
  *
  *	f(...): switch (plait_variant) { case 1: jump f.plait.path; case 2: jump f.plait.full;
+ *	                                 case 3: jump f.plait.order;
  *	                                 default: jump f.plait.plain }
  *
  * Calls of a weak function go through the symbol too: another definition may win. */
@@ -22,7 +23,7 @@
 
 #include <string.h>
 
-static const char *const suffix[] = { "plait.plain", "plait.path", "plait.full" };
+static const char *const suffix[] = { "plait.plain", "plait.path", "plait.full", "plait.order" };
 
 struct values VEC_FIELDS(LLVMValueRef);
 
@@ -126,7 +127,10 @@ static const char stub_text[] = "movq plait_variant@GOTPCREL(%rip), %r11\n\t"
 				"1:\tcmpl $$1, %r11d\n\t"
 				"jne 2f\n\t"
 				"jmp ${1:P}\n"
-				"2:\tjmp ${2:P}";
+				"2:\tcmpl $$2, %r11d\n\t"
+				"jne 3f\n\t"
+				"jmp ${2:P}\n"
+				"3:\tjmp ${3:P}";
 
 static void add_function_attribute(struct program *p, LLVMValueRef f, const char *name)
 {
@@ -139,23 +143,26 @@ static void add_function_attribute(struct program *p, LLVMValueRef f, const char
 static void build_stub(struct program *p, LLVMValueRef stub, const struct fn *fn)
 {
 	LLVMBuilderRef b = LLVMCreateBuilderInContext(p->context);
-	LLVMTypeRef ptr = LLVMPointerTypeInContext(p->context, 0), types[3] = { ptr, ptr, ptr };
-	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(p->context), types, 3, 0);
-	LLVMValueRef targets[3], text;
+	LLVMTypeRef ptr = LLVMPointerTypeInContext(p->context, 0),
+		    types[4] = { ptr, ptr, ptr, ptr };
+	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(p->context), types, 4, 0);
+	LLVMValueRef targets[4], text;
 
-	for (int v = 0; v < 3; v++) {
+	for (int v = 0; v < 4; v++) {
 		_cleanup_(xfreep) char *name = xasprintf("%s.%s", fn->name, suffix[v]);
 
 		targets[v] = fn->f;
-		if (v != PLAIT_VARIANT_PLAIN) {
+		if (v == PLAIT_VARIANT_ORDER && !p->has_order) {
+			targets[v] = targets[PLAIT_VARIANT_FULL];
+		} else if (v != PLAIT_VARIANT_PLAIN) {
 			targets[v] = declare_like(p->module, fn->f, name);
 			LLVMSetVisibility(targets[v], LLVMHiddenVisibility);
 		}
 	}
 	LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(p->context, stub, ""));
-	text = LLVMGetInlineAsm(type, stub_text, strlen(stub_text), "s,s,s", 5, true, false,
+	text = LLVMGetInlineAsm(type, stub_text, strlen(stub_text), "s,s,s,s", 7, true, false,
 				LLVMInlineAsmDialectATT, false);
-	LLVMBuildCall2(b, type, text, targets, 3, "");
+	LLVMBuildCall2(b, type, text, targets, 4, "");
 	LLVMBuildUnreachable(b);
 	LLVMDisposeBuilder(b);
 	add_function_attribute(p, stub, "naked");
@@ -205,7 +212,7 @@ static void split_function(struct program *p, struct fn *fn, int v)
 	}
 }
 
-/* path and full: variables live in plain. */
+/* path, full and order: variables live in plain. */
 static void strip_variables(struct program *p)
 {
 	LLVMValueRef next;
@@ -269,8 +276,8 @@ static void resolve_alias_calls(struct program *p)
 	}
 }
 
-/* path and full: an alias becomes a declaration of its name. The C API cannot delete an alias, so
- * it is left local, unused and pointing at a dummy; the optimiser sweeps it up. */
+/* path, full, order: an alias becomes a declaration of its name. The C API cannot delete an alias,
+ * so it is left local, unused and pointing at a dummy; the optimiser sweeps it up. */
 static void strip_aliases(struct program *p)
 {
 	LLVMTypeRef i8 = LLVMInt8TypeInContext(p->context);

@@ -7,6 +7,7 @@
  * frames of the caller; libc's functions then do what they always do. */
 #include "rt/control/again.h"
 #include "rt/interpose.h"
+#include "rt/order.h"
 #include "rt/rt.h"
 
 #include <dlfcn.h>
@@ -61,6 +62,7 @@ static uint32_t walk_failure(uint64_t pc, uint64_t fp, uint64_t *frames, uint32_
 {
 	uint32_t n;
 
+	pc = order_hot_pc(pc);
 	if (!in_hook(pc))
 		return walk_frames(pc, fp, frames, max);
 	for (n = walk_frames(0, fp, frames, max); n > 1 && in_hook(frames[0]); n--)

@@ -464,6 +464,7 @@ static void after_fork_in_child(void)
 	if (rt_server_fork || rt_mode == PLAIT_MODE_OFF)
 		return;
 	memcpy(dir, rt_dir, sizeof(dir));
+	order_forked();
 	switch_off();
 	if (t && t != &rt_nobody) {
 		t->buffer = (struct rt_buffer){ 0 };

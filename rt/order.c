@@ -13,6 +13,11 @@
  * that it will see that it is no owner any more; then the lock is his. That takes microseconds, so
  * keep_after is four times as large from then on, up to a limit.
  *
+ * An element may be a field of many objects, and two threads busy with an object each would pass
+ * its slot to and fro at every access. When they have met there often enough (CROWDED), whoever
+ * gets it is its owner at once, and whoever wants it lets the owner finish: until its run stops
+ * growing for a moment, or for one nap.
+ *
  * Vectors grow in chunks taken from mapped windows of the file `vectors`; every store is complete
  * in itself, so whatever kills the process, what was recorded is readable. Windows stay mapped,
  * because other threads write into them.
@@ -32,6 +37,15 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+_Static_assert(offsetof(struct order_slot, lock) == SLOT_LOCK &&
+		       offsetof(struct order_slot, word) == SLOT_WORD &&
+		       offsetof(struct order_slot, owner) == SLOT_OWNER &&
+		       offsetof(struct rt_thread, depth) == THREAD_DEPTH &&
+		       offsetof(struct rt_thread, held) == THREAD_HELD &&
+		       offsetof(struct rt_thread, nested) == THREAD_NESTED &&
+		       THREAD_BITS == PLAIT_VECTORS_THREAD_BITS,
+	       "order-offsets.h");
+
 enum {
 	SITES_MAX = 1 << 22,
 	SLOTS_MAX = 1 << 16,
@@ -42,6 +56,9 @@ enum {
 	PATIENCE = 20000, /* times, then go on without the lock */
 	KEEP_AFTER = 64,  /* at first ... */
 	KEEP_MOST = 1024, /* ... and at most: then taking it away costs less than was saved */
+	CROWDED = 1000,	  /* meetings */
+	MOMENT = 10,	  /* pauses */
+	MOMENTS = 10,	  /* then a nap */
 };
 #define WINDOW_FIRST (64ull << 10)
 #define WINDOW_LAST  (4ull << 20)
@@ -60,25 +77,31 @@ static bool have_profile, all_sync, can_keep;
 static struct plait_vectors_header *header;
 static uint8_t *window, *window_end;
 static uint64_t window_offset, window_size;
+static char path[4200]; /* of the file */
 
-static void *reserve_memory(size_t size)
+static void *reserve_memory(size_t size, int flags)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
 
 /* ---- locks ---- */
 
+static void nap(void)
+{
+	struct timespec time = { 0, 50000 };
+
+	rt_syscall(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
+}
+
 static void wait_a_little(unsigned round)
 {
-	struct timespec nap = { 0, 50000 };
-
 	if (round < 100)
 		rt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 	else
-		rt_syscall(SYS_nanosleep, (long)&nap, 0, 0, 0, 0, 0);
+		nap();
 }
 
 static bool lock(uint32_t *word)
@@ -95,12 +118,31 @@ static bool lock(uint32_t *word)
 	return false;
 }
 
+/* In a crowd: as long as the owner is busy there, but not for ever. */
+static void let_finish(const struct order_slot *s)
+{
+	uint32_t *last = __atomic_load_n(&s->word, __ATOMIC_RELAXED) - 1;
+	uint32_t seen = __atomic_load_n(last, __ATOMIC_RELAXED), now;
+
+	for (unsigned i = 0; i < MOMENTS; i++, seen = now) {
+		for (unsigned k = 0; k < MOMENT; k++)
+			__builtin_ia32_pause();
+		now = __atomic_load_n(last, __ATOMIC_RELAXED);
+		if (now == seen)
+			return;
+	}
+	nap();
+}
+
 /* Take the lock away from the slot's owner: true when it is ours now. */
 static bool take_over(struct order_slot *s)
 {
-	struct rt_thread *owner = __atomic_exchange_n(&s->owner, NULL, __ATOMIC_ACQ_REL);
+	struct rt_thread *owner;
 	const void *inside = (void *)((uintptr_t)s | ORDER_KEPT);
 
+	if (s->met > CROWDED)
+		let_finish(s);
+	owner = __atomic_exchange_n(&s->owner, NULL, __ATOMIC_ACQ_REL);
 	if (!owner)
 		return false; /* nobody keeps it, or somebody else is taking it */
 	if (s->keep_after < KEEP_MOST)
@@ -127,6 +169,7 @@ static bool release_own(struct order_slot *s, struct rt_thread *t)
 
 static bool lock_slot(struct order_slot *s)
 {
+	s->met++; /* roughly */
 	for (unsigned i = 0; i < PATIENCE; i++) {
 		for (unsigned k = 0; k < SPINS; k++) {
 			if (!__atomic_load_n(&s->lock, __ATOMIC_RELAXED) &&
@@ -160,9 +203,9 @@ static struct entry *find(uint32_t element)
 static bool tables(void)
 {
 	if (!order_sites)
-		order_sites = reserve_memory(SITES_MAX * sizeof(*order_sites));
+		order_sites = reserve_memory(SITES_MAX * sizeof(*order_sites), 0);
 	if (!table)
-		table = reserve_memory(TABLE * sizeof(*table));
+		table = reserve_memory(TABLE * sizeof(*table), 0);
 	return order_sites && table;
 }
 
@@ -211,16 +254,22 @@ uint32_t order_sync_element(const void *object)
 
 /* ---- the file ---- */
 
-static bool map_window(uint64_t size)
+static bool set_path(void)
 {
-	char path[4200];
 	size_t len = strlen(rt_dir);
-	long fd, p;
 
 	if (!len || len + 9 >= sizeof(path))
 		return false;
 	memcpy(path, rt_dir, len);
 	memcpy(path + len, "/vectors", 9);
+	return true;
+}
+
+/* Calls nobody outside: see order-kept.S. */
+static bool map_window(uint64_t size)
+{
+	long fd, p;
+
 	fd = rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_CLOEXEC, 0644, 0, 0);
 	if (fd < 0)
 		return false;
@@ -359,8 +408,13 @@ void order_init(void)
 {
 	const char *profile = rt_option_value("profile");
 
-	order_slots = reserve_memory(SLOTS_MAX * sizeof(*order_slots));
-	if (!order_slots || !tables() || !map_window(WINDOW_FIRST))
+	/* the order variant has 31 bits for the address of a slot */
+	order_slots = reserve_memory(SLOTS_MAX * sizeof(*order_slots), MAP_32BIT);
+	if (order_slots && order_can_patch())
+		plait_variant = PLAIT_VARIANT_ORDER;
+	if (!order_slots)
+		order_slots = reserve_memory(SLOTS_MAX * sizeof(*order_slots), 0);
+	if (!order_slots || !tables() || !set_path() || !map_window(WINDOW_FIRST))
 		return;
 	header = (struct plait_vectors_header *)window;
 	window += sizeof(*header);
@@ -381,13 +435,15 @@ void order_module(const struct plait_module *module, uint32_t first_site)
 {
 	static uint32_t base; /* of this module's elements */
 
-	if (!rt_ordering || have_profile || rt_mode != PLAIT_MODE_ORDER)
+	if (!rt_ordering)
 		return;
-	for (uint32_t i = 0; i < module->nsites && module->element_of_site; i++)
-		if (module->element_of_site[i] != UINT32_MAX)
-			order_set_site(first_site + i,
-				       slot_number(base + module->element_of_site[i]));
+	if (!have_profile && rt_mode == PLAIT_MODE_ORDER)
+		for (uint32_t i = 0; i < module->nsites && module->element_of_site; i++)
+			if (module->element_of_site[i] != UINT32_MAX)
+				order_set_site(first_site + i,
+					       slot_number(base + module->element_of_site[i]));
 	base += module->nelements;
+	order_patch(module, first_site);
 }
 
 /* ---- recording ---- */
@@ -435,13 +491,29 @@ struct order_slot *order_enter_slot(struct order_slot *s)
 		lost();
 		return NULL;
 	}
-	if (append(s, t->index) >= s->keep_after && can_keep) {
+	if (append(s, t->index) >= (s->met > CROWDED ? 1 : s->keep_after) && can_keep) {
 		held |= ORDER_KEPT;
 		__atomic_store_n(&t->held, (void *)held, __ATOMIC_RELAXED);
 		__atomic_store_n(&s->owner, t, __ATOMIC_RELEASE);
 	}
 	t->held = (void *)held;
 	return (struct order_slot *)held;
+}
+
+void order_enter_place(struct order_slot *s)
+{
+	struct rt_thread *t = rt_self();
+
+	if (t->held)
+		t->nested++;
+	else
+		order_enter_slot(s);
+}
+
+void order_forked(void)
+{
+	for (uint32_t i = 1; order_slots && i <= nslots; i++)
+		order_slots[i].owner = NULL;
 }
 
 static void sync_entry(uint32_t element)

@@ -2,6 +2,7 @@
 #ifndef RT_ORDER_H
 #define RT_ORDER_H
 
+#include "rt/order-offsets.h"
 #include "rt/rt.h"
 #include "unplait/vectors.h"
 
@@ -15,11 +16,10 @@ struct order_slot {
 	uint32_t sequence, nwords;
 	struct rt_thread *owner; /* NULL: the lock is taken and released for every access */
 	uint32_t keep_after;	 /* accesses in a row that make an owner */
-	uint8_t pad[20];
+	uint32_t met;		 /* how often somebody found it taken */
+	uint8_t pad[16];
 };
 _Static_assert(sizeof(struct order_slot) == 64, "one cache line");
-
-#define ORDER_KEPT 1ul /* in rt_thread.held: the lock is not released afterwards */
 
 /* Slot number (from 1) of each site; 0: not recorded. */
 extern uint32_t *order_sites;
@@ -40,6 +40,17 @@ static inline bool order_records(uint32_t site)
 {
 	return site < order_nsites && order_sites[site];
 }
+
+/* order-patch.c. Can the text of this process be changed? */
+bool order_can_patch(void);
+/* Have the sites with a slot recorded, in the module's order variant. */
+void order_patch(const struct plait_module *module, uint32_t first_site);
+/* Where the program made an access whose recorded copy lies at pc; pc itself if it is none. */
+uint64_t order_hot_pc(uint64_t pc);
+/* In the child of a fork: nobody owns anything. */
+void order_forked(void);
+/* For order-kept.S: begin an access that was not the owner's. */
+void order_enter_place(struct order_slot *slot);
 
 /* Before and after the access. What enter returns goes to leave. */
 static inline struct order_slot *order_enter(uint32_t site)

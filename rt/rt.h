@@ -9,13 +9,13 @@
  *	record.c     events into buffers (record.h: the fast path)
  *	failure.c    fatal signals, assert()                 pcs.c   program counters as sites
  *	hooks.c      memory accesses of the full variant     path.c  branch bits of the path variant
- *	order.c      access vectors of modes order and block
- *	alloc.c      allocation                              tsan.c  the -fsanitize=thread interface
- *	signals.c    signals from thread to thread, under control
- *	keys.c       thread-specific data at the end of a controlled thread
- *	graph.c      mode graph (graph-store.c: its files; graph-hw.c: the model of caches)
- *	interpose.c  taking over libc's functions; sync-*.c, io.c, time.c: the taken-over functions
- *	control/     the control engine (control.h is its interface to the rest) */
+ *	order.c      access vectors of modes order and block; order-patch.c puts the order variant's
+ *hooks in alloc.c      allocation                              tsan.c  the -fsanitize=thread
+ *interface signals.c    signals from thread to thread, under control keys.c       thread-specific
+ *data at the end of a controlled thread graph.c      mode graph (graph-store.c: its files;
+ *graph-hw.c: the model of caches) interpose.c  taking over libc's functions; sync-*.c, io.c,
+ *time.c: the taken-over functions control/     the control engine (control.h is its interface to
+ *the rest) */
 #ifndef RT_RT_H
 #define RT_RT_H
 
@@ -54,6 +54,8 @@ struct rt_thread {
 	uint64_t last_clock;
 	uint32_t index;	    /* into plait_run.threads */
 	uint32_t nchildren; /* how many threads it has created */
+	void *held;	    /* mode order: the element whose lock it holds */
+	uint32_t nested;    /* accesses of signal handlers inside such an access */
 	uint64_t *bits;	    /* its plait_bits */
 	bool ended;
 	bool in_signal;			/* inside a signal handler of the target */
@@ -62,7 +64,6 @@ struct rt_thread {
 	uint64_t stack_low, stack_size; /* 0: ask libc */
 	void *control;			/* the control engine's own per-thread state */
 	void *graph;			/* the graph collector's own per-thread state */
-	void *held;			/* mode order: the element whose lock it holds */
 	void *start_routine, *start_arg;
 	uint64_t handle; /* its pthread_t, once known */
 };

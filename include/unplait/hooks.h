@@ -1,7 +1,7 @@
 /* unplait/hooks.h - what instrumented code calls: the interface between `unplait cc` and libplait.
  *
- * A binary holds up to three versions ("variants") of each instrumented function: plain, path and
- * full. plait_variant is set before the first constructor runs and never changes afterwards;
+ * A binary holds up to four versions ("variants") of each instrumented function: plain, path, full
+ * and order. plait_variant is set before the first constructor runs and never changes afterwards;
  * dispatch stubs (function pointers, exported functions, constructors, thread entries) look at it.
  *
  * Sites. Every hook that names a program point passes a 32-bit site number. Sites are numbered per
@@ -24,12 +24,34 @@
 #define PLAIT_VARIANT_PLAIN 0
 #define PLAIT_VARIANT_PATH  1
 #define PLAIT_VARIANT_FULL  2
+#define PLAIT_VARIANT_ORDER 3 /* a link that drops unused sections has full in its place */
 
 #ifndef PLAIT_EXPORT
 #define PLAIT_EXPORT __attribute__((visibility("default")))
 #endif
 
 PLAIT_EXPORT extern int plait_variant;
+
+/* ---- order variant ----
+ *
+ * Accesses are the program's own instructions, at least five bytes long. Where the profile wants
+ * one recorded, the runtime writes a jump over it, to a piece of code out of the way:
+ *
+ *	pushq	$number			the site's; the runtime puts the slot's address here
+ *	call	plait_order_enter_kept	takes the number off the stack
+ *	(the access)
+ *	call	plait_order_leave_kept
+ *	jmp	behind the access
+ *
+ * Both calls keep every register. An access that is more than one instruction (atomic
+ * read-modify-write) has a place before it that enters, and one behind that leaves. */
+struct plait_order_place {
+	int32_t hot, cold; /* relative to their own address */
+	uint32_t site;	   /* in its module */
+	uint32_t leaves;   /* it only leaves: there is no number */
+};
+PLAIT_EXPORT void plait_order_enter_kept(void);
+PLAIT_EXPORT void plait_order_leave_kept(void);
 
 /* One per instrumented module, emitted by cc as a constant; a constructor of the highest priority
  * (executable: .preinit_array) hands it to plait_register_module. */
@@ -44,8 +66,10 @@ struct plait_module {
 	/* element of each access site, index site-1; UINT32_MAX for sites that are no access. Used
 	 * by modes order/block/graph. */
 	const uint32_t *element_of_site;
+	/* The places of the order variant; an entry with hot == 0 is none. */
+	const struct plait_order_place *order_places, *order_places_end;
 };
-#define PLAIT_MODULE_VERSION 1
+#define PLAIT_MODULE_VERSION 2
 PLAIT_EXPORT void plait_register_module(const struct plait_module *module);
 
 /* ---- path and full variants ---- */
