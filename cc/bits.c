@@ -30,8 +30,7 @@ static bool has_feature(LLVMValueRef f, const char *feature)
 	return a && strstr(LLVMGetStringAttributeValue(a, &n), feature);
 }
 
-/* What libc may do to registers that rt/kept.S knows nothing of. */
-static void add_clobbers(struct strbuf *sb, LLVMValueRef f)
+void bits_add_clobbers(struct strbuf *sb, LLVMValueRef f)
 {
 	bool many = has_feature(f, "+avx512");
 
@@ -92,7 +91,7 @@ void bits_push(const struct bits *s, LLVMBuilderRef b, LLVMValueRef f, LLVMValue
 		    !s->full	 ? ""
 		    : s->library ? ",r"
 				 : ",i");
-	add_clobbers(&constraints, f);
+	bits_add_clobbers(&constraints, f);
 	code = LLVMGetInlineAsm(type, text.data, text.len, constraints.data, constraints.len, true,
 				true, LLVMInlineAsmDialectATT, false);
 	call = LLVMBuildCall2(b, type, code, args, s->full ? 2 : 1, "");

@@ -12,6 +12,11 @@ struct bits {
 	bool library; /* its sites are no constants, plait_bits is another module's */
 };
 
+struct strbuf;
+
+/* For assembly in `f` that calls what rt/kept.S has: constraints for the registers that libc may
+ * change and kept.S knows nothing of. */
+void bits_add_clobbers(struct strbuf *sb, LLVMValueRef f);
 /* Where the builder stands, inside `f`: note whether `taken` (an i1). */
 void bits_push(const struct bits *s, LLVMBuilderRef b, LLVMValueRef f, LLVMValueRef taken,
 	       LLVMValueRef site);

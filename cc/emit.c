@@ -2,8 +2,8 @@
  *
  * The objects' bitcode has been through the compile-time half of clang's link-time pipeline;
  * plain gets the other half, so that mode off runs at the speed of `clang -O2`. Code generation is
- * what a link spends its time on, four times: path and full are spared what they can do without.
- * Most of their functions are hooks with little between them, and those get no optimised code
+ * what a link spends its time on, five times: the others are spared what they can do without. Most
+ * functions of path and full are hooks with little between them, and those get no optimised code
  * ("optnone"): it would not make a difference. */
 #include "cc/variant.h"
 
@@ -139,8 +139,8 @@ static void keep_calls(struct program *p)
 	}
 }
 
-/* path and order have no variables, but LLVM would look where they are all the same. Global, hence
- * once, in the child that makes the variant. */
+/* path, graph and order have no variables, but LLVM would look where they are all the same. Global,
+ * hence once, in the child that makes the variant. */
 static void spare_variables(void)
 {
 	static const char *const words[] = { "unplait-cc",
@@ -173,16 +173,19 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 		return take_message("the instrumented module is wrong", message);
 	LLVMDisposeMessage(message);
 	times_note("instrument", v);
-	if (v == PLAIT_VARIANT_PATH || v == PLAIT_VARIANT_ORDER)
+	if (v != PLAIT_VARIANT_PLAIN && v != PLAIT_VARIANT_FULL)
 		spare_variables();
 	LLVMPassBuilderOptionsSetLoopVectorization(options, true);
 	LLVMPassBuilderOptionsSetSLPVectorization(options, true);
-	/* full is calls of hooks with little between them: tidying up is all it needs. Nobody looks
-	 * at variables in path; the debugger runs full. */
-	if (v == PLAIT_VARIANT_FULL)
-		pipeline = xstrdup("globaldce,always-inline,globaldce,"
-				   "function(sroa,early-cse,"
-				   "instcombine<no-verify-fixpoint>,simplifycfg)");
+	/* full is calls of hooks with little between them: tidying up is all it needs; graph has
+	 * been optimised when it was compiled, and would not be vectorised. Nobody looks at
+	 * variables in path; the debugger runs full. */
+	if (v == PLAIT_VARIANT_FULL || v == PLAIT_VARIANT_GRAPH)
+		pipeline =
+			xasprintf("%sglobaldce,always-inline,globaldce,"
+				  "function(sroa,early-cse,"
+				  "instcombine<no-verify-fixpoint>,simplifycfg)",
+				  v == PLAIT_VARIANT_GRAPH ? "strip-nonlinetable-debuginfo," : "");
 	else
 		pipeline =
 			xasprintf("%sglobaldce,always-inline,lto<O%c>",

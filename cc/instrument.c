@@ -2,8 +2,9 @@
  *
  * Full: scalar loads, stores and atomics are *replaced* by the hook that performs them; wide ones
  * get a range hook in front. Path: branch bits, values of loads that feed addresses, inputs. Both:
- * the call site is stored before external calls, and allocation goes through libplait. Order: the
- * accesses alone, as places (places.c), and the call sites.
+ * the call site is stored before external calls, and allocation goes through libplait. Graph: all
+ * accesses stay, with a look at the shadow in front (shadow.c). Order: the accesses alone, as
+ * places (places.c), and the call sites.
  *
  * No block is ever split (the C API cannot repair phis): a branch bit is a piece of assembly
  * (bits.c), the index of the successor a switch takes comes from a small local function marked
@@ -16,6 +17,7 @@
 #include "cc/calls.h"
 #include "cc/places.h"
 #include "cc/program.h"
+#include "cc/shadow.h"
 #include "unplait/hooks.h"
 
 #include <stdarg.h>
@@ -30,6 +32,7 @@ struct hooks {
 	LLVMTypeRef i1, i8, i16, i32, i64, ptr, none;
 	LLVMValueRef call_site, module_base;
 	struct bits bits;
+	struct shadow shadow;
 	unsigned nswitches;
 	int variant;
 };
@@ -595,9 +598,55 @@ static void order_one(struct hooks *h, const struct plan *plan)
 	}
 }
 
+static void look(struct hooks *h, const struct plan *plan, bool write)
+{
+	LLVMValueRef at = plan->at, value = write ? LLVMGetOperand(at, 0) : at;
+	struct shadow_access a = { .write = write,
+				   .address = LLVMGetOperand(at, write ? 1 : 0),
+				   .bytes = bytes_of(h, LLVMTypeOf(value)),
+				   .alignment = LLVMGetAlignment(at),
+				   .site = site_value(h, plan->site) };
+
+	shadow_look(&h->shadow, h->b, LLVMGetBasicBlockParent(LLVMGetInstructionParent(at)), &a);
+}
+
+static void graph_one(struct hooks *h, const struct plan *plan)
+{
+	bool plain = (plan->action == ACT_LOAD || plan->action == ACT_STORE) &&
+		     LLVMGetOrdering(plan->at) == LLVMAtomicOrderingNotAtomic;
+
+	if (plain)
+		look(h, plan, plan->action == ACT_STORE);
+	else
+		full_one(h, plan);
+}
+
+static void graph(struct hooks *h, const struct plan *plan)
+{
+	switch (plan->action) {
+	case ACT_BRANCH:
+	case ACT_SWITCH:
+	case ACT_RESULT:
+		break;
+	case ACT_CALL:
+		set_call_site(h, plan->at, plan->site);
+		break;
+	case ACT_ALLOC:
+		alloc(h, plan);
+		break;
+	default:
+		if (plan->instrumented)
+			graph_one(h, plan);
+	}
+}
+
 static void one(struct hooks *h, const struct plan *plan)
 {
 	place_before(h, plan->at);
+	if (h->variant == PLAIT_VARIANT_GRAPH) {
+		graph(h, plan);
+		return;
+	}
 	if (h->variant == PLAIT_VARIANT_ORDER) {
 		order_one(h, plan);
 		return;
@@ -645,6 +694,7 @@ static void init(struct hooks *h, struct program *p, int v)
 	LLVMSetThreadLocalMode(h->call_site,
 			       p->library ? LLVMInitialExecTLSModel : LLVMLocalExecTLSModel);
 	h->bits = (struct bits){ p->context, v == PLAIT_VARIANT_FULL, p->library };
+	h->shadow = (struct shadow){ p->context, p->library };
 	if (p->library) {
 		h->module_base = LLVMAddGlobal(h->m, h->i32, "plait_module_base");
 		LLVMSetVisibility(h->module_base, LLVMHiddenVisibility);
@@ -695,7 +745,7 @@ void instrument(struct program *p, int v)
 	forget_effects(p);
 	for (size_t i = 0; i < p->plans.len; i++)
 		one(&h, &p->plans.data[i]);
-	if (v == PLAIT_VARIANT_FULL || v == PLAIT_VARIANT_ORDER)
+	if (v != PLAIT_VARIANT_PATH)
 		frame_pointers(p);
 	LLVMDisposeBuilder(h.b);
 }

@@ -3,7 +3,7 @@
  *	1. an ordinary link of the objects' native code, with a map: errors are the user's own, and
  *	   the map says which archive members were used;
  *	2. the bitcode of exactly those objects, merged, analysed and planned;
- *	3. three children, one per variant, each with its own copy of everything, write objects;
+ *	3. five children, one per variant, each with its own copy of everything, write objects;
  *	4. the user's link again, with those objects instead of his, the tables and libplait.
  *
  * A link without bitcode, or one that has no room for a runtime (-nostdlib, -static, -r), stops
@@ -95,7 +95,8 @@ static const struct object *find_library(struct link *l, const struct arg *arg)
 
 static void push_ours(struct link *l, struct command *c, bool *done)
 {
-	static const char *const names[] = { "plain.o", "path.o", "full.o", "order.o", "tables.o" };
+	static const char *const names[] = { "plain.o", "path.o",  "full.o",
+					     "graph.o", "order.o", "tables.o" };
 
 	if (*done)
 		return;
@@ -194,7 +195,7 @@ static struct err *final_link(struct link *l, int *status)
 
 /* ---- the variants ---- */
 
-static const char *const object_names[] = { "plain.o", "path.o", "full.o", "order.o" };
+static const char *const object_names[] = { "plain.o", "path.o", "full.o", "graph.o", "order.o" };
 
 /* In a child: change our copy of the program, write the object, leave. */
 static _Noreturn void emit_variant(struct link *l, int v)
@@ -235,8 +236,8 @@ static struct err *child_failed(struct link *l, int v, int st)
 static struct err *emit_variants(struct link *l)
 {
 	struct err *err = NULL;
-	int n = l->program.has_order ? 4 : 3;
-	pid_t pids[4];
+	int n = l->program.has_order ? PLAIT_VARIANTS : PLAIT_VARIANT_ORDER;
+	pid_t pids[PLAIT_VARIANTS];
 
 	fflush(NULL);
 	for (int v = 0; v < n; v++) {
@@ -267,7 +268,7 @@ static struct err *write_build(struct link *l, const char *path)
 	struct strbuf sb = { 0 };
 	struct err *err;
 
-	strbuf_addf(&sb, "output %s\nkind %s\nvariants plain path full%s\ntrace_all %d\n",
+	strbuf_addf(&sb, "output %s\nkind %s\nvariants plain path full graph%s\ntrace_all %d\n",
 		    l->output, l->args->shared ? "library" : "executable",
 		    l->program.has_order ? " order" : "", l->program.trace_all);
 	for (size_t i = 0; i < l->objects.len; i++) {

@@ -1,6 +1,6 @@
 /* cc/program.c - merge bitcode, and make every name fit to be shared by three objects.
  *
- * The three variants become three object files that use one set of variables, so whatever was
+ * The five variants become five object files that use one set of variables, so whatever was
  * local to a source file becomes hidden, under a name that no other code can mean: NAME.plait.
  * (A hidden symbol called `log` would be found by a static libc.) Constants whose address does not
  * matter stay local; each variant keeps its own copy. */

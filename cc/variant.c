@@ -1,9 +1,9 @@
-/* cc/variant.c - one module, four versions.
+/* cc/variant.c - one module, five versions.
  *
  * Each runs in a forked child on the child's own copy of the module.
  *
- *	          plain                      path, full, order
- *	body      f.plait.plain, local       f.plait.path / .full / .order, hidden
+ *	          plain                      path, full, graph, order
+ *	body      f.plait.plain, local       f.plait.path ..., hidden
  *	symbol f  dispatch stub              declaration
  *	variable  definition                 declaration (constants keep their value to fold)
  *
@@ -11,7 +11,7 @@
  * variable, an argument, a vtable, a constructor list - means the symbol, hence the stub:
  *
  *	f(...): switch (plait_variant) { case 1: jump f.plait.path; case 2: jump f.plait.full;
- *	                                 case 3: jump f.plait.order;
+ *	                                 case 3: jump f.plait.graph; case 4: jump f.plait.order;
  *	                                 default: jump f.plait.plain }
  *
  * Calls of a weak function go through the symbol too: another definition may win. */
@@ -23,7 +23,8 @@
 
 #include <string.h>
 
-static const char *const suffix[] = { "plait.plain", "plait.path", "plait.full", "plait.order" };
+static const char *const suffix[] = { "plait.plain", "plait.path", "plait.full", "plait.graph",
+				      "plait.order" };
 
 struct values VEC_FIELDS(LLVMValueRef);
 
@@ -130,7 +131,10 @@ static const char stub_text[] = "movq plait_variant@GOTPCREL(%rip), %r11\n\t"
 				"2:\tcmpl $$2, %r11d\n\t"
 				"jne 3f\n\t"
 				"jmp ${2:P}\n"
-				"3:\tjmp ${3:P}";
+				"3:\tcmpl $$3, %r11d\n\t"
+				"jne 4f\n\t"
+				"jmp ${3:P}\n"
+				"4:\tjmp ${4:P}";
 
 static void add_function_attribute(struct program *p, LLVMValueRef f, const char *name)
 {
@@ -144,11 +148,12 @@ static void build_stub(struct program *p, LLVMValueRef stub, const struct fn *fn
 {
 	LLVMBuilderRef b = LLVMCreateBuilderInContext(p->context);
 	LLVMTypeRef ptr = LLVMPointerTypeInContext(p->context, 0),
-		    types[4] = { ptr, ptr, ptr, ptr };
-	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(p->context), types, 4, 0);
-	LLVMValueRef targets[4], text;
+		    types[PLAIT_VARIANTS] = { ptr, ptr, ptr, ptr, ptr };
+	LLVMTypeRef type =
+		LLVMFunctionType(LLVMVoidTypeInContext(p->context), types, PLAIT_VARIANTS, 0);
+	LLVMValueRef targets[PLAIT_VARIANTS], text;
 
-	for (int v = 0; v < 4; v++) {
+	for (int v = 0; v < PLAIT_VARIANTS; v++) {
 		_cleanup_(xfreep) char *name = xasprintf("%s.%s", fn->name, suffix[v]);
 
 		targets[v] = fn->f;
@@ -160,9 +165,9 @@ static void build_stub(struct program *p, LLVMValueRef stub, const struct fn *fn
 		}
 	}
 	LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(p->context, stub, ""));
-	text = LLVMGetInlineAsm(type, stub_text, strlen(stub_text), "s,s,s,s", 7, true, false,
+	text = LLVMGetInlineAsm(type, stub_text, strlen(stub_text), "s,s,s,s,s", 9, true, false,
 				LLVMInlineAsmDialectATT, false);
-	LLVMBuildCall2(b, type, text, targets, 4, "");
+	LLVMBuildCall2(b, type, text, targets, PLAIT_VARIANTS, "");
 	LLVMBuildUnreachable(b);
 	LLVMDisposeBuilder(b);
 	add_function_attribute(p, stub, "naked");
@@ -212,7 +217,7 @@ static void split_function(struct program *p, struct fn *fn, int v)
 	}
 }
 
-/* path, full and order: variables live in plain. */
+/* All but plain: variables live there. */
 static void strip_variables(struct program *p)
 {
 	LLVMValueRef next;
@@ -276,8 +281,8 @@ static void resolve_alias_calls(struct program *p)
 	}
 }
 
-/* path, full, order: an alias becomes a declaration of its name. The C API cannot delete an alias,
- * so it is left local, unused and pointing at a dummy; the optimiser sweeps it up. */
+/* All but plain: an alias becomes a declaration of its name. The C API cannot delete an alias, so
+ * it is left local, unused and pointing at a dummy; the optimiser sweeps it up. */
 static void strip_aliases(struct program *p)
 {
 	LLVMTypeRef i8 = LLVMInt8TypeInContext(p->context);

@@ -10,16 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_text(const struct record_runs *runs)
+static void print_text(const struct record_runs *runs, const char *mode)
 {
+	bool graph = strcmp(mode, "graph") == 0;
+
 	for (size_t i = 0; i < runs->len; i++) {
 		const struct record_run *r = &runs->data[i];
 		bool failed = r->outcome != PLAIT_OUTCOME_PASS;
 
-		printf("%s: %s%s%s%s%s, %zu thread%s, %llu events", r->plait,
+		printf("%s: %s%s%s%s%s, %zu thread%s, %llu %s", r->plait,
 		       color(failed ? COLOR_RED : COLOR_GREEN), outcome_name(r->outcome),
 		       color(COLOR_OFF), r->message ? ": " : "", r->message ? r->message : "",
-		       r->nthreads, r->nthreads == 1 ? "" : "s", (unsigned long long)r->nevents);
+		       r->nthreads, r->nthreads == 1 ? "" : "s",
+		       (unsigned long long)(r->has_graph ? r->nedges : r->nevents),
+		       r->has_graph ? "communications" : "events");
 		if (r->lost)
 			printf(", %llu lost", (unsigned long long)r->lost);
 		puts("");
@@ -27,6 +31,9 @@ static void print_text(const struct record_runs *runs)
 	if (runs->len && runs->data[0].sync_only)
 		log_note("the program was not built with `unplait cc`: only synchronisation was "
 			 "recorded");
+	else if (runs->len && graph && !runs->data[0].has_graph)
+		log_warn("no communication was collected: there was no room for its bookkeeping. "
+			 "It needs address space, not memory: is there a limit (`ulimit -v`)?");
 }
 
 static struct err *print_json(const struct cmd_common *common, const struct record_runs *runs,
@@ -219,7 +226,7 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 		if (common.json)
 			err = print_json(&common, &results, failed);
 		else
-			print_text(&results);
+			print_text(&results, o.mode);
 	}
 	record_runs_deinit(&results);
 	return err;

@@ -131,8 +131,9 @@ static void on_fatal_signal(int signal, siginfo_t *info, void *context)
 	struct sigaction action = { .sa_handler = SIG_DFL };
 
 	fail(signal == SIGABRT ? PLAIT_OUTCOME_ASSERT : PLAIT_OUTCOME_SIGNAL, signal, info->si_code,
-	     sent ? NULL : info->si_addr, signal == SIGABRT ? "aborted" : NULL,
-	     (uint64_t)uc->uc_mcontext.gregs[REG_RIP], (uint64_t)uc->uc_mcontext.gregs[REG_RBP]);
+	     sent ? NULL : (void *)rt_graph_address((uint64_t)info->si_addr),
+	     signal == SIGABRT ? "aborted" : NULL, (uint64_t)uc->uc_mcontext.gregs[REG_RIP],
+	     (uint64_t)uc->uc_mcontext.gregs[REG_RBP]);
 	again_end(signal);
 	real.sigaction(signal, &action, NULL);
 	if (sent) /* it is blocked now and arrives when this handler returns */

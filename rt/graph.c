@@ -41,38 +41,21 @@
 #define LOCKS  4096
 #define REPEAT 16 /* a power of two */
 
+/* What the fast path compares with matches no cell. */
+#define SKIP_NOTHING                                                                               \
+	{ .read = TWO(TAG_OF_NONE << TAG_SHIFT),                                                   \
+	  .write = TWO(TAG_OF_NONE << TAG_SHIFT),                                                  \
+	  .tags = TAGS_OF_TWO,                                                                     \
+	  .own = OWN_OF_TWO,                                                                       \
+	  .want = 0x00010001 }
+
 bool rt_graph; /* collecting */
-static struct graph_thread nobody;
-__thread struct graph_thread *graph_self_ = &nobody;
-static struct region **regions;
+__thread struct plait_shadow plait_shadow = SKIP_NOTHING;
 static uint8_t locks[LOCKS];
 static uint32_t shift;
-static bool first_read, first_write, hardware;
+static bool first_read, first_write, hardware, shadow_mapped;
 bool graph_racy;
-
-static struct region *region_new(uint64_t i)
-{
-	struct region *r = graph_memory(sizeof(*r)), *expected = NULL;
-
-	if (!r)
-		return NULL;
-	if (__atomic_compare_exchange_n(&regions[i], &expected, r, false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE))
-		return r;
-	rt_syscall(SYS_munmap, (long)r, sizeof(*r), 0, 0, 0, 0);
-	return expected;
-}
-
-static inline struct region *region_of(uint64_t address)
-{
-	uint64_t i = address >> REGION_SHIFT;
-	struct region *r;
-
-	if (unlikely(i >= REGIONS))
-		return NULL;
-	r = __atomic_load_n(&regions[i], __ATOMIC_ACQUIRE);
-	return likely(r != NULL) ? r : region_new(i);
-}
+uint64_t graph_shadowed[2];
 
 static inline uint8_t *lock_of(uint64_t address)
 {
@@ -236,39 +219,30 @@ static inline bool skips(const struct graph_thread *g, bool write, const uint32_
 	return write ? skip_write(g, c) : skip_read(g, c, sharers);
 }
 
-/* n words (or one line) from an address on, all of one lock. */
-static void access_words(struct graph_thread *g, bool write, uint64_t address, uint64_t n,
+/* The words (or the line) from one address to another, all of one lock. */
+static void access_words(struct graph_thread *g, bool write, uint64_t a, uint64_t end,
 			 uint32_t site)
 {
-	struct region *r = region_of(address);
-	uint64_t i = (address & ((1ull << REGION_SHIFT) - 1)) >> shift, end = i + n;
+	uint64_t unit = 1ull << shift;
 	uint8_t *lock;
 
-	if (unlikely(!r))
+	if (unlikely(!is_shadowed(a)))
 		return;
-	while (graph_racy && i < end && skips(g, write, &r->writer[i], &r->sharers[i]))
-		i++;
-	if (i == end)
+	a &= ~(unit - 1);
+	while (graph_racy && a < end && skips(g, write, cell_of(a), sharers_of(a)))
+		a += unit;
+	if (a >= end)
 		return;
-	lock = lock_of(address);
-	for (; i < end; i++) {
-		if (skips(g, write, &r->writer[i], &r->sharers[i]))
+	lock = lock_of(a);
+	for (; a < end; a += unit) {
+		if (skips(g, write, cell_of(a), sharers_of(a)))
 			continue;
 		if (write)
-			analyse_write(g, &r->writer[i], &r->sharers[i], site);
+			analyse_write(g, cell_of(a), sharers_of(a), site);
 		else
-			analyse_read(g, &r->writer[i], &r->sharers[i], site);
+			analyse_read(g, cell_of(a), sharers_of(a), site);
 	}
 	__atomic_clear(lock, __ATOMIC_RELEASE);
-}
-
-/* What the fast path compares with matches no cell. */
-static void skip_nothing(struct graph_thread *g)
-{
-	g->regions = regions;
-	g->read_tags = g->write_tags = TWO(TAG_OF_NONE << TAG_SHIFT);
-	g->read_bits = 0;
-	g->read_want = 0x00010001;
 }
 
 static struct graph_thread *attach(struct rt_thread *t)
@@ -280,16 +254,15 @@ static struct graph_thread *attach(struct rt_thread *t)
 	g = graph_thread_new(t->index);
 	if (!g)
 		return NULL;
-	skip_nothing(g);
+	plait_shadow = (struct plait_shadow)SKIP_NOTHING;
 	if (graph_racy && shift == 2) {
-		g->read_tags = TWO(g->tag << TAG_SHIFT);
+		plait_shadow.read = TWO(g->tag << TAG_SHIFT);
 		if (first_write)
-			g->write_tags = g->read_tags;
+			plait_shadow.write = plait_shadow.read;
 		if (first_read && g->exact_bit)
-			g->read_bits = g->read_want = g->bit * 0x00010001u;
+			plait_shadow.bits = plait_shadow.want = g->bit * 0x00010001u;
 	}
 	__atomic_store_n((struct graph_thread **)&t->graph, g, __ATOMIC_RELEASE);
-	graph_self_ = g;
 	return g;
 }
 
@@ -302,8 +275,7 @@ static void access_range(struct graph_thread *g, bool write, uint64_t from, size
 		if (hardware)
 			graph_hw_access(g, write, a >> shift, site);
 		else
-			access_words(g, write, a,
-				     ((next < end ? next : end) - a + unit - 1) >> shift, site);
+			access_words(g, write, a, next < end ? next : end, site);
 	}
 }
 
@@ -324,13 +296,20 @@ void rt_graph_access(bool write, const void *p, size_t n, uint32_t site)
 	t->depth = RT_BUSY;
 	__asm__ volatile("" ::: "memory");
 	if (likely(a >> shift == last >> shift && !hardware))
-		access_words(g, write, a, 1, site);
+		access_words(g, write, a, last + 1, site);
 	else if (n)
 		access_range(g, write, a, n, site);
 	__asm__ volatile("" ::: "memory");
 	t->depth = 0;
 	if (!rt_writing) /* records say sites as differences to this one */
 		t->last_site = site;
+}
+
+/* From the graph variant. */
+void plait_shadow_slow(uint32_t site, const void *p, uint32_t size, uint32_t write)
+{
+	if (rt_graph && !graph_skips(write, (uint64_t)p, size))
+		rt_graph_access(write, p, size, site);
 }
 
 static void before_access(uint32_t kind, const void *p, size_t size, uint32_t site)
@@ -363,20 +342,57 @@ void rt_graph_fresh(const void *p, size_t n)
 	uint64_t unit = 1ull << shift, at = ((uint64_t)p + unit - 1) & ~(unit - 1);
 	uint64_t end = ((uint64_t)p + n) & ~(unit - 1);
 
-	while (at < end) {
-		uint64_t stop = ((at >> REGION_SHIFT) + 1) << REGION_SHIFT;
-		struct region *r =
-			at >> REGION_SHIFT < REGIONS ? regions[at >> REGION_SHIFT] : NULL;
-		uint64_t i = (at & ((1ull << REGION_SHIFT) - 1)) >> shift, count;
+	if (at >= end || !is_shadowed(at) || !is_shadowed(end - 1))
+		return;
+	clear_array((char *)cell_of(at), (char *)cell_of(end - 4) + 4);
+	clear_array((char *)sharers_of(at), (char *)sharers_of(end - 4) + 2);
+}
 
-		stop = stop < end ? stop : end;
-		count = (stop - at) >> shift;
-		if (r) {
-			clear_array((char *)&r->writer[i], (char *)&r->writer[i + count]);
-			clear_array((char *)&r->sharers[i], (char *)&r->sharers[i + count]);
-		}
-		at = stop;
+extern void __asan_init(void) __attribute__((weak));
+
+/* Room for all of the shadow, that is: of numbers for its pages. */
+static bool map_shadow(uint64_t from, uint64_t to)
+{
+	static const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+	long want = (long)from, n = (long)(to - from);
+	long p = rt_syscall(SYS_mmap, want, n, PROT_READ | PROT_WRITE, flags, -1, 0);
+
+	if (p == -17 /* EEXIST: of the run before, in a process that was forked */ && shadow_mapped)
+		p = rt_syscall(SYS_mmap, want, n, PROT_READ | PROT_WRITE,
+			       (flags & ~MAP_FIXED_NOREPLACE) | MAP_FIXED, -1, 0);
+	if (p != want)
+		return false;
+	rt_syscall(SYS_madvise, want, n, MADV_NOHUGEPAGE, 0, 0, 0);
+	rt_syscall(SYS_madvise, want, n, MADV_DONTDUMP, 0, 0, 0);
+	return true;
+}
+
+/* AddressSanitizer's own shadow lies where those of the lowest memory would: with it the variables
+ * of a program that is not position independent are not seen. */
+static bool map_shadows(void)
+{
+	static const struct {
+		uint8_t from, to; /* TB */
+		bool low;
+	} memory[] = { { 0x00, 0x01, true },
+		       { 0x14, 0x16, true },
+		       { 0x2a, 0x2c, false },
+		       { 0x50, 0x60, false },
+		       { 0x70, 0x80, false } };
+
+	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
+		uint64_t from = (uint64_t)memory[i].from << 40 ^ SHADOW_BIT;
+		uint64_t to = from + ((uint64_t)(memory[i].to - memory[i].from) << 40);
+
+		if (memory[i].low && __asan_init)
+			continue;
+		if (!map_shadow(from, to) || !map_shadow(from >> 1, to >> 1))
+			return false;
+		for (uint64_t k = memory[i].from; k < memory[i].to; k++)
+			graph_shadowed[k / 64] |= 1ull << k % 64;
 	}
+	shadow_mapped = true;
+	return true;
 }
 
 static uint32_t number(const char *option, uint32_t otherwise)
@@ -394,7 +410,8 @@ bool rt_graph_start(void)
 	const char *granularity = rt_option_value("granularity");
 
 	rt_graph = false;
-	graph_self_ = &nobody; /* not of the run before, in a process that was forked */
+	/* not of the run before, in a process that was forked */
+	plait_shadow = (struct plait_shadow)SKIP_NOTHING;
 	shift = bytes || (granularity && granularity[0] == 'l') ? 6 : 2;
 	if (context > PLAIT_GRAPH_CONTEXT)
 		context = PLAIT_GRAPH_CONTEXT;
@@ -403,10 +420,8 @@ bool rt_graph_start(void)
 	first_write = !rt_option("no-first-write");
 	graph_racy = !rt_option("no-racy");
 	hardware = bytes != 0;
-	regions = graph_memory(REGIONS * sizeof(*regions));
-	if (!regions || !graph_open())
+	if (!map_shadows() || !graph_open())
 		return false;
-	skip_nothing(&nobody);
 	memset(locks, 0, sizeof(locks));
 	graph_header->version = PLAIT_GRAPH_VERSION;
 	graph_header->size = sizeof(*graph_header);
@@ -422,4 +437,15 @@ bool rt_graph_start(void)
 	rt_before_access = before_access;
 	rt_graph = true;
 	return true;
+}
+
+bool rt_graph_is_quick(void)
+{
+	return rt_graph && rt_mode == PLAIT_MODE_GRAPH && shift == 2 && !hardware && graph_racy;
+}
+
+/* What a program may have is shadowed: a fault elsewhere is one of the look that comes first. */
+uint64_t rt_graph_address(uint64_t address)
+{
+	return rt_graph && !is_shadowed(address) ? address ^ SHADOW_BIT : address;
 }

@@ -5,14 +5,39 @@
 #include "rt/rt.h"
 #include "unplait/graph.h"
 
-/* Memory is shadowed by regions of this many bytes; pages of a shadow cost when touched. */
-#define REGION_SHIFT 22
-#define REGIONS	     (1ull << (47 - REGION_SHIFT))
-#define CELLS	     (1ull << (REGION_SHIFT - 2))
+/* Where the shadow of an address lies: one bit of the address flipped, and half of that. The places
+ * where Linux puts the memory of programs, in units of 1 TB:
+ *
+ *	memory		cells		sharers
+ *	00		10		08		not position independent
+ *	14, 15		04, 05		02		no limit on the stack
+ *	2a, 2b		3a, 3b		1d		old layout
+ *	50 to 5f	40 to 4f	20 to 27	the program and its heap
+ *	70 to 7f	60 to 6f	30 to 37	all else
+ *
+ * Pages of it cost when touched. Instrumented code does the same sum: cc/shadow.c. */
+#define SHADOW_BIT (1ull << PLAIT_SHADOW_BIT)
+
+static inline uint32_t *cell_of(uint64_t a)
+{
+	return (uint32_t *)((a & ~3ull) ^ SHADOW_BIT);
+}
+
+static inline uint16_t *sharers_of(uint64_t a)
+{
+	return (uint16_t *)(((a & ~3ull) ^ SHADOW_BIT) >> 1);
+}
+
+/* May a program have memory there? Only there may it be looked at. */
+extern uint64_t graph_shadowed[2]; /* a bit for each TB */
+static inline bool is_shadowed(uint64_t a)
+{
+	return !(a >> 47) && graph_shadowed[a >> 46] >> (a >> 40 & 63) & 1;
+}
 
 /* A cell: who wrote last (a tag of 10 bits, 0 = nobody), whether anybody has read it since, and the
  * node of that write. Own writes, the most frequent ones, need not look at the sharers. */
-#define NODE_BITS   21
+#define NODE_BITS   PLAIT_CELL_NODE_BITS
 #define NODE_OF(c)  ((c) & ((1u << NODE_BITS) - 1))
 #define CELL_SHARED (1u << NODE_BITS)
 #define TAG_SHIFT   (NODE_BITS + 1)
@@ -21,11 +46,6 @@
 #define TWO(x)	    ((uint64_t)(x) << 32 | (x))
 #define TAGS_OF_TWO TWO(~0u << TAG_SHIFT)
 #define OWN_OF_TWO  TWO(~0u << NODE_BITS) /* the tag, and that nobody has read it */
-
-struct region {
-	uint32_t writer[CELLS];
-	uint16_t sharers[CELLS];
-};
 
 /* Two neighbours in one load. */
 typedef uint64_t __attribute__((may_alias)) two_cells;
@@ -36,11 +56,6 @@ typedef uint32_t __attribute__((may_alias)) two_sharers;
 
 /* Per thread, in memory of its own; the edges are a mapped file. */
 struct graph_thread {
-	/* What the fast path compares, for two words at once; values that never match switch off
-	 * an optimisation. */
-	struct region **regions;
-	uint64_t read_tags, write_tags;
-	uint32_t read_bits, read_want;
 	uint32_t index;
 	uint32_t tag;	/* in the upper bits of a cell */
 	uint16_t bit;	/* in a set of sharers */
@@ -71,8 +86,6 @@ struct graph_thread {
 	} write;
 };
 
-/* This thread's; until its first access that is looked at, that of nobody, who skips nothing. */
-extern __thread struct graph_thread *graph_self_ __attribute__((tls_model("initial-exec")));
 extern struct plait_graph_header *graph_header;
 extern struct plait_graph_node *graph_nodes;
 extern uint32_t graph_mask; /* of a context */
@@ -110,64 +123,40 @@ static inline struct graph_thread *graph_of(uint32_t thread)
 	return __atomic_load_n((struct graph_thread **)&rt_threads[thread].graph, __ATOMIC_ACQUIRE);
 }
 
-/* Of the two words from number i on: nothing new? */
-__attribute__((always_inline)) static inline bool
-graph_skips_two(const struct graph_thread *g, const struct region *r, bool write, uint64_t i)
+/* Of the two words from a on: nothing new? Looks without a lock; a stale answer only loses an edge
+ * (004 section 5.4.2). plait_shadow: what this thread's words look like; until its first access
+ * that is looked at, and where an optimisation is off, nothing that a cell ever is. */
+__attribute__((always_inline)) static inline bool skips_two(bool write, uint64_t a)
 {
-	uint64_t cells = *(const volatile two_cells *)&r->writer[i];
+	uint64_t cells = *(const volatile two_cells *)cell_of(a);
 
 	if (write)
-		return !((cells ^ g->write_tags) & OWN_OF_TWO);
-	return !((cells ^ g->read_tags) & TAGS_OF_TWO) ||
-	       (*(const volatile two_sharers *)&r->sharers[i] & g->read_bits) == g->read_want;
+		return !((cells ^ plait_shadow.write) & OWN_OF_TWO);
+	return !((cells ^ plait_shadow.read) & TAGS_OF_TWO) ||
+	       (*(const volatile two_sharers *)sharers_of(a) & plait_shadow.bits) ==
+		       plait_shadow.want;
 }
 
-__attribute__((always_inline)) static inline bool
-graph_skips_one(const struct graph_thread *g, const struct region *r, bool write, uint64_t i)
+__attribute__((always_inline)) static inline bool skips_one(bool write, uint64_t a)
 {
-	uint32_t cell = __atomic_load_n(&r->writer[i], __ATOMIC_RELAXED);
+	uint32_t cell = __atomic_load_n(cell_of(a), __ATOMIC_RELAXED);
 
 	if (write)
-		return !((cell ^ (uint32_t)g->write_tags) >> NODE_BITS);
-	return !((cell ^ (uint32_t)g->read_tags) >> TAG_SHIFT) ||
-	       (__atomic_load_n(&r->sharers[i], __ATOMIC_RELAXED) & (uint16_t)g->read_bits) ==
-		       (uint16_t)g->read_want;
+		return !((cell ^ (uint32_t)plait_shadow.write) >> NODE_BITS);
+	return !((cell ^ (uint32_t)plait_shadow.read) >> TAG_SHIFT) ||
+	       (__atomic_load_n(sharers_of(a), __ATOMIC_RELAXED) & (uint16_t)plait_shadow.bits) ==
+		       (uint16_t)plait_shadow.want;
 }
 
-/* The fast path: true when an aligned access of 1, 2, 4 or 8 bytes is nothing new. Looks without a
- * lock; a stale answer only loses an edge (004 section 5.4.2). */
+/* The fast path: true when an access of 1, 2, 4 or 8 bytes is nothing new. An address without a
+ * shadow faults here already: failure.c knows. */
 __attribute__((always_inline)) static inline bool graph_skips(bool write, uint64_t a, unsigned n)
 {
-	const struct graph_thread *g = graph_self_;
-	const struct region *r;
-	uint64_t i = (a & ((1ull << REGION_SHIFT) - 1)) >> 2;
+	unsigned over = (unsigned)(a & 3) + n;
 
-	/* not aligned, or no address of a program: the low bits go to the top */
-	if (unlikely((a >> __builtin_ctz(n) | a << (64 - __builtin_ctz(n)) % 64) >>
-		     (47 - __builtin_ctz(n))))
-		return false;
-	r = __atomic_load_n(&g->regions[a >> REGION_SHIFT], __ATOMIC_RELAXED);
-	if (unlikely(!r))
-		return false;
-	return n == 8 ? graph_skips_two(g, r, write, i) : graph_skips_one(g, r, write, i);
-}
-
-/* The same for one that is not aligned: up to three words. */
-static inline bool graph_skips_odd(bool write, uint64_t a, unsigned n)
-{
-	const struct graph_thread *g = graph_self_;
-	const struct region *r;
-	uint64_t i = (a & ((1ull << REGION_SHIFT) - 1)) >> 2;
-
-	if (!(a & (n - 1)) || a >> 47 || i + 3 > CELLS)
-		return false;
-	r = __atomic_load_n(&g->regions[a >> REGION_SHIFT], __ATOMIC_RELAXED);
-	if (unlikely(!r))
-		return false;
-	if ((a & 3) + n <= 4)
-		return graph_skips_one(g, r, write, i);
-	return graph_skips_two(g, r, write, i) &&
-	       ((a & 3) + n <= 8 || graph_skips_two(g, r, write, i + 1));
+	if (n == 1 || over <= 4)
+		return skips_one(write, a);
+	return skips_two(write, a) && (over <= 8 || skips_two(write, a + 4));
 }
 
 /* graph-hw.c */

@@ -53,8 +53,7 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 		if (rt_access == RT_ACCESS_PLAIN)                                                  \
 			return *q;                                                                 \
 		if (rt_access == RT_ACCESS_GRAPH) {                                                \
-			if (n == 1 || !graph_skips_odd(false, (uint64_t)p, n))                     \
-				rt_graph_access(false, p, n, site);                                \
+			rt_graph_access(false, p, n, site);                                        \
 			return *q;                                                                 \
 		}                                                                                  \
 		if (rt_access == RT_ACCESS_ORDER) {                                                \
@@ -80,8 +79,7 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 			return;                                                                    \
 		}                                                                                  \
 		if (rt_access == RT_ACCESS_GRAPH) {                                                \
-			if (n == 1 || !graph_skips_odd(true, (uint64_t)p, n))                      \
-				rt_graph_access(true, p, n, site);                                 \
+			rt_graph_access(true, p, n, site);                                         \
 			*q = v;                                                                    \
 			return;                                                                    \
 		}                                                                                  \
@@ -167,7 +165,7 @@ static inline bool range_is_new(bool write, const void *p, size_t n)
 {
 	uint64_t a = (uint64_t)p, end = a + n;
 
-	while (a + 8 <= end && (graph_skips(write, a, 8) || graph_skips_odd(write, a, 8)))
+	while (a + 8 <= end && graph_skips(write, a, 8))
 		a += 8;
 	if (a + 4 <= end && graph_skips(write, a, 4))
 		a += 4;

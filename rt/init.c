@@ -493,6 +493,7 @@ static void set_variant(void)
 {
 	plait_variant = rt_mode == PLAIT_MODE_OFF    ? PLAIT_VARIANT_PLAIN
 			: rt_mode == PLAIT_MODE_PATH ? PLAIT_VARIANT_PATH
+			: rt_graph_is_quick()	     ? PLAIT_VARIANT_GRAPH
 						     : PLAIT_VARIANT_FULL;
 }
 

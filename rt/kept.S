@@ -1,8 +1,8 @@
-/* Flushing branch bits from the middle of a function: every general register and the lower halves of
- * the vector registers are kept, so that instrumented code has nothing to save around a branch. What
- * wider code may lose to libc, `unplait cc` tells its code generator (cc/bits.c).
+/* Calls from the middle of a function, out of its way: every general register and the lower halves of
+ * the vector registers are kept, so that instrumented code has nothing to save around a branch or
+ * an access. What wider code may lose to libc, `unplait cc` tells its code generator (cc/bits.c).
  *
- * In the full variant a site lies below the return address. */
+ * In the full variant a site lies above the return address; in graph, a site and an address. */
 	.text
 
 	.macro push_kept reg
@@ -11,7 +11,7 @@
 	.cfi_rel_offset \reg, 0
 	.endm
 
-	.macro kept name, flush
+	.macro kept name, function, size=0, write=0
 	.globl	\name
 	.type	\name, @function
 \name:
@@ -34,7 +34,12 @@
 	movaps	%xmm\n, 16 * \n(%rsp)
 	.endr
 	movl	16(%rbp), %edi
-	call	\flush@PLT
+	.if	\size
+	movq	24(%rbp), %rsi
+	movl	$\size, %edx
+	movl	$\write, %ecx
+	.endif
+	call	\function@PLT
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	movaps	16 * \n(%rsp), %xmm\n
 	.endr
@@ -57,4 +62,8 @@
 
 	kept	plait_flush_bits_kept, plait_flush_bits
 	kept	plait_flush_branch_kept, plait_flush_branch
+	.irp	n, 1, 2, 4, 8
+	kept	plait_shadow_read\n\()_kept, plait_shadow_slow, \n, 0
+	kept	plait_shadow_write\n\()_kept, plait_shadow_slow, \n, 1
+	.endr
 	.section .note.GNU-stack, "", @progbits

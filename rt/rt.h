@@ -164,6 +164,10 @@ extern void (*rt_before_access)(uint32_t kind, const void *p, size_t size, uint3
 /* graph.c: mode graph, or control with option `graph`. */
 extern bool rt_graph;
 bool rt_graph_start(void); /* with the run folder open; false: no graph */
+/* Mode graph by words, with all that makes it quick? The graph variant does nothing else. */
+bool rt_graph_is_quick(void);
+/* An address that a look at the shadow may have failed at: the one that it was for. */
+uint64_t rt_graph_address(uint64_t address);
 void rt_graph_access(bool write, const void *p, size_t n, uint32_t site);
 void rt_graph_fresh(const void *p, size_t n); /* a newly allocated block */
 

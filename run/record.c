@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "unplait/graph.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -85,6 +86,21 @@ static char *plait_name(const struct record_options *o, unsigned run, const char
 	return xasprintf("%s/%04u-%s.plait", folder, run + 1, outcome);
 }
 
+/* Mode graph: what was collected. */
+static void note_graph(struct trace *t, struct record_run *ret)
+{
+	const struct plait_graph_header *h;
+	const void *data = NULL;
+	size_t len = 0;
+
+	err_free(trace_section(t, "graph", &data, &len));
+	if (!data || len < sizeof(*h))
+		return;
+	h = data;
+	ret->has_graph = true;
+	ret->nedges = h->edges;
+}
+
 static struct err *keep(struct recorder *r, const char *dir, char *path,
 			const struct trace_outcome *judged, double seconds, struct record_run *ret)
 {
@@ -107,6 +123,7 @@ static struct err *keep(struct recorder *r, const char *dir, char *path,
 	ret->lost = trace_meta(t)->lost;
 	ret->seconds = seconds;
 	ret->sync_only = r->sync_only;
+	note_graph(t, ret);
 	trace_close(t);
 	return NULL;
 }

@@ -25,6 +25,8 @@ struct record_run {
 	char *message; /* NULL = none */
 	size_t nthreads;
 	uint64_t nevents, lost;
+	bool has_graph; /* mode graph */
+	uint64_t nedges;
 	double seconds;
 	bool sync_only; /* the program was not built with unplait */
 };

@@ -1,8 +1,9 @@
 /* unplait/hooks.h - what instrumented code calls: the interface between `unplait cc` and libplait.
  *
- * A binary holds up to four versions ("variants") of each instrumented function: plain, path, full
- * and order. plait_variant is set before the first constructor runs and never changes afterwards;
- * dispatch stubs (function pointers, exported functions, constructors, thread entries) look at it.
+ * A binary holds up to five versions ("variants") of each instrumented function: plain, path, full,
+ * graph and order. plait_variant is set before the first constructor runs and never changes
+ * afterwards; dispatch stubs (function pointers, exported functions, constructors, thread entries)
+ * look at it.
  *
  * Sites. Every hook that names a program point passes a 32-bit site number. Sites are numbered per
  * module (executable or shared library) from 1; 0 means unknown. An executable passes its numbers
@@ -24,7 +25,9 @@
 #define PLAIT_VARIANT_PLAIN 0
 #define PLAIT_VARIANT_PATH  1
 #define PLAIT_VARIANT_FULL  2
-#define PLAIT_VARIANT_ORDER 3 /* a link that drops unused sections has full in its place */
+#define PLAIT_VARIANT_GRAPH 3
+#define PLAIT_VARIANT_ORDER 4 /* a link that drops unused sections has full in its place */
+#define PLAIT_VARIANTS	    5
 
 #ifndef PLAIT_EXPORT
 #define PLAIT_EXPORT __attribute__((visibility("default")))
@@ -90,6 +93,25 @@ PLAIT_EXPORT void plait_free(void *p);
  * block; before operator delete: note its end. */
 PLAIT_EXPORT void plait_note_alloc(void *p, size_t size);
 PLAIT_EXPORT void plait_note_free(void *p);
+
+/* ---- graph variant ---- */
+
+/* In front of each access, which stays as it is, code looks at the shadow of its words: a cell of
+ * 32 bits for a word, at the word's address with one bit flipped, says who wrote it (the upper
+ * bits) and whether anybody has read it since (the bit above those of a node); 16 bits, at half
+ * that address, who has. When a cell is none of this thread's (a read: and it has not read the word
+ * before, either), the access is reported: plait_shadow_read4_kept and so on, with the site and the
+ * address on the stack. cc/shadow.c, rt/graph.h. */
+#define PLAIT_SHADOW_BIT     44
+#define PLAIT_CELL_NODE_BITS 21
+/* What this thread's words look like, two at a time. */
+struct plait_shadow {
+	uint64_t read, write; /* cells it has written */
+	uint64_t tags, own;   /* the bits that a read and a write compare */
+	uint32_t bits, want;  /* in sharers: it has read the words */
+};
+PLAIT_EXPORT extern __thread struct plait_shadow plait_shadow;
+PLAIT_EXPORT void plait_shadow_slow(uint32_t site, const void *p, uint32_t size, uint32_t write);
 
 /* ---- path variant ---- */
 
