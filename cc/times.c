@@ -13,7 +13,7 @@ void times_begin(void)
 
 void times_note(const char *what, int variant)
 {
-	static const char *const names[] = { "all", "plain", "path", "full" };
+	static const char *const names[] = { "all", "plain", "path", "full", "graph", "order" };
 	clock_t now = clock();
 
 	if (getenv("UNPLAIT_TIMES"))
