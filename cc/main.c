@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct driver {
 	struct args args;
@@ -95,6 +96,47 @@ static void push_dependency_options(struct driver *d, struct command *c, const c
 	}
 }
 
+/* The last option that is `name`, or starts with it (`-fprofile-dir=`): its argument, else NULL. */
+static const char *find_option(const struct args *a, const char *name)
+{
+	size_t n = strlen(name);
+	const char *found = NULL;
+
+	for (size_t i = 0; i < a->list.len; i++) {
+		const struct arg *arg = &a->list.data[i];
+
+		if (arg->kind == ARG_OPTION && strncmp(arg->words[0], name, n) == 0 &&
+		    (name[n - 1] == '=' || !arg->words[0][n]))
+			found = arg->nwords == 2 ? arg->words[1] : arg->words[0] + n;
+	}
+	return found;
+}
+
+/* `cc --coverage a.c -o prog` writes prog-a.gcno, and the program prog-a.gcda; clang names both
+ * after the object, and ours is gone when they are wanted. */
+static void push_coverage_options(struct driver *d, struct command *c, const char *source)
+{
+	const struct args *a = &d->args;
+	const char *dump = find_option(a, "-dumpdir"), *folder = find_option(a, "-fprofile-dir=");
+	const char *slash = strrchr(source, '/'), *stem = slash ? slash + 1 : source;
+	const char *dot = strrchr(stem, '.');
+	_cleanup_(xfreep) char *prefix =
+		dump ? xstrdup(dump) : xasprintf("%s-", a->output ? a->output : "a");
+	_cleanup_(xfreep) char *here = prefix[0] == '/' ? NULL : getcwd(NULL, 0);
+	_cleanup_(xfreep) char *base =
+		xasprintf("%s%s%s%.*s", here ? here : "", here ? "/" : "", prefix,
+			  dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem);
+
+	if (!find_option(a, "--coverage") && !find_option(a, "-coverage") &&
+	    !find_option(a, "-fprofile-arcs") && !find_option(a, "-ftest-coverage"))
+		return;
+	command_push(c, "-Xclang");
+	command_takef(c, "-coverage-notes-file=%s.gcno", base);
+	command_push(c, "-Xclang");
+	command_takef(c, "-coverage-data-file=%s%s%s.gcda", folder ? folder : "",
+		      folder && base[0] != '/' ? "/" : "", base);
+}
+
 static struct err *compile_source(struct driver *d, struct arg *source, const char *object,
 				  int *status)
 {
@@ -111,6 +153,7 @@ static struct err *compile_source(struct driver *d, struct arg *source, const ch
 	}
 	push_object_flags(d, &c);
 	push_dependency_options(d, &c, source->words[0]);
+	push_coverage_options(d, &c, source->words[0]);
 	command_push(&c, "-Qunused-arguments");
 	if (source->language) {
 		command_push(&c, "-x");

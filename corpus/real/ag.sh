@@ -1,4 +1,5 @@
 # the silver searcher: worker threads take files from a list
+system="autotools" note='`-fcommon`'
 package=silversearcher-ag needs="libpcre3-dev liblzma-dev zlib1g-dev autoconf automake pkg-config"
 configure() {
 	{ [ -x configure ] || { aclocal && autoconf && autoheader && automake --add-missing; }; } && ./configure CFLAGS="$FLAGS -fcommon" LDFLAGS="$FLAGS"

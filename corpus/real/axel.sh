@@ -1,4 +1,5 @@
 # a downloader, a thread per connection
+system="autotools"
 needs="autoconf automake autopoint autoconf-archive pkg-config txt2man gettext"
 configure() { { [ -x configure ] || autoreconf -fi; } && ./configure --without-ssl --disable-nls CFLAGS="$FLAGS" LDFLAGS="$FLAGS"; }
 build() { make -j2 axel; }

@@ -1,4 +1,5 @@
 # an AV1 decoder: frame and tile threads, through Meson; the picture comes from aom-tools
+system="Meson"
 needs="meson ninja-build aom-tools"
 configure() {
 	meson setup out --buildtype=plain -Denable_asm=false -Denable_tests=false --default-library=static -Dc_args="$FLAGS" \

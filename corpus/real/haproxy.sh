@@ -1,4 +1,5 @@
 # a proxy with an event loop per thread and lock-free lists; a hand-written makefile
+system="make"
 build() { make -j2 TARGET=linux-glibc USE_THREAD=1 CC="$CC" OPT_CFLAGS="$FLAGS" DEBUG_CFLAGS= LDFLAGS="$FLAGS" ERR=; }
 serve() {
 	printf '%s\n' 'global' ' nbthread 3' 'defaults' ' mode http' ' timeout client 5s' ' timeout server 5s' ' timeout connect 5s' \

@@ -1,4 +1,5 @@
 # an HTTP library with a pool of threads, through autotools and libtool, and a driver of ours
+system="autotools, libtool"
 configure() { ./configure --disable-doc --disable-https --disable-shared CFLAGS="$FLAGS" LDFLAGS="$FLAGS"; }
 build() {
 	make -j2 -C src/microhttpd libmicrohttpd.la &&

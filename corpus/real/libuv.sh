@@ -1,4 +1,5 @@
 # an event loop with a thread pool, through CMake; its own test suite is the smoke test
+system="CMake"
 package=libuv1 needs="cmake"
 configure() { cmake_configure -DBUILD_TESTING=ON; }
 build() { cmake --build out -j2 --target uv_run_tests_a; }

@@ -1,4 +1,5 @@
 # a compressor in C and C++ that threads by hand; libtool
+system="autotools, libtool"
 needs="autoconf automake libtool liblzo2-dev liblz4-dev libbz2-dev zlib1g-dev libgcrypt20-dev"
 configure() { { [ -x configure ] || ./autogen.sh; } && ./configure --disable-asm CFLAGS="$FLAGS" CXXFLAGS="$FLAGS" LDFLAGS="$FLAGS"; }
 build() { make -j2; }

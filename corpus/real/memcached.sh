@@ -1,4 +1,5 @@
 # a cache server: worker threads, each with an event loop, and shared tables under striped locks
+system="autotools"
 needs="libevent-dev autoconf automake"
 configure() { { [ -x configure ] || ./autogen.sh; } && ./configure --disable-docs CFLAGS="$FLAGS -pthread" LDFLAGS="$FLAGS"; }
 build() { make -j2 memcached; }

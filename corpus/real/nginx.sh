@@ -1,4 +1,5 @@
 # a web server with a pool of threads for files
+system="own configure"
 configure() {
 	./configure --with-cc="$CC" --with-cc-opt="$FLAGS" --with-ld-opt="$FLAGS" --with-threads --prefix="$PWD/inst" \
 		--without-http_rewrite_module --without-http_gzip_module

@@ -1,4 +1,5 @@
 # parallel lzip in C++, with a hand-written configure script
+system="own configure"
 needs="liblz-dev"
 configure() { ./configure CXX="$CXX" CXXFLAGS="$FLAGS" LDFLAGS="$FLAGS"; }
 build() { make -j2; }

@@ -1,4 +1,5 @@
 # a data base server; its threads do input and output, and what may wait
+system="make"
 build() {
 	make -j2 -C src redis-server redis-cli MALLOC=libc CC="$CC" OPTIMIZATION=-O2 CFLAGS="$FLAGS" LDFLAGS="$FLAGS" BUILD_TLS=no USE_SYSTEMD=no
 }

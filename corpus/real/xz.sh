@@ -1,4 +1,5 @@
 # a compressor as a libtool library and a program
+system="autotools, libtool"
 package=xz-utils
 configure() { ./configure --disable-shared --disable-nls CFLAGS="$FLAGS" LDFLAGS="$FLAGS"; }
 build() { make -j2; }

@@ -1,4 +1,5 @@
 # a C++ message library with threads for input and output, through CMake, and its own benchmarks
+system="CMake"
 package=zeromq3 needs="cmake"
 configure() { cmake_configure -DWITH_LIBSODIUM=OFF -DENABLE_CURVE=OFF -DBUILD_SHARED=OFF -DBUILD_TESTS=OFF -DWITH_PERF_TOOL=ON; }
 build() { cmake --build out -j2 --target inproc_thr --target inproc_lat; }

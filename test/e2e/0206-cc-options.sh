@@ -2,6 +2,7 @@
 # unplait cc: options, tools and build systems that people have around their compiler. Every program runs in every
 # mode and says the same; what cannot be instrumented is said in one sentence by the command that needs it.
 . "$(dirname "$0")/lib.sh"
+mkdir "$work/tmp" && export TMPDIR=$work/tmp
 cat >main.c <<'X'
 #ifndef USES_PCH
 #include <pthread.h>
@@ -55,6 +56,8 @@ for ld in bfd gold lld; do
 	if command -v ld.$ld >/dev/null; then build "-fuse-ld=$ld" -O2 -fuse-ld=$ld; fi
 done
 build "coverage" -O1 --coverage
+is "$(echo prog-*.gcno prog-*.gcda)" "prog-main.gcno prog-twice.gcno prog-main.gcda prog-twice.gcda" "coverage is written where clang's would be"
+is "$(find "$work/tmp" -name '*.gc??' | wc -l)" 0 "and nowhere else"
 build "gprof" -O1 -pg
 build "split debug information" -g -O1 -gsplit-dwarf
 build "this machine's instructions" -O3 -march=native
