@@ -177,6 +177,7 @@ enum call_kind call_classify(LLVMValueRef call)
 enum call_kind call_classify_function(LLVMValueRef f)
 {
 	const char *name = value_name(f);
+	const struct summary *s;
 
 	if (strncmp(name, "llvm.", 5) == 0)
 		return classify_intrinsic(name);
@@ -192,5 +193,6 @@ enum call_kind call_classify_function(LLVMValueRef f)
 	    strncmp(name, "__ubsan_", 8) == 0)
 		return CALL_NOTHING;
 	/* nobody can say again what an unknown function returned */
-	return summary_find(name) ? CALL_EXTERNAL : CALL_INPUT;
+	s = summary_find(name);
+	return s && !summary_is_input(s) ? CALL_EXTERNAL : CALL_INPUT;
 }

@@ -96,6 +96,8 @@ void elements_add(struct elements *e, LLVMValueRef ptr, uint64_t size)
 	struct part *p;
 
 	c = elements_class(e, c);
+	if (size)
+		size += pointsto_spread(e->pt, ptr);
 	p = vec_add(&e->parts);
 	p->class = c.node;
 	p->off = c.off;

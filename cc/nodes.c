@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LINKS 200 /* per node; beyond, fields are no longer told apart */
+#define COPIED_ALL (INT32_MAX / 4)
+#define MAX_LINKS  200 /* per node; beyond, fields are no longer told apart */
 
 struct cell node_new(struct pointsto *pt, unsigned flags, LLVMValueRef home)
 {
@@ -180,6 +181,32 @@ void node_collapse(struct pointsto *pt, uint32_t node)
 	refold(pt, node);
 }
 
+static void widen_copied(struct pointsto *pt, struct node *n, int32_t from, int32_t to)
+{
+	if (n->copied_end != n->copied && from >= n->copied && to <= n->copied_end)
+		return;
+	if (n->copied_end == n->copied) {
+		n->copied = from;
+		n->copied_end = to;
+	} else {
+		n->copied = MIN(n->copied, from);
+		n->copied_end = MAX(n->copied_end, to);
+	}
+	pt->merges++;
+}
+
+void node_note_copied(struct pointsto *pt, struct cell c, int32_t size)
+{
+	struct node *n;
+
+	c = pointsto_find(pt, c);
+	n = &pt->nodes.data[c.node];
+	if (n->collapsed || n->stride || size < 0 || size >= COPIED_ALL)
+		widen_copied(pt, n, -COPIED_ALL, COPIED_ALL);
+	else
+		widen_copied(pt, n, MAX(c.off, -COPIED_ALL), MIN(c.off + size, COPIED_ALL));
+}
+
 static void merge_nodes(struct pointsto *pt, struct cell a, struct cell b)
 {
 	struct node *na = &pt->nodes.data[a.node], *nb = &pt->nodes.data[b.node];
@@ -202,6 +229,12 @@ static void merge_nodes(struct pointsto *pt, struct cell a, struct cell b)
 	nb->flags |= na->flags;
 	if (!nb->home || (nb->flags & NODE_GLOBAL && na->home && LLVMIsAGlobalVariable(na->home)))
 		nb->home = na->home ? na->home : nb->home;
+	if (na->copied_end != na->copied) {
+		struct cell copied = { b.node, na->copied + na->shift };
+
+		node_note_copied(pt, copied,
+				 na->copied == -COPIED_ALL ? -1 : na->copied_end - na->copied);
+	}
 	node_add_functions(pt, b.node, na->fns);
 	free(na->fns);
 	na->fns = NULL;
@@ -295,6 +328,23 @@ void node_add_function(struct pointsto *pt, uint32_t node, LLVMValueRef f)
 	if (!n->fns)
 		n->fns = xcalloc(fn_words(pt), sizeof(uint64_t));
 	n->fns[id / 64] |= 1ull << (id % 64);
+}
+
+/* One more function, after those of the module. */
+void node_add_unknown(struct pointsto *pt, uint32_t node)
+{
+	struct node *n = &pt->nodes.data[node];
+
+	if (!n->fns)
+		n->fns = xcalloc(fn_words(pt), sizeof(uint64_t));
+	n->fns[pt->functions.len / 64] |= 1ull << (pt->functions.len % 64);
+}
+
+bool pointsto_calls_unknown(struct pointsto *pt, struct cell c)
+{
+	const uint64_t *fns = pt->nodes.data[pointsto_find(pt, c).node].fns;
+
+	return fns && fns[pt->functions.len / 64] >> (pt->functions.len % 64) & 1;
 }
 
 void node_point_to_itself(struct pointsto *pt, uint32_t node)

@@ -7,6 +7,8 @@
 #define NOWHERE ((struct cell){ 0, 0 })
 
 struct cell node_new(struct pointsto *pt, unsigned flags, LLVMValueRef home);
+/* Bytes [off, off + size) of its objects are copied elsewhere. */
+void node_note_copied(struct pointsto *pt, struct cell c, int32_t size);
 /* The node of everything we do not see. */
 struct cell node_outside(struct pointsto *pt);
 /* The two mean the same place from now on, and so does what they point to. */
@@ -21,6 +23,8 @@ void node_set_stride(struct pointsto *pt, uint32_t node, uint32_t stride);
 void node_collapse(struct pointsto *pt, uint32_t node);
 void node_point_to_itself(struct pointsto *pt, uint32_t node);
 
+/* Functions that we do not see are among those it stands for. */
+void node_add_unknown(struct pointsto *pt, uint32_t node);
 void node_add_function(struct pointsto *pt, uint32_t node, LLVMValueRef f);
 /* Add a whole set; true when it was not there. */
 bool node_add_functions(struct pointsto *pt, uint32_t node, const uint64_t *fns);

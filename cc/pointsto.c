@@ -20,12 +20,15 @@
 #include "cc/pointsto.h"
 
 #include "cc/calls.h"
+#include "cc/cxx.h"
 #include "cc/nodes.h"
 #include "cc/program.h"
 #include "cc/summaries.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define MAX_SPREAD 128 /* bytes between two fields that one address may mean */
 
 /* ---- values ---- */
 
@@ -75,6 +78,45 @@ static bool is_gep(LLVMValueRef v)
 	       (LLVMIsAConstantExpr(v) && LLVMGetConstOpcode(v) == LLVMGetElementPtr);
 }
 
+/* Is it only the address of loads and stores? */
+static bool only_accessed(LLVMValueRef v)
+{
+	for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
+		LLVMValueRef user = LLVMGetUser(u);
+
+		if (!LLVMIsALoadInst(user) &&
+		    !(LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) != v))
+			return false;
+	}
+	return true;
+}
+
+/* The left or the right child: clang chooses between two offsets, not between two fields. Store the
+ * lower one, in bytes. */
+static uint64_t two_offsets(struct pointsto *pt, LLVMValueRef v, int64_t *low)
+{
+	LLVMValueRef index = LLVMIsAGetElementPtrInst(v) && LLVMGetNumOperands(v) == 2
+				     ? LLVMGetOperand(v, 1)
+				     : NULL;
+	int64_t a, b, size;
+
+	if (!index || !LLVMIsASelectInst(index) || !LLVMIsAConstantInt(LLVMGetOperand(index, 1)) ||
+	    !LLVMIsAConstantInt(LLVMGetOperand(index, 2)) || !only_accessed(v))
+		return 0;
+	size = (int64_t)LLVMABISizeOfType(pt->p->layout, LLVMGetGEPSourceElementType(v));
+	a = LLVMConstIntGetSExtValue(LLVMGetOperand(index, 1)) * size;
+	b = LLVMConstIntGetSExtValue(LLVMGetOperand(index, 2)) * size;
+	*low = MIN(a, b);
+	return llabs(a) > MAX_SPREAD || llabs(b) > MAX_SPREAD ? 0 : (uint64_t)llabs(a - b);
+}
+
+uint64_t pointsto_spread(struct pointsto *pt, LLVMValueRef v)
+{
+	int64_t low;
+
+	return two_offsets(pt, v, &low);
+}
+
 /* base + indices. A varying index makes its element type's size a stride of the object, unless it
  * runs over an array type inside a larger one (then all elements count as the first). */
 static struct cell gep_cell(struct pointsto *pt, LLVMValueRef gep)
@@ -83,9 +125,12 @@ static struct cell gep_cell(struct pointsto *pt, LLVMValueRef gep)
 	LLVMTypeRef t = LLVMGetGEPSourceElementType(gep);
 	LLVMTargetDataRef layout = pt->p->layout;
 	int n = LLVMGetNumOperands(gep);
+	int64_t low;
 
 	if (!c.node)
 		return c;
+	if (two_offsets(pt, gep, &low))
+		return (struct cell){ c.node, c.off + (int32_t)low };
 	for (int i = 1; i < n; i++) {
 		LLVMValueRef index = LLVMGetOperand(gep, (unsigned)i);
 		int64_t k = LLVMIsAConstantInt(index) ? LLVMConstIntGetSExtValue(index) : 0;
@@ -159,6 +204,8 @@ struct cell pointsto_cell(struct pointsto *pt, LLVMValueRef v)
 		c = node_new(pt, NODE_GLOBAL, v);
 		if (is_stream(v)) /* never assigned; what it points to is libc's */
 			node_add_edge(pt, node_outside(pt), node_link(pt, c));
+		else if (LLVMIsDeclaration(v) && strncmp(value_name(v), "_ZTV", 4) == 0)
+			cxx_virtual_table(pt, c, value_name(v));
 		else if (LLVMIsDeclaration(v))
 			node_unify(pt, c, node_outside(pt));
 	} else if (LLVMIsAFunction(v)) {
@@ -345,8 +392,10 @@ static void add_copy(struct pointsto *pt, struct cell to, struct cell from, LLVM
 
 	if (size && LLVMIsAConstantInt(size) && LLVMConstIntGetZExtValue(size) < 1 << 28)
 		n = (int32_t)LLVMConstIntGetZExtValue(size);
-	if (to.node && from.node)
+	if (to.node && from.node) {
 		vec_push(&pt->copies, (struct copy){ to, from, n });
+		node_note_copied(pt, from, n);
+	}
 }
 
 static void call_back(struct pointsto *pt, struct cell fn, struct cell arg, unsigned nargs)
@@ -403,6 +452,7 @@ static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct su
 			node_add_edge(pt, node_new(pt, NODE_HEAP, call), node_link(pt, c));
 		break;
 	default:
+		cxx_bind(pt, call, s);
 		break;
 	}
 }
@@ -433,7 +483,7 @@ static void bind_external(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f
 	else if (s && s->result == RESULT_ARG0)
 		set_cell(pt, call, arg_cell(pt, call, 0));
 	else if (!s || s->result == RESULT_OUTSIDE ||
-		 LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind)
+		 (LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind && !summary_is_input(s)))
 		node_add_edge(pt, node_outside(pt), pointsto_cell(pt, call));
 }
 
@@ -526,10 +576,11 @@ static void process_arithmetic(struct pointsto *pt, LLVMValueRef i, bool sub)
 }
 
 /* A wide value: every pointer-sized slot of the memory it comes from or goes to. */
-static void wide_access(struct pointsto *pt, LLVMValueRef value, LLVMTypeRef t, struct cell at,
+static void wide_access(struct pointsto *pt, LLVMValueRef value, LLVMTypeRef t, LLVMValueRef ptr,
 			bool store)
 {
-	uint64_t size = LLVMStoreSizeOfType(pt->p->layout, t);
+	struct cell at = pointsto_cell(pt, ptr);
+	uint64_t size = LLVMStoreSizeOfType(pt->p->layout, t) + pointsto_spread(pt, ptr);
 
 	for (uint64_t k = 0; k + 8 <= size && k < 256; k += 8) {
 		struct cell c = { at.node, at.off + (int32_t)k };
@@ -541,15 +592,11 @@ static void wide_access(struct pointsto *pt, LLVMValueRef value, LLVMTypeRef t, 
 	}
 }
 
-static void process_store(struct pointsto *pt, LLVMValueRef value, struct cell at)
+static void process_store(struct pointsto *pt, LLVMValueRef value, LLVMValueRef ptr)
 {
-	struct cell v;
-
-	if (!at.node || !carries(LLVMTypeOf(value)))
-		return;
-	v = pointsto_cell(pt, value);
-	if (v.node)
-		wide_access(pt, value, LLVMTypeOf(value), at, true);
+	if (carries(LLVMTypeOf(value)) && pointsto_cell(pt, ptr).node &&
+	    pointsto_cell(pt, value).node)
+		wide_access(pt, value, LLVMTypeOf(value), ptr, true);
 }
 
 static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
@@ -566,21 +613,21 @@ static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
 		break;
 	case LLVMLoad:
 		if (carries(t))
-			wide_access(pt, i, t, pointsto_cell(pt, LLVMGetOperand(i, 0)), false);
+			wide_access(pt, i, t, LLVMGetOperand(i, 0), false);
 		break;
 	case LLVMStore:
-		process_store(pt, LLVMGetOperand(i, 0), pointsto_cell(pt, LLVMGetOperand(i, 1)));
+		process_store(pt, LLVMGetOperand(i, 0), LLVMGetOperand(i, 1));
 		break;
 	case LLVMAtomicRMW:
-		process_store(pt, LLVMGetOperand(i, 1), pointsto_cell(pt, LLVMGetOperand(i, 0)));
+		process_store(pt, LLVMGetOperand(i, 1), LLVMGetOperand(i, 0));
 		if (carries(t))
-			wide_access(pt, i, t, pointsto_cell(pt, LLVMGetOperand(i, 0)), false);
+			wide_access(pt, i, t, LLVMGetOperand(i, 0), false);
 		break;
 	case LLVMAtomicCmpXchg:
-		process_store(pt, LLVMGetOperand(i, 2), pointsto_cell(pt, LLVMGetOperand(i, 0)));
+		process_store(pt, LLVMGetOperand(i, 2), LLVMGetOperand(i, 0));
 		if (carries(LLVMTypeOf(LLVMGetOperand(i, 1))))
-			wide_access(pt, i, LLVMTypeOf(LLVMGetOperand(i, 1)),
-				    pointsto_cell(pt, LLVMGetOperand(i, 0)), false);
+			wide_access(pt, i, LLVMTypeOf(LLVMGetOperand(i, 1)), LLVMGetOperand(i, 0),
+				    false);
 		break;
 	case LLVMCall:
 	case LLVMInvoke:
@@ -719,6 +766,41 @@ static void find_wrappers(struct pointsto *pt)
 
 /* ---- the fixed point ---- */
 
+/* Links of a become links of b: where a's could be anywhere, so can b's. */
+static void match_offsets(struct pointsto *pt, uint32_t a, uint32_t b, int32_t size)
+{
+	const struct node *n = &pt->nodes.data[a];
+
+	if (!n->links.len)
+		return;
+	if (n->collapsed)
+		node_collapse(pt, b);
+	else if (n->stride && (size < 0 || (uint32_t)size > n->stride))
+		node_set_stride(pt, b, n->stride);
+}
+
+/* Seen through b, bytes of these objects are copied elsewhere, whether or not anybody looks at them
+ * there: the links at a's side are links at b's. */
+static void copied_edge(struct pointsto *pt, struct cell a, struct cell b)
+{
+	int32_t from = pt->nodes.data[b.node].copied, to = pt->nodes.data[b.node].copied_end;
+	int32_t delta = b.off - a.off;
+
+	if (from == to)
+		return;
+	node_note_copied(pt, (struct cell){ a.node, MAX(from - delta, -INT32_MAX / 4) }, to - from);
+	match_offsets(pt, a.node, b.node, to - from);
+	for (size_t i = 0; i < pt->nodes.data[a.node].links.len; i++) {
+		int32_t off = pt->nodes.data[a.node].links.data[i].off;
+
+		if (pt->nodes.data[a.node].stride || pt->nodes.data[a.node].collapsed ||
+		    (off + delta >= from && off + delta < to))
+			node_link(pt, (struct cell){ b.node, off + delta });
+		if (pt->nodes.data[a.node].up || pt->nodes.data[b.node].up)
+			return;
+	}
+}
+
 /* Objects of `from` are seen through `to`: what fields `to` uses point to the same things. */
 static void settle_edge(struct pointsto *pt, struct edge e)
 {
@@ -730,6 +812,9 @@ static void settle_edge(struct pointsto *pt, struct edge e)
 			node_unify(pt, a, b);
 		return;
 	}
+	copied_edge(pt, a, b);
+	if (pt->nodes.data[a.node].up || pt->nodes.data[b.node].up)
+		return; /* they have changed under us; the next round goes on */
 	if (pt->nodes.data[b.node].collapsed && pt->nodes.data[b.node].links.len)
 		node_collapse(pt, a.node);
 	else if (pt->nodes.data[b.node].stride && pt->nodes.data[b.node].links.len)
@@ -743,7 +828,7 @@ static void settle_edge(struct pointsto *pt, struct edge e)
 		if (x.node != y.node || x.off != y.off)
 			node_unify(pt, x, y);
 		if (pt->nodes.data[a.node].up || pt->nodes.data[b.node].up)
-			return; /* they have changed under us; the next round goes on */
+			return;
 	}
 }
 
@@ -751,6 +836,7 @@ static void settle_copy(struct pointsto *pt, const struct copy *c)
 {
 	struct cell a = pointsto_find(pt, c->from), b = pointsto_find(pt, c->to);
 
+	match_offsets(pt, a.node, b.node, c->size);
 	for (size_t i = 0; i < pt->nodes.data[a.node].links.len; i++) {
 		struct link_field l = pt->nodes.data[a.node].links.data[i];
 
@@ -780,6 +866,8 @@ static void settle_indirect(struct pointsto *pt, size_t i)
 		else
 			bind_ours(pt, call, f);
 	}
+	if (pointsto_calls_unknown(pt, c))
+		bind_external(pt, call, NULL);
 	pt->indirect.data[i].bound = n;
 	pt->merges++;
 }
@@ -859,6 +947,7 @@ void pointsto_run(struct pointsto *pt, struct program *p)
 	pt->outside = node_new(pt, NODE_OUTSIDE | NODE_ESCAPES, NULL).node;
 	pt->nodes.data[pt->outside].collapsed = true;
 	node_point_to_itself(pt, pt->outside);
+	node_add_unknown(pt, pt->outside);
 	find_wrappers(pt);
 	for_each_global(g, p->module)
 	{

@@ -40,6 +40,7 @@ struct node {
 	bool collapsed;
 	uint32_t stride; /* > 0: an array of elements of this size, offsets are modulo */
 	uint16_t flags;
+	int32_t copied, copied_end;   /* these bytes are copied elsewhere, so all links count */
 	VEC(struct link_field) links; /* sorted by offset */
 	uint64_t *fns;		      /* a bit per function of the module, or NULL */
 	VEC(struct interval) touched;
@@ -107,6 +108,8 @@ void pointsto_deinit(struct pointsto *pt);
 
 /* Where does this pointer point? */
 struct cell pointsto_cell(struct pointsto *pt, LLVMValueRef v);
+/* It may point this many bytes further, too: `p + (c ? 24 : 16)` only loaded from or stored to. */
+uint64_t pointsto_spread(struct pointsto *pt, LLVMValueRef v);
 struct cell pointsto_find(struct pointsto *pt, struct cell c);
 static inline struct node *pointsto_node(struct pointsto *pt, uint32_t n)
 {
@@ -114,6 +117,8 @@ static inline struct node *pointsto_node(struct pointsto *pt, uint32_t n)
 }
 /* Walk the functions that a pointer to c may name, ours and external: start with *at = 0. */
 bool pointsto_next_function(struct pointsto *pt, struct cell c, size_t *at, LLVMValueRef *ret);
+/* May it name functions that came from code we do not see? */
+bool pointsto_calls_unknown(struct pointsto *pt, struct cell c);
 /* The cell of what a call calls. */
 struct cell pointsto_callee(struct pointsto *pt, LLVMValueRef call);
 

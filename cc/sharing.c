@@ -15,10 +15,14 @@
 #include "cc/sharing.h"
 
 #include "cc/calls.h"
+#include "cc/cxx.h"
 #include "cc/program.h"
 #include "cc/summaries.h"
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
+#include <threads.h>
 
 #define MANY	   (1ull << 63)
 #define EVERYTHING (INT32_MAX / 4)
@@ -195,6 +199,8 @@ static bool creates(struct sharing *s, LLVMValueRef call)
 	LLVMValueRef f;
 	size_t at = 0;
 
+	if (pointsto_calls_unknown(s->pt, c))
+		return true;
 	while (pointsto_next_function(s->pt, c, &at, &f)) {
 		uint64_t *k = index_of(s, f);
 		const struct summary *sum = k ? NULL : summary_find(value_name(f));
@@ -202,7 +208,8 @@ static bool creates(struct sharing *s, LLVMValueRef call)
 		if (k && s->may_create.data[*k])
 			return true;
 		if (!k && strncmp(value_name(f), "llvm.", 5) != 0 &&
-		    (!sum || sum->special == SPECIAL_CREATE || sum->special == SPECIAL_THRD))
+		    (!sum || sum->special == SPECIAL_CREATE || sum->special == SPECIAL_THRD ||
+		     sum->special == SPECIAL_START))
 			return true;
 	}
 	return false;
@@ -333,11 +340,9 @@ static bool touch(struct node *n, int32_t off, int32_t size, uint64_t readers, u
 	return true;
 }
 
-static void touch_pointer(struct sharing *s, LLVMValueRef ptr, uint64_t size, uint64_t readers,
-			  uint64_t writers)
+static void touch_cell(struct sharing *s, struct cell c, uint64_t size, uint64_t readers,
+		       uint64_t writers)
 {
-	struct cell c = pointsto_cell(s->pt, ptr);
-
 	if (!c.node)
 		return;
 	c = pointsto_find(s->pt, c);
@@ -345,11 +350,73 @@ static void touch_pointer(struct sharing *s, LLVMValueRef ptr, uint64_t size, ui
 	      size && size < EVERYTHING ? (int32_t)size : 2 * EVERYTHING, readers, writers);
 }
 
+static void touch_pointer(struct sharing *s, LLVMValueRef ptr, uint64_t size, uint64_t readers,
+			  uint64_t writers)
+{
+	if (size)
+		size += pointsto_spread(s->pt, ptr);
+	touch_cell(s, pointsto_cell(s->pt, ptr), size, readers, writers);
+}
+
+/* How many bytes behind argument i do the functions of this name look at? 0 = anything. */
+static uint64_t object_size(const char *name, const struct summary *sum, unsigned i)
+{
+	static const struct {
+		const char *prefix;
+		unsigned arg;
+		uint64_t size;
+	} sizes[] = {
+		{ "pthread_mutex_", 0, sizeof(pthread_mutex_t) },
+		{ "pthread_cond_", 0, sizeof(pthread_cond_t) },
+		{ "pthread_cond_", 1, sizeof(pthread_mutex_t) },
+		{ "pthread_rwlock_", 0, sizeof(pthread_rwlock_t) },
+		{ "pthread_spin_", 0, sizeof(pthread_spinlock_t) },
+		{ "pthread_barrier_", 0, sizeof(pthread_barrier_t) },
+		{ "pthread_once", 0, sizeof(pthread_once_t) },
+		{ "pthread_create", 0, sizeof(pthread_t) },
+		{ "sem_", 0, sizeof(sem_t) },
+		{ "mtx_", 0, sizeof(mtx_t) },
+		{ "cnd_", 0, sizeof(cnd_t) },
+		{ "cnd_", 1, sizeof(mtx_t) },
+		{ "_ZNSt18condition_variable", 0, sizeof(pthread_cond_t) },
+		{ "_ZNSt6thread", 0, sizeof(pthread_t) },
+		{ "_ZNSt6thread", 1, sizeof(void *) },
+	};
+
+	if (sum && sum->special == SPECIAL_STRING && i == 0)
+		return CXX_STRING_SIZE; /* other arguments may be characters */
+	for (size_t k = 0; k < ARRAY_SIZE(sizes); k++)
+		if (sizes[k].arg == i &&
+		    strncmp(name, sizes[k].prefix, strlen(sizes[k].prefix)) == 0)
+			return sizes[k].size;
+	return 0;
+}
+
+static void touch_external(struct sharing *s, LLVMValueRef call, LLVMValueRef f, uint64_t who)
+{
+	const struct summary *sum = summary_find(value_name(f));
+
+	for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
+		LLVMValueRef arg = LLVMGetOperand(call, i);
+		uint64_t writers = !sum || (sum->writes & (1u << MIN(i, 7))) ? who : 0, size = 0;
+
+		if (LLVMGetTypeKind(LLVMTypeOf(arg)) != LLVMPointerTypeKind)
+			continue;
+		touch_pointer(s, arg, object_size(value_name(f), sum, i), who, writers);
+		if (sum) {
+			struct cell c = cxx_beyond(s->pt, sum, arg, &size);
+
+			touch_cell(s, c, size, who, writers);
+		}
+	}
+}
+
 static void touch_call(struct sharing *s, LLVMValueRef call, uint64_t who)
 {
-	LLVMValueRef f = direct_callee(call);
-	const struct summary *sum;
+	struct cell callee = pointsto_callee(s->pt, call);
 	enum call_kind kind = call_classify(call);
+	LLVMValueRef f;
+	size_t at = 0;
 
 	if (kind == CALL_MEMCPY || kind == CALL_MEMSET) {
 		LLVMValueRef n = LLVMGetOperand(call, 2);
@@ -360,16 +427,9 @@ static void touch_call(struct sharing *s, LLVMValueRef call, uint64_t who)
 			touch_pointer(s, LLVMGetOperand(call, 1), size, who, 0);
 		return;
 	}
-	if (!f || !LLVMIsDeclaration(f) || strncmp(value_name(f), "llvm.", 5) == 0)
-		return;
-	sum = summary_find(value_name(f));
-	for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
-		LLVMValueRef arg = LLVMGetOperand(call, i);
-		bool writes = !sum || (sum->writes & (1u << MIN(i, 7)));
-
-		if (LLVMGetTypeKind(LLVMTypeOf(arg)) == LLVMPointerTypeKind)
-			touch_pointer(s, arg, 0, who, writes ? who : 0);
-	}
+	while (pointsto_next_function(s->pt, callee, &at, &f))
+		if (LLVMIsDeclaration(f) && strncmp(value_name(f), "llvm.", 5) != 0)
+			touch_external(s, call, f, who);
 }
 
 static void touch_instruction(struct sharing *s, LLVMValueRef i, uint64_t who)
@@ -624,6 +684,8 @@ bool sharing_is_hot(struct sharing *s, LLVMValueRef ptr, uint64_t size)
 		return !LLVMIsAConstantPointerNull(ptr);
 	c = pointsto_find(s->pt, c);
 	n = pointsto_node(s->pt, c.node);
+	if (size)
+		size += pointsto_spread(s->pt, ptr);
 	for (size_t i = 0; i < n->touched.len; i++)
 		if (n->touched.data[i].hot &&
 		    (!size || n->collapsed ||

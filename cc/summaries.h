@@ -31,9 +31,22 @@ enum summary_special {
 	SPECIAL_END,	/* stores a pointer into argument 0 where argument 1 points (strtol) */
 	SPECIAL_FRESH0, /* stores fresh memory where argument 0 points (posix_memalign) */
 	SPECIAL_SEARCH, /* (key, base, n, size, compare) */
+	/* the C++ library: cxx.c */
+	SPECIAL_START,	/* std::thread's own pthread_create */
+	SPECIAL_TREE,	/* links nodes of a tree */
+	SPECIAL_LIST,	/* links nodes of a list */
+	SPECIAL_INPUT,	/* nothing, but nobody can compute its result again */
+	SPECIAL_STRING, /* a member of std::string: argument 0, and its characters */
 };
 
 /* NULL: unknown, expect anything. */
 const struct summary *summary_find(const char *name);
+
+/* What the function leaves in memory, or returns, is not a function of what it is given that
+ * re-execution could evaluate again. */
+static inline int summary_is_input(const struct summary *s)
+{
+	return s->special >= SPECIAL_TREE;
+}
 
 #endif

@@ -13,6 +13,7 @@
 #include "cc/taint.h"
 
 #include "cc/calls.h"
+#include "cc/cxx.h"
 #include "cc/elements.h"
 #include "cc/program.h"
 #include "cc/sharing.h"
@@ -33,11 +34,14 @@ static void set(struct taint *t, struct map *m, uint64_t key)
 	}
 }
 
+static uint64_t class_key_of(struct taint *t, struct cell c)
+{
+	return c.node ? (uint64_t)elements_class(t->elements, c).node + 1 : 0;
+}
+
 static uint64_t class_key(struct taint *t, LLVMValueRef ptr)
 {
-	struct cell c = pointsto_cell(t->elements->pt, ptr);
-
-	return c.node ? (uint64_t)elements_class(t->elements, c).node + 1 : 0;
+	return class_key_of(t, pointsto_cell(t->elements->pt, ptr));
 }
 
 static uint64_t field_key(struct taint *t, LLVMValueRef ptr)
@@ -53,10 +57,8 @@ static uint64_t field_key(struct taint *t, LLVMValueRef ptr)
 /* The whole class: an unknown number of bytes was written there. */
 #define WHOLE 0x80000000u
 
-static void taint_class(struct taint *t, LLVMValueRef ptr)
+static void taint_class(struct taint *t, uint64_t c)
 {
-	uint64_t c = class_key(t, ptr);
-
 	if (c) {
 		set(t, &t->memory, c << 32 | WHOLE);
 		set(t, &t->classes, c);
@@ -67,8 +69,9 @@ static bool memory_tainted(struct taint *t, LLVMValueRef ptr)
 {
 	uint64_t c = class_key(t, ptr);
 
-	return !c || map_find(&t->memory, field_key(t, ptr)) ||
-	       map_find(&t->memory, c << 32 | WHOLE);
+	if (!c || (pointsto_spread(t->elements->pt, ptr) && map_find(&t->classes, c)))
+		return true;
+	return map_find(&t->memory, field_key(t, ptr)) || map_find(&t->memory, c << 32 | WHOLE);
 }
 
 bool taint_is(const struct taint *t, LLVMValueRef v)
@@ -135,12 +138,21 @@ static bool writes_unknown(struct taint *t, LLVMValueRef call, LLVMValueRef f)
 	       taint_call_looks(t, call);
 }
 
+static void written(struct taint *t, uint64_t class, bool unknown)
+{
+	taint_class(t, class);
+	if (unknown)
+		set(t, &t->unknown, class);
+}
+
 static void forward_external(struct taint *t, LLVMValueRef call, LLVMValueRef f)
 {
 	const struct summary *s = f ? summary_find(value_name(f)) : NULL;
 	enum call_kind kind = call_classify(call);
 	unsigned n = LLVMGetNumArgOperands(call);
 	bool result = kind == CALL_INPUT || kind == CALL_EXTERNAL;
+	struct pointsto *pt = t->elements->pt;
+	uint64_t size;
 
 	for (unsigned i = 0; i < n; i++) {
 		LLVMValueRef arg = LLVMGetOperand(call, i);
@@ -149,9 +161,9 @@ static void forward_external(struct taint *t, LLVMValueRef call, LLVMValueRef f)
 			continue;
 		result |= map_find(&t->classes, class_key(t, arg)) != NULL && kind == CALL_NOTHING;
 		if (kind != CALL_NOTHING && (!s || s->writes & (1u << MIN(i, 7)))) {
-			taint_class(t, arg);
-			if (writes_unknown(t, call, f))
-				set(t, &t->unknown, class_key(t, arg));
+			written(t, class_key(t, arg), writes_unknown(t, call, f));
+			if (s)
+				written(t, class_key_of(t, cxx_beyond(pt, s, arg, &size)), true);
 		}
 	}
 	if (result || (kind == CALL_NOTHING && any_operand(t, call)))
@@ -172,7 +184,7 @@ static void forward_call(struct taint *t, LLVMValueRef call)
 		bool hot = sharing_is_hot(t->sharing, from, 0);
 
 		if (hot || map_find(&t->classes, class_key(t, from)))
-			taint_class(t, LLVMGetOperand(call, 0));
+			taint_class(t, class_key(t, LLVMGetOperand(call, 0)));
 		if (hot || taint_is_unknown(t, from))
 			set(t, &t->unknown, class_key(t, LLVMGetOperand(call, 0)));
 		return;
@@ -199,6 +211,8 @@ static void forward_call(struct taint *t, LLVMValueRef call)
 
 static void taint_field(struct taint *t, LLVMValueRef ptr)
 {
+	if (pointsto_spread(t->elements->pt, ptr))
+		taint_class(t, class_key(t, ptr));
 	set(t, &t->memory, field_key(t, ptr));
 	set(t, &t->classes, class_key(t, ptr));
 }
@@ -293,17 +307,36 @@ static void backward_call(struct taint *t, LLVMValueRef call)
 	}
 }
 
+/* One of two fields: both. (Fields are 8 bytes, and a key counts them.) */
+static void need_field(struct taint *t, LLVMValueRef ptr)
+{
+	uint64_t key = field_key(t, ptr);
+
+	for (uint64_t k = 0; key && k <= pointsto_spread(t->elements->pt, ptr) / 8; k++)
+		set(t, &t->needed_memory, key + k);
+}
+
+static bool field_needed(struct taint *t, LLVMValueRef ptr)
+{
+	uint64_t key = field_key(t, ptr);
+	bool found = false;
+
+	for (uint64_t k = 0; key && k <= pointsto_spread(t->elements->pt, ptr) / 8; k++)
+		found |= map_find(&t->needed_memory, key + k) != NULL;
+	return found;
+}
+
 static void backward(struct taint *t, LLVMValueRef f, LLVMValueRef i)
 {
 	switch (LLVMGetInstructionOpcode(i)) {
 	case LLVMLoad:
 		need(t, LLVMGetOperand(i, 0));
 		if (taint_feeds_address(t, i))
-			set(t, &t->needed_memory, field_key(t, LLVMGetOperand(i, 0)));
+			need_field(t, LLVMGetOperand(i, 0));
 		break;
 	case LLVMStore:
 		need(t, LLVMGetOperand(i, 1));
-		if (map_find(&t->needed_memory, field_key(t, LLVMGetOperand(i, 1))))
+		if (field_needed(t, LLVMGetOperand(i, 1)))
 			need(t, LLVMGetOperand(i, 0));
 		break;
 	case LLVMAtomicRMW:
