@@ -548,32 +548,91 @@ static void full_one(struct hooks *h, const struct plan *plan)
 }
 
 /* An access whose value passes through a register; the others keep their instruction. */
-static bool order_scalar(struct hooks *h, const struct plan *plan)
+static void order_scalar(struct hooks *h, const struct plan *plan, struct place place)
 {
 	LLVMValueRef at = plan->at, v;
-	LLVMAtomicOrdering order;
+	bool atomic = LLVMGetOrdering(at) != LLVMAtomicOrderingNotAtomic;
 	unsigned n;
 
-	if (plan->action != ACT_LOAD && plan->action != ACT_STORE)
-		return false;
-	order = LLVMGetOrdering(at);
-	if (plan->action == ACT_LOAD) { /* every load of this processor is an acquire */
+	if (plan->action == ACT_LOAD) {
 		n = bytes_of(h, LLVMTypeOf(at));
-		v = place_load(h->b, LLVMGetOperand(at, 0), n, order != 0, plan->site);
+		v = place_load(h->b, LLVMGetOperand(at, 0), n, atomic, place);
 		replace(at, from_int(h, v, LLVMTypeOf(at)));
-		return true;
+		return;
 	}
-	if (order == LLVMAtomicOrderingSequentiallyConsistent)
-		return false;
 	n = bytes_of(h, LLVMTypeOf(LLVMGetOperand(at, 0)));
-	place_store(h->b, LLVMGetOperand(at, 1), to_int(h, LLVMGetOperand(at, 0), n), n, order != 0,
-		    plan->site);
+	v = to_int(h, LLVMGetOperand(at, 0), n);
+	place_store(h->b, LLVMGetOperand(at, 1), v, n, atomic, place);
 	LLVMInstructionEraseFromParent(at);
+}
+
+/* Every load of this processor is an acquire, every store a release. */
+static bool is_one_move(const struct plan *plan)
+{
+	return plan->action == ACT_LOAD ||
+	       (plan->action == ACT_STORE &&
+		LLVMGetOrdering(plan->at) != LLVMAtomicOrderingSequentiallyConsistent);
+}
+
+static bool is_plain_access(struct hooks *h, const struct plan *plan)
+{
+	return plan->instrumented && is_one_move(plan) &&
+	       LLVMGetOrdering(plan->at) == LLVMAtomicOrderingNotAtomic &&
+	       h->p->sites.data[plan->site - 1].element != UINT32_MAX;
+}
+
+/* Nothing between two instructions of a block that could wait, or order memory. */
+static bool nothing_between(LLVMValueRef from, LLVMValueRef to)
+{
+	for (LLVMValueRef i = LLVMGetNextInstruction(from); i != to;
+	     i = LLVMGetNextInstruction(i)) {
+		if (!i || LLVMIsAFenceInst(i) || LLVMIsAAtomicRMWInst(i) ||
+		    LLVMIsAAtomicCmpXchgInst(i))
+			return false;
+		if (is_call(i) &&
+		    (!direct_callee(i) || strncmp(value_name(direct_callee(i)), "llvm.", 5) != 0))
+			return false;
+	}
 	return true;
+}
+
+/* How many plans from this one on are accesses of one element in a row. */
+#define MOST_AT_ONCE 16
+static unsigned accesses_in_a_row(struct hooks *h, const struct plan *plan, const struct plan *end)
+{
+	LLVMBasicBlockRef block = LLVMGetInstructionParent(plan->at);
+	const struct plait_site *sites = h->p->sites.data;
+	unsigned n = 1;
+
+	if (!is_plain_access(h, plan))
+		return 1;
+	for (; plan + n < end && n < MOST_AT_ONCE; n++) {
+		const struct plan *next = &plan[n];
+
+		if (!is_plain_access(h, next) || LLVMGetInstructionParent(next->at) != block ||
+		    sites[next->site - 1].element != sites[plan->site - 1].element ||
+		    !nothing_between(plan[n - 1].at, next->at))
+			break;
+	}
+	return n;
+}
+
+/* The first enters, the last leaves; those between are accesses that the optimiser lets be. */
+static void order_row(struct hooks *h, const struct plan *plan, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (i > 0 && i < n - 1) {
+			LLVMSetVolatile(plan[i].at, true);
+			continue;
+		}
+		place_before(h, plan[i].at);
+		order_scalar(h, &plan[i], (struct place){ plan->site, n, i == 0, i == n - 1 });
+	}
 }
 
 static void order_one(struct hooks *h, const struct plan *plan)
 {
+	place_before(h, plan->at);
 	switch (plan->action) {
 	case ACT_CALL:
 		set_call_site(h, plan->at, plan->site);
@@ -582,16 +641,20 @@ static void order_one(struct hooks *h, const struct plan *plan)
 	case ACT_STORE:
 	case ACT_RMW:
 	case ACT_CAS:
-		if (!plan->instrumented || order_scalar(h, plan))
+		if (!plan->instrumented)
 			break;
-		place_enter(h->b, plan->site);
+		if (is_one_move(plan)) {
+			order_scalar(h, plan, (struct place){ plan->site, 1, true, true });
+			break;
+		}
+		place_bare(h->b, (struct place){ plan->site, 1, true, false });
 		LLVMPositionBuilderBefore(h->b, LLVMGetNextInstruction(plan->at));
-		place_leave(h->b, plan->site);
+		place_bare(h->b, (struct place){ plan->site, 1, false, true });
 		break;
 	case ACT_RANGE_READ:
 	case ACT_RANGE_WRITE:
 		if (plan->instrumented)
-			place_pass(h->b, plan->site);
+			place_bare(h->b, (struct place){ plan->site, 1, true, true });
 		break;
 	default:
 		break;
@@ -640,15 +703,26 @@ static void graph(struct hooks *h, const struct plan *plan)
 	}
 }
 
+static void order_all(struct hooks *h)
+{
+	const struct plan *plan = h->p->plans.data, *end = plan + h->p->plans.len;
+
+	while (plan < end) {
+		unsigned n = accesses_in_a_row(h, plan, end);
+
+		if (n > 1)
+			order_row(h, plan, n);
+		else
+			order_one(h, plan);
+		plan += n;
+	}
+}
+
 static void one(struct hooks *h, const struct plan *plan)
 {
 	place_before(h, plan->at);
 	if (h->variant == PLAIT_VARIANT_GRAPH) {
 		graph(h, plan);
-		return;
-	}
-	if (h->variant == PLAIT_VARIANT_ORDER) {
-		order_one(h, plan);
 		return;
 	}
 	switch (plan->action) {
@@ -743,7 +817,9 @@ void instrument(struct program *p, int v)
 		return;
 	init(&h, p, v);
 	forget_effects(p);
-	for (size_t i = 0; i < p->plans.len; i++)
+	if (v == PLAIT_VARIANT_ORDER)
+		order_all(&h);
+	for (size_t i = 0; i < p->plans.len && v != PLAIT_VARIANT_ORDER; i++)
 		one(&h, &p->plans.data[i]);
 	if (v != PLAIT_VARIANT_PATH)
 		frame_pointers(p);

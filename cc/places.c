@@ -16,15 +16,13 @@
 #include "cc/places.h"
 
 #include "base/strbuf.h"
+#include "unplait/vectors.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* cc's attribute `memory`: two bits each for the memory of arguments, memory that nobody sees. */
 enum { READS = 1 | 3 << 2, WRITES = 2 | 3 << 2, EVERYTHING = 0 };
-
-#define ENTER "call *plait_order_enter_kept@GOTPCREL(%%rip)\n\t"
-#define LEAVE "call *plait_order_leave_kept@GOTPCREL(%%rip)\n\t"
 
 static void add_attribute(LLVMContextRef c, LLVMValueRef call, const char *name, uint64_t value)
 {
@@ -34,26 +32,27 @@ static void add_attribute(LLVMContextRef c, LLVMValueRef call, const char *name,
 				 LLVMCreateEnumAttribute(c, kind, value));
 }
 
-/* The number is a word of its own, for the runtime to overwrite. */
-static void add_number(struct strbuf *sb, uint32_t site)
-{
-	strbuf_addf(sb, ".byte 0x68\n\t.long %u\n\t", site);
-}
-
-static void begin_cold(struct strbuf *sb)
+/* The instruction and what is recorded around it, out of the way. The numbers are words of their
+ * own, for the runtime to overwrite. */
+static void add_cold(struct strbuf *sb, const char *instruction, struct place p)
 {
 	strbuf_addf(sb, "4:\n\t.pushsection .text.plait_cold,\"ax\",@progbits\n3:\t");
-}
-
-static void end_cold(struct strbuf *sb, uint32_t site, bool leaves)
-{
+	if (p.enter)
+		strbuf_addf(sb,
+			    ".byte 0x68\n\t.long %u\n\t.byte 0x68\n\t.long %u\n\t"
+			    "call *plait_order_enter_kept@GOTPCREL(%%rip)\n\t"
+			    "leaq 16(%%rsp), %%rsp\n\t",
+			    p.site, p.count << PLAIT_VECTORS_THREAD_BITS);
+	strbuf_addf(sb, "%s\n\t", instruction);
+	if (p.leave)
+		strbuf_addf(sb, "call *plait_order_leave_kept@GOTPCREL(%%rip)\n\t");
 	strbuf_addf(sb,
 		    "jmp 4b\n\t.popsection\n\t.pushsection plait_order,\"a\",@progbits\n\t"
 		    ".long 1b-., 3b-., %u, %d\n\t.popsection",
-		    site, leaves);
+		    p.site, !p.enter);
 }
 
-static void access_text(struct strbuf *sb, const char *instruction, uint32_t site)
+static void access_text(struct strbuf *sb, const char *instruction, struct place p)
 {
 	strbuf_addf(sb,
 		    "1:\t%s\n2:\n\t"
@@ -61,10 +60,7 @@ static void access_text(struct strbuf *sb, const char *instruction, uint32_t sit
 		    ".ifeq 2b-1b-3\n\t.byte 0x66, 0x90\n\t.endif\n\t"
 		    ".ifeq 2b-1b-4\n\t.byte 0x90\n\t.endif\n",
 		    instruction);
-	begin_cold(sb);
-	add_number(sb, site);
-	strbuf_addf(sb, ENTER "%s\n\t" LEAVE, instruction);
-	end_cold(sb, site, false);
+	add_cold(sb, instruction, p);
 }
 
 static LLVMValueRef build(LLVMBuilderRef b, LLVMTypeRef type, const struct strbuf *text,
@@ -91,7 +87,8 @@ static void points_to(LLVMValueRef call, LLVMTypeRef what)
 				 LLVMCreateTypeAttribute(LLVMGetTypeContext(what), kind, what));
 }
 
-LLVMValueRef place_load(LLVMBuilderRef b, LLVMValueRef p, unsigned n, bool atomic, uint32_t site)
+LLVMValueRef place_load(LLVMBuilderRef b, LLVMValueRef p, unsigned n, bool atomic,
+			struct place place)
 {
 	LLVMTypeRef ptr = LLVMTypeOf(p);
 	LLVMTypeRef what = LLVMIntTypeInContext(LLVMGetTypeContext(ptr), n * 8);
@@ -103,7 +100,7 @@ LLVMValueRef place_load(LLVMBuilderRef b, LLVMValueRef p, unsigned n, bool atomi
 		    : n == 2 ? "movzwl $1, ${0:k}"
 		    : n == 4 ? "movl $1, ${0:k}"
 			     : "movq $1, ${0:q}",
-		    site);
+		    place);
 	call = build(b, LLVMFunctionType(what, &ptr, 1, 0), &text, "=r,*m,~{flags}", &p, 1,
 		     atomic ? EVERYTHING : READS);
 	points_to(call, what);
@@ -112,7 +109,7 @@ LLVMValueRef place_load(LLVMBuilderRef b, LLVMValueRef p, unsigned n, bool atomi
 }
 
 void place_store(LLVMBuilderRef b, LLVMValueRef p, LLVMValueRef v, unsigned n, bool atomic,
-		 uint32_t site)
+		 struct place place)
 {
 	LLVMTypeRef types[2] = { LLVMTypeOf(p), LLVMTypeOf(v) };
 	LLVMTypeRef none = LLVMVoidTypeInContext(LLVMGetTypeContext(types[0]));
@@ -124,7 +121,7 @@ void place_store(LLVMBuilderRef b, LLVMValueRef p, LLVMValueRef v, unsigned n, b
 		    : n == 2 ? "movw ${1:w}, $0"
 		    : n == 4 ? "movl ${1:k}, $0"
 			     : "movq ${1:q}, $0",
-		    site);
+		    place);
 	points_to(build(b, LLVMFunctionType(none, types, 2, 0), &text,
 			n == 8 ? "=*m,re,~{flags}" : "=*m,ri,~{flags}", args, 2,
 			atomic ? EVERYTHING : WRITES),
@@ -132,35 +129,15 @@ void place_store(LLVMBuilderRef b, LLVMValueRef p, LLVMValueRef v, unsigned n, b
 	strbuf_deinit(&text);
 }
 
-static void bare(LLVMBuilderRef b, uint32_t site, bool enter, bool leave)
+void place_bare(LLVMBuilderRef b, struct place place)
 {
 	LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInsertBlock(b));
 	LLVMContextRef c = LLVMGetModuleContext(LLVMGetGlobalParent(f));
 	struct strbuf text = { 0 };
 
 	strbuf_addf(&text, "1:\t.byte 0x0f, 0x1f, 0x44, 0, 0\n");
-	begin_cold(&text);
-	if (enter)
-		add_number(&text, site);
-	strbuf_addf(&text, enter ? ENTER : "");
-	strbuf_addf(&text, leave ? LEAVE : "");
-	end_cold(&text, site, !enter);
+	add_cold(&text, "", place);
 	build(b, LLVMFunctionType(LLVMVoidTypeInContext(c), NULL, 0, 0), &text, "~{flags}", NULL, 0,
 	      EVERYTHING);
 	strbuf_deinit(&text);
-}
-
-void place_enter(LLVMBuilderRef b, uint32_t site)
-{
-	bare(b, site, true, false);
-}
-
-void place_leave(LLVMBuilderRef b, uint32_t site)
-{
-	bare(b, site, false, true);
-}
-
-void place_pass(LLVMBuilderRef b, uint32_t site)
-{
-	bare(b, site, true, true);
 }

@@ -3,7 +3,7 @@
  * (order.h says the same in C: order_enter, order_leave); the others call order.c, which touches no
  * wide vector registers because it calls nobody outside.
  *
- * enter: the address of the slot lies below the return address and is taken off the stack. */
+ * enter: above the return address lie the count, as a vector has it, and the address of the slot. */
 #include "rt/order-offsets.h"
 
 	.text
@@ -17,9 +17,7 @@ plait_order_enter_kept:
 	.cfi_adjust_cfa_offset 8
 	movq	rt_self_@gottpoff(%rip), %rax
 	movq	%fs:(%rax), %rax
-	movq	24(%rsp), %rcx
-	cmpq	%rax, SLOT_OWNER(%rcx)
-	jne	1f
+	movq	32(%rsp), %rcx
 	cmpq	$0, THREAD_HELD(%rax)
 	jne	1f
 	cmpl	$0, THREAD_DEPTH(%rax)
@@ -30,12 +28,15 @@ plait_order_enter_kept:
 	cmpq	%rax, SLOT_OWNER - ORDER_KEPT(%rcx)
 	jne	2f
 	movq	SLOT_WORD - ORDER_KEPT(%rcx), %rcx
-	addl	$1 << THREAD_BITS, -4(%rcx)
+	movl	24(%rsp), %eax
+	addl	%eax, -4(%rcx)
 	jc	3f
 	popq	%rcx
 	popq	%rax
-	ret	$8
-3:	subl	$1 << THREAD_BITS, -4(%rcx) /* the word is full */
+	ret
+3:	subl	%eax, -4(%rcx) /* the word is full */
+	movq	rt_self_@gottpoff(%rip), %rax
+	movq	%fs:(%rax), %rax
 2:	movq	$0, THREAD_HELD(%rax)
 1:	popq	%rcx
 	.cfi_adjust_cfa_offset -8
@@ -67,7 +68,8 @@ enter_slow:
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	movaps	%xmm\n, 16 * \n(%rsp)
 	.endr
-	movq	16(%rbp), %rdi
+	movq	24(%rbp), %rdi
+	movl	16(%rbp), %esi
 	call	order_enter_place
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	movaps	16 * \n(%rsp), %xmm\n
@@ -84,7 +86,7 @@ enter_slow:
 	popq	%rax
 	popq	%rbp
 	.cfi_def_cfa rsp, 8
-	ret	$8
+	ret
 	.cfi_endproc
 	.size	enter_slow, .-enter_slow
 

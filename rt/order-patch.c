@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { JUMP = 0xe9, PAGE = 4096, MODULES = 64 };
+enum { JUMP = 0xe9, PUSH = 5, PAGE = 4096, MODULES = 64 };
 
 static struct {
 	const struct plait_order_place *begin, *end;
@@ -49,8 +49,8 @@ static void include(struct span *s, uint8_t *p)
 {
 	if (!s->low || p < s->low)
 		s->low = p;
-	if (p + 5 > s->high)
-		s->high = p + 5;
+	if (p + 2 * PUSH > s->high)
+		s->high = p + 2 * PUSH;
 }
 
 /* The slot of a place; 0: it is not recorded. */
@@ -65,10 +65,13 @@ static void patch_one(const struct plait_order_place *place, uint32_t slot)
 {
 	uint8_t *at = address_of(&place->hot), *to = address_of(&place->cold);
 	uint32_t address = (uint32_t)(uintptr_t)&order_slots[slot];
+	uint32_t once = ORDER_ONCE;
 	int32_t distance = (int32_t)(to - (at + 5));
 
 	if (!place->leaves)
 		memcpy(to + 1, &address, 4);
+	if (!place->leaves && rt_mode == PLAIT_MODE_BLOCK)
+		memcpy(to + PUSH + 1, &once, 4);
 	*at = JUMP;
 	memcpy(at + 1, &distance, 4);
 }
@@ -115,7 +118,7 @@ uint64_t order_hot_pc(uint64_t pc)
 		     p++) {
 			uint64_t cold = (uint64_t)address_of(&p->cold);
 
-			if (p->hot && pc >= cold && pc - cold < 48 && cold > best) {
+			if (p->hot && pc >= cold && pc - cold < 64 && cold > best) {
 				best = cold;
 				hot = (uint64_t)address_of(&p->hot);
 			}

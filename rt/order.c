@@ -454,7 +454,7 @@ static void lost(void)
 }
 
 /* Returns how many accesses in a row this makes. */
-static uint32_t append(struct order_slot *s, uint32_t thread)
+static uint32_t append(struct order_slot *s, uint32_t thread, uint32_t count)
 {
 	volatile uint32_t *word = s->word;
 	uint32_t last;
@@ -465,19 +465,19 @@ static uint32_t append(struct order_slot *s, uint32_t thread)
 	}
 	last = likely(word > s->end - s->nwords) ? word[-1] : 0; /* 0: the chunk is new */
 	if (last && (last & ((1u << PLAIT_VECTORS_THREAD_BITS) - 1)) == thread &&
-	    last >> PLAIT_VECTORS_THREAD_BITS < PLAIT_VECTORS_COUNT_MAX) {
-		word[-1] = last + (1u << PLAIT_VECTORS_THREAD_BITS);
-		return (last >> PLAIT_VECTORS_THREAD_BITS) + 1;
+	    last + count > last) {
+		word[-1] = last + count;
+		return (last + count) >> PLAIT_VECTORS_THREAD_BITS;
 	}
 	if (word >= s->end && !grow(s)) {
 		lost();
 		return 0;
 	}
-	*(volatile uint32_t *)s->word++ = thread | 1u << PLAIT_VECTORS_THREAD_BITS;
-	return 1;
+	*(volatile uint32_t *)s->word++ = thread | count;
+	return count >> PLAIT_VECTORS_THREAD_BITS;
 }
 
-struct order_slot *order_enter_slot(struct order_slot *s)
+struct order_slot *order_enter_slot(struct order_slot *s, uint32_t count)
 {
 	struct rt_thread *t = rt_self();
 	uintptr_t held = (uintptr_t)s;
@@ -491,7 +491,7 @@ struct order_slot *order_enter_slot(struct order_slot *s)
 		lost();
 		return NULL;
 	}
-	if (append(s, t->index) >= (s->met > CROWDED ? 1 : s->keep_after) && can_keep) {
+	if (append(s, t->index, count) >= (s->met > CROWDED ? 1 : s->keep_after) && can_keep) {
 		held |= ORDER_KEPT;
 		__atomic_store_n(&t->held, (void *)held, __ATOMIC_RELAXED);
 		__atomic_store_n(&s->owner, t, __ATOMIC_RELEASE);
@@ -500,14 +500,14 @@ struct order_slot *order_enter_slot(struct order_slot *s)
 	return (struct order_slot *)held;
 }
 
-void order_enter_place(struct order_slot *s)
+void order_enter_place(struct order_slot *s, uint32_t count)
 {
 	struct rt_thread *t = rt_self();
 
 	if (t->held)
 		t->nested++;
 	else
-		order_enter_slot(s);
+		order_enter_slot(s, count);
 }
 
 void order_forked(void)
@@ -519,7 +519,7 @@ void order_forked(void)
 static void sync_entry(uint32_t element)
 {
 	uint32_t number = all_sync ? slot_number(element) : order_find(element);
-	struct order_slot *s = number ? order_enter_slot(&order_slots[number]) : NULL;
+	struct order_slot *s = number ? order_enter_slot(&order_slots[number], ORDER_ONCE) : NULL;
 
 	if (s)
 		order_leave(s);
@@ -533,7 +533,7 @@ void order_sync(uint32_t kind, uint32_t site, const void *object, const void *ob
 	if (!plait_vectors_sync(kind) || rt_run->nthreads < 2)
 		return;
 	if (number && rt_mode == PLAIT_MODE_ORDER) {
-		s = order_enter_slot(&order_slots[number]);
+		s = order_enter_slot(&order_slots[number], ORDER_ONCE);
 		if (s)
 			order_leave(s);
 	} else {

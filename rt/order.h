@@ -32,8 +32,10 @@ void order_init(void);
 void order_module(const struct plait_module *module, uint32_t first_site);
 /* A synchronisation event, in its true place. object2: the mutex of a wait. */
 void order_sync(uint32_t kind, uint32_t site, const void *object, const void *object2);
+/* A count of accesses as a vector has it: above the thread. */
+#define ORDER_ONCE (1u << PLAIT_VECTORS_THREAD_BITS)
 /* NULL: this access is not recorded. */
-struct order_slot *order_enter_slot(struct order_slot *slot);
+struct order_slot *order_enter_slot(struct order_slot *slot, uint32_t count);
 
 /* Most sites of a partial profile are not. */
 static inline bool order_records(uint32_t site)
@@ -50,7 +52,7 @@ uint64_t order_hot_pc(uint64_t pc);
 /* In the child of a fork: nobody owns anything. */
 void order_forked(void);
 /* For order-kept.S: begin an access that was not the owner's. */
-void order_enter_place(struct order_slot *slot);
+void order_enter_place(struct order_slot *slot, uint32_t count);
 
 /* Before and after the access. What enter returns goes to leave. */
 static inline struct order_slot *order_enter(uint32_t site)
@@ -65,7 +67,7 @@ static inline struct order_slot *order_enter(uint32_t site)
 	s = &order_slots[number];
 	if (__atomic_load_n(&s->owner, __ATOMIC_RELAXED) != t || !t || t->depth || t->held ||
 	    t->detached_from_trace)
-		return order_enter_slot(s);
+		return order_enter_slot(s, ORDER_ONCE);
 	/* say that we are inside, then look again whether we may */
 	__atomic_store_n(&t->held, (void *)((uintptr_t)s | ORDER_KEPT), __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -73,7 +75,7 @@ static inline struct order_slot *order_enter(uint32_t site)
 	if (unlikely(__atomic_load_n(&s->owner, __ATOMIC_RELAXED) != t ||
 		     *last >> PLAIT_VECTORS_THREAD_BITS >= PLAIT_VECTORS_COUNT_MAX)) {
 		__atomic_store_n(&t->held, NULL, __ATOMIC_RELEASE);
-		return order_enter_slot(s);
+		return order_enter_slot(s, ORDER_ONCE);
 	}
 	*(volatile uint32_t *)last += 1u << PLAIT_VECTORS_THREAD_BITS;
 	return t->held;

@@ -41,13 +41,17 @@ PLAIT_EXPORT extern int plait_variant;
  * one recorded, the runtime writes a jump over it, to a piece of code out of the way:
  *
  *	pushq	$number			the site's; the runtime puts the slot's address here
- *	call	plait_order_enter_kept	takes the number off the stack
+ *	pushq	$count			of accesses, as a vector has it
+ *	call	plait_order_enter_kept
+ *	leaq	16(%rsp), %rsp
  *	(the access)
  *	call	plait_order_leave_kept
  *	jmp	behind the access
  *
  * Both calls keep every register. An access that is more than one instruction (atomic
- * read-modify-write) has a place before it that enters, and one behind that leaves. */
+ * read-modify-write) has a place before it that enters, and one behind that leaves; so have several
+ * accesses of one element with nothing between them: the first enters for all, the last leaves.
+ * In mode block a block counts once. */
 struct plait_order_place {
 	int32_t hot, cold; /* relative to their own address */
 	uint32_t site;	   /* in its module */
