@@ -12,7 +12,11 @@
  * program can have several bugs), and a later group is looked at only when the failure is still
  * there. The passing schedule the advice came from is the one to compare with: an inversion may
  * pass by luck (a lost update that hides another error), but then nothing that it suggests cures
- * the program. */
+ * the program.
+ *
+ * What tells failing from passing schedules best lies close to the failure: two threads were inside
+ * at once. Why could they be? A block on other objects that was broken before that, in every
+ * schedule that fails, and that cures the program as well, may be the root; it is told, too. */
 #define LOG_DOMAIN "explain"
 #include "explain/advise.h"
 
@@ -22,7 +26,14 @@
 
 #include <string.h>
 
-enum { ENOUGH_FAILURES = 12, SHORTEST_TRIAL = 40, SPARED = 10, NEARLY_ALL = 20, STILL_TRIED = 6 };
+enum {
+	ENOUGH_FAILURES = 12,
+	SHORTEST_TRIAL = 40,
+	SPARED = 10,
+	NEARLY_ALL = 20,
+	STILL_TRIED = 6,
+	MAX_EARLIER = 4
+};
 #define DEAR 100000000u /* more than any block costs */
 enum { WATCHED = 200, WATCHED_STEPS = 4000000 };
 #define SECONDS_SHORT 4.0
@@ -216,6 +227,10 @@ static struct err *gather(const struct advise_request *r, size_t at, struct cand
 	if (!err && alternate->found && at + 1 == r->alternates->len) {
 		cures_anywhere(r->failing, alternate, &projection, &cures);
 		err = add_candidates(r, at, &cures, ret);
+		if (!err) {
+			cures_crossing(r->failing, alternate, &projection, &cures);
+			err = add_candidates(r, at, &cures, ret);
+		}
 	}
 	projection_deinit(&projection);
 	return err;
@@ -356,6 +371,67 @@ static struct err *try_all(struct trials *t)
 	return err;
 }
 
+/* ---- what came before ---- */
+
+static bool is_block(const struct cure *c)
+{
+	return (c->kind == BUG_ATOMICITY || c->kind == BUG_MULTI_VARIABLE) &&
+	       c->intruder != STEP_NONE && !c->to_in_passing && !c->loop && !c->waits;
+}
+
+static bool touches(const struct steps *s, const struct cure *c, uint32_t step)
+{
+	return s->data[c->from].address == s->data[step].address ||
+	       (!c->to_in_passing && s->data[c->to].address == s->data[step].address);
+}
+
+/* Was this block broken before the one that was taken, in every schedule that failed, and about
+ * something else? */
+static bool is_earlier(const struct trials *t, const struct candidate *c)
+{
+	const struct steps *f = t->r->failing;
+	const struct cure *best = &t->best->cure;
+
+	return is_block(&c->cure) && c->cure.from < best->from && c->cure.to < best->to &&
+	       (best->intruder == STEP_NONE || c->cure.intruder < best->intruder) &&
+	       !touches(f, best, c->cure.from) && !touches(f, best, c->cure.to) &&
+	       c->seen.broken_failing == c->seen.failing && cure_separation(&c->seen) >= TELLING;
+}
+
+/* The cheapest of them that works. */
+static struct err *look_earlier(struct trials *t)
+{
+	const struct advise_request *r = t->r;
+	struct trial_limits limits = { r->runs, 1, SECONDS_SHORT, r->seed + 1 };
+	struct candidate *cheapest = NULL;
+
+	for (unsigned tried = 0; tried < MAX_EARLIER && clock_seconds() < t->end; tried++) {
+		struct cure_trial trial;
+		struct err *err;
+
+		cheapest = NULL;
+		for (size_t i = 0; i < t->all.len; i++)
+			if (is_earlier(t, &t->all.data[i]) &&
+			    (!cheapest || t->all.data[i].cure.cost < cheapest->cure.cost))
+				cheapest = &t->all.data[i];
+		if (!cheapest)
+			return NULL;
+		err = cure_try(r->runner, &cheapest->cure, &limits, NULL, &trial);
+		if (err)
+			return err;
+		log_trial(cheapest, &trial);
+		if (!trial.failed && !trial.other && !trial.dropped) {
+			t->best->earlier.found = true;
+			t->best->earlier.cure = cheapest->cure;
+			t->best->earlier.after = trial;
+			t->best->earlier.seen = cheapest->seen;
+			return NULL;
+		}
+		cheapest->seen.broken_failing = 0; /* not again */
+	}
+	return NULL;
+}
+
 /* The same schedules that remedies will be tried on, without one. */
 static struct err *watch_all(struct trials *t)
 {
@@ -389,6 +465,8 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 	t.end = clock_seconds() + SECONDS_ALL;
 	if (!err)
 		err = try_all(&t);
+	if (!err && ret->tested && !ret->after.failed && cure_observable(&ret->cure))
+		err = look_earlier(&t);
 	ret->before = t.full.runs ? t.full : t.rate;
 	ret->rejected = t.rejected;
 	vec_deinit(&t.all);

@@ -27,6 +27,14 @@ struct advice {
 	struct cure_trial before;
 	struct cure_trial after;
 	struct cure_seen seen; /* without any remedy; failing 0: not looked at */
+	/* A block on other objects that was broken before, in every schedule that failed, and under
+	 * which nothing fails either: what was taken may be its consequence. */
+	struct {
+		bool found;
+		struct cure cure;
+		struct cure_trial after;
+		struct cure_seen seen;
+	} earlier;
 };
 
 /* Candidates that tell failing schedules from passing ones best come first; the first of them under

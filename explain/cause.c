@@ -237,3 +237,13 @@ void cause_mark(const struct steps *failing, const struct alternate *alternate,
 	if (cure->intruder != STEP_NONE)
 		mark_block(&m);
 }
+
+void cause_mark_earlier(const struct steps *failing, const struct steps *passing,
+			const struct cure *cure, struct projection *p)
+{
+	struct marker m = { .f = failing, .g = passing, .c = cure, .p = p };
+
+	mark(p, cure->from, PROJECT_CAUSE);
+	mark(p, cure->to, PROJECT_CAUSE);
+	mark_block(&m);
+}

@@ -7,5 +7,8 @@
 /* Marks them in the projection. cure NULL: none is known. */
 void cause_mark(const struct steps *failing, const struct alternate *alternate,
 		const struct cure *cure, struct projection *p);
+/* A block that is told beside the cause: both its ends are steps of the failing run. */
+void cause_mark_earlier(const struct steps *failing, const struct steps *passing,
+			const struct cure *cure, struct projection *p);
 
 #endif

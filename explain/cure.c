@@ -154,6 +154,18 @@ static enum waiting waits_inside(const struct finder *fd, const struct cure *c)
 	return waiting;
 }
 
+/* The engine ends a block where its thread first comes to the last place. If that was before the
+ * other thread came, the block was over. */
+static bool is_over(const struct finder *fd, const struct cure *c)
+{
+	const struct step *from = &fd->f->data[c->from], *to = cure_end(fd, c);
+
+	for (uint32_t k = c->from + 1; c->intruder != STEP_NONE && k < c->intruder; k++)
+		if (fd->f->data[k].thread == from->thread && fd->f->data[k].site == to->site)
+			return true;
+	return false;
+}
+
 void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
 		      uint32_t intruder, enum bug_kind kind)
 {
@@ -167,7 +179,8 @@ void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_
 	uint32_t first = fd->f->data[from].site, last = cure_end(fd, &c)->site;
 	enum waiting waiting = waits_inside(fd, &c);
 
-	if (fd->out->len >= fd->most || !first || !last || waiting == LOOKS_AGAIN)
+	if (fd->out->len >= fd->most || !first || !last || waiting == LOOKS_AGAIN ||
+	    is_over(fd, &c))
 		return;
 	for (size_t i = 0; i < fd->out->len; i++)
 		if (fd->f->data[fd->out->data[i].from].site == first &&
@@ -362,11 +375,20 @@ static uint32_t farthest(const struct finder *fd, const struct steps *s, uint32_
 	return found;
 }
 
+static const struct step *other_end(const struct finder *fd, const struct cure *c)
+{
+	return c->other_to_in_passing ? &fd->g->data[c->other_to] : &fd->f->data[c->other_to];
+}
+
+void finder_other_block(const struct finder *fd, struct cure *c)
+{
+	c->constraints[1] = atomic_block(&fd->f->data[c->other_from], other_end(fd, c));
+}
+
 static void add_other_side(struct finder *fd, const struct cure *block)
 {
 	struct cure c = *block;
 	uint32_t before, after, twin;
-	const struct step *last;
 
 	if (c.intruder == STEP_NONE || !step_is_memory(&fd->f->data[c.intruder]) ||
 	    fd->out->len >= fd->most)
@@ -382,10 +404,9 @@ static void add_other_side(struct finder *fd, const struct cure *block)
 		return;
 	c.other_from = before != STEP_NONE ? before : c.intruder;
 	c.other_to = after != STEP_NONE ? after : c.intruder;
-	last = c.other_to_in_passing ? &fd->g->data[c.other_to] : &fd->f->data[c.other_to];
-	if (fd->f->data[c.other_from].site == last->site)
+	if (fd->f->data[c.other_from].site == other_end(fd, &c)->site)
 		return;
-	c.constraints[1] = atomic_block(&fd->f->data[c.other_from], last);
+	finder_other_block(fd, &c);
 	vec_push(fd->out, c);
 }
 

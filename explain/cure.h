@@ -27,6 +27,7 @@ struct cure {
 	 * no */
 	uint32_t other_from, other_to;
 	bool other_to_in_passing;
+	bool crossing; /* broken only when the two blocks meet as they do here (crossings.c) */
 };
 
 struct cures VEC_FIELDS(struct cure);
@@ -38,6 +39,10 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 /* More of them, from the failing run alone: wherever another thread broke into what may have been a
  * block. */
 void cures_anywhere(const struct steps *failing, const struct alternate *alternate,
+		    const struct projection *projection, struct cures *ret);
+
+/* ... and wherever two threads used two objects, each the first at one of them. */
+void cures_crossing(const struct steps *failing, const struct alternate *alternate,
 		    const struct projection *projection, struct cures *ret);
 
 /* The step that took the innermost lock a waiting thread holds; STEP_NONE. */

@@ -265,6 +265,31 @@ static void keep_test(struct explanation *x, const struct advice *a)
 					 (unsigned long long)a->before.runs));
 }
 
+/* The sentences about an earlier block are made as those about the cause are, and put aside. */
+static struct err *keep_earlier(struct job *j, const struct advice *a)
+{
+	struct explanation *x = j->x;
+	const char *summary = x->summary, *text = x->advice.text;
+	enum bug_kind kind = x->kind;
+	struct err *err;
+
+	if (!a->earlier.found)
+		return NULL;
+	err = present_cure(x, j->trace, &j->steps, &j->alternate.passing, &a->earlier.cure);
+	x->earlier = (struct shown_earlier){ .summary = x->summary,
+					     .text = x->advice.text,
+					     .failed_after = a->earlier.after.failed,
+					     .runs_after = a->earlier.after.runs,
+					     .seen_failing = a->earlier.seen.failing,
+					     .broken_failing = a->earlier.seen.broken_failing,
+					     .seen_passing = a->earlier.seen.passing,
+					     .broken_passing = a->earlier.seen.broken_passing };
+	x->summary = summary;
+	x->advice.text = text;
+	x->kind = kind;
+	return err;
+}
+
 static struct err *conclude(struct job *j)
 {
 	bool deadlocked = j->failing.outcome == PLAIT_OUTCOME_DEADLOCK;
@@ -288,7 +313,12 @@ static struct err *conclude(struct job *j)
 	if (advice.found)
 		err = present_cure(j->x, j->trace, &j->steps, &j->alternate.passing, &advice.cure);
 	keep_test(j->x, &advice);
+	if (!err)
+		err = keep_earlier(j, &advice);
 	cause_mark(&j->steps, &j->alternate, advice.found ? &advice.cure : NULL, &projection);
+	if (advice.earlier.found)
+		cause_mark_earlier(&j->steps, &j->alternate.passing, &advice.earlier.cure,
+				   &projection);
 	if (j->x->advice.sure)
 		j->x->left_out = focus(&j->steps, &j->alternate.passing, &projection);
 	if (!err)

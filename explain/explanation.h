@@ -54,7 +54,9 @@ enum bug_kind {
 	BUG_LOST_WAKEUP,
 };
 #define BUG_KIND_NAMES                                                                             \
-	{ "unknown", "atomicity", "multi-variable", "order", "deadlock", "lost-wakeup" }
+	{                                                                                          \
+		"unknown", "atomicity", "multi-variable", "order", "deadlock", "lost-wakeup"       \
+	}
 
 /* Advice, tested by enforcing it over many schedules. */
 struct shown_advice {
@@ -67,6 +69,14 @@ struct shown_advice {
 	uint64_t seen_failing, broken_failing, seen_passing, broken_passing;
 	bool weak; /* it hardly tells the two apart: it may only keep the threads apart */
 	bool sure; /* it does tell them apart, and it works */
+};
+
+/* What was broken before, in every schedule that failed, and what mends the program as well. */
+struct shown_earlier {
+	const char *summary; /* NULL: nothing of the kind */
+	const char *text;
+	uint64_t failed_after, runs_after;
+	uint64_t seen_failing, broken_failing, seen_passing, broken_passing;
 };
 
 /* One frame or one line of "who waits for what". */
@@ -94,6 +104,7 @@ struct explanation {
 	/* the pair whose order decides: indexes into failing.events; UINT32_MAX = none */
 	uint32_t pair[2];
 	struct shown_advice advice;
+	struct shown_earlier earlier;
 	struct shown_note *notes; /* stacks, who waits for what, what could not be controlled */
 	size_t nnotes;
 	uint64_t pairs_tried;

@@ -16,6 +16,8 @@ struct finder {
 /* Adds the block unless its two places are there already, or there are enough. */
 void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
 		      uint32_t intruder, enum bug_kind kind);
+/* Keep the other side out by a block of its own: other_from to other_to. */
+void finder_other_block(const struct finder *fd, struct cure *c);
 /* Two accesses of one thread with another's in between, all on one object: is there no order one
  * after the other with the same effect? (Reads around a read, a write before two reads ... are
  * harmless.) Acquisitions stand for whatever they guard. */

@@ -9,6 +9,10 @@
  * never gets there (a look-up that finds what it looks for) is none, unless the run failed in the
  * middle of it. The objects count only if they are the same in the run that the cure is about.
  *
+ * A crossing of two variables is broken by two threads that meet just so: one was the first at its
+ * first object, the other at the second. (Blocks that overlap in any other way have the same effect
+ * as one after the other.)
+ *
  * "a before b" is broken by a b before the first a. "b late" is broken when another thread comes to
  * a, or uses the object of b, after b. */
 #include "explain/observe.h"
@@ -149,6 +153,80 @@ static bool blocks_broken(const struct cure *c, const struct steps *example,
 	return broken;
 }
 
+/* ---- crossings ---- */
+
+/* Where the four steps of a crossing are in the program. The first block's ends are steps 0 and 1;
+ * 2 and 3 are the other's uses of the same objects. */
+struct corners {
+	const struct cure *c;
+	bool other_begins; /* the other block begins with the first one's first object */
+};
+
+static bool at_corner(const struct corners *k, unsigned which, const struct step *e)
+{
+	unsigned block = which / 2;
+	bool begin = block ? (which == 2) == k->other_begins : which == 0;
+
+	for (size_t i = 0; i < k->c->nconstraints; i++) {
+		const struct plait_constraint *c = &k->c->constraints[i];
+
+		if (k->c->block[i] == block && at_place(begin ? &c->a : &c->b, e))
+			return true;
+	}
+	return false;
+}
+
+/* The nearest step of run[at]'s thread at a corner, one way, that meets y (NULL: any); STEP_NONE.
+ */
+static uint32_t corner_near(const struct corners *k, const struct steps *run, uint32_t at,
+			    unsigned which, int way, const struct step *y)
+{
+	for (uint32_t i = at + (uint32_t)way, seen = 0; i < run->len && seen < UNFINISHED;
+	     i += (uint32_t)way) {
+		const struct step *e = &run->data[i];
+
+		if (e->thread != run->data[at].thread)
+			continue;
+		seen++;
+		if (!e->pending && at_corner(k, which, e) && (!y || step_conflicts(e, y)))
+			return i;
+	}
+	return STEP_NONE;
+}
+
+/* y2 was the first at the second object: was x1 before y1? */
+static bool crosses(const struct corners *k, const struct steps *run, uint32_t x2, uint32_t y2)
+{
+	uint32_t y1 = corner_near(k, run, y2, 2, k->other_begins ? -1 : 1, NULL), x1;
+
+	if (y1 == STEP_NONE)
+		return false;
+	x1 = corner_near(k, run, x2, 0, -1, &run->data[y1]);
+	return x1 != STEP_NONE && x1 < y1;
+}
+
+static bool crossing_broken(const struct cure *c, const struct steps *example,
+			    const struct steps *run)
+{
+	const struct corners k = { c, example->data[c->other_from].address ==
+					      example->data[c->from].address };
+
+	for (uint32_t x2 = 0; x2 < run->len; x2++) {
+		const struct step *e = &run->data[x2];
+		uint32_t n = 0;
+
+		if (e->pending || !at_corner(&k, 1, e))
+			continue;
+		for (uint32_t y2 = x2; y2-- > 0 && n < MAX_BACK; n++)
+			if (step_conflicts(&run->data[y2], e) && at_corner(&k, 3, &run->data[y2])) {
+				if (crosses(&k, run, x2, y2))
+					return true;
+				break;
+			}
+	}
+	return false;
+}
+
 static bool is_first(const struct cure *c, const struct step *e)
 {
 	for (size_t k = 0; k < c->nconstraints; k++)
@@ -206,6 +284,8 @@ bool cure_broken(const struct cure *c, const struct steps *example, const struct
 	case PLAIT_CONSTRAINT_LATE:
 		return late_broken(c, run);
 	default:
+		if (c->crossing)
+			return crossing_broken(c, example, run);
 		return blocks_broken(c, example, run, failed);
 	}
 }

@@ -408,11 +408,62 @@ static void find_copies(struct symbols *symbols, uint32_t site, struct site_list
 			vec_push(ret, site - local + i);
 }
 
-/* Each copy of the block's first line with the nearest later copy of its last. */
+/* Which function the code of a site ended up in, after inlining. */
+static uint32_t host_of(struct symbols *symbols, uint32_t site)
+{
+	uint32_t local;
+	const struct sites *table = symbols_sites(symbols, site, &local);
+
+	return table ? table->sites[local].ir_function : UINT32_MAX;
+}
+
+/* Leave in `list` what has a copy of the other end of the block in its own function. */
+static void keep_paired(struct symbols *symbols, struct site_list *list,
+			const struct site_list *others)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->len; i++) {
+		uint32_t host = host_of(symbols, list->data[i]);
+		bool paired = false;
+
+		for (size_t k = 0; k < others->len && !paired; k++)
+			paired = host_of(symbols, others->data[k]) == host;
+		if (paired)
+			list->data[kept++] = list->data[i];
+	}
+	list->len = kept;
+}
+
+/* The nearest copy of the block's last line after its first one, in the same function if that is
+ * asked for; else the i-th. */
+static uint32_t end_for(struct symbols *symbols, const struct site_list *to, uint32_t from,
+			size_t i, bool together)
+{
+	uint32_t best = to->data[MIN(i, to->len - 1)], host = host_of(symbols, from);
+	bool fits = !together || host_of(symbols, best) == host;
+
+	for (size_t k = 0; k < to->len; k++) {
+		uint32_t site = to->data[k];
+
+		if (together && host_of(symbols, site) != host)
+			continue;
+		if (!fits || (site >= from && (best < from || site < best)))
+			best = site;
+		fits = true;
+	}
+	return best;
+}
+
+/* Each copy of the block's first line with the nearest later copy of its last. Of a block within
+ * one function the copies are, too: a helper's line that is inlined in two places begins no block
+ * in the one and ends it in the other. */
 static void widen(struct symbols *symbols, const struct plait_constraint *c, uint8_t block,
 		  struct cure *out)
 {
 	struct site_list from = { 0 }, to = { 0 };
+	bool together = c->kind == PLAIT_CONSTRAINT_ATOMIC &&
+			host_of(symbols, c->a.site_low) == host_of(symbols, c->b.site_low);
 
 	if (c->kind != PLAIT_CONSTRAINT_LATE)
 		find_copies(symbols, c->a.site_low, &from);
@@ -421,13 +472,16 @@ static void widen(struct symbols *symbols, const struct plait_constraint *c, uin
 	find_copies(symbols, c->b.site_low, &to);
 	for (size_t i = 0; i < from.len && !out->nconstraints; i++)
 		out->loop |= from.data[i] == c->b.site_low;
+	if (together) {
+		keep_paired(symbols, &from, &to);
+		keep_paired(symbols, &to, &from);
+	}
 	for (size_t i = 0; i < MAX(from.len, to.len) && out->nconstraints < CURE_CONSTRAINTS; i++) {
 		struct plait_constraint copy = *c;
 		uint32_t f = from.data[MIN(i, from.len - 1)], best = to.data[MIN(i, to.len - 1)];
 
-		for (size_t k = 0; k < to.len && from.len > 1; k++)
-			if (to.data[k] >= f && (best < f || to.data[k] < best))
-				best = to.data[k];
+		if (from.len > 1)
+			best = end_for(symbols, &to, f, i, together);
 		copy.a.site_low = copy.a.site_high = f;
 		copy.b.site_low = copy.b.site_high = best;
 		out->block[out->nconstraints] = block;

@@ -243,6 +243,22 @@ static void add_advice(struct strbuf *out, const struct explanation *x)
 	strbuf_adds(out, "</div>\n");
 }
 
+static void add_earlier(struct strbuf *out, const struct shown_earlier *e)
+{
+	if (!e->summary)
+		return;
+	strbuf_adds(out, "<div class=advice><b>Earlier.</b> Before that, ");
+	report_html_escape(out, e->summary);
+	strbuf_adds(out, ". It may be the root: ");
+	report_html_escape(out, e->text);
+	strbuf_addf(out,
+		    ".<br><span class=good>With that enforced %" PRIu64 " of %" PRIu64
+		    " schedules fail.</span><br>Without, it happens in %" PRIu64 " of %" PRIu64
+		    " schedules that fail and in %" PRIu64 " of %" PRIu64 " that pass.</div>\n",
+		    e->failed_after, e->runs_after, e->broken_failing, e->seen_failing,
+		    e->broken_passing, e->seen_passing);
+}
+
 static void add_flows(struct strbuf *out, const struct explanation *x)
 {
 	bool first = true;
@@ -265,6 +281,7 @@ void report_explain_html(const struct explanation *x, struct strbuf *out)
 {
 	add_head(out, x);
 	add_advice(out, x);
+	add_earlier(out, &x->earlier);
 	add_bar(out, x);
 	strbuf_adds(out, "<main class=panes>\n");
 	add_pane(out, x, &x->failing, &x->passing, 'f');

@@ -80,6 +80,22 @@ static void add_advice(struct json *j, const struct shown_advice *a)
 	json_end(j);
 }
 
+static void add_earlier(struct json *j, const struct shown_earlier *e)
+{
+	if (!e->summary)
+		return;
+	json_begin_object(j, "earlier");
+	json_str(j, "cause", e->summary);
+	json_str(j, "advice", e->text);
+	json_uint(j, "failed_after", e->failed_after);
+	json_uint(j, "runs_after", e->runs_after);
+	json_uint(j, "failing", e->seen_failing);
+	json_uint(j, "broken_failing", e->broken_failing);
+	json_uint(j, "passing", e->seen_passing);
+	json_uint(j, "broken_passing", e->broken_passing);
+	json_end(j);
+}
+
 void report_explain_json(const struct explanation *x, struct json *j)
 {
 	static const char *const kinds[] = BUG_KIND_NAMES;
@@ -117,6 +133,7 @@ void report_explain_json(const struct explanation *x, struct json *j)
 	json_uint(j, "pairs_tried", x->pairs_tried);
 	json_uint(j, "events_left_out", x->left_out);
 	add_advice(j, &x->advice);
+	add_earlier(j, &x->earlier);
 	json_begin_array(j, "notes");
 	for (size_t i = 0; i < x->nnotes; i++)
 		json_str(j, NULL, x->notes[i].text);

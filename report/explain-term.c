@@ -380,6 +380,22 @@ static void add_advice(struct strbuf *out, const struct explanation *x, unsigned
 		  width);
 }
 
+/* What was broken before that, and mends it as well. */
+static void add_earlier(struct strbuf *out, const struct shown_earlier *e, unsigned width)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
+	if (!e->summary)
+		return;
+	strbuf_addf(&text,
+		    "before that, %s. It may be the root: %s. With that enforced %" PRIu64
+		    " of %" PRIu64 " schedules fail; without, it happens in %" PRIu64 " of %" PRIu64
+		    " that fail and in %" PRIu64 " of %" PRIu64 " that pass",
+		    e->summary, e->text, e->failed_after, e->runs_after, e->broken_failing,
+		    e->seen_failing, e->broken_passing, e->seen_passing);
+	add_entry(out, "earlier", strbuf_str(&text), COLOR_OFF, width);
+}
+
 static void add_proof(struct strbuf *out, const struct explanation *x, unsigned width)
 {
 	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
@@ -406,6 +422,7 @@ void report_explain_term(const struct explanation *x, unsigned width, struct str
 	add_advice(out, x, width);
 	if (x->advice.text)
 		add_seen(out, &x->advice, width);
+	add_earlier(out, &x->earlier, width);
 	add_entry(out, "kind", kinds[x->kind], COLOR_OFF, width);
 	add_proof(out, x, width);
 	for (size_t i = 0; i < x->nnotes; i++)

@@ -8,6 +8,7 @@
 #include "unplait/abi.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 /* t: thread, k: event kind, site, address, value */
 static void add(struct steps *s, uint32_t t, uint32_t k, uint32_t site, uint64_t address,
@@ -368,6 +369,69 @@ Test(focus, consequences_are_left_out)
 	for (size_t i = 0; i < 3; i++)
 		cr_assert(projection.show_failing[i], "step %zu is the cause", i);
 	cr_assert(projection.show_failing[44] & PROJECT_FAILURE);
+	projection_deinit(&projection);
+	steps_deinit(&f);
+	steps_deinit(&alternate.passing);
+}
+
+/* Thread 1 clears a table (site 1, address 64) and says so (site 2, address 72); thread 2 fills it
+ * (site 3) and says so (site 4). */
+static void crossing(struct steps *s, const char *order)
+{
+	static const uint64_t address[] = { 0, 64, 72, 64, 72 };
+
+	for (; *order; order++) {
+		uint32_t site = (uint32_t)(*order - '0');
+
+		add(s, site <= 2 ? 1 : 2, W, site, address[site], site);
+	}
+	steps_link(s);
+}
+
+Test(crossings, two_variables_are_crossed_in_one_way_only)
+{
+	struct alternate alternate = { .found = true };
+	struct projection projection;
+	struct steps f = { 0 };
+	struct cures cures;
+
+	crossing(&f, "1342");
+	crossing(&alternate.passing, "1234");
+	projection_make(&f, &alternate.passing, STEP_NONE, &projection);
+	cures_crossing(&f, &alternate, &projection, &cures);
+	cr_assert_eq(cures.len, 1);
+	cr_assert_eq(f.data[cures.data[0].from].site, 1);
+	cr_assert_eq(f.data[cures.data[0].to].site, 2);
+	for (const char *const *order =
+		     (const char *const[]){ "1342", "1324", "3142", "3412", "1234", "3124", NULL };
+	     *order; order++) {
+		struct steps s = { 0 };
+
+		crossing(&s, *order);
+		cr_assert_eq(cure_broken(&cures.data[0], &f, &s, false),
+			     strcmp(*order, "1342") == 0, "%s", *order);
+		steps_deinit(&s);
+	}
+	vec_deinit(&cures);
+	projection_deinit(&projection);
+	steps_deinit(&f);
+	steps_deinit(&alternate.passing);
+}
+
+/* Site 2 is passed before the other thread comes: the engine would have ended the block there. */
+Test(crossings, a_block_that_was_over_is_no_remedy)
+{
+	struct alternate alternate = { .found = true };
+	struct projection projection;
+	struct steps f = { 0 };
+	struct cures cures;
+
+	crossing(&f, "12342");
+	crossing(&alternate.passing, "12234");
+	projection_make(&f, &alternate.passing, STEP_NONE, &projection);
+	cures_crossing(&f, &alternate, &projection, &cures);
+	cr_assert_eq(cures.len, 0);
+	vec_deinit(&cures);
 	projection_deinit(&projection);
 	steps_deinit(&f);
 	steps_deinit(&alternate.passing);
