@@ -19,9 +19,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -44,9 +46,12 @@ enum interpose_wish {
 };
 void interpose_init(enum interpose_wish wish);
 
-/* signal.c: the handler that the target has installed, false = none; and call it. */
+/* signal.c: the handler that the target has installed, false = none; and call it. What came from
+ * outside may be anywhere: nothing in its handler is a scheduling point. */
 bool signal_handler(int number, struct sigaction *ret);
-void signal_run(int number, siginfo_t *info, void *context);
+bool signal_ignored(int number);
+void signal_run(int number, siginfo_t *info, void *context, bool from_outside);
+void signals_jumped(const struct __jmp_buf_tag *env); /* signals.c: a longjmp is about to happen */
 
 /* First line of every hook: libc's functions are known. */
 void interpose_early(void);

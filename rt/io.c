@@ -16,15 +16,56 @@
 #include <sys/syscall.h>
 
 enum { MAX_FDS = 1024, POLL_SET = 64 };
-static uint8_t internal[MAX_FDS]; /* 1: both ends are in this process */
+enum { OUTSIDE, INTERNAL /* both ends are in this process */, EPOLL };
+static uint8_t known[MAX_FDS];
+
+static void note(int fd, uint8_t what)
+{
+	if (fd >= 0 && fd < MAX_FDS && control_self())
+		known[fd] = what;
+}
 
 static void note_internal(const int fds[2])
 {
-	int i;
+	note(fds[0], INTERNAL);
+	note(fds[1], INTERNAL);
+}
 
-	for (i = 0; i < 2; i++)
-		if (fds[i] >= 0 && fds[i] < MAX_FDS)
-			internal[fds[i]] = 1;
+static bool is_outside(int fd);
+
+/* Does this epoll watch something outside? The kernel says what it watches. */
+static bool epoll_outside(int fd)
+{
+	char path[64], text[4096], *at;
+	bool outside = false;
+	long f, n;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	if (f < 0)
+		return true;
+	n = rt_syscall(SYS_read, f, (long)text, sizeof(text) - 1, 0, 0, 0);
+	rt_syscall(SYS_close, f, 0, 0, 0, 0, 0);
+	if (n <= 0 || n == sizeof(text) - 1)
+		return true;
+	text[n] = 0;
+	for (at = strstr(text, "tfd:"); at && !outside; at = strstr(at, "tfd:")) {
+		int watched = 0;
+
+		for (at += 4; *at == ' '; at++)
+			;
+		for (; *at >= '0' && *at <= '9'; at++)
+			watched = watched * 10 + *at - '0';
+		outside = watched == fd || is_outside(watched);
+	}
+	return outside;
+}
+
+static bool is_outside(int fd)
+{
+	if (fd < 0 || fd >= MAX_FDS)
+		return true;
+	return known[fd] == EPOLL ? epoll_outside(fd) : known[fd] == OUTSIDE;
 }
 
 /* ---- waiting ---- */
@@ -64,7 +105,7 @@ static size_t outside(const struct control_thread *t, struct pollfd *set, size_t
 	for (i = 0; t->op.wait == &set_wait && i < t->op.value && n < max; i++)
 		set[n++] = p[i];
 	for (i = 0; i < n; i++)
-		if (set[i].fd < 0 || set[i].fd >= MAX_FDS || !internal[set[i].fd])
+		if (is_outside(set[i].fd))
 			return n;
 	return 0;
 }
@@ -106,13 +147,13 @@ static bool nonblocking(int fd)
 }
 
 /* The point before an operation on one descriptor. Different descriptors do not conflict; two uses
- * of one do. A made-up address stands for it. */
-static void fd_point(uint32_t site, int fd, short events, bool dont_wait)
+ * of one do. A made-up address stands for it. False: a signal handler ended it. */
+static bool fd_point(uint32_t site, int fd, short events, bool dont_wait)
 {
 	struct control_thread *me = control_self();
 
 	if (!me)
-		return;
+		return true;
 	if (dont_wait && events != POLLOUT)
 		control_spin_check(me, site, (void *)(uintptr_t)(fd + 1), 0);
 	control_point(me, &(struct control_op){
@@ -121,9 +162,14 @@ static void fd_point(uint32_t site, int fd, short events, bool dont_wait)
 				  .object = (void *)(uintptr_t)(unsigned)(fd + 1),
 				  .writes = true,
 				  .value = (uint64_t)(uint16_t)events << 32 | (uint32_t)fd,
+				  .signals = CONTROL_RESTARTS,
 				  .wait = dont_wait || nonblocking(fd) ? NULL : &one_wait });
 	if (!dont_wait)
 		control_changed();
+	if (!me->interrupted)
+		return true;
+	errno = EINTR;
+	return false;
 }
 
 /* Instrumented code notes what it read by itself. */
@@ -157,7 +203,8 @@ ssize_t hook_read(int fd, void *p, size_t n)
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLIN, false);
+	if (!fd_point(site, fd, POLLIN, false))
+		return -1;
 	r = real.read(fd, p, n);
 	note_input(site, p, r);
 	return r;
@@ -170,7 +217,8 @@ ssize_t hook_write(int fd, const void *p, size_t n)
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLOUT, false);
+	if (!fd_point(site, fd, POLLOUT, false))
+		return -1;
 	r = real.write(fd, p, n);
 	note_output(site, fd, r);
 	return r;
@@ -183,7 +231,8 @@ ssize_t hook_readv(int fd, const struct iovec *v, int n)
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLIN, false);
+	if (!fd_point(site, fd, POLLIN, false))
+		return -1;
 	r = real.readv(fd, v, n);
 	if (rt_recording && !noted_by_caller(site))
 		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)r);
@@ -197,7 +246,8 @@ ssize_t hook_writev(int fd, const struct iovec *v, int n)
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLOUT, false);
+	if (!fd_point(site, fd, POLLOUT, false))
+		return -1;
 	r = real.writev(fd, v, n);
 	note_output(site, fd, r);
 	return r;
@@ -210,7 +260,8 @@ ssize_t hook_recv(int fd, void *p, size_t n, int flags)
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT);
+	if (!fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT))
+		return -1;
 	r = real.recv(fd, p, n, flags);
 	note_input(site, p, r);
 	return r;
@@ -223,7 +274,8 @@ ssize_t hook_recvfrom(int fd, void *p, size_t n, int flags, struct sockaddr *fro
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT);
+	if (!fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT))
+		return -1;
 	r = real.recvfrom(fd, p, n, flags, from, len);
 	note_input(site, p, r);
 	return r;
@@ -236,7 +288,8 @@ ssize_t hook_recvmsg(int fd, struct msghdr *m, int flags)
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT);
+	if (!fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT))
+		return -1;
 	r = real.recvmsg(fd, m, flags);
 	if (rt_recording && !noted_by_caller(site))
 		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)r);
@@ -250,7 +303,8 @@ ssize_t hook_send(int fd, const void *p, size_t n, int flags)
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT);
+	if (!fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT))
+		return -1;
 	r = real.send(fd, p, n, flags);
 	note_output(site, fd, r);
 	return r;
@@ -264,7 +318,8 @@ ssize_t hook_sendto(int fd, const void *p, size_t n, int flags, const struct soc
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT);
+	if (!fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT))
+		return -1;
 	r = real.sendto(fd, p, n, flags, to, len);
 	note_output(site, fd, r);
 	return r;
@@ -277,7 +332,8 @@ ssize_t hook_sendmsg(int fd, const struct msghdr *m, int flags)
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT);
+	if (!fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT))
+		return -1;
 	r = real.sendmsg(fd, m, flags);
 	note_output(site, fd, r);
 	return r;
@@ -289,7 +345,8 @@ int hook_accept(int fd, struct sockaddr *address, socklen_t *len)
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLIN, false);
+	if (!fd_point(site, fd, POLLIN, false))
+		return -1;
 	return real.accept(fd, address, len);
 }
 
@@ -299,29 +356,54 @@ int hook_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	fd_point(site, fd, POLLIN, false);
+	if (!fd_point(site, fd, POLLIN, false))
+		return -1;
 	return real.accept4(fd, address, len, flags);
 }
 
 /* ---- waiting for several ---- */
 
-/* False: timed out. */
-static bool poll_point(struct control_thread *me, uint32_t site, struct pollfd *fds, nfds_t n,
-		       int64_t timeout_ns)
+/* False: a signal handler ended it. */
+static bool wait_point(struct control_thread *me, uint32_t site, struct pollfd *fds, nfds_t n,
+		       int64_t timeout_ns, int signals)
 {
 	bool wait = timeout_ns != 0;
 
 	if (!wait)
 		control_spin_check(me, site, fds, 0);
-	return control_point(
-		me, &(struct control_op){ .kind = PLAIT_EV_INPUT,
-					  .site = site,
-					  .object2 = fds,
-					  .value = n,
-					  .wait = wait ? &set_wait : NULL,
-					  .deadline = timeout_ns > 0
-							      ? control_now() + (uint64_t)timeout_ns
-							      : CONTROL_NEVER });
+	control_point(me, &(struct control_op){
+				  .kind = PLAIT_EV_INPUT,
+				  .site = site,
+				  .object2 = fds,
+				  .value = n,
+				  .signals = signals,
+				  .wait = wait ? &set_wait : NULL,
+				  .deadline = timeout_ns > 0 ? control_now() + (uint64_t)timeout_ns
+							     : CONTROL_NEVER });
+	if (!me->interrupted)
+		return true;
+	errno = EINTR;
+	return false;
+}
+
+static bool poll_point(struct control_thread *me, uint32_t site, struct pollfd *fds, nfds_t n,
+		       int64_t timeout_ns)
+{
+	return wait_point(me, site, fds, n, timeout_ns, CONTROL_ENDS);
+}
+
+/* The same while another mask holds, NULL: as it is. */
+static bool masked_poll_point(struct control_thread *me, uint32_t site, struct pollfd *fds,
+			      nfds_t n, int64_t timeout_ns, const sigset_t *mask)
+{
+	uint64_t before = me->signal_mask;
+	bool r;
+
+	if (mask)
+		memcpy(&me->signal_mask, mask, sizeof(me->signal_mask));
+	r = wait_point(me, site, fds, n, timeout_ns, mask ? CONTROL_ENDS_SURELY : CONTROL_ENDS);
+	me->signal_mask = before;
+	return r;
 }
 
 int hook_poll(struct pollfd *fds, nfds_t n, int timeout)
@@ -333,7 +415,8 @@ int hook_poll(struct pollfd *fds, nfds_t n, int timeout)
 	site = rt_take_site();
 	if (!me)
 		return real.poll(fds, n, timeout);
-	poll_point(me, site, fds, n, timeout < 0 ? -1 : timeout * 1000000ll);
+	if (!poll_point(me, site, fds, n, timeout < 0 ? -1 : timeout * 1000000ll))
+		return -1;
 	return real.poll(fds, n, 0);
 }
 
@@ -347,23 +430,18 @@ int hook_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, con
 	site = rt_take_site();
 	if (!me)
 		return real.ppoll(fds, n, timeout, mask);
-	poll_point(me, site, fds, n, timeout ? (int64_t)timespec_ns(timeout) : -1);
-	return real.ppoll(fds, n, &zero, mask);
+	if (!masked_poll_point(me, site, fds, n, timeout ? (int64_t)timespec_ns(timeout) : -1,
+			       mask))
+		return -1;
+	return real.ppoll(fds, n, &zero, NULL);
 }
 
-int hook_select(int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *timeout)
+/* The same as a poll set; how many of it. */
+static nfds_t poll_set(struct pollfd *fds, int n, const fd_set *r, const fd_set *w, const fd_set *x)
 {
-	struct control_thread *me = control_self();
-	struct pollfd fds[POLL_SET];
-	struct timeval zero = { 0 };
-	uint32_t site;
 	nfds_t k = 0;
 	int fd;
 
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!me)
-		return real.select(n, r, w, x, timeout);
 	for (fd = 0; fd < n && k < POLL_SET; fd++) {
 		short events = (short)((r && FD_ISSET(fd, r) ? POLLIN : 0) |
 				       (w && FD_ISSET(fd, w) ? POLLOUT : 0) |
@@ -372,9 +450,42 @@ int hook_select(int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *timeout)
 		if (events)
 			fds[k++] = (struct pollfd){ .fd = fd, .events = events };
 	}
-	poll_point(me, site, fds, k,
-		   timeout ? timeout->tv_sec * 1000000000ll + timeout->tv_usec * 1000 : -1);
+	return k;
+}
+
+int hook_select(int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *timeout)
+{
+	struct control_thread *me = control_self();
+	struct pollfd fds[POLL_SET];
+	struct timeval zero = { 0 };
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.select(n, r, w, x, timeout);
+	if (!poll_point(me, site, fds, poll_set(fds, n, r, w, x),
+			timeout ? timeout->tv_sec * 1000000000ll + timeout->tv_usec * 1000 : -1))
+		return -1;
 	return real.select(n, r, w, x, &zero);
+}
+
+int hook_pselect(int n, fd_set *r, fd_set *w, fd_set *x, const struct timespec *timeout,
+		 const sigset_t *mask)
+{
+	struct control_thread *me = control_self();
+	struct pollfd fds[POLL_SET];
+	struct timespec zero = { 0 };
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.pselect(n, r, w, x, timeout, mask);
+	if (!masked_poll_point(me, site, fds, poll_set(fds, n, r, w, x),
+			       timeout ? (int64_t)timespec_ns(timeout) : -1, mask))
+		return -1;
+	return real.pselect(n, r, w, x, &zero, NULL);
 }
 
 int hook_epoll_wait(int fd, struct epoll_event *events, int n, int timeout)
@@ -387,7 +498,23 @@ int hook_epoll_wait(int fd, struct epoll_event *events, int n, int timeout)
 	site = rt_take_site();
 	if (!me)
 		return real.epoll_wait(fd, events, n, timeout);
-	poll_point(me, site, &p, 1, timeout < 0 ? -1 : timeout * 1000000ll);
+	if (!poll_point(me, site, &p, 1, timeout < 0 ? -1 : timeout * 1000000ll))
+		return -1;
+	return real.epoll_wait(fd, events, n, 0);
+}
+
+int hook_epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask)
+{
+	struct control_thread *me = control_self();
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.epoll_pwait(fd, events, n, timeout, mask);
+	if (!masked_poll_point(me, site, &p, 1, timeout < 0 ? -1 : timeout * 1000000ll, mask))
+		return -1;
 	return real.epoll_wait(fd, events, n, 0);
 }
 
@@ -400,7 +527,7 @@ int hook_pipe(int fds[2])
 	HOOK_ENTER;
 	plait_call_site = 0;
 	r = real.pipe(fds);
-	if (r == 0 && control_self())
+	if (r == 0)
 		note_internal(fds);
 	return r;
 }
@@ -412,7 +539,7 @@ int hook_pipe2(int fds[2], int flags)
 	HOOK_ENTER;
 	plait_call_site = 0;
 	r = real.pipe2(fds, flags);
-	if (r == 0 && control_self())
+	if (r == 0)
 		note_internal(fds);
 	return r;
 }
@@ -424,9 +551,42 @@ int hook_socketpair(int domain, int type, int protocol, int fds[2])
 	HOOK_ENTER;
 	plait_call_site = 0;
 	r = real.socketpair(domain, type, protocol, fds);
-	if (r == 0 && control_self())
+	if (r == 0)
 		note_internal(fds);
 	return r;
+}
+
+int hook_eventfd(unsigned value, int flags)
+{
+	int fd;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	fd = real.eventfd(value, flags);
+	note(fd, INTERNAL);
+	return fd;
+}
+
+int hook_epoll_create(int size)
+{
+	int fd;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	fd = real.epoll_create(size);
+	note(fd, EPOLL);
+	return fd;
+}
+
+int hook_epoll_create1(int flags)
+{
+	int fd;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	fd = real.epoll_create1(flags);
+	note(fd, EPOLL);
+	return fd;
 }
 
 /* Closing is seen by whoever reads the other end. */
@@ -442,7 +602,8 @@ int hook_close(int fd)
 							.site = site,
 							.object = (void *)(uintptr_t)(fd + 1),
 							.writes = true });
-		internal[fd] = 0;
+		known[fd] = OUTSIDE;
+		timers_closed(fd);
 		control_changed();
 	}
 	return real.close(fd);
@@ -451,7 +612,11 @@ int hook_close(int fd)
 /* After fork the other end may be in the child. */
 void io_forked(void)
 {
-	memset(internal, 0, sizeof(internal));
+	int fd;
+
+	for (fd = 0; fd < MAX_FDS; fd++)
+		if (known[fd] == INTERNAL)
+			known[fd] = OUTSIDE;
 }
 
 /* ---- stdio's own locks: libc's state is the truth, we only wait until it is free ---- */

@@ -20,7 +20,7 @@ static struct sigaction installed[_NSIG]; /* by the target */
 static bool known[_NSIG];
 static int lock;
 
-void signal_run(int number, siginfo_t *info, void *context)
+void signal_run(int number, siginfo_t *info, void *context, bool from_outside)
 {
 	struct rt_thread *t = rt_self_;
 	bool outer = t && t->in_signal;
@@ -28,7 +28,7 @@ void signal_run(int number, siginfo_t *info, void *context)
 		__atomic_load_n(&installed[number].sa_sigaction, __ATOMIC_ACQUIRE);
 
 	if (t) {
-		t->in_signal = true;
+		t->in_signal = outer || from_outside;
 		rt_record_number(PLAIT_EV_SIGNAL_ENTER, (uint64_t)number);
 	}
 	handler(number, info, context);
@@ -42,7 +42,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
 	if (control_active)
 		control_note(PLAIT_UNCONTROLLED_SIGNAL);
-	signal_run(number, info, context);
+	signal_run(number, info, context, true);
 }
 
 static void take_lock(sigset_t *saved)
@@ -76,6 +76,11 @@ bool signal_handler(int number, struct sigaction *ret)
 {
 	*ret = installed[number];
 	return known[number] && !is_default(ret) && !is_ignore(ret);
+}
+
+bool signal_ignored(int number)
+{
+	return known[number] && is_ignore(&installed[number]);
 }
 
 /* What really goes to the kernel when the target asks for `wanted`. */
@@ -140,8 +145,9 @@ __sighandler_t hook_signal(int number, __sighandler_t handler)
 	return hook_sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-static void leave_handler(void)
+static void leave_handler(const struct __jmp_buf_tag *env)
 {
+	signals_jumped(env);
 	if (rt_self_)
 		rt_self_->in_signal = false;
 }
@@ -149,13 +155,13 @@ static void leave_handler(void)
 void hook_longjmp(struct __jmp_buf_tag *env, int value)
 {
 	HOOK_ENTER;
-	leave_handler();
+	leave_handler(env);
 	real.longjmp(env, value);
 }
 
 void hook_siglongjmp(struct __jmp_buf_tag *env, int value)
 {
 	HOOK_ENTER;
-	leave_handler();
+	leave_handler(env);
 	real.siglongjmp(env, value);
 }

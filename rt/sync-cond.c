@@ -140,10 +140,21 @@ int hook_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t
 
 /* ---- waking ---- */
 
-static bool waits_for(const struct control_thread *t, const pthread_cond_t *c)
+/* What to set so that t wakes; NULL: it does not wait here. A thread inside a signal handler waits
+ * on. */
+static bool *waits_for(struct control_thread *t, const pthread_cond_t *c)
 {
-	return t->rt && !t->ended && t->op.kind == PLAIT_EV_WOKEN && t->op.object == c &&
-	       !t->released && !t->timed_out;
+	struct control_outer *o;
+
+	if (!t->rt || t->ended)
+		return NULL;
+	if (t->op.kind == PLAIT_EV_WOKEN && t->op.object == c && !t->released && !t->timed_out)
+		return &t->released;
+	for (o = t->outer; o; o = o->next)
+		if (o->op.kind == PLAIT_EV_WOKEN && o->op.object == c && !o->released &&
+		    !o->timed_out)
+			return &o->released;
+	return NULL;
 }
 
 static void signal_controlled(struct control_thread *me, uint32_t site, pthread_cond_t *c, bool all)
@@ -154,14 +165,14 @@ static void signal_controlled(struct control_thread *me, uint32_t site, pthread_
 	control_point(me, &(struct control_op){
 				  .kind = kind, .site = site, .object = c, .writes = true });
 	for (i = 0; i < control_nthreads(); i++)
-		waiting += waits_for(control_thread_at(i), c);
+		waiting += waits_for(control_thread_at(i), c) != NULL;
 	all |= control.area->nconstraints && constraints_broadcast(me);
 	chosen = all ? 0 : control_choose(me, waiting);
 	for (i = 0; i < control_nthreads(); i++) {
-		struct control_thread *t = control_thread_at(i);
+		bool *released = waits_for(control_thread_at(i), c);
 
-		if (waits_for(t, c) && (all || chosen-- == 0))
-			t->released = true;
+		if (released && (all || chosen-- == 0))
+			*released = true;
 	}
 	control_changed();
 	rt_record_sa_n(kind, site, c, 0);

@@ -49,17 +49,27 @@ static long futex_wait(struct control_thread *me, uint32_t site, const uint32_t 
 						     .size = 4,
 						     .value = 1,
 						     .wait = &futex_waiting,
+						     .signals = CONTROL_RESTARTS,
 						     .deadline = deadline }))
-		r = ETIMEDOUT;
+		r = me->interrupted ? EINTR : ETIMEDOUT;
 	me->released = false;
 	rt_record_futex(PLAIT_EV_FUTEX_WAIT, site, word, expected, r);
 	return result(-r);
 }
 
-static bool waits_for(const struct control_thread *t, const uint32_t *word)
+static bool *waits_for(struct control_thread *t, const uint32_t *word)
 {
-	return t->rt && !t->ended && t->op.wait == &futex_waiting && t->op.object == word &&
-	       !t->released && !t->timed_out;
+	struct control_outer *o;
+
+	if (!t->rt || t->ended)
+		return NULL;
+	if (t->op.wait == &futex_waiting && t->op.object == word && !t->released && !t->timed_out)
+		return &t->released;
+	for (o = t->outer; o; o = o->next)
+		if (o->op.wait == &futex_waiting && o->op.object == word && !o->released &&
+		    !o->timed_out)
+			return &o->released;
+	return NULL;
 }
 
 static long futex_wake(struct control_thread *me, uint32_t site, const uint32_t *word,
@@ -74,14 +84,14 @@ static long futex_wake(struct control_thread *me, uint32_t site, const uint32_t 
 						.writes = true });
 	for (; woken < most; woken++) {
 		for (i = waiting = 0; i < control_nthreads(); i++)
-			waiting += waits_for(control_thread_at(i), word);
+			waiting += waits_for(control_thread_at(i), word) != NULL;
 		if (!waiting)
 			break;
 		chosen = most >= waiting ? 0 : control_choose(me, waiting);
 		for (i = 0; i < control_nthreads(); i++)
 			if (waits_for(control_thread_at(i), word) && chosen-- == 0)
 				break;
-		control_thread_at(i)->released = true;
+		*waits_for(control_thread_at(i), word) = true;
 	}
 	control_changed();
 	rt_record_futex(PLAIT_EV_FUTEX_WAKE, site, word, most, (int)woken);
@@ -126,6 +136,8 @@ long hook_syscall(long nr, ...)
 	}
 	if (me && nr == SYS_gettid)
 		return me->gate.tid;
+	if (me && nr == SYS_tgkill)
+		return hook_tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]);
 	/* as libc makes it: again-calls.c wants to see it */
 	return real.syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -37,9 +37,12 @@ static int sem_wait_controlled(struct control_thread *me, uint32_t site, sem_t *
 						    .writes = true,
 						    .wait = &sem_waiting,
 						    .cancellable = true,
+						    .signals = CONTROL_RESTARTS,
 						    .deadline = deadline })) {
 		r = sync_sem_trywait((struct sync_sem *)s);
 		control_changed();
+	} else if (me->interrupted) {
+		r = EINTR;
 	}
 	rt_record_sa_r(PLAIT_EV_SEM_WAIT, site, s, r);
 	return posix_result(r);

@@ -57,6 +57,8 @@ static void controlled_body(void *arg)
 	t->rt->stack_low = t->gate.stack_low;
 	t->rt->stack_size = t->gate.stack_size;
 	rt_thread_attach(t->rt);
+	while (signals_deliver(t)) /* sent before it began */
+		;
 	t->result = t->start(t->arg);
 }
 
@@ -97,6 +99,26 @@ static int create_controlled(struct control_thread *me, uint32_t site, pthread_t
 	control_changed();
 	rt_record_thread(PLAIT_EV_FORK, site, t->rt->index, 0);
 	return 0;
+}
+
+struct control_thread *control_thread_own(struct control_thread *me, void *(*start)(void *))
+{
+	struct control_thread *t;
+	sigset_t all, before;
+	pthread_t handle;
+	int r;
+
+	sigfillset(&all); /* as a kernel thread it would take what is blocked elsewhere */
+	sigdelset(&all, PLAIT_NUDGE);
+	real.pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = create_controlled(me, rt_take_site(), &handle, NULL, start, NULL);
+	real.pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r)
+		return NULL;
+	t = control_thread_find(handle);
+	t->detached = true;
+	t->signal_mask = UINT64_MAX;
+	return t;
 }
 
 static int create(uint32_t site, pthread_t *handle, const pthread_attr_t *attr,

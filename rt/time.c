@@ -15,7 +15,8 @@ static bool never(const struct control_thread *t)
 
 static const struct control_wait sleep_wait = { "in a sleep", never, NULL, false };
 
-static void sleep_until(struct control_thread *me, uint32_t site, uint64_t until)
+/* How much was left when a signal handler ended it; 0: nothing. */
+static uint64_t sleep_until(struct control_thread *me, uint32_t site, uint64_t until)
 {
 	uint64_t now = control_now();
 
@@ -23,8 +24,25 @@ static void sleep_until(struct control_thread *me, uint32_t site, uint64_t until
 						.site = site,
 						.wait = &sleep_wait,
 						.cancellable = true,
+						.signals = CONTROL_ENDS,
 						.deadline = until ? until : 1 });
 	rt_record_sv(PLAIT_EV_SLEEP, site, until > now ? until - now : 0);
+	if (!me->interrupted)
+		return 0;
+	now = control_now();
+	return until > now ? until - now : 1;
+}
+
+/* 0, or EINTR with what is left. */
+static int slept(uint64_t rest, struct timespec *left)
+{
+	if (!rest)
+		return 0;
+	if (left)
+		*left = (struct timespec){ .tv_sec = (time_t)(rest / 1000000000ull),
+					   .tv_nsec = (long)(rest % 1000000000ull) };
+	errno = EINTR;
+	return EINTR;
 }
 
 int hook_nanosleep(const struct timespec *ts, struct timespec *left)
@@ -42,8 +60,7 @@ int hook_nanosleep(const struct timespec *ts, struct timespec *left)
 		errno = EINVAL;
 		return -1;
 	}
-	sleep_until(me, site, control_now() + timespec_ns(ts));
-	return 0;
+	return slept(sleep_until(me, site, control_now() + timespec_ns(ts)), left) ? -1 : 0;
 }
 
 int hook_clock_nanosleep(clockid_t clock, int flags, const struct timespec *ts,
@@ -58,10 +75,9 @@ int hook_clock_nanosleep(clockid_t clock, int flags, const struct timespec *ts,
 		return real.clock_nanosleep(clock, flags, ts, left);
 	if (!timespec_valid(ts))
 		return EINVAL;
-	sleep_until(me, site,
-		    flags & TIMER_ABSTIME ? timeout_at(clock, ts)
-					  : control_now() + timespec_ns(ts));
-	return 0;
+	if (flags & TIMER_ABSTIME)
+		return sleep_until(me, site, timeout_at(clock, ts)) ? EINTR : 0;
+	return slept(sleep_until(me, site, control_now() + timespec_ns(ts)), left);
 }
 
 int hook_usleep(useconds_t us)
@@ -75,8 +91,7 @@ int hook_usleep(useconds_t us)
 		rt_record_sv(PLAIT_EV_SLEEP, site, us * 1000ull);
 		return real.usleep(us);
 	}
-	sleep_until(me, site, control_now() + us * 1000ull);
-	return 0;
+	return slept(sleep_until(me, site, control_now() + us * 1000ull), NULL) ? -1 : 0;
 }
 
 unsigned hook_sleep(unsigned s)
@@ -90,8 +105,8 @@ unsigned hook_sleep(unsigned s)
 		rt_record_sv(PLAIT_EV_SLEEP, site, s * 1000000000ull);
 		return real.sleep(s);
 	}
-	sleep_until(me, site, control_now() + s * 1000000000ull);
-	return 0;
+	return (unsigned)((sleep_until(me, site, control_now() + s * 1000000000ull) + 500000000) /
+			  1000000000);
 }
 
 int hook_thrd_sleep(const struct timespec *ts, struct timespec *left)
@@ -103,8 +118,7 @@ int hook_thrd_sleep(const struct timespec *ts, struct timespec *left)
 	site = rt_take_site();
 	if (!me)
 		return real.thrd_sleep(ts, left);
-	sleep_until(me, site, control_now() + timespec_ns(ts));
-	return 0;
+	return slept(sleep_until(me, site, control_now() + timespec_ns(ts)), left) ? -1 : 0;
 }
 
 /* ---- clocks ---- */

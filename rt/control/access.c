@@ -256,15 +256,17 @@ static void note_possible(const struct shadow *s, uint32_t site, bool reads, boo
 void access_note(struct control_thread *me, const void *p, size_t size, uint32_t site, bool reads,
 		 bool writes)
 {
+	/* a signal handler is somebody else than the thread it runs on */
+	const uint32_t who = me->task.id + (me->outer ? PLAIT_MAX_THREADS : 0);
 	uint64_t granule = (uint64_t)p >> 3, last = ((uint64_t)p + (size ? size - 1 : 0)) >> 3;
 	struct shadow *s;
 	unsigned i;
 
 	for (last = last - granule > 8 ? granule + 8 : last; granule <= last; granule++) {
-		s = shadow_of(granule, me->task.id);
+		s = shadow_of(granule, who);
 		if (!s)
 			continue;
-		s->shared |= s->first != me->task.id;
+		s->shared |= s->first != who;
 		if (reads && (control.area->flags & PLAIT_CONTROL_PAIRS) && s->shared)
 			note_pair(s, site);
 		if (writes) {

@@ -14,6 +14,7 @@
  *	vectors.c      access vectors: who is next at which element
  *	report.c       how a run ends: deadlock, hang, divergence, in words
  *	away.c         a thread that does not come back from code we do not see
+ *	timers.c       alarms and timers in virtual time
  *	gate-*.c       handing the processor from thread to thread
  *	birth.c        stacks and descriptors; threads without a kernel thread
  *	server.c       around main: the fork server
@@ -27,6 +28,7 @@
 #include "sched/strategy.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 struct control_thread;
 struct sync_mutex;
@@ -52,11 +54,23 @@ struct control_op {
 	uint32_t size;
 	bool writes;
 	const struct control_wait *wait;
-	bool cancellable;  /* a cancellation point */
+	bool cancellable; /* a cancellation point */
+	/* what a signal handler does to the wait: nothing; ends it unless SA_RESTART; ends it; ends
+	 * it, and cannot have run just before the call */
+	enum { CONTROL_GOES_ON, CONTROL_RESTARTS, CONTROL_ENDS, CONTROL_ENDS_SURELY } signals;
 	uint64_t deadline; /* virtual time at which the wait gives up; 0 or CONTROL_NEVER: none */
 };
 
 enum { CONTROL_SPIN_SLOTS = 8, CONTROL_ROBUST = 8 };
+
+/* What a thread was about to do when a signal handler began; lies on its stack. */
+struct control_outer {
+	struct control_op op;
+	struct sched_op task_op;
+	bool released, timed_out;
+	uint32_t wait_order;
+	struct control_outer *next;
+};
 
 struct control_thread {
 	struct sched_task task; /* first: the strategy's view */
@@ -85,8 +99,10 @@ struct control_thread {
 	unsigned destructor_rounds;
 	struct sync_mutex *robust[CONTROL_ROBUST]; /* robust mutexes it holds */
 	uint32_t nrobust;
-	uint64_t signals;     /* pending, by number - 1 */
-	uint64_t signal_mask; /* blocked */
+	uint64_t signals;	     /* pending, by number - 1 */
+	uint64_t signal_mask;	     /* blocked */
+	bool interrupted;	     /* its last wait was ended by a signal handler */
+	struct control_outer *outer; /* inside a handler: what it interrupted */
 };
 
 extern bool control_active; /* this process is under control now */
@@ -172,6 +188,8 @@ struct control {
 	bool vectors;	      /* access vectors are obeyed */
 	uint64_t quick_until; /* quick.h: from this step on nothing is quick; 0 also before */
 	bool noting;	      /* accesses teach something */
+	uint64_t signals;     /* sent to the process: whoever is chosen first takes them */
+	struct control_thread *timers; /* the thread that stands for the timers, if any */
 };
 extern struct control control;
 /* A step has been executed: count it, and mix it into the run's hash. */
@@ -195,8 +213,20 @@ void mutex_owner_ended(struct control_thread *t);  /* sync-mutex.c: robust ones 
 bool signals_deliver(struct control_thread *me);
 static inline bool control_signal_due(const struct control_thread *t)
 {
-	return t->signals & ~t->signal_mask;
+	return (t->signals | control.signals) & ~t->signal_mask;
 }
+/* A signal for one thread, or (t NULL) for the process; code and value are the handler's siginfo.
+ * Returns an errno. */
+int signals_send(struct control_thread *t, int number, int code, union sigval value);
+bool signals_lethal(int number);		  /* would it end the process now? */
+void signals_reset(void);			  /* a run begins */
+struct control_thread *signals_thread(pid_t tid); /* by the number that gettid gives it */
+/* timers.c: nothing but the end of the process would come of the timers that run. */
+bool timers_patient(void);
+void timers_reset(void);
+void timers_closed(int fd); /* a descriptor that may be a timerfd is about to be closed */
+/* sync-thread.c: a thread of our own, which is there for as long as the process is. */
+struct control_thread *control_thread_own(struct control_thread *me, void *(*start)(void *));
 void keys_init(void);
 void keys_thread_end(void); /* keys.c: the destructors of the calling thread */
 /* Once everything about the run is known, and again when a decision has been followed. */

@@ -106,12 +106,16 @@ size_t control_nalive(void)
 	return control.nalive;
 }
 
-bool control_thread_ready(const struct control_thread *t)
+static bool wait_over(const struct control_thread *t)
 {
 	const struct control_wait *w = t->op.wait;
 
-	return !w || w->ready(t) || ((t->timed_out || control_cancel_due(t)) && !w->needs_more) ||
-	       control_signal_due(t);
+	return !w || w->ready(t) || ((t->timed_out || control_cancel_due(t)) && !w->needs_more);
+}
+
+bool control_thread_ready(const struct control_thread *t)
+{
+	return wait_over(t) || control_signal_due(t);
 }
 
 /* ---- decisions ---- */
@@ -166,6 +170,12 @@ static bool has_deadline(const struct control_thread *t)
 	return t->op.deadline && t->op.deadline != CONTROL_NEVER && !t->timed_out;
 }
 
+/* A watchdog that is not due is no way to go on. */
+static bool patient(const struct control_thread *t)
+{
+	return t == control.timers && t->op.deadline > control.time && timers_patient();
+}
+
 static void gather(void)
 {
 	size_t i;
@@ -179,7 +189,7 @@ static void gather(void)
 				spinners[nspinners++] = t;
 			else
 				ready[nready++] = &t->task;
-		} else if (has_deadline(t)) {
+		} else if (has_deadline(t) && !patient(t)) {
 			timed[ntimed++] = t;
 		}
 	}
@@ -455,7 +465,7 @@ static void publish(struct control_thread *me, const struct control_op *op)
 					 .object = (uint64_t)op->object,
 					 .size = op->size,
 					 .writes = op->writes };
-	me->timed_out = false;
+	me->timed_out = me->interrupted = false;
 	me->frame = __builtin_frame_address(0);
 }
 
@@ -467,15 +477,30 @@ static bool must_choose(void)
 	return control.nalive > 1;
 }
 
+/* A handler runs when its thread has just been chosen, or cannot go on without it: never between
+ * two accesses of a thread that nobody took the processor from, which on replay are no points. */
+static bool take_signal(struct control_thread *me, bool arrived_now, bool *first)
+{
+	if ((!arrived_now && wait_over(me)) || !signals_deliver(me))
+		return false;
+	/* the first may have come just before the call, which then waits all the same */
+	if (me->interrupted && *first && me->op.signals != CONTROL_ENDS_SURELY)
+		me->interrupted = control_choose(me, 2);
+	*first = false;
+	return !me->interrupted;
+}
+
 bool control_point(struct control_thread *me, const struct control_op *op)
 {
 	struct control_thread *to;
+	bool first = true;
 
 	publish(me, op);
 	me->rt->depth++;
 	if (rt_steps >= control.area->event_budget)
 		control_hang("the event budget is used up");
 	do {
+		to = me;
 		if (control_thread_ready(me) && !must_choose())
 			continue;
 		control.quiet = 0;
@@ -486,9 +511,11 @@ bool control_point(struct control_thread *me, const struct control_op *op)
 		to = pick(me);
 		if (to != me)
 			go(me, to);
-	} while (unlikely(control_signal_due(me)) && signals_deliver(me));
+	} while (unlikely(control_signal_due(me)) && take_signal(me, to != me, &first));
 	me->rt->depth--;
 	executed(me);
+	if (unlikely(me->interrupted))
+		return false;
 	if (unlikely(control_cancel_due(me)) && !(op->wait && op->wait->needs_more))
 		pthread_testcancel(); /* does not return */
 	return !me->timed_out ||
@@ -572,7 +599,7 @@ void control_thread_end(struct control_thread *t)
 	if (!t->gate.main)
 		rt_buffer_close(t->rt);
 	forget(t);
-	if (!control.nalive)
+	if (control.nalive == (control.timers != NULL))
 		real.exit(0); /* as libc would, which cannot count our threads */
 	control.area->points_taken = ++control.points;
 	to = pick(NULL);
@@ -633,6 +660,8 @@ void control_begin(void)
 		advance();
 	vectors_begin();
 	turns_begin();
+	signals_reset();
+	timers_reset();
 	me = control_thread_new(NULL, self);
 	me->handle = pthread_self();
 	control.current = me;
