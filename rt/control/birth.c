@@ -51,6 +51,9 @@ struct slot {
 	pthread_t handle; /* 0: nothing was ever made here */
 	void *frame;
 	bool ready;    /* a fiber can start here */
+	bool parked;   /* a kernel thread waits here for its gate */
+	uint32_t word; /* set: it has one */
+	struct gate *gate;
 	bool dtv_used; /* its dtv memory is taken */
 	uint32_t next; /* free list, number + 1 */
 };
@@ -285,6 +288,37 @@ static void *native_start(void *arg)
 	gate_thread(g, __builtin_frame_address(0));
 }
 
+/* Kernel threads made before main, for the futex gate: see server.c for who needs them. */
+static void *park(void *arg)
+{
+	struct slot *s = arg;
+
+	rt_self_ = &rt_nobody;
+	gate_wait_word(&s->word);
+	return native_start(s->gate);
+}
+
+void birth_park(uint32_t n)
+{
+	uint32_t i;
+
+	if (!have_region())
+		return;
+	for (i = 0; i < n && i < SLOTS; i++)
+		slots[i].parked = make(&slots[i], NULL, &slots[i].handle, park, &slots[i]) == 0;
+	__libc_single_threaded = 1;
+}
+
+static int birth_parked(struct gate *g, struct slot *s, pthread_t *handle)
+{
+	s->parked = false;
+	s->gate = g;
+	*handle = s->handle;
+	__libc_single_threaded = 0;
+	gate_set_word(&s->word);
+	return 0;
+}
+
 static int birth_fiber(struct gate *g, struct slot *s, pthread_t *handle,
 		       const pthread_attr_t *attr)
 {
@@ -316,6 +350,8 @@ int birth_thread(struct gate *g, uint32_t index, pthread_t *handle, const pthrea
 		g->stack_low = (uint64_t)stack_of(s);
 		g->stack_size = STACK;
 	}
+	if (g->native && s && s->parked)
+		return birth_parked(g, s, handle);
 	if (g->native)
 		return make(s, attr, handle, native_start, g);
 	g->tid = (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) + index;

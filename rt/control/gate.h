@@ -65,6 +65,8 @@ void birth_reap(struct gate *g, pthread_t handle);
 bool birth_warm(uint32_t n);
 /* The memory of the process that made them has come into another one. */
 void birth_renamed(void);
+/* Futex hand-over: n kernel threads that wait for a gate. */
+void birth_park(uint32_t n);
 /* How many of the places that can be kept ready this run has used. */
 uint32_t birth_used(void);
 /* Fork without libc's handlers, so that threads that are ready stay so in the child. */

@@ -106,7 +106,8 @@ static void fresh_descriptors(void)
 }
 
 /* libc calls the program's own malloc when it makes a thread. That must be the same in every run,
- * and not happen while another thread is inside: so enough threads are made beforehand. */
+ * and not happen while another thread is inside: so enough threads are made beforehand, whatever
+ * the gate. */
 enum { WARM_FIRST = 1, WARM_OWN_MALLOC = 16 };
 
 static uint32_t warm_first(void)
@@ -208,6 +209,9 @@ static int controlled_main(int argc, char **argv, char **envp)
 			serve();
 		else if (fiber_possible() && warm_first() > WARM_FIRST)
 			birth_warm(WARM_OWN_MALLOC);
+		if ((control.area->gate == PLAIT_GATE_FUTEX || !fiber_possible()) &&
+		    warm_first() > WARM_FIRST)
+			birth_park(WARM_OWN_MALLOC);
 		begin_run();
 		again_watch();
 	}

@@ -10,4 +10,7 @@ has out "replayed 5 of 5 times"
 run 1 timeout 60 "$UNPLAIT" replay --times 50 found.plait
 has out "replayed 50 of 50 times"
 run 0 timeout 60 "$UNPLAIT" hunt -n 500 --seed 1 -o '' ./cured
+run 1 timeout 60 "$UNPLAIT" hunt --gate futex -n 200 --seed 1 -o found.plait ./buggy
+has out "replayed 5 of 5 times"
+run 0 timeout 60 "$UNPLAIT" hunt --gate futex -n 500 --seed 1 -o '' ./cured
 finish
