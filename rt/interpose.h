@@ -9,6 +9,7 @@
 #ifndef RT_INTERPOSE_H
 #define RT_INTERPOSE_H
 
+#include <grp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>

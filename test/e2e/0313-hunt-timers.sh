@@ -231,6 +231,8 @@ int main(void)
 	pthread_create(&t, 0, waiter, &set);
 	kill(getpid(), SIGUSR1);
 	pthread_join(t, 0);
+	/* libc asks every thread to change its identity, by a signal */
+	assert(seteuid(geteuid()) == 0 && setegid(getegid()) == 0);
 	/* by descriptor */
 	sf = signalfd(-1, &set, 0);
 	kill(getpid(), SIGUSR1);
