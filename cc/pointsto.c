@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_ROUNDS 200 /* programs need about ten */
 #define MAX_SPREAD 128 /* bytes between two fields that one address may mean */
 
 /* ---- values ---- */
@@ -930,7 +931,8 @@ static void settle(struct pointsto *pt)
 			settle_creation(pt, &pt->creations.data[i]);
 		for (size_t i = 0; i < pt->callbacks.len; i++)
 			settle_callback(pt, &pt->callbacks.data[i]);
-	} while (pt->merges != before && ++rounds < 200);
+	} while (pt->merges != before && ++rounds < MAX_ROUNDS);
+	pt->unsettled = pt->merges != before;
 	map_deinit(&outside_done);
 }
 

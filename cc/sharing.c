@@ -677,8 +677,8 @@ bool sharing_is_hot(struct sharing *s, LLVMValueRef ptr, uint64_t size)
 	struct cell c;
 	struct node *n;
 
-	if (!s->threaded)
-		return false;
+	if (!s->threaded || s->pt->unsettled)
+		return s->threaded;
 	c = pointsto_cell(s->pt, ptr);
 	if (!c.node)
 		return !LLVMIsAConstantPointerNull(ptr);
