@@ -22,6 +22,7 @@
 int plait_variant = PLAIT_VARIANT_FULL;
 __thread uint32_t plait_call_site;
 __thread uint64_t plait_bits = 1;
+__thread struct plait_shadow plait_shadow;
 
 #define ENOUGH 40000000 /* accesses */
 
@@ -315,6 +316,13 @@ void plait_flush_bits(void) { plait_bits = 1; }
 void plait_flush_branch(uint32_t site) { (void)site; plait_bits = 1; }
 __attribute__((preserve_all, target("general-regs-only"))) void plait_flush_bits_kept(void) { plait_bits = 1; }
 __attribute__((preserve_all, target("general-regs-only"))) void plait_flush_branch_kept(void) { plait_bits = 1; }
+/* of variants that nobody runs here */
+void plait_shadow_slow(uint32_t s, const void *p, uint32_t n, uint32_t w) { (void)s, (void)p, (void)n, (void)w; }
+#define UNUSED(name) void name(void) {}
+UNUSED(plait_shadow_read1_kept) UNUSED(plait_shadow_read2_kept) UNUSED(plait_shadow_read4_kept)
+UNUSED(plait_shadow_read8_kept) UNUSED(plait_shadow_write1_kept) UNUSED(plait_shadow_write2_kept)
+UNUSED(plait_shadow_write4_kept) UNUSED(plait_shadow_write8_kept) UNUSED(plait_order_enter_kept)
+UNUSED(plait_order_leave_kept)
 void plait_path_switch(uint32_t a, uint32_t b) { (void)a; (void)b; }
 void plait_path_value(uint64_t v) { (void)v; }
 void plait_path_input(uint32_t s, uint64_t v) { (void)s; (void)v; }
