@@ -18,6 +18,7 @@
 #ifndef COOP_COOP_H
 #define COOP_COOP_H
 
+#include "unplait/vectors.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -31,10 +32,12 @@ struct strbuf;
 
 #define COOP_NONE UINT32_MAX
 
-/* `count` accesses in a row by one thread (an id in coop.threads). */
+/* `count` accesses in a row by one thread (an id in coop.threads): a word of a log. */
 struct coop_run {
-	uint32_t thread, count;
+	uint32_t thread : PLAIT_VECTORS_THREAD_BITS;
+	uint32_t count : 32 - PLAIT_VECTORS_THREAD_BITS;
 };
+_Static_assert(sizeof(struct coop_run) == 4, "a log has words");
 
 /* Stored once, however many logs and elements have it. */
 struct coop_vector {
@@ -93,6 +96,9 @@ void coop_deinit(struct coop *c);
 uint32_t coop_element(struct coop *c, uint32_t id, const char *name);
 /* signature: NULL = the run passed. */
 void coop_begin_log(struct coop *c, const char *name, const char *signature);
+/* Add a run to an array of `len` runs; returns how many there are now. There must be room for one
+ * more, and for those that a count beyond the limit of one run needs. */
+size_t coop_push_run(struct coop_run *out, size_t len, uint32_t thread, uint64_t count);
 /* Neighbouring runs of one thread are joined; an empty vector is a fact too ("never accessed"). */
 void coop_add(struct coop *c, uint32_t element, const struct coop_run *runs, size_t nruns);
 /* The same, adopting malloced runs that are joined already; a long vector is not copied. */

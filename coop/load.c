@@ -64,18 +64,51 @@ struct builder {
 };
 struct builders VEC_FIELDS(struct builder);
 
+enum { THREAD_MASK = (1 << PLAIT_VECTORS_THREAD_BITS) - 1 };
+
 static void push_run(struct builder *b, uint32_t thread, uint32_t count)
 {
-	if (b->len && b->runs[b->len - 1].thread == thread &&
-	    b->runs[b->len - 1].count <= UINT32_MAX - count) {
-		b->runs[b->len - 1].count += count;
-		return;
-	}
-	if (b->len == b->cap) {
+	if (b->len + 1 >= b->cap) { /* two words at most: the last one filled up, and the rest */
 		b->cap = b->cap ? 2 * b->cap : 16;
 		b->runs = xreallocarray(b->runs, b->cap, sizeof(*b->runs));
 	}
-	b->runs[b->len++] = (struct coop_run){ thread, count };
+	b->len = coop_push_run(b->runs, b->len, thread, count);
+}
+
+/* Are these words their own shortest form: no zero, no thread that never was, no two in a row of
+ * one thread? Looked at many at a time: it is what reading a long log costs. */
+static bool are_runs(const uint32_t *words, uint32_t n, uint32_t nthreads)
+{
+	uint32_t bad = 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t thread = words[i] & THREAD_MASK;
+
+		bad |= (thread >= nthreads) | (words[i] <= THREAD_MASK) |
+		       (thread == (words[i - 1] & THREAD_MASK));
+	}
+	return !bad;
+}
+
+/* The first word may go on with the last run of the chunk before. False: a thread that never was.
+ */
+static bool push_words(struct builder *b, const uint32_t *words, uint32_t n, uint32_t nthreads)
+{
+	uint32_t i = 0;
+
+	while (n && !words[n - 1])
+		n--;
+	for (; i < n && words[i]; i++) {
+		if (i == 1 && b->len + n <= b->cap && are_runs(words, n, nthreads)) {
+			memcpy(b->runs + b->len, words + 1, (n - 1) * sizeof(*words));
+			b->len += n - 1;
+			return true;
+		}
+		if ((words[i] & THREAD_MASK) >= nthreads)
+			return false;
+		push_run(b, words[i] & THREAD_MASK, words[i] >> PLAIT_VECTORS_THREAD_BITS);
+	}
+	return true;
 }
 
 static struct builder *builder_of(struct builders *all, struct map *index, uint32_t element)
@@ -124,7 +157,7 @@ static void count_words(const uint8_t *data, size_t len, struct builders *ret, s
 		at += sizeof(*c) + c->nwords * 4ull;
 	}
 	for (size_t i = 0; i < ret->len; i++)
-		ret->data[i].runs = new_runs(ret->data[i].cap);
+		ret->data[i].runs = new_runs(ret->data[i].cap += 2);
 }
 
 /* NULL, or what is wrong. Chunks of one element stand in order: each is taken when the one before
@@ -147,13 +180,8 @@ static const char *parse_section(const uint8_t *data, size_t len, uint32_t nthre
 		b = builder_of(ret, index, c->element);
 		if (c->sequence != b->sequence++)
 			return "parts of a vector are missing";
-		for (uint32_t i = 0; i < c->nwords && c->words[i]; i++) {
-			uint32_t thread = c->words[i] & ((1u << PLAIT_VECTORS_THREAD_BITS) - 1);
-
-			if (thread >= nthreads)
-				return "a vector names a thread that never was";
-			push_run(b, thread, c->words[i] >> PLAIT_VECTORS_THREAD_BITS);
-		}
+		if (!push_words(b, c->words, c->nwords, nthreads))
+			return "a vector names a thread that never was";
 	}
 	return NULL;
 }
@@ -252,8 +280,21 @@ struct err *coop_derive(struct trace *t, struct coop_program *p, const bool *cho
 
 /* ---- logs ---- */
 
+/* Threads of a log -> threads of all logs. */
+static void rename_threads(struct builder *b, const uint32_t *ids, uint32_t n)
+{
+	bool same = true;
+
+	for (uint32_t i = 0; i < n; i++)
+		same &= ids[i] == i;
+	for (size_t r = 0; r < b->len && !same; r++)
+		b->runs[r].thread = ids[b->runs[r].thread];
+}
+
+static const char too_many[] = "its threads and those of the other logs have more than 8192 names";
+
 static void add_log(struct coop *c, struct trace *t, struct coop_program *p, const bool *chosen,
-		    const struct trace_outcome *outcome, struct builders *all)
+		    const struct trace_outcome *outcome, const uint32_t *ids, struct builders *all)
 {
 	const struct trace_meta *m = trace_meta(t);
 	_cleanup_(xfreep) char *signature =
@@ -268,9 +309,7 @@ static void add_log(struct coop *c, struct trace *t, struct coop_program *p, con
 
 		if (chosen && (k == COOP_NONE || !chosen[k]))
 			continue;
-		for (size_t r = 0; r < b->len; r++)
-			b->runs[r].thread =
-				names_intern(&c->threads, m->threads[b->runs[r].thread].name);
+		rename_threads(b, ids, (uint32_t)m->nthreads);
 		coop_take(
 			c,
 			coop_element(c, b->element, k != COOP_NONE ? p->elements.data[k].name : ""),
@@ -287,24 +326,25 @@ const char *coop_load_section(struct coop *c, const char *name, const char *sign
 	struct builders all = { 0 };
 	struct map index = { 0 };
 	const char *wrong = parse_section(data, len, nthreads, &all, &index);
+	uint32_t *ids = xcalloc(nthreads + 1, sizeof(*ids));
 
+	for (uint32_t i = 0; !wrong && i < nthreads; i++) {
+		ids[i] = names_intern(&c->threads, threads[i]);
+		if (ids[i] > THREAD_MASK)
+			wrong = too_many;
+	}
 	if (!wrong) {
-		uint32_t *ids = xcalloc(nthreads + 1, sizeof(*ids));
-
-		for (uint32_t i = 0; i < nthreads; i++)
-			ids[i] = names_intern(&c->threads, threads[i]);
 		coop_begin_log(c, name, signature);
 		for (size_t i = 0; i < all.len; i++) {
 			struct builder *b = &all.data[i];
 
-			for (size_t r = 0; r < b->len; r++)
-				b->runs[r].thread = ids[b->runs[r].thread];
+			rename_threads(b, ids, nthreads);
 			coop_take(c, coop_element(c, b->element, ""), b->runs, b->len);
 			b->runs = NULL;
 		}
 		coop_end_log(c);
-		free(ids);
 	}
+	free(ids);
 	map_deinit(&index);
 	builders_deinit(&all);
 	return wrong;
@@ -335,7 +375,7 @@ struct err *coop_load_trace(struct coop *c, struct trace *t, struct coop_program
 	struct builders all = { 0 };
 	struct map index = { 0 };
 	const void *data = NULL;
-	uint32_t mode = p ? p->mode : PLAIT_MODE_ORDER;
+	uint32_t mode = p ? p->mode : PLAIT_MODE_ORDER, *ids;
 	size_t len = 0;
 	struct err *err = trace_section(t, "vectors", &data, &len);
 
@@ -354,11 +394,18 @@ struct err *coop_load_trace(struct coop *c, struct trace *t, struct coop_program
 		*why = xstrdup(wrong);
 	if (!err && !*why)
 		*why = unusable(c, outcome, mode, build);
+	ids = xcalloc(m->nthreads + 1, sizeof(*ids));
+	for (uint32_t i = 0; !err && !*why && i < m->nthreads; i++) {
+		ids[i] = names_intern(&c->threads, m->threads[i].name);
+		if (ids[i] > THREAD_MASK)
+			*why = xstrdup(too_many);
+	}
 	if (!err && !*why) {
 		snprintf(c->build, sizeof(c->build), "%s", build);
 		c->mode = mode;
-		add_log(c, t, p, chosen, outcome, &all);
+		add_log(c, t, p, chosen, outcome, ids, &all);
 	}
+	free(ids);
 	map_deinit(&index);
 	builders_deinit(&all);
 	return err;

@@ -45,20 +45,26 @@ static bool same_runs(const struct coop_vector *v, const struct coop_run *runs, 
 	return v->nruns == n && (n == 0 || memcmp(v->runs, runs, n * sizeof(*runs)) == 0);
 }
 
+size_t coop_push_run(struct coop_run *out, size_t len, uint32_t thread, uint64_t count)
+{
+	if (len && out[len - 1].thread == thread) {
+		count += out[len - 1].count;
+		len--;
+	}
+	for (; count > PLAIT_VECTORS_COUNT_MAX; count -= PLAIT_VECTORS_COUNT_MAX)
+		out[len++] = (struct coop_run){ thread, PLAIT_VECTORS_COUNT_MAX };
+	if (count)
+		out[len++] = (struct coop_run){ thread, (uint32_t)count };
+	return len;
+}
+
 /* Runs in their shortest form: no empty ones, neighbours of one thread joined. */
 static size_t join(const struct coop_run *runs, size_t n, struct coop_run *out)
 {
 	size_t len = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (!runs[i].count)
-			continue;
-		if (len && out[len - 1].thread == runs[i].thread &&
-		    out[len - 1].count <= UINT32_MAX - runs[i].count)
-			out[len - 1].count += runs[i].count;
-		else
-			out[len++] = runs[i];
-	}
+	for (size_t i = 0; i < n; i++)
+		len = coop_push_run(out, len, runs[i].thread, runs[i].count);
 	return len;
 }
 

@@ -140,10 +140,15 @@ struct adding {
 	sqlite3_stmt *put_vector, *find_vector, *put_log;
 };
 
+/* As older versions wrote it, too. */
+struct stored_run {
+	uint32_t thread, count;
+};
+
 static sqlite3_int64 vector_row(struct adding *a, uint32_t id)
 {
 	const struct coop_vector *v = &a->c->vectors.data[id];
-	struct coop_run *runs = xcalloc(v->nruns + 1, sizeof(*runs));
+	struct stored_run *runs = xcalloc(v->nruns + 1, sizeof(*runs));
 	size_t len = v->nruns * sizeof(*runs);
 	sqlite3_int64 hash;
 
@@ -152,7 +157,7 @@ static sqlite3_int64 vector_row(struct adding *a, uint32_t id)
 		return a->vectors[id];
 	}
 	for (uint32_t i = 0; i < v->nruns; i++)
-		runs[i] = (struct coop_run){ a->threads[v->runs[i].thread], v->runs[i].count };
+		runs[i] = (struct stored_run){ a->threads[v->runs[i].thread], v->runs[i].count };
 	hash = (sqlite3_int64)XXH3_64bits(runs, len);
 	sqlite3_bind_int64(a->put_vector, 1, hash);
 	sqlite3_bind_blob64(a->put_vector, 2, runs, len, SQLITE_STATIC);
@@ -281,15 +286,20 @@ static struct err *load_vectors(struct coop_store *s, struct loading *l)
 	if (!q)
 		return broken(s);
 	while (sqlite3_step(q) == SQLITE_ROW) {
-		size_t n = (size_t)sqlite3_column_bytes(q, 1) / sizeof(struct coop_run);
-		struct coop_run *runs = xcalloc(n + 1, sizeof(*runs));
+		const struct stored_run *stored = sqlite3_column_blob(q, 1);
+		size_t n = (size_t)sqlite3_column_bytes(q, 1) / sizeof(*stored), room = n + 1,
+		       len = 0;
+		struct coop_run *runs;
 
-		if (n)
-			memcpy(runs, sqlite3_column_blob(q, 1), n * sizeof(*runs));
 		for (size_t i = 0; i < n; i++)
-			runs[i].thread = (uint32_t)map_get_or(&l->threads, runs[i].thread, 0);
+			room += stored[i].count / PLAIT_VECTORS_COUNT_MAX;
+		runs = xcalloc(room, sizeof(*runs));
+		for (size_t i = 0; i < n; i++)
+			len = coop_push_run(runs, len,
+					    (uint32_t)map_get_or(&l->threads, stored[i].thread, 0),
+					    stored[i].count);
 		map_put(&l->vectors, (uint64_t)sqlite3_column_int64(q, 0),
-			coop_vector(l->c, runs, n));
+			coop_vector(l->c, runs, len));
 		free(runs);
 	}
 	sqlite3_finalize(q);
