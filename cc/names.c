@@ -101,9 +101,29 @@ static LLVMMetadataRef users_own(struct program *p, LLVMMetadataRef loc)
 	return loc;
 }
 
+/* An instruction that the optimiser made of two has no line (or line 0): it is named after its
+ * nearest neighbour of the same function, rather the one behind it. */
+static LLVMMetadataRef location_of(LLVMValueRef at)
+{
+	LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(at), l;
+
+	if (loc && LLVMDILocationGetLine(loc))
+		return loc;
+	for (int back = 0; back < 2; back++)
+		for (LLVMValueRef i = at; i;
+		     i = back ? LLVMGetPreviousInstruction(i) : LLVMGetNextInstruction(i)) {
+			l = LLVMInstructionGetDebugLoc(i);
+			if (l && LLVMDILocationGetLine(l) &&
+			    (!loc ||
+			     LLVMDILocationGetInlinedAt(l) == LLVMDILocationGetInlinedAt(loc)))
+				return l;
+		}
+	return loc;
+}
+
 void names_locate(struct program *p, LLVMValueRef f, LLVMValueRef at, struct plait_site *site)
 {
-	LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(at), scope, outer;
+	LLVMMetadataRef loc = location_of(at), scope, outer;
 
 	if (!loc) {
 		site->function = function_of(p, NULL, f);

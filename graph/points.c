@@ -131,9 +131,9 @@ static double score(const struct sums *p)
 }
 
 static void score_points(const struct tally *t, const struct presence *presence,
-			 struct ranked_points *ret)
+			 enum graph_labels labels, struct ranked_points *ret)
 {
-	double nfailing = (double)t->set->nfailing;
+	double nfailing = labels == GRAPH_LABELLED ? (double)t->set->nfailing : 0;
 	struct map index = { 0 };
 	VEC(struct sums) sums = { 0 };
 
@@ -183,7 +183,7 @@ void graph_rank_points(const struct graph_set *s, enum graph_labels labels,
 	mark_passing(&t);
 	count(&t, labels);
 	find_presence(&t, labels, &presence);
-	score_points(&t, &presence, ret);
+	score_points(&t, &presence, labels, ret);
 	free(t.runs);
 	free(t.last);
 	free(t.executions);
