@@ -71,6 +71,9 @@ struct ranking {
 	size_t npoints, points_total;
 };
 
+/* Fewer failing runs than these seldom tell anything apart. */
+#define RANKING_FEW 5
+
 struct ranking_options {
 	bool unlabelled;
 	bool baseline; /* "failing" runs are those of the field, "passing" ones the tests */

@@ -69,7 +69,7 @@ static void add_sentence(struct strbuf *out, const struct shown_reconstruction *
 {
 	bool writes = x->sink.point->op && strcmp(x->sink.point->op, "write") == 0;
 
-	strbuf_adds(out, "<p>");
+	strbuf_adds(out, "<br>");
 	add_place(out, x->sink.point);
 	strbuf_adds(out, writes ? " overwrites " : " reads ");
 	if (x->source.point->initial) {
@@ -89,7 +89,7 @@ static void add_sentence(struct strbuf *out, const struct shown_reconstruction *
 		strbuf_addf(out, " (in %u of them, in %u failing)", x->instead_passing,
 			    x->instead_failing);
 	}
-	strbuf_adds(out, ".</p>\n");
+	strbuf_addc(out, '.');
 }
 
 static void add_member(struct strbuf *out, const struct shown_member *m, const char *tag, bool edge)
@@ -124,12 +124,13 @@ static void add_reconstruction(struct strbuf *out, const struct ranking *r,
 	strbuf_addf(
 		out,
 		"<details class=pane%s><summary>#%zu &nbsp; score %.4g &nbsp; B %.3g, C %.2f, R "
-		"%.2f &nbsp; in %u of %zu %s runs, %u of %zu %s%s</summary>\n",
+		"%.2f &nbsp; in %u of %zu %s runs, %u of %zu %s%s",
 		x->rank == 1 ? " open" : "", x->rank, x->score, x->b, x->c, x->r, x->failing,
 		r->failing, r->baseline ? "field" : "failing", x->passing, r->passing,
 		r->baseline ? "test" : "passing",
 		x->p >= GRAPH_SIGNIFICANT ? " (may be chance)" : "");
 	add_sentence(out, x);
+	strbuf_adds(out, "</summary>\n");
 	add_region(out, &x->prefix, "before");
 	add_member(out, &x->source, "source", true);
 	add_region(out, &x->body, "between");
@@ -140,7 +141,12 @@ static void add_reconstruction(struct strbuf *out, const struct ranking *r,
 
 static void add_points(struct strbuf *out, const struct ranking *r)
 {
-	strbuf_adds(out, "<h2>Code points</h2>\n");
+	strbuf_addf(out,
+		    "<h2>Code points</h2>\n<p class=dim>Single lines that %s. The number: the mean "
+		    "share of a context in what the line did; small is suspicious.</p>\n",
+		    r->unlabelled ? "ran in rare contexts, the rarest first"
+		    : r->baseline ? "communicated as in no test, most suspicious first"
+				  : "communicated so in failing runs only, most suspicious first");
 	for (size_t i = 0; i < r->npoints; i++) {
 		const struct shown_code_point *p = &r->points[i];
 
@@ -176,7 +182,12 @@ void report_rank_html(const struct ranking *r, struct strbuf *out)
 					   : "nothing stands above the noise");
 	strbuf_adds(out, "</dl>\n<main>\n");
 	if (r->nreconstructions)
-		strbuf_adds(out, "<p class=dim>Percentages: of the failing runs with that edge. "
+		strbuf_adds(out, "<p class=dim>A thread wrote at <i>source</i>; another read or "
+				 "overwrote that at <i>sink</i>. Score: how much better this tells "
+				 "failing runs from passing ones than chance; B: how much more "
+				 "often failing runs do it, C: how unlike the contexts of its ends "
+				 "are, R: how alike failing runs are around it. "
+				 "Percentages: of the failing runs with that edge. "
 				 "Contexts (LcRd, RmWr ...): what the thread shared last, latest "
 				 "first; Lc its own, Rm another's, Rd read, Wr write.</p>\n");
 	for (size_t i = 0; i < r->nreconstructions; i++)

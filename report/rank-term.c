@@ -178,19 +178,25 @@ void report_rank_term(const struct ranking *r, unsigned width, struct strbuf *ou
 		strbuf_addf(
 			out,
 			"%sNothing stands above the noise:%s no edge tells the %s runs from the "
-			"others better than chance would.\n",
-			color(COLOR_YELLOW), color(COLOR_OFF), r->baseline ? "field" : "failing");
+			"others better than chance would.\n%s",
+			color(COLOR_YELLOW), color(COLOR_OFF), r->baseline ? "field" : "failing",
+			r->failing < RANKING_FEW
+				? "With so few failing runs little can; `unplait rank --hunt 25 -- "
+				  "PROGRAM` makes 25 of each kind.\n"
+				: "");
 	for (size_t i = 0; i < r->nreconstructions; i++)
 		add_reconstruction(out, r, &r->reconstructions[i], width);
-	for (size_t i = 0; i < r->nreconstructions; i++)
-		if (*r->reconstructions[i].source.context || *r->reconstructions[i].sink.context) {
-			strbuf_addf(out,
-				    "\n%sPercentages: of the failing runs with that edge. In "
-				    "brackets: what the thread shared last, latest first;\nLc "
-				    "its own, Rm another's, Rd read, Wr write.%s\n",
-				    color(COLOR_DIM), color(COLOR_OFF));
-			break;
-		}
+	if (r->nreconstructions)
+		strbuf_addf(
+			out,
+			"\n%sA thread wrote at SOURCE; another read or overwrote that at SINK. "
+			"Score: how much better this tells failing\nruns from passing ones than "
+			"chance; B: how much more often failing runs do it, C: how unlike the\n"
+			"contexts of its ends are, R: how alike failing runs are around it. "
+			"Percentages: of the failing runs with\nthat edge. In brackets: what the "
+			"thread shared last, latest first; Lc its own, Rm another's, Rd read,\n"
+			"Wr write.%s\n",
+			color(COLOR_DIM), color(COLOR_OFF));
 	if (r->reconstructions_total > r->nreconstructions)
 		strbuf_addf(out, "\nand %zu more reconstructions (--top)\n",
 			    r->reconstructions_total - r->nreconstructions);
