@@ -130,6 +130,8 @@ static void on_fatal_signal(int signal, siginfo_t *info, void *context)
 	bool sent = info->si_code <= 0 || signal == SIGABRT;
 	struct sigaction action = { .sa_handler = SIG_DFL };
 
+	if (signal == SIGSEGV && !sent && rt_graph_fault((uint64_t)info->si_addr))
+		return;
 	fail(signal == SIGABRT ? PLAIT_OUTCOME_ASSERT : PLAIT_OUTCOME_SIGNAL, signal, info->si_code,
 	     sent ? NULL : (void *)rt_graph_address((uint64_t)info->si_addr),
 	     signal == SIGABRT ? "aborted" : NULL, (uint64_t)uc->uc_mcontext.gregs[REG_RIP],

@@ -367,6 +367,18 @@ static bool map_shadow(uint64_t from, uint64_t to)
 	return true;
 }
 
+/* For the memory from one TB to another. */
+static bool map_shadows_of(uint64_t from, uint64_t to)
+{
+	uint64_t cells = from << 40 ^ SHADOW_BIT, n = (to - from) << 40;
+
+	if (!map_shadow(cells, cells + n) || !map_shadow(cells >> 1, (cells + n) >> 1))
+		return false;
+	for (; from < to; from++)
+		__atomic_fetch_or(&graph_shadowed[from / 64], 1ull << from % 64, __ATOMIC_RELEASE);
+	return true;
+}
+
 /* AddressSanitizer's own shadow lies where those of the lowest memory would: with it the variables
  * of a program that is not position independent are not seen. */
 static bool map_shadows(void)
@@ -377,22 +389,34 @@ static bool map_shadows(void)
 	} memory[] = { { 0x00, 0x01, true },
 		       { 0x14, 0x16, true },
 		       { 0x2a, 0x2c, false },
-		       { 0x50, 0x60, false },
-		       { 0x70, 0x80, false } };
+		       { 0x54, 0x58, false },
+		       { 0x7c, 0x80, false } };
 
-	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
-		uint64_t from = (uint64_t)memory[i].from << 40 ^ SHADOW_BIT;
-		uint64_t to = from + ((uint64_t)(memory[i].to - memory[i].from) << 40);
-
-		if (memory[i].low && __asan_init)
-			continue;
-		if (!map_shadow(from, to) || !map_shadow(from >> 1, to >> 1))
+	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++)
+		if (!(memory[i].low && __asan_init) &&
+		    !map_shadows_of(memory[i].from, memory[i].to))
 			return false;
-		for (uint64_t k = memory[i].from; k < memory[i].to; k++)
-			graph_shadowed[k / 64] |= 1ull << k % 64;
-	}
 	shadow_mapped = true;
 	return true;
+}
+
+/* What a program may have is shadowed: a fault elsewhere is one of the look that comes first. */
+uint64_t rt_graph_address(uint64_t address)
+{
+	return rt_graph && !is_shadowed(address) ? address ^ SHADOW_BIT : address;
+}
+
+/* A look has failed: is there memory that it was for? Two threads may come at once. */
+bool rt_graph_fault(uint64_t address)
+{
+	uint64_t a = rt_graph_address(address);
+	unsigned char present;
+
+	if (a == address || a >> 47)
+		return false;
+	if (rt_syscall(SYS_mincore, (long)(a & ~4095ull), 1, (long)&present, 0, 0, 0) < 0)
+		return false;
+	return is_shadowed(a) || map_shadows_of(a >> 40, (a >> 40) + 1) || is_shadowed(a);
 }
 
 static uint32_t number(const char *option, uint32_t otherwise)
@@ -442,10 +466,4 @@ bool rt_graph_start(void)
 bool rt_graph_is_quick(void)
 {
 	return rt_graph && rt_mode == PLAIT_MODE_GRAPH && shift == 2 && !hardware && graph_racy;
-}
-
-/* What a program may have is shadowed: a fault elsewhere is one of the look that comes first. */
-uint64_t rt_graph_address(uint64_t address)
-{
-	return rt_graph && !is_shadowed(address) ? address ^ SHADOW_BIT : address;
 }

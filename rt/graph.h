@@ -12,10 +12,11 @@
  *	00		10		08		not position independent
  *	14, 15		04, 05		02		no limit on the stack
  *	2a, 2b		3a, 3b		1d		old layout
- *	50 to 5f	40 to 4f	20 to 27	the program and its heap
- *	70 to 7f	60 to 6f	30 to 37	all else
+ *	54 to 57	44 to 47	22, 23		the program and its heap
+ *	7c to 7f	6c to 6f	36, 37		all else
  *
- * Pages of it cost when touched. Instrumented code does the same sum: cc/shadow.c. */
+ * A program that has memory elsewhere gets a shadow there at its first access (rt_graph_fault).
+ * Pages cost when touched. Instrumented code does the same sum: cc/shadow.c. */
 #define SHADOW_BIT (1ull << PLAIT_SHADOW_BIT)
 
 static inline uint32_t *cell_of(uint64_t a)

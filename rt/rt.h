@@ -168,6 +168,8 @@ bool rt_graph_start(void); /* with the run folder open; false: no graph */
 bool rt_graph_is_quick(void);
 /* An address that a look at the shadow may have failed at: the one that it was for. */
 uint64_t rt_graph_address(uint64_t address);
+/* A fault at an address: true when it was such a look, and will succeed now. Async-signal-safe. */
+bool rt_graph_fault(uint64_t address);
 void rt_graph_access(bool write, const void *p, size_t n, uint32_t site);
 void rt_graph_fresh(const void *p, size_t n); /* a newly allocated block */
 

@@ -112,4 +112,52 @@ if cmp -s graph.. graph.no-racy; then ok "repetition leaves the same graph"; els
 run 1 unplait rank --baseline runs hunted
 has out "field and 6 test runs"
 run 0 unplait rank --baseline runs runs/0001-pass.plait
+
+# what the optimiser made of two stores has no line of its own: it is named after its neighbour
+cp "$CORPUS"/circularlist/main.c list.c
+run 0 unplait cc -g -O2 -pthread -o list list.c
+run 1 unplait rank --hunt 25 -o lists --top 100 -- ./list
+hasnt out "list.c:0 "
+has out "A thread wrote at SOURCE"
+
+# one failing run tells nothing: what to do
+set -- lists/*-pass.plait
+first=$(ls lists/*.plait | grep -v -- '-pass' | head -n 1)
+run 0 unplait rank "$first" "$1" "$2" "$3"
+has out "Nothing stands above the noise"
+has out "--hunt 25"
+
+# no room for the shadow: said, not hidden
+run 0 unplait record --mode graph -o room.plait -- ./prog
+has out "communications"
+run 0 bash -c 'ulimit -v 8000000 && exec "$@"' - "$UNPLAIT" record --mode graph -o no-room.plait -- ./prog
+has err "ulimit -v"
+
+# a wild address has no shadow; memory in an unusual place gets one
+cat >wild.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+static int *volatile wild = (int *)0x414141414140;
+static void *child(void *arg) { *wild += 1; return arg; }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	void *far = (void *)0x3c0000000000;
+	if (argc > 1)
+		wild = mmap(far, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (argc > 1)
+		*wild = 1;
+	pthread_create(&t, NULL, child, NULL);
+	pthread_join(t, NULL);
+	return argc > 1 ? *wild - 2 : 0;
+}
+END
+run 0 unplait cc -g -O1 -pthread -o wild wild.c
+run 1 unplait record --mode graph -o wild.plait -- ./wild
+has out "signal"
+run 0 unplait record --mode graph -o far.plait -- ./wild far
+run 1 unplait rank --unlabeled far.plait
+has out "in child"
 finish
