@@ -242,6 +242,22 @@ static enum stop exclude(struct machine *m, expr_id bad, uint64_t len, bool writ
 	return STOP_NONE;
 }
 
+/* The run has happened: the object is the one that was accessed, and nobody is asked. */
+static enum stop resolve_known(struct machine *m, expr_id addr, uint64_t at, uint64_t len,
+			       bool write, struct object **ret, expr_id *off)
+{
+	struct exprs *e = &m->exprs;
+	uint32_t offset;
+	enum stop st = mem_resolve(m, at, len, write, ret, &offset);
+
+	if (st)
+		return st;
+	*off = expr_binary(e, EX_SUB, addr, expr_const(e, 64, object_address((*ret)->id)));
+	machine_assume(m, m->s, expr_binary(e, EX_ULE, *off, expr_const(e, 64, (*ret)->size - len)),
+		       NULL);
+	return STOP_NONE;
+}
+
 /* Fix the object: after this the address lies within *ret, for `len` bytes; *off is 64 bits wide.
  */
 static enum stop resolve_symbolic(struct machine *m, expr_id addr, uint64_t len, bool write,
@@ -254,6 +270,8 @@ static enum stop resolve_symbolic(struct machine *m, expr_id addr, uint64_t len,
 	struct model *model = NULL;
 	enum stop st;
 
+	if (m->known)
+		return resolve_known(m, addr, at, len, write, ret, off);
 	if (!o || o->freed) {
 		/* the model's own choice is a bad address: report it, look for another */
 		expr_id same = expr_binary(e, EX_EQ, expr_extract(e, addr, 32, 32),

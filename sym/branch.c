@@ -10,6 +10,8 @@
 uint64_t machine_value(struct machine *m, struct state *s, expr_id x)
 {
 	expr_eval_begin(&m->exprs);
+	if (m->known)
+		return expr_eval(&m->exprs, x, m->known, m->nknown);
 	return expr_eval(&m->exprs, x, s->model ? s->model->values : NULL,
 			 s->model ? s->model->count : 0);
 }
@@ -60,6 +62,8 @@ uint64_t machine_concretise(struct machine *m, struct val v, unsigned w, const c
 		m, m->s,
 		expr_binary(&m->exprs, EX_EQ, val_expr(m, v, w), expr_const(&m->exprs, w, c)),
 		NULL);
+	if (m->known) /* it was this one */
+		return c;
 	m->s->bounded = true;
 	machine_note(m, "%s depended on symbolic input and was given one value", why);
 	return c;

@@ -132,8 +132,9 @@ static bool agrees(const struct sym_outcome *o, const struct native *n)
 	case SYM_EXIT:
 		return WIFEXITED(n->status) && WEXITSTATUS(n->status) == o->code && !*n->text;
 	case SYM_ASSERT:
-	case SYM_ABORT:
 		return sig == SIGABRT;
+	case SYM_ABORT:
+		return sig == SIGABRT || sig == SIGILL || sig == SIGTRAP; /* __builtin_trap */
 	case SYM_DIV_ZERO:
 		return sig == SIGFPE;
 	case SYM_DEADLOCK:

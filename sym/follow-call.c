@@ -403,6 +403,20 @@ static void known_key(struct machine *m, struct frame *f, const struct op *o)
 	set_reg(m, f, r, (struct val){ n.c - 1, 0 });
 }
 
+/* A library that is given a function may call it: what it does then is in the recording, but nobody
+ * can say when. */
+static void note_holder(struct machine *m, struct frame *f, const struct op *o, const char *name)
+{
+	struct follow *fo = follow_of(m);
+
+	for (uint32_t i = 0; i < o->imm >> 32 && !fo->holder; i++) {
+		struct val v = get_reg(f, m->ir->args.data[(uint32_t)o->imm + i]);
+
+		if (!v.x && ir_function_at(m->ir, v.c))
+			fo->holder = name;
+	}
+}
+
 enum stop follow_call(struct machine *m, struct frame *f, const struct op *o,
 		      struct function *callee, bool *done)
 {
@@ -412,6 +426,8 @@ enum stop follow_call(struct machine *m, struct frame *f, const struct op *o,
 	const char *name = callee ? callee->name : s ? sites_string(fo->r.sites, s->object) : "";
 	enum stop st;
 
+	if (callee && callee->declared_only && ir_builtin(name) < 0)
+		note_holder(m, f, o, callee->name);
 	if (s && s->kind == PLAIT_SITE_ALLOC) {
 		st = begin_allocation(m, site);
 		if (st)

@@ -27,14 +27,18 @@ static bool differs(struct machine *m, const struct sym_step *s, const char *fmt
 	return false;
 }
 
-static void know(struct follow *fo, uint32_t symbol, uint64_t value)
+static void set_value(struct machine *m, uint32_t symbol, uint64_t value, bool sure)
 {
+	struct follow *fo = follow_of(m);
+
 	while (fo->values.len <= symbol) {
 		vec_push(&fo->values, 0);
 		vec_push(&fo->is_known, false);
 	}
 	fo->values.data[symbol] = value;
-	fo->is_known.data[symbol] = true;
+	fo->is_known.data[symbol] = sure;
+	m->known = fo->values.data;
+	m->nknown = (uint32_t)fo->values.len;
 }
 
 /* Does the expression depend on a symbol that stands for no recorded event (what a function
@@ -96,9 +100,16 @@ static uint64_t real_value(struct machine *m, uint32_t x)
 	return expr_eval(&m->exprs, x, fo->values.data, (uint32_t)fo->values.len);
 }
 
+/* A word of a range has no recorded value. What our memory holds is most likely right, as the
+ * threads run in the recorded order: good enough to go on with, not to compare with. */
+static void guess(struct machine *m, const struct sym_step *s)
+{
+	if (s->kind == SYM_STEP_READ && s->symbol != UINT32_MAX)
+		set_value(m, s->symbol, s->known ? s->concrete : real_value(m, s->held), false);
+}
+
 static bool compare_access(struct machine *m, const struct sym_step *s, const struct event *ev)
 {
-	struct follow *fo = follow_of(m);
 	uint64_t n = s->kind == SYM_STEP_RANGE ? s->n : (s->w + 7u) / 8, v;
 
 	if (ev->n != n)
@@ -114,7 +125,7 @@ static bool compare_access(struct machine *m, const struct sym_step *s, const st
 		else if (s->w == 64)
 			value = follow_translate(m, ev->value, ev->clock, ev->clock,
 						 (struct val){ 0 });
-		know(fo, s->symbol, value);
+		set_value(m, s->symbol, value, true);
 		if (s->known && !same_value(m, s->concrete, ev->value, s->w))
 			return differs(m, s, "read 0x%llx, recorded 0x%llx",
 				       (unsigned long long)s->concrete,
@@ -163,6 +174,10 @@ void follow_check(struct machine *m, const struct sym_step *s)
 	struct follow *fo = follow_of(m);
 	struct rec_thread *t = &fo->r.threads[s->thread];
 
+	if (s->part) {
+		guess(m, s);
+		return;
+	}
 	if (!recorded_is_checked(s->event))
 		return;
 	if (s->kind == SYM_STEP_BRANCH && !fo->r.branch_events) {

@@ -86,6 +86,25 @@ static bool may_be(struct machine *m, const struct object *o, uint32_t off, uint
 	       o->kind != OBJ_GLOBAL;
 }
 
+/* What pthread_create stored is in no recording. glibc's handle points to the descriptor at the end
+ * of the thread's stack, equally far from it in every thread. 0 = it is none. */
+static uint64_t handle_at(struct machine *m, uint64_t value)
+{
+	struct follow *fo = follow_of(m);
+
+	for (size_t i = 1; i < fo->threads.len; i++) {
+		const struct trace_thread *t = &fo->r.meta->threads[fo->threads.data[i].index];
+		uint64_t depth = t->stack_low + t->stack_size - value;
+
+		if (value % 64 || depth - 1 >= 4096 ||
+		    (fo->handle_depth && depth != fo->handle_depth))
+			continue;
+		fo->handle_depth = depth;
+		return i + 1;
+	}
+	return 0;
+}
+
 uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uint64_t until,
 			  struct val old)
 {
@@ -99,6 +118,9 @@ uint64_t follow_translate(struct machine *m, uint64_t value, uint64_t clock, uin
 	for (size_t i = 0; i < fo->handles.len; i++)
 		if (fo->handles.data[i] == value)
 			return i + 1;
+	at = hint ? 0 : handle_at(m, value);
+	if (at)
+		return at;
 	if (hint && addrmap_may_be(&fo->n, old.c, value, clock, until))
 		return old.c;
 	at = addrmap_machine(&fo->n, value, clock, until, &block);

@@ -31,6 +31,8 @@ struct follow {
 	VEC(uint64_t) values; /* by symbol: what was really read, where a check knows */
 	VEC(bool) is_known;
 	VEC(uint64_t) handles; /* native pthread_t of the machine's threads, 0 = not seen yet */
+	uint64_t handle_depth; /* how far below the end of its stack a thread's handle points */
+	const char *holder;    /* code without bitcode that was given a function; NULL = none */
 	struct strbuf text;
 };
 

@@ -129,7 +129,7 @@ void follow_emit(struct machine *m, struct sym_step step)
 	fo->ret->branches += step.kind == SYM_STEP_BRANCH;
 	fo->ret->syncs += step.kind == SYM_STEP_SYNC;
 	fo->ret->beyond += step.beyond;
-	if (fo->ret->checked && step.event && !step.part && !step.beyond)
+	if (fo->ret->checked && step.event && !step.beyond)
 		follow_check(m, &step);
 	if (!fo->step)
 		return;
@@ -163,6 +163,18 @@ enum stop follow_yield(struct machine *m, uint64_t clock)
 
 /* --- decisions --- */
 
+static void follow_diverged(struct machine *m)
+{
+	const char *holder = follow_of(m)->holder;
+
+	follow_halt(m, SYM_DIVERGED,
+		    "the recording takes the side that this program cannot take%s%s%s",
+		    holder ? "; " : "", holder ? holder : "",
+		    holder ? " has no bitcode and was given a function: calls from there are not "
+			     "followed"
+			   : "");
+}
+
 static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc)
 {
 	struct frame *f = current_thread(m)->top;
@@ -187,8 +199,7 @@ static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t
 		return false;
 	}
 	if (known && yes != (expr_get(&m->exprs, cond)->imm != 0)) {
-		follow_halt(m, SYM_DIVERGED,
-			    "the recording takes the side that this program cannot take");
+		follow_diverged(m);
 		return false;
 	}
 	side = yes ? cond : expr_not(&m->exprs, cond);

@@ -271,36 +271,25 @@ enum stop slow_overflow(struct machine *m, struct frame *f, const struct op *o)
 	return slow_next(f);
 }
 
+/* The n registers from r on get the values that they have under the model. */
+static void fix_registers(struct machine *m, struct frame *f, int32_t r, int32_t n, const char *why)
+{
+	for (int32_t k = r; k < r + n; k++)
+		if (f->x && f->x[k]) {
+			unsigned w = expr_get(&m->exprs, f->x[k])->w;
+
+			set_reg(m, f, k,
+				(struct val){ machine_concretise(m, get_reg(f, k), w, why), 0 });
+		}
+}
+
 enum stop slow_wide(struct machine *m, struct frame *f, const struct op *o)
 {
 	bool div0 = false;
 
-	if (f->x && (f->x[o->a] || f->x[o->a + 1] ||
-		     (o->code != OP_WCONV && (f->x[o->b] || f->x[o->b + 1])))) {
-		machine_concretise(m, get_reg(f, o->a), 64, "128-bit arithmetic");
-		for (int32_t k = 0; k < 2; k++) {
-			set_reg(m, f, o->a + k,
-				(struct val){
-					machine_concretise(
-						m, get_reg(f, o->a + k),
-						f->x[o->a + k]
-							? expr_get(&m->exprs, f->x[o->a + k])->w
-							: 64,
-						"128-bit arithmetic"),
-					0 });
-			if (o->code != OP_WCONV)
-				set_reg(m, f, o->b + k,
-					(struct val){ machine_concretise(
-							      m, get_reg(f, o->b + k),
-							      f->x[o->b + k]
-								      ? expr_get(&m->exprs,
-										 f->x[o->b + k])
-										->w
-								      : 64,
-							      "128-bit arithmetic"),
-						      0 });
-		}
-	}
+	fix_registers(m, f, o->a, 2, "128-bit arithmetic");
+	if (o->code != OP_WCONV)
+		fix_registers(m, f, o->b, 2, "128-bit arithmetic");
 	wide_op(f, o, &div0);
 	if (div0)
 		return machine_fault(m, SYM_DIV_ZERO, "division by zero");
@@ -314,8 +303,12 @@ enum stop slow_wide(struct machine *m, struct frame *f, const struct op *o)
 
 enum stop slow_long_double(struct machine *m, struct frame *f, const struct op *o)
 {
-	if (f->x && (f->x[o->a] || (o->code != OP_LDCONV && f->x[o->b])))
-		return machine_fault(m, SYM_UNSUPPORTED, "long double with a symbolic value");
+	bool narrow = o->code == OP_LDCONV && (o->aux == LD_FROM_F32 || o->aux == LD_FROM_F64 ||
+					       o->aux == LD_FROM_SI || o->aux == LD_FROM_UI);
+
+	fix_registers(m, f, o->a, narrow ? 1 : 2, "long double arithmetic");
+	if (o->code != OP_LDCONV)
+		fix_registers(m, f, o->b, 2, "long double arithmetic");
 	long_double_op(f, o);
 	if (f->x) {
 		f->x[o->d] = 0;

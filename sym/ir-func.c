@@ -753,7 +753,9 @@ static void finish(struct lower *l)
 
 void ir_lower(struct ir *ir, struct function *f)
 {
-	struct lower l = { .ir = ir, .f = f, .at.file = NAMES_NONE };
+	struct lower l = {
+		.ir = ir, .f = f, .at.file = NAMES_NONE, .at.ir = UINT32_MAX
+	}; /* what comes before the first instruction */
 	LLVMValueRef fn = f->llvm;
 	LLVMMetadataRef sp = LLVMGetSubprogram(fn);
 	uint32_t number = 0;

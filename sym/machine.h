@@ -88,6 +88,9 @@ struct machine {
 	uint32_t choice, nchoices; /* which of the waiters a signal wakes; how many there were */
 	bool halted;		   /* the guide ended the state; the outcome says how */
 	bool undecided;		   /* following a plait: a branch of a model on something unknown */
+	/* following a full recording: by symbol, what it really was; NULL otherwise */
+	const uint64_t *known;
+	uint32_t nknown;
 	struct sym_stats stats;
 	struct cache_line cache[CACHE_SIZE];
 	uint64_t op_limit; /* of the current state; UINT64_MAX = none */

@@ -17,4 +17,5 @@ for name in agetmultvar airline bubblesort circularlist fig51 mysqlbinlog pbzip2
 	corpus_follow $name
 done
 is $followed 44 "44 recordings of 22 programs are followed"
+echo "# $followed recordings and $failed failing runs followed: $steps steps, $events recorded events compared"
 finish

@@ -19,4 +19,5 @@ done
 is $followed $((2 * programs)) "recordings of all $programs programs are followed"
 [ $((2 * failed)) -gt $programs ] && ok "$failed failing runs are followed" ||
 	not_ok "failing runs of more than half of the programs are followed" "$failed of $programs"
+echo "# $followed recordings and $failed failing runs followed: $steps steps, $events recorded events compared"
 finish

@@ -409,6 +409,23 @@ int main()
 C
 agrees threads.cc "std::thread, a condition, exceptions caught in threads"
 
+# unknown values in them: one value is followed, and that is said
+cat >unknown.c <<'C'
+int main(int argc, char **argv)
+{
+	long double l = argv[1][0];
+	unsigned __int128 x = (unsigned char)argv[1][0];
+	if (argv[1][0] * 1.5 == 96.0)
+		__builtin_trap();
+	return (l * 2.5L > 200.0L) + (x * x % 97 == 5);
+}
+C
+run 1 unplait sym explore --sym-args 1 --sym-arg-len 1 unknown.c
+has out "long double arithmetic depended on symbolic input and was given one value"
+has out "128-bit arithmetic depended on symbolic input and was given one value"
+has out "not every path was followed to its end" "the answer is not called complete"
+has out "native run: confirmed, Illegal instruction" "a trap behind floating point is found and confirmed"
+
 refuse() { # NAME REASON WHAT <<code: what is refused stands on line 4
 	cat >"$1"
 	refused "$1" 4 "$2" "$3"

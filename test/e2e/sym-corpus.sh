@@ -11,9 +11,11 @@ corpus_build() {
 	timeout 200 "$UNPLAIT" $cc -w -I"$CORPUS" -g -O1 -pthread -o "$1" "${sources[@]}" -lm >build.log 2>&1
 }
 
-# follows PLAIT: every thread is followed to its recorded end, and every recorded event comes again
+# follows PLAIT: every thread is followed to its recorded end, and every recorded event comes again; counts steps and events
 follows() {
-	timeout 100 "$UNPLAIT" sym trace --summary "$1" >out 2>err && ! grep -q '^differs' out
+	timeout 100 "$UNPLAIT" sym trace --summary "$1" >out 2>err && ! grep -q '^differs' out || return 1
+	steps=$((${steps:-0} + $(sed -n 's/^\([0-9]*\) steps: .*/\1/p' out)))
+	events=$((${events:-0} + $(sed -n 's/^\([0-9]*\) of [0-9]* recorded events reproduced$/\1/p' out | grep . || echo 0)))
 }
 
 # record_run MODE NAME: into r.plait. A run that hangs is killed and loses the branch bits that were not written yet: again.
