@@ -54,7 +54,8 @@ struct session {
 	bool exec_each;
 	bool early; /* its constructors start threads */
 	uint64_t run_number;
-	struct run_request request; /* of the run that is under way */
+	bool running;		    /* a run was begun and has not ended */
+	struct run_request request; /* of that run */
 };
 
 /* ---- opening ---- */
@@ -250,17 +251,36 @@ static bool receive_run(struct session *s, struct reply *ret, bool *late)
 	return *late = true;
 }
 
+/* Without a socket it ends by itself, and what its children have used counts as ours. It is not
+ * reaped yet: its number still names the group. */
+static void await_end(pid_t server)
+{
+	struct timespec nap = { 0, 100000 };
+	siginfo_t info;
+
+	for (int i = 0; i < 1000; i++) {
+		info.si_pid = 0;
+		if (waitid(P_PID, (id_t)server, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+		    info.si_pid != 0)
+			return;
+		nanosleep(&nap, NULL);
+	}
+}
+
 static void stop_server(struct session *s)
 {
 	if (s->socket >= 0)
 		close(s->socket);
 	s->socket = -1;
 	if (s->server > 0) {
+		if (!s->running)
+			await_end(s->server);
 		kill(-s->server, SIGKILL);
 		kill(s->server, SIGKILL);
 		waitpid(s->server, NULL, 0);
 	}
 	s->server = 0;
+	s->running = false;
 }
 
 static struct err *start_server(struct session *s)
@@ -423,6 +443,7 @@ static struct err *start_forked(struct session *s)
 	}
 	if (write(s->socket, "g", 1) != 1)
 		return err_new(ERR_ENV, "the fork server is gone");
+	s->running = true;
 	return NULL;
 }
 
@@ -432,6 +453,7 @@ static struct err *finish_forked(struct session *s, int *status, bool *late)
 
 	if (receive_run(s, &reply, late)) {
 		*status = (int)reply.status;
+		s->running = false;
 		return NULL;
 	}
 	if (launch_interrupted())
@@ -445,6 +467,7 @@ static struct err *finish_forked(struct session *s, int *status, bool *late)
 
 		if (receive(s, 5, &reply, &again)) {
 			*status = (int)reply.status;
+			s->running = false;
 			return NULL;
 		}
 	}

@@ -62,7 +62,7 @@ static bool is_point(uint32_t kind, uint32_t site)
 		return false;
 	if (control.all_points || control.hard_constraints || is_atomic(kind))
 		return true;
-	return control_site_is_point(site) || ++control.quiet > CONTROL_QUIET_MAX;
+	return control_site_is_point(site) || rt_steps >= control.quiet_until;
 }
 
 uint64_t control_noted[CONTROL_NOTED];
@@ -134,7 +134,7 @@ void control_after_access(uint32_t kind, const void *p, size_t size, uint32_t si
 		return;
 	if (wrote)
 		control.writes++;
-	else if (control.nalive > 1 && !control.fixed)
+	else if (control.counting)
 		control_spin_check(me, site, p, value);
 }
 

@@ -174,7 +174,8 @@ struct control {
 	struct sched sched;
 	struct control_thread *current;
 	uint32_t nthreads, nalive, nsleepers;
-	uint64_t points, writes, time, quiet;
+	uint64_t points, writes, time;
+	uint64_t quiet_until; /* from this step on any access is a point; quick.h */
 	uint64_t clock_reads, clock_writes;
 	uint32_t wait_order;
 	bool all_points;
@@ -184,11 +185,16 @@ struct control {
 	uint64_t next_step;	/* fixed: when the next decision is due */
 	bool hard_constraints;	/* some that must be kept: every access is a point */
 	uint32_t atomic_holder; /* index + 1 of the thread inside an atomic block */
+	bool counting; /* there is a choice: others are alive, and no decisions are followed */
+	/* a bit for each site, by number: this access is a point */
 	const uint8_t *point_bits;
-	bool vectors;	      /* access vectors are obeyed */
-	uint64_t quick_until; /* quick.h: from this step on nothing is quick; 0 also before */
-	bool noting;	      /* accesses teach something */
-	uint64_t signals;     /* sent to the process: whoever is chosen first takes them */
+	uint32_t point_mask; /* over its bytes */
+	bool vectors;	     /* access vectors are obeyed */
+	/* quick.h: from this step on nothing is quick; 0 also before. The second is the same but
+	 * for quiet_until. */
+	uint64_t quick_until, quick_limit;
+	bool noting; /* accesses teach something */
+	uint64_t signals;		/* sent to the process: whoever is chosen first takes them */
 	struct control_thread *timers; /* the thread that stands for the timers, if any */
 };
 extern struct control control;
@@ -198,7 +204,8 @@ static inline void control_executed(struct control_thread *me, uint32_t kind, ui
 	struct plait_control *a = control.area;
 
 	a->steps = ++rt_steps;
-	a->hash = (a->hash ^ me->task.id ^ (uint64_t)kind << 16 ^ (uint64_t)site << 24) *
+	/* the old value last: whatever is added to it is ready by then */
+	a->hash = (a->hash ^ (me->task.id ^ (uint64_t)kind << 16 ^ (uint64_t)site << 24)) *
 		  0x100000001b3ull;
 	me->events++;
 }

@@ -8,7 +8,7 @@
  * followed the same way, independent of which accesses were scheduling points. A list of decisions
  * that does not fit (names a thread that cannot run, or none where one is needed) is a divergence.
  */
-#include "rt/control/control.h"
+#include "rt/control/quick.h"
 
 #include "rt/control/constraints.h"
 #include "rt/control/turns.h"
@@ -54,6 +54,7 @@ struct control_thread *control_thread_new(struct control_thread *parent, struct 
 		control.nthreads = rt->index + 1;
 	everybody[control.nalive] = &t->task;
 	alive[control.nalive++] = t;
+	control_quick_begin();
 	if (control.nalive > control.area->max_alive)
 		control.area->max_alive = control.nalive;
 	control.area->nthreads = control.nthreads;
@@ -72,6 +73,7 @@ static void forget(struct control_thread *t)
 	memmove(&alive[i], &alive[i + 1], (control.nalive - i - 1) * sizeof(alive[0]));
 	memmove(&everybody[i], &everybody[i + 1], (control.nalive - i - 1) * sizeof(everybody[0]));
 	control.nalive--;
+	control_quick_begin();
 	t->ended = true;
 }
 
@@ -143,19 +145,41 @@ static void advance(void)
 	control_quick_begin();
 }
 
-void control_quick_begin(void)
+/* Somebody wants to see every access. */
+static bool nothing_is_quick(void)
 {
 	const struct plait_control *a = control.area;
 
+	return !control_active || control.vectors || control.hard_constraints || rt_writing ||
+	       rt_before_access || (a->flags & PLAIT_CONTROL_LOG) ||
+	       (control.all_points && !control.fixed);
+}
+
+/* No access must be a point for some time. */
+static void be_quiet(void)
+{
+	control.quiet_until = rt_steps + CONTROL_QUIET_MAX + 1;
+	control.quick_until = control.counting && control.quiet_until < control.quick_limit
+				      ? control.quiet_until
+				      : control.quick_limit;
+}
+
+void control_quick_begin(void)
+{
+	static const uint8_t no_points;
+	const struct plait_control *a = control.area;
+	bool learned;
+
+	control.counting = control.nalive > 1 && !control.fixed;
+	learned = control.counting && a->points == PLAIT_POINTS_LEARNED;
+	control.point_bits = learned ? (const uint8_t *)a + PLAIT_CONTROL_POINTS : &no_points;
+	control.point_mask = learned ? PLAIT_CONTROL_POINTS_SIZE - 1 : 0;
 	control.noting = a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS);
-	control.quick_until = a->event_budget;
-	if (control.fixed && control.next_step < control.quick_until)
-		control.quick_until = control.next_step;
-	/* somebody wants to see every access */
-	if (!control_active || control.vectors || control.hard_constraints || rt_writing ||
-	    rt_before_access || (a->flags & PLAIT_CONTROL_LOG) ||
-	    (control.all_points && !control.fixed))
-		control.quick_until = 0;
+	control.quick_limit = nothing_is_quick() ? 0
+			      : control.fixed && control.next_step < a->event_budget
+				      ? control.next_step
+				      : a->event_budget;
+	be_quiet();
 }
 
 static void expire(struct control_thread *t)
@@ -503,7 +527,7 @@ bool control_point(struct control_thread *me, const struct control_op *op)
 		to = me;
 		if (control_thread_ready(me) && !must_choose())
 			continue;
-		control.quiet = 0;
+		be_quiet();
 		control.time += POINT_NS;
 		control.area->points_taken = ++control.points;
 		if (control.points > control.area->point_budget)
@@ -644,12 +668,9 @@ void control_begin(void)
 
 	sched_init(&control.sched, &params);
 	control.nthreads = control.nalive = 0;
-	control.points = control.time = control.quiet = 0;
+	control.points = control.time = 0;
 	control.writes = 1;
 	control.all_points = a->points == PLAIT_POINTS_ALL;
-	control.point_bits = a->points == PLAIT_POINTS_LEARNED
-				     ? (const uint8_t *)a + PLAIT_CONTROL_POINTS
-				     : NULL;
 	control.decisions_next = (uint8_t *)a + PLAIT_CONTROL_DECISIONS;
 	control.decisions_end = control.decisions_next + PLAIT_CONTROL_DECISIONS_SIZE;
 	control.decisions_last = 0;

@@ -2,15 +2,15 @@
  *
  * They are counted and hashed, and a read is compared with the last one of its site (spinning). All
  * of that is here, to be put into the hooks; whenever anything else is called for, control_quick
- * says no and has done nothing. What it needs to know is worked out once per run, and when the
- * decisions that are followed come to one: see control_quick_begin. */
+ * says no and has done nothing. What it needs to know is worked out beforehand, whenever something
+ * changes that it depends on: see control_quick_begin. */
 #ifndef RT_CONTROL_QUICK_H
 #define RT_CONTROL_QUICK_H
 
 #include "rt/control/control.h"
 
 enum {
-	CONTROL_QUIET_MAX = 5000, /* accesses that are no points, until one is made a point */
+	CONTROL_QUIET_MAX = 5000, /* steps without a choice, until an access is made a point */
 	CONTROL_SPIN_COUNT = 2,	  /* repetitions */
 	CONTROL_NOTED = 256,
 };
@@ -33,32 +33,26 @@ static inline uint64_t *control_noted_slot(uint64_t key)
 
 static inline bool control_site_is_point(uint32_t site)
 {
-	uint32_t bit = site % (PLAIT_CONTROL_POINTS_SIZE * 8);
-
-	return control.point_bits && (control.point_bits[bit / 8] & 1u << bit % 8);
+	return control.point_bits[site / 8 & control.point_mask] >> site % 8 & 1;
 }
 
 /* A plain read or write by t, when it is no point and there is nothing to learn from it. */
 static inline __attribute__((always_inline)) bool
 control_quick(const struct rt_thread *t, uint32_t kind, const void *p, uint32_t site)
 {
-	const bool counts = control.nalive > 1 && !control.fixed;
 	struct control_thread *me;
 	uint64_t key;
 
-	if (unlikely(rt_steps >= control.quick_until) || !t || t->depth || t->in_signal)
+	if (unlikely(rt_steps >= control.quick_until || !t || (t->depth | t->in_signal)))
 		return false;
 	me = t->control;
-	if (unlikely(!me))
-		return false;
-	if (counts && (control_site_is_point(site) || control.quiet >= CONTROL_QUIET_MAX))
+	if (unlikely(!me || control_site_is_point(site)))
 		return false;
 	if (control.noting) {
 		key = control_noted_key(me, p, site);
-		if (*control_noted_slot(key) != key)
+		if (unlikely(*control_noted_slot(key) != key))
 			return false;
 	}
-	control.quiet += counts;
 	control_executed(me, kind, site);
 	return true;
 }
@@ -83,7 +77,7 @@ control_spin_look(struct control_thread *me, uint32_t site, const void *p, uint6
 static inline __attribute__((always_inline)) void
 control_quick_read(const struct rt_thread *t, const void *p, uint32_t site, uint64_t value)
 {
-	if (control.nalive > 1 && !control.fixed)
+	if (control.counting)
 		control_spin_look(t->control, site, p, value);
 }
 
