@@ -100,22 +100,35 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 	HOOK __attribute__((noinline)) static T read_control##n(const void *p, uint32_t site)      \
 	{                                                                                          \
 		struct rt_thread *t = rt_self_;                                                    \
+		struct control_thread *me;                                                         \
 		T v;                                                                               \
                                                                                                    \
-		if (!control_quick(t, PLAIT_EV_READ, p, site))                                     \
+		if (control_quick(t, PLAIT_EV_READ, p, site)) {                                    \
+			v = *(const volatile any##n *)p;                                           \
+			control_quick_read(t->control, p, site, v);                                \
+			return v;                                                                  \
+		}                                                                                  \
+		if (!control.direct)                                                               \
 			return read_otherwise##n(p, site);                                         \
+		me = control_before_access(PLAIT_EV_READ, p, n, site);                             \
 		v = *(const volatile any##n *)p;                                                   \
-		control_quick_read(t, p, site, v);                                                 \
+		if (me)                                                                            \
+			control_quick_read(me, p, site, v);                                        \
 		return v;                                                                          \
 	}                                                                                          \
 	HOOK __attribute__((noinline)) static void write_control##n(void *p, T v, uint32_t site)   \
 	{                                                                                          \
-		if (!control_quick(rt_self_, PLAIT_EV_WRITE, p, site)) {                           \
+		bool ours = control_quick(rt_self_, PLAIT_EV_WRITE, p, site);                      \
+                                                                                                   \
+		if (!ours && !control.direct) {                                                    \
 			write_otherwise##n(p, v, site);                                            \
 			return;                                                                    \
 		}                                                                                  \
+		if (!ours)                                                                         \
+			ours = control_before_access(PLAIT_EV_WRITE, p, n, site) != NULL;          \
 		*(volatile any##n *)p = v;                                                         \
-		control_quick_wrote();                                                             \
+		if (ours)                                                                          \
+			control_quick_wrote();                                                     \
 	}                                                                                          \
 	HOOK T plait_read##n(const void *p, uint32_t site)                                         \
 	{                                                                                          \

@@ -88,8 +88,9 @@ static bool set_ready(const struct control_thread *t)
 	return rt_syscall(SYS_poll, (long)t->op.object2, (long)t->op.value, 0, 0, 0, 0) != 0;
 }
 
-static const struct control_wait one_wait = { "for a file descriptor", one_ready, NULL, false };
-static const struct control_wait set_wait = { "in poll", set_ready, NULL, false };
+static const struct control_wait one_wait = { "for a file descriptor", one_ready, NULL,
+					      CONTROL_OUTSIDE };
+static const struct control_wait set_wait = { "in poll", set_ready, NULL, CONTROL_OUTSIDE };
 
 /* What t waits for, as a poll set; 0 when it waits for no descriptor from outside. */
 static size_t outside(const struct control_thread *t, struct pollfd *set, size_t max)
@@ -633,7 +634,8 @@ static bool file_ready(const struct control_thread *t)
 	return !l->lock || l->owner == (void *)t->handle;
 }
 
-static const struct control_wait file_wait = { "to lock a stdio stream", file_ready, NULL, false };
+static const struct control_wait file_wait = { "to lock a stdio stream", file_ready, NULL,
+					       CONTROL_OUTSIDE };
 
 void hook_flockfile(FILE *f)
 {

@@ -461,7 +461,8 @@ static bool signal_pending(const struct control_thread *t)
 	return (pending | t->signals | control.signals) & wanted;
 }
 
-static const struct control_wait signal_wait = { "for a signal", signal_pending, NULL, false };
+static const struct control_wait signal_wait = { "for a signal", signal_pending, NULL,
+						 CONTROL_OUTSIDE };
 
 static bool waits_for_signal(const struct control_thread *t, int number)
 {
@@ -544,7 +545,7 @@ static bool never(const struct control_thread *t)
 	return false;
 }
 
-static const struct control_wait pause_wait = { "for a signal handler to run", never, NULL, false };
+static const struct control_wait pause_wait = { "for a signal handler to run", never, NULL, 0 };
 
 static int until_handled(struct control_thread *me, uint32_t site, int signals)
 {

@@ -35,7 +35,7 @@ static uint32_t woken_holder(const struct control_thread *t)
 }
 
 static const struct control_wait woken_wait = { "for a condition variable", woken_ready,
-						woken_holder, true };
+						woken_holder, CONTROL_NEEDS_MORE };
 
 static bool spurious(struct control_thread *me)
 {

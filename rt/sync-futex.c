@@ -27,7 +27,7 @@ static bool futex_ready(const struct control_thread *t)
 	return t->released;
 }
 
-static const struct control_wait futex_waiting = { "for a futex", futex_ready, NULL, false };
+static const struct control_wait futex_waiting = { "for a futex", futex_ready, NULL, 0 };
 
 static long futex_wait(struct control_thread *me, uint32_t site, const uint32_t *word,
 		       uint32_t expected, uint64_t deadline)
@@ -159,7 +159,7 @@ static bool guard_ready(const struct control_thread *t)
 }
 
 static const struct control_wait guard_wait = { "for a static local's initialisation", guard_ready,
-						NULL, false };
+						NULL, 0 };
 
 int hook___cxa_guard_acquire(void *guard)
 {

@@ -24,7 +24,7 @@ static bool sem_ready(const struct control_thread *t)
 	return sync_sem_ready(t->op.object);
 }
 
-static const struct control_wait sem_waiting = { "for a semaphore", sem_ready, NULL, false };
+static const struct control_wait sem_waiting = { "for a semaphore", sem_ready, NULL, 0 };
 
 static int sem_wait_controlled(struct control_thread *me, uint32_t site, sem_t *s,
 			       uint64_t deadline)
@@ -171,7 +171,7 @@ static bool barrier_ready(const struct control_thread *t)
 	return sync_barrier_passed(t->op.object, (uint32_t)t->op.value);
 }
 
-static const struct control_wait barrier_waiting = { "at a barrier", barrier_ready, NULL, false };
+static const struct control_wait barrier_waiting = { "at a barrier", barrier_ready, NULL, 0 };
 
 int hook_pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attr, unsigned n)
 {
@@ -233,7 +233,7 @@ static bool once_ready(const struct control_thread *t)
 	return sync_once_ready(t->op.object);
 }
 
-static const struct control_wait once_waiting = { "for a once routine", once_ready, NULL, false };
+static const struct control_wait once_waiting = { "for a once routine", once_ready, NULL, 0 };
 
 static void once_left(void *once)
 {

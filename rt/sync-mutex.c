@@ -34,8 +34,7 @@ static uint32_t mutex_holder(const struct control_thread *t)
 	return owner > 0 && owner <= PLAIT_MAX_THREADS ? (uint32_t)owner : 0;
 }
 
-static const struct control_wait mutex_wait = { "to lock a mutex", mutex_ready, mutex_holder,
-						false };
+static const struct control_wait mutex_wait = { "to lock a mutex", mutex_ready, mutex_holder, 0 };
 
 /* ---- robust mutexes: whose owner may end ---- */
 
@@ -280,7 +279,7 @@ static bool spin_ready(const struct control_thread *t)
 	return sync_spin_ready(t->op.object);
 }
 
-static const struct control_wait spin_wait = { "to lock a spinlock", spin_ready, NULL, false };
+static const struct control_wait spin_wait = { "to lock a spinlock", spin_ready, NULL, 0 };
 
 int hook_pthread_spin_init(pthread_spinlock_t *s, int shared)
 {

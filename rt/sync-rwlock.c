@@ -46,9 +46,8 @@ static uint32_t holder(const struct control_thread *t)
 	return w > 0 && w <= PLAIT_MAX_THREADS ? (uint32_t)w : 0;
 }
 
-static const struct control_wait read_wait = { "to read-lock a rwlock", read_ready, holder, false };
-static const struct control_wait write_wait = { "to write-lock a rwlock", write_ready, holder,
-						false };
+static const struct control_wait read_wait = { "to read-lock a rwlock", read_ready, holder, 0 };
+static const struct control_wait write_wait = { "to write-lock a rwlock", write_ready, holder, 0 };
 
 static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t site,
 			   pthread_rwlock_t *l, uint64_t deadline)

@@ -194,7 +194,7 @@ static uint32_t join_holder(const struct control_thread *t)
 	return ((const struct control_thread *)t->op.object2)->task.id + 1;
 }
 
-static const struct control_wait join_wait = { "to join thread", join_ready, join_holder, false };
+static const struct control_wait join_wait = { "to join thread", join_ready, join_holder, 0 };
 
 static int join_controlled(struct control_thread *me, uint32_t site, pthread_t handle,
 			   void **result, uint64_t deadline)

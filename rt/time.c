@@ -13,7 +13,7 @@ static bool never(const struct control_thread *t)
 	return false;
 }
 
-static const struct control_wait sleep_wait = { "in a sleep", never, NULL, false };
+static const struct control_wait sleep_wait = { "in a sleep", never, NULL, 0 };
 
 /* How much was left when a signal handler ended it; 0: nothing. */
 static uint64_t sleep_until(struct control_thread *me, uint32_t site, uint64_t until)

@@ -22,14 +22,15 @@ enum {
 	LAST_BITS = 16,
 	SITES = 8,
 	LAST = 64,
+	PAIRS_SEEN = 64,
 };
 
 struct shadow {
 	uint64_t granule; /* address / 8 */
 	uint32_t first, writer_site;
-	uint32_t pair_write, pair_read; /* noted last */
-	uint8_t shared, written, nsites;
-	uint8_t site_reads, site_writes; /* bits, by index into sites */
+	uint32_t pair_write, pair_read;		   /* noted last */
+	uint8_t shared, written, nsites, nlearned; /* of the sites */
+	uint8_t site_reads, site_writes;	   /* bits, by index into sites */
 	uint32_t sites[SITES];
 };
 static struct shadow shadows[SHADOW]; /* in order of appearance */
@@ -55,14 +56,17 @@ static uint32_t point_bit(uint32_t site)
 
 static bool is_point(uint32_t kind, uint32_t site)
 {
-	if (control.fixed && !control.hard_constraints &&
-	    !(control.area->flags & PLAIT_CONTROL_LOG))
-		return control.next_step <= rt_steps;
-	if (control.nalive < 2)
-		return false;
-	if (control.all_points || control.hard_constraints || is_atomic(kind))
+	switch (control.rule) {
+	case CONTROL_RULE_ALL:
 		return true;
-	return control_site_is_point(site) || rt_steps >= control.quiet_until;
+	case CONTROL_RULE_STEPS:
+		return control.next_step <= rt_steps;
+	case CONTROL_RULE_SITES:
+		return is_atomic(kind) || control_site_is_point(site) ||
+		       rt_steps >= control.quiet_until;
+	default:
+		return false;
+	}
 }
 
 uint64_t control_noted[CONTROL_NOTED];
@@ -77,23 +81,31 @@ static bool noted_before(const struct control_thread *me, const void *p, uint32_
 	return false;
 }
 
-static void fill_op(struct control_op *op, uint32_t kind, const void *p, size_t size, uint32_t site)
+/* Publish it, in both places at once. */
+static void fill_op(struct control_thread *me, uint32_t kind, const void *p, size_t size,
+		    uint32_t site)
 {
-	*op = (struct control_op){ .kind = kind,
-				   .site = site,
-				   .object = p,
-				   .size = (uint32_t)size,
-				   .writes = is_write(kind) };
+	bool writes = is_write(kind);
+
+	me->op.kind = me->task.op.kind = kind;
+	me->op.site = me->task.op.site = site;
+	me->op.object = p;
+	me->task.op.object = (uint64_t)p;
+	me->op.size = me->task.op.size = (uint32_t)size;
+	me->op.writes = me->task.op.writes = writes;
+	me->op.wait = NULL;
+	me->op.cancellable = false;
+	me->op.signals = CONTROL_GOES_ON;
+	me->op.deadline = 0;
 }
 
-/* A point, or something is watching every access. */
+/* No point, but something is watching every access. */
 static __attribute__((noinline)) void access_slowly(struct control_thread *me, uint32_t kind,
-						    const void *p, size_t size, uint32_t site,
-						    bool point)
+						    const void *p, size_t size, uint32_t site)
 {
-	fill_op(&me->op, kind, p, size, site);
-	if (point || !vectors_allow(me, &me->op)) {
-		control_point(me, &me->op);
+	fill_op(me, kind, p, size, site);
+	if (!vectors_allow(me, &me->op)) {
+		control_access_point(me);
 		return;
 	}
 	if (rt_steps >= control.area->event_budget)
@@ -102,25 +114,31 @@ static __attribute__((noinline)) void access_slowly(struct control_thread *me, u
 	vectors_executed(me, &me->op);
 }
 
-void control_before_access(uint32_t kind, const void *p, size_t size, uint32_t site)
+/* No point. Out of the way of those that are. */
+static __attribute__((noinline)) struct control_thread *
+access_only(struct control_thread *me, uint32_t kind, const void *p, size_t size, uint32_t site)
 {
-	struct control_thread *me = control_self();
-	bool point;
-
-	if (!me)
-		return;
-	point = is_point(kind, site);
-	if (point || unlikely(control.vectors || rt_steps >= control.area->event_budget)) {
-		access_slowly(me, kind, p, size, site, point);
-		if (point)
-			return;
-	} else {
+	if (unlikely(control.vectors || rt_steps >= control.area->event_budget))
+		access_slowly(me, kind, p, size, site);
+	else
 		control_executed(me, kind, site);
-	}
-	if ((control.area->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS)) &&
-	    !noted_before(me, p, site))
+	if (control.noting && !noted_before(me, p, site))
 		access_note(me, p, size, site, !is_write(kind) || kind == PLAIT_EV_ATOMIC_RMW,
 			    is_write(kind));
+	return me;
+}
+
+struct control_thread *control_before_access(uint32_t kind, const void *p, size_t size,
+					     uint32_t site)
+{
+	struct control_thread *me = control_self();
+
+	if (!me)
+		return NULL;
+	if (!is_point(kind, site))
+		return access_only(me, kind, p, size, site);
+	fill_op(me, kind, p, size, site);
+	return control_access_point(me);
 }
 
 void control_after_access(uint32_t kind, const void *p, size_t size, uint32_t site, uint64_t value,
@@ -168,15 +186,14 @@ static void grow_index(void)
 		enter(i);
 }
 
+static struct shadow *last_shadows[LAST];
+
 /* NULL when there are too many: this address teaches nothing. */
-static struct shadow *shadow_of(uint64_t granule, uint32_t thread)
+static __attribute__((noinline)) struct shadow *find_shadow(uint64_t granule, uint32_t thread)
 {
-	static struct shadow *last[LAST];
-	struct shadow **cached = &last[granule % LAST];
+	struct shadow **cached = &last_shadows[granule % LAST];
 	uint32_t h;
 
-	if (*cached && (*cached)->granule == granule)
-		return *cached;
 	if (!index_bits || (nshadows >= 1u << (index_bits - 1) && index_bits < LAST_BITS))
 		grow_index();
 	for (h = home_of(granule); shadow_index[h]; h = (h + 1) & ((1u << index_bits) - 1))
@@ -187,6 +204,13 @@ static struct shadow *shadow_of(uint64_t granule, uint32_t thread)
 	shadows[nshadows] = (struct shadow){ .granule = granule, .first = thread };
 	enter(nshadows);
 	return &shadows[nshadows++];
+}
+
+static inline struct shadow *shadow_of(uint64_t granule, uint32_t thread)
+{
+	struct shadow *s = last_shadows[granule % LAST];
+
+	return likely(s && s->granule == granule) ? s : find_shadow(granule, thread);
 }
 
 static void learn(uint32_t site)
@@ -202,13 +226,9 @@ static void learn(uint32_t site)
 
 static void note_possible(const struct shadow *s, uint32_t site, bool reads, bool writes);
 
-static void note_site(struct shadow *s, uint32_t site, bool reads, bool writes)
+static __attribute__((noinline)) void add_site(struct shadow *s, uint32_t site, bool reads,
+					       bool writes)
 {
-	unsigned i;
-
-	for (i = 0; i < s->nsites; i++)
-		if (s->sites[i] == site)
-			return;
 	if (control.area->flags & PLAIT_CONTROL_PAIRS)
 		note_possible(s, site, reads, writes);
 	if (s->nsites < SITES) {
@@ -220,16 +240,28 @@ static void note_site(struct shadow *s, uint32_t site, bool reads, bool writes)
 	}
 }
 
-static void note_pair(struct shadow *s, uint32_t read_site)
+static inline bool has_site(const struct shadow *s, uint32_t site)
 {
+	unsigned i;
+
+	for (i = 0; i < s->nsites; i++)
+		if (s->sites[i] == site)
+			return true;
+	return false;
+}
+
+static void note_pair(const struct shadow *s, uint32_t read_site)
+{
+	static uint64_t seen[PAIRS_SEEN]; /* in this run, and once is enough */
+	uint64_t key = (uint64_t)s->writer_site << 32 | read_site;
+	uint64_t *slot = &seen[(s->writer_site * 31 + read_site) % PAIRS_SEEN];
 	uint32_t run = (uint32_t)control.area->run_number;
 	struct plait_pair *p;
 
-	if (s->pair_read == read_site && s->pair_write == s->writer_site)
-		return; /* in this run, and once is enough; site 0 is no place */
-	s->pair_read = read_site;
-	s->pair_write = s->writer_site;
-	p = read_site ? pairs_get(control.area, s->writer_site, read_site) : NULL;
+	if (*slot == key || !read_site) /* site 0 is no place */
+		return;
+	*slot = key;
+	p = pairs_get(control.area, s->writer_site, read_site);
 	if (!p)
 		return;
 	control.area->new_pairs += p->count == 0;
@@ -253,28 +285,43 @@ static void note_possible(const struct shadow *s, uint32_t site, bool reads, boo
 	}
 }
 
+static inline void note_granule(uint64_t granule, uint32_t thread, uint32_t site, bool reads,
+				bool writes)
+{
+	struct shadow *s = shadow_of(granule, thread);
+
+	if (!s)
+		return;
+	s->shared |= s->first != thread;
+	if (reads && s->shared && (control.area->flags & PLAIT_CONTROL_PAIRS))
+		note_pair(s, site);
+	if (writes) {
+		s->written = 1;
+		s->writer_site = site;
+	}
+	if (!has_site(s, site))
+		add_site(s, site, reads, writes);
+	while (s->shared && s->written && s->nlearned < s->nsites)
+		learn(s->sites[s->nlearned++]);
+}
+
+static __attribute__((noinline)) void note_range(uint32_t who, const void *p, size_t size,
+						 uint32_t site, bool reads, bool writes)
+{
+	uint64_t granule = (uint64_t)p >> 3, last = ((uint64_t)p + (size ? size - 1 : 0)) >> 3;
+
+	for (last = last - granule > 8 ? granule + 8 : last; granule <= last; granule++)
+		note_granule(granule, who, site, reads, writes);
+}
+
 void access_note(struct control_thread *me, const void *p, size_t size, uint32_t site, bool reads,
 		 bool writes)
 {
 	/* a signal handler is somebody else than the thread it runs on */
 	const uint32_t who = me->task.id + (me->outer ? PLAIT_MAX_THREADS : 0);
-	uint64_t granule = (uint64_t)p >> 3, last = ((uint64_t)p + (size ? size - 1 : 0)) >> 3;
-	struct shadow *s;
-	unsigned i;
 
-	for (last = last - granule > 8 ? granule + 8 : last; granule <= last; granule++) {
-		s = shadow_of(granule, who);
-		if (!s)
-			continue;
-		s->shared |= s->first != who;
-		if (reads && (control.area->flags & PLAIT_CONTROL_PAIRS) && s->shared)
-			note_pair(s, site);
-		if (writes) {
-			s->written = 1;
-			s->writer_site = site;
-		}
-		note_site(s, site, reads, writes);
-		for (i = 0; s->shared && s->written && i < s->nsites; i++)
-			learn(s->sites[i]);
-	}
+	if (likely((uint64_t)p % 8 + size <= 8))
+		note_granule((uint64_t)p >> 3, who, site, reads, writes);
+	else
+		note_range(who, p, size, site, reads, writes);
 }

@@ -39,8 +39,12 @@ struct control_wait {
 	bool (*ready)(const struct control_thread *t);
 	/* number (index + 1) of the thread that must act first, 0 unknown; may be NULL */
 	uint32_t (*holder)(const struct control_thread *t);
-	/* after a timeout, ready must hold all the same (a wait needs its mutex back) */
-	bool needs_more;
+	uint32_t flags;
+};
+enum {
+	CONTROL_NEEDS_MORE =
+		1,	     /* even after a timeout ready must hold: a wait needs its mutex back */
+	CONTROL_OUTSIDE = 2, /* ready depends on what changes without an operation of ours */
 };
 
 #define CONTROL_NEVER UINT64_MAX /* no deadline */
@@ -125,6 +129,9 @@ void control_init(void); /* mode control: map the area, note what to do at main 
 
 /* Publish, be chosen. False: the wait timed out (the operation is not enabled). */
 bool control_point(struct control_thread *me, const struct control_op *op);
+/* The same for a memory access, which is in me->op and me->task.op already and waits for nothing.
+ */
+struct control_thread *control_access_point(struct control_thread *me); /* me */
 /* An operation that is a step but no scheduling point. */
 void control_step(struct control_thread *me, const struct control_op *op);
 /* Synchronisation state has changed: threads that spin get another look. */
@@ -154,8 +161,10 @@ uint64_t control_clock_read(void); /* the target looked at the clock: it moves a
 
 /* ---- called by hooks.c and tsan.c ---- */
 
-/* Around each memory access of the full variant. kind: PLAIT_EV_READ ... WRITE_RANGE. */
-void control_before_access(uint32_t kind, const void *p, size_t size, uint32_t site);
+/* Around each memory access of the full variant. kind: PLAIT_EV_READ ... WRITE_RANGE. Returns
+ * whose it is, NULL: nobody's under control. */
+struct control_thread *control_before_access(uint32_t kind, const void *p, size_t size,
+					     uint32_t site);
 /* value: what a read or a read-modify-write found there. */
 void control_after_access(uint32_t kind, const void *p, size_t size, uint32_t site, uint64_t value,
 			  bool wrote);
@@ -169,6 +178,15 @@ _Noreturn void control_full(const char *what);
 _Noreturn void control_infeasible(void);
 
 /* ---- shared by the files of control/ ---- */
+
+/* Which accesses are points. */
+enum control_rule {
+	CONTROL_RULE_NONE,
+	CONTROL_RULE_STEPS, /* where the next decision is due */
+	CONTROL_RULE_SITES, /* at some sites, after a long time without one, and atomic ones */
+	CONTROL_RULE_ALL,
+};
+
 struct control {
 	struct plait_control *area;
 	struct sched sched;
@@ -185,6 +203,8 @@ struct control {
 	uint64_t next_step;	/* fixed: when the next decision is due */
 	bool hard_constraints;	/* some that must be kept: every access is a point */
 	uint32_t atomic_holder; /* index + 1 of the thread inside an atomic block */
+	enum control_rule rule;
+	bool direct;   /* nobody but us wants to know of accesses */
 	bool counting; /* there is a choice: others are alive, and no decisions are followed */
 	/* a bit for each site, by number: this access is a point */
 	const uint8_t *point_bits;
@@ -193,8 +213,9 @@ struct control {
 	/* quick.h: from this step on nothing is quick; 0 also before. The second is the same but
 	 * for quiet_until. */
 	uint64_t quick_until, quick_limit;
-	bool noting; /* accesses teach something */
-	uint64_t signals;		/* sent to the process: whoever is chosen first takes them */
+	bool simple;	  /* nothing but the strategy has a say, and nothing is logged */
+	bool noting;	  /* accesses teach something */
+	uint64_t signals; /* sent to the process: whoever is chosen first takes them */
 	struct control_thread *timers; /* the thread that stands for the timers, if any */
 };
 extern struct control control;

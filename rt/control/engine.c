@@ -30,6 +30,8 @@ static struct control_thread *alive[PLAIT_MAX_THREADS]; /* in order of birth */
 static struct sched_task *ready[PLAIT_MAX_THREADS], *everybody[PLAIT_MAX_THREADS];
 static struct control_thread *spinners[PLAIT_MAX_THREADS], *timed[PLAIT_MAX_THREADS];
 static size_t nready, nspinners, ntimed;
+/* What gather() found for this thread holds as long as it does nothing but access memory. */
+static const struct control_thread *gathered;
 
 static struct decision_reader replay;
 static struct decision next;
@@ -112,7 +114,8 @@ static bool wait_over(const struct control_thread *t)
 {
 	const struct control_wait *w = t->op.wait;
 
-	return !w || w->ready(t) || ((t->timed_out || control_cancel_due(t)) && !w->needs_more);
+	return !w || w->ready(t) ||
+	       ((t->timed_out || control_cancel_due(t)) && !(w->flags & CONTROL_NEEDS_MORE));
 }
 
 bool control_thread_ready(const struct control_thread *t)
@@ -155,6 +158,17 @@ static bool nothing_is_quick(void)
 	       (control.all_points && !control.fixed);
 }
 
+static enum control_rule rule(void)
+{
+	if (control.fixed && !control.hard_constraints &&
+	    !(control.area->flags & PLAIT_CONTROL_LOG))
+		return CONTROL_RULE_STEPS;
+	if (control.nalive < 2)
+		return CONTROL_RULE_NONE;
+	return control.all_points || control.hard_constraints ? CONTROL_RULE_ALL
+							      : CONTROL_RULE_SITES;
+}
+
 /* No access must be a point for some time. */
 static void be_quiet(void)
 {
@@ -171,10 +185,15 @@ void control_quick_begin(void)
 	bool learned;
 
 	control.counting = control.nalive > 1 && !control.fixed;
-	learned = control.counting && a->points == PLAIT_POINTS_LEARNED;
+	control.rule = rule();
+	control.direct = !rt_writing && !rt_before_access;
+	learned = control.rule == CONTROL_RULE_SITES && a->points == PLAIT_POINTS_LEARNED;
 	control.point_bits = learned ? (const uint8_t *)a + PLAIT_CONTROL_POINTS : &no_points;
 	control.point_mask = learned ? PLAIT_CONTROL_POINTS_SIZE - 1 : 0;
 	control.noting = a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS);
+	control.simple = !control.fixed && !control.vectors && !a->nconstraints &&
+			 !(a->flags & PLAIT_CONTROL_LOG);
+	gathered = NULL;
 	control.quick_limit = nothing_is_quick() ? 0
 			      : control.fixed && control.next_step < a->event_budget
 				      ? control.next_step
@@ -204,6 +223,7 @@ static void gather(void)
 {
 	size_t i;
 
+	gathered = NULL;
 	nready = nspinners = ntimed = 0;
 	for (i = 0; i < control.nalive; i++) {
 		struct control_thread *t = alive[i];
@@ -302,21 +322,42 @@ static void obey_vectors(void)
 		nready = vectors_filter(ready, late, nready);
 }
 
-static struct control_thread *ask(struct control_thread *me)
+static struct control_thread *ask(struct control_thread *me, bool me_ready)
 {
 	struct sched_view v = { .tasks = ready,
 				.ntasks = nready,
 				.all = everybody,
 				.nall = control.nalive,
 				.current = me ? &me->task : NULL,
+				.current_ready = me_ready,
 				.point = control.points };
+
+	if (unlikely(control.area->turns_len))
+		turns_rank(ready, nready);
+	return (struct control_thread *)sched_pick(&control.sched, &v);
+}
+
+static bool is_candidate(const struct control_thread *me)
+{
 	size_t i;
 
 	for (i = 0; me && i < nready; i++)
-		v.current_ready |= ready[i] == &me->task;
-	if (control.area->turns_len)
-		turns_rank(ready, nready);
-	return (struct control_thread *)sched_pick(&control.sched, &v);
+		if (ready[i] == &me->task)
+			return true;
+	return false;
+}
+
+/* Would gather() find something else after the next access of me? */
+static void note_gathered(const struct control_thread *me)
+{
+	size_t i;
+
+	if (!control.simple || nspinners || ntimed || !nready || control.timers)
+		return;
+	for (i = 0; i < control.nalive; i++)
+		if (alive[i]->op.wait && alive[i]->op.wait->flags & CONTROL_OUTSIDE)
+			return;
+	gathered = me;
 }
 
 static void log_choice(struct control_thread *me, struct control_thread *chosen);
@@ -354,7 +395,7 @@ static struct control_thread *pick(struct control_thread *me)
 			continue;
 		if (control.area->nconstraints)
 			nready = constraints_filter(me, ready, nready);
-		t = ask(me);
+		t = ask(me, is_candidate(me));
 		if (control.area->flags & PLAIT_CONTROL_LOG)
 			log_choice(me, t);
 		if (control_thread_ready(t)) {
@@ -416,6 +457,7 @@ static void arrived(void)
 
 static void go(struct control_thread *me, struct control_thread *to)
 {
+	gathered = NULL;
 	if (control_thread_ready(me))
 		control.area->preemptions++;
 	control.area->switches++;
@@ -438,7 +480,7 @@ static struct control_thread *meanwhile(struct control_thread *me)
 	add_timed();
 	if (control.area->nconstraints && nready)
 		nready = constraints_filter(NULL, ready, nready);
-	t = nready ? ask(me) : NULL;
+	t = nready ? ask(me, is_candidate(me)) : NULL;
 	if (!t || t == me)
 		return NULL;
 	if (!control_thread_ready(t))
@@ -465,19 +507,22 @@ void control_away(struct control_thread *me)
 	me->spinning_since = 0;
 }
 
+static inline void note(struct control_thread *me)
+{
+	access_note(me, me->op.object, me->op.size, me->op.site,
+		    me->op.kind != PLAIT_EV_WRITE && me->op.kind != PLAIT_EV_ATOMIC_WRITE,
+		    me->op.writes);
+}
+
 static void executed(struct control_thread *me)
 {
-	struct plait_control *a = control.area;
-
 	control_executed(me, me->op.kind, me->op.site);
 	if (control.vectors)
 		vectors_executed(me, &me->op);
-	if (a->nconstraints)
+	if (control.area->nconstraints)
 		constraints_executed(me);
-	if ((a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS)) && me->op.object)
-		access_note(me, me->op.object, me->op.size, me->op.site,
-			    me->op.kind != PLAIT_EV_WRITE && me->op.kind != PLAIT_EV_ATOMIC_WRITE,
-			    me->op.writes);
+	if (control.noting && me->op.object)
+		note(me);
 }
 
 static void publish(struct control_thread *me, const struct control_op *op)
@@ -505,6 +550,7 @@ static bool must_choose(void)
  * two accesses of a thread that nobody took the processor from, which on replay are no points. */
 static bool take_signal(struct control_thread *me, bool arrived_now, bool *first)
 {
+	gathered = NULL; /* handlers do what they like */
 	if ((!arrived_now && wait_over(me)) || !signals_deliver(me))
 		return false;
 	/* the first may have come just before the call, which then waits all the same */
@@ -514,40 +560,81 @@ static bool take_signal(struct control_thread *me, bool arrived_now, bool *first
 	return !me->interrupted;
 }
 
-bool control_point(struct control_thread *me, const struct control_op *op)
+/* A point at which there may be a choice: let whoever is chosen go on. True: that was somebody
+ * else, and the processor has come back. */
+static bool choose(struct control_thread *me, bool access)
 {
 	struct control_thread *to;
-	bool first = true;
 
+	be_quiet();
+	control.time += POINT_NS;
+	control.area->points_taken = ++control.points;
+	if (control.points > control.area->point_budget)
+		control_hang("the step budget is used up");
+	if (access && gathered == me && me->spinning_since != control.writes && !control.signals) {
+		to = ask(me, true);
+		if (to != me)
+			record(DECISION_SWITCH, to->task.id);
+	} else {
+		to = pick(me);
+		if (access && to == me)
+			note_gathered(me);
+	}
+	if (to == me)
+		return false;
+	go(me, to);
+	return true;
+}
+
+bool control_point(struct control_thread *me, const struct control_op *op)
+{
+	bool first = true, away;
+
+	gathered = NULL;
 	publish(me, op);
 	me->rt->depth++;
 	if (rt_steps >= control.area->event_budget)
 		control_hang("the event budget is used up");
 	do {
-		to = me;
-		if (control_thread_ready(me) && !must_choose())
-			continue;
-		be_quiet();
-		control.time += POINT_NS;
-		control.area->points_taken = ++control.points;
-		if (control.points > control.area->point_budget)
-			control_hang("the step budget is used up");
-		to = pick(me);
-		if (to != me)
-			go(me, to);
-	} while (unlikely(control_signal_due(me)) && take_signal(me, to != me, &first));
+		away = (!control_thread_ready(me) || must_choose()) && choose(me, false);
+	} while (unlikely(control_signal_due(me)) && take_signal(me, away, &first));
 	me->rt->depth--;
 	executed(me);
 	if (unlikely(me->interrupted))
 		return false;
-	if (unlikely(control_cancel_due(me)) && !(op->wait && op->wait->needs_more))
+	if (unlikely(control_cancel_due(me)) &&
+	    !(op->wait && (op->wait->flags & CONTROL_NEEDS_MORE)))
 		pthread_testcancel(); /* does not return */
-	return !me->timed_out ||
-	       (me->op.wait && !me->op.wait->needs_more && me->op.wait->ready(me));
+	return !me->timed_out || (me->op.wait && !(me->op.wait->flags & CONTROL_NEEDS_MORE) &&
+				  me->op.wait->ready(me));
+}
+
+struct control_thread *control_access_point(struct control_thread *me)
+{
+	bool first = true, away;
+
+	me->timed_out = me->interrupted = false;
+	me->frame = __builtin_frame_address(0);
+	me->rt->depth++;
+	if (rt_steps >= control.area->event_budget)
+		control_hang("the event budget is used up");
+	do
+		away = must_choose() && choose(me, true);
+	while (unlikely(control_signal_due(me)) && take_signal(me, away, &first));
+	me->rt->depth--;
+	if (!control.simple) {
+		executed(me);
+		return me;
+	}
+	control_executed(me, me->op.kind, me->op.site);
+	if (control.noting)
+		note(me);
+	return me;
 }
 
 void control_step(struct control_thread *me, const struct control_op *op)
 {
+	gathered = NULL;
 	publish(me, op);
 	if (control.area->flags & PLAIT_CONTROL_LOG)
 		log_entry(me, me->task.id, 16);
@@ -556,6 +643,7 @@ void control_step(struct control_thread *me, const struct control_op *op)
 
 void control_changed(void)
 {
+	gathered = NULL;
 	control.writes++;
 }
 

@@ -73,12 +73,12 @@ control_spin_look(struct control_thread *me, uint32_t site, const void *p, uint6
 	}
 }
 
-/* After an access that was quick. */
+/* After an access. */
 static inline __attribute__((always_inline)) void
-control_quick_read(const struct rt_thread *t, const void *p, uint32_t site, uint64_t value)
+control_quick_read(struct control_thread *me, const void *p, uint32_t site, uint64_t value)
 {
 	if (control.counting)
-		control_spin_look(t->control, site, p, value);
+		control_spin_look(me, site, p, value);
 }
 
 static inline void control_quick_wrote(void)

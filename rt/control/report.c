@@ -98,7 +98,8 @@ static void note_all(bool only_waiting)
 	for (i = 0; i < control.nthreads; i++) {
 		struct control_thread *t = control_thread_at(i);
 
-		if (t->rt && !t->ended && t != control.timers && !(only_waiting && control_thread_ready(t)))
+		if (t->rt && !t->ended && t != control.timers &&
+		    !(only_waiting && control_thread_ready(t)))
 			note_blocked(t, text, sizeof(control.area->text));
 	}
 }

@@ -95,7 +95,7 @@ static bool never(const struct control_thread *t)
 	return false;
 }
 
-static const struct control_wait timer_wait = { "for a timer", never, NULL, false };
+static const struct control_wait timer_wait = { "for a timer", never, NULL, 0 };
 
 static void *call(void *arg)
 {
