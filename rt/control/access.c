@@ -254,7 +254,7 @@ static void note_pair(const struct shadow *s, uint32_t read_site)
 {
 	static uint64_t seen[PAIRS_SEEN]; /* in this run, and once is enough */
 	uint64_t key = (uint64_t)s->writer_site << 32 | read_site;
-	uint64_t *slot = &seen[(s->writer_site * 31 + read_site) % PAIRS_SEEN];
+	uint64_t *slot = &seen[(key * 0x9e3779b97f4a7c15ull >> 32) % PAIRS_SEEN];
 	uint32_t run = (uint32_t)control.area->run_number;
 	struct plait_pair *p;
 

@@ -344,7 +344,8 @@ bool again_catch(void)
 	    0)
 		return false;
 	if (rt_syscall(SYS_prctl, SET_DISPATCH, DISPATCH_ON, (long)__start_plait_calls,
-		       __stop_plait_calls - __start_plait_calls, (long)&again->selector, 0) == 0)
+		       (long)__stop_plait_calls - (long)__start_plait_calls, (long)&again->selector,
+		       0) == 0)
 		return true;
 	again_release();
 	return false;

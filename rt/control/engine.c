@@ -398,7 +398,7 @@ static struct control_thread *pick(struct control_thread *me)
 		t = ask(me, is_candidate(me));
 		if (control.area->flags & PLAIT_CONTROL_LOG)
 			log_choice(me, t);
-		if (control_thread_ready(t)) {
+		if (!ntimed || control_thread_ready(t)) {
 			if (t != me)
 				record(DECISION_SWITCH, t->task.id);
 			return t;
