@@ -443,22 +443,52 @@ static void note_missing(const struct coop *c, const struct coop_program *p)
 
 	for (size_t i = 0; i < c->chosen.len; i++)
 		share += c->logs.data[c->chosen.data[i]].n;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < p->elements.len; i++) {
 		if (is_recorded(c, p->elements.data[i].id))
 			continue;
 		if (missing++ < MOST)
 			log_note("no failing log has %s: its order is left open",
 				 p->elements.data[i].name);
 	}
+	/* synchronisation objects are known from the logs of other runs only */
+	for (size_t i = 0; i < c->elements.len; i++) {
+		if (program_find(p, c->elements.data[i].id) != COOP_NONE)
+			continue;
+		n++;
+		if (c->elements.data[i].recorded)
+			continue;
+		if (missing++ < MOST)
+			log_note("no failing log has %s: its order is left open",
+				 c->elements.data[i].name);
+	}
 	if (missing > MOST)
 		log_note("... nor %zu other elements", missing - MOST);
 	if (missing && c->chosen.len) {
 		double per_log = MIN(share / (double)c->chosen.len / (double)n, 1);
 
-		log_note("with %zu logs that record %.0f %% each, an element is missed with "
-			 "probability %.2g",
-			 c->chosen.len, 100 * per_log, pow(1 - per_log, (double)c->chosen.len));
+		log_note("with %zu failing log%s that record%s %.0f %% of the elements, an element "
+			 "is missed with probability %.2g",
+			 c->chosen.len, c->chosen.len == 1 ? "" : "s",
+			 c->chosen.len == 1 ? "s" : " each", 100 * per_log,
+			 pow(1 - per_log, (double)c->chosen.len));
 	}
+}
+
+/* Vectors of other logs give way first. */
+static void show_dropped(const struct coop_merge_result *r, uint32_t dropped)
+{
+	uint32_t others = 0;
+
+	for (size_t i = 0; i < r->choices.len; i++)
+		others += r->choices.data[i].strength != COOP_HARD;
+	if (MIN(dropped, others))
+		printf("  %u vector%s of other logs contradicted the base log and gave way\n",
+		       MIN(dropped, others), MIN(dropped, others) == 1 ? "" : "s");
+	if (dropped > others)
+		printf("  %u vector%s of the base log could not be followed to the end, because of "
+		       "what "
+		       "no log says, and gave way\n",
+		       dropped - others, dropped - others == 1 ? "" : "s");
 }
 
 static void show_merge(const struct options *o, const struct coop *c,
@@ -490,9 +520,7 @@ static void show_merge(const struct options *o, const struct coop *c,
 			       ? ""
 			       : c->logs.data[x->from].name);
 	}
-	if (replay->dropped)
-		printf("  %u vectors of other logs contradicted the base log and gave way\n",
-		       replay->dropped);
+	show_dropped(r, replay->dropped);
 }
 
 static struct err *json_merge(const struct options *o, const struct coop *c,
