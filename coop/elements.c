@@ -6,6 +6,7 @@
  * objects are found by running (vectors.h says how they are numbered). */
 #include "coop/program.h"
 
+#include "base/demangle.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/strbuf.h"
@@ -142,7 +143,7 @@ uint32_t program_find(const struct coop_program *p, uint32_t id)
 uint32_t program_add_sync(struct coop_program *p, uint32_t id)
 {
 	uint32_t i = program_find(p, id);
-	_cleanup_(xfreep) char *name = NULL;
+	_cleanup_(xfreep) char *name = NULL, *source = NULL;
 
 	if (i != COOP_NONE)
 		return i;
@@ -152,7 +153,8 @@ uint32_t program_add_sync(struct coop_program *p, uint32_t id)
 		name = xasprintf("synchronisation@0x%x", (id & 0x3fffffff) << 2);
 	if (strstr(name, ".plait")) /* the compiler's suffix of what was local to a file */
 		*strstr(name, ".plait") = 0;
-	return add_element(p, id, name);
+	source = demangle(name);
+	return add_element(p, id, source ? source : name);
 }
 
 /* ---- profiles ---- */
