@@ -97,7 +97,7 @@ struct pointsto {
 	VEC(struct edge) pending; /* unifications to do */
 	uint32_t outside;	  /* the node of everything we do not see */
 	uint64_t merges;
-	bool unsettled; /* given up: what it says is not all there is */
+	bool unsettled;		     /* given up: what it says is not all there is */
 	VEC(LLVMValueRef) functions; /* all of the module; their numbers are bits in node.fns */
 	struct map function_ids;
 	struct map wrappers; /* functions that return fresh memory */
