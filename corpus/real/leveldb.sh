@@ -2,6 +2,6 @@
 system="CMake"
 needs="cmake"
 configure() { cmake_configure -DLEVELDB_BUILD_TESTS=OFF -DLEVELDB_BUILD_BENCHMARKS=OFF; }
-build() { cmake --build out -j2 && $CXX $FLAGS -std=c++11 -Iinclude -o driver "$here/leveldb-driver.cc" out/libleveldb.a -pthread; }
+build() { cmake --build out -j2 --target leveldb && $CXX $FLAGS -std=c++11 -Iinclude -o driver "$here/leveldb-driver.cc" out/libleveldb.a -pthread; }
 program=driver
-smoke() { rm -rf db && [ "$(target "$prog" db)" = "1200 keys" ]; }
+smoke() { rm -rf smoke.db && [ "$(target "$prog" smoke.db)" = "1200 keys" ]; }
