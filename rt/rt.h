@@ -29,14 +29,14 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* A thread's event file: bytes between next and end are mapped and zero. */
+/* A thread's window and event file: bytes between next and end are mapped and zero. */
 struct rt_buffer {
 	uint8_t *next;	   /* where the next record begins */
 	uint8_t *limit;	   /* below it a short record needs no questions asked; record.h */
 	uint8_t *clock_at; /* from here on the next record gets a clock in front */
 	uint8_t *end;	   /* NULL: nothing mapped (yet, or any more) */
 	uint8_t *window;   /* start of the mapped window */
-	uint64_t offset;   /* of the window in the file */
+	uint64_t written;  /* bytes in the event file */
 	uint64_t lost;	   /* events lost since the last one that was written */
 	bool broken;	   /* the file cannot grow any more */
 };

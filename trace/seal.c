@@ -133,19 +133,22 @@ static void put_block(struct writer *w, const struct decoder *start, const struc
 	e->site = start->site;
 }
 
-/* damaged: the file ends in something that is no record; it is cut off there. */
-static uint64_t put_events(struct writer *w, const uint8_t *data, size_t len, uint32_t thread,
-			   enum plait_clock clock, bool *damaged)
+/* The records of one file; d goes on from file to file. damaged: it ends in something that is no
+ * record, and is cut off there. */
+static void put_events(struct writer *w, struct decoder *d, const uint8_t *data, size_t len,
+		       bool *damaged)
 {
-	struct decoder d = {
-		.next = data, .end = data + len, .clock_kind = clock, .thread = thread
-	};
-	struct decoder start = d, good = d;
+	struct decoder start, good;
 	enum decoded result;
 	struct event ev;
 
-	while ((result = decoder_next(&d, &ev)) == DECODED_EVENT) {
-		good = d;
+	if (!len)
+		return;
+	d->next = data;
+	d->end = data + len;
+	start = good = *d;
+	while ((result = decoder_next(d, &ev)) == DECODED_EVENT) {
+		good = *d;
 		if (good.next - start.next >= PLAIT_BLOCK) {
 			put_block(w, &start, &good);
 			start = good;
@@ -153,8 +156,8 @@ static uint64_t put_events(struct writer *w, const uint8_t *data, size_t len, ui
 	}
 	if (good.next > start.next)
 		put_block(w, &start, &good);
-	*damaged = result == DECODED_DAMAGED;
-	return good.index;
+	*d = good;
+	*damaged |= result == DECODED_DAMAGED;
 }
 
 /* ---- the description ---- */
@@ -324,23 +327,43 @@ static struct err *check_run(const char *dir, const struct file_map *map)
 	return NULL;
 }
 
+/* Empty when there is no such file: a thread that never wrote, or never much. */
+static struct file_map map_if_there(const char *dir, char letter, uint32_t thread)
+{
+	_cleanup_(xfreep) char *path = xasprintf("%s/%c%05u", dir, letter, thread);
+	struct file_map map = { 0 };
+
+	err_free(file_map_open(path, &map));
+	return map;
+}
+
+/* rt/buffer.c: the event file as far as it counts, then the window. */
+static void put_thread(struct writer *w, const char *dir, struct decoder *d, bool *damaged)
+{
+	struct file_map events = map_if_there(dir, 't', d->thread);
+	struct file_map window = map_if_there(dir, 'w', d->thread);
+	struct plait_window head = { .before = ~PLAIT_WINDOW_STALE };
+
+	if (window.len > sizeof(head))
+		memcpy(&head, window.data, sizeof(head));
+	put_events(w, d, events.data, MIN(events.len, head.before & ~PLAIT_WINDOW_STALE), damaged);
+	if (window.len > sizeof(head) && !(head.before & PLAIT_WINDOW_STALE))
+		put_events(w, d, window.data + sizeof(head), window.len - sizeof(head), damaged);
+	file_map_close(&events);
+	file_map_close(&window);
+}
+
 static void put_all_events(struct writer *w, const char *dir, struct trace_meta *m)
 {
 	for (uint32_t i = 0; i < m->nthreads; i++) {
-		_cleanup_(xfreep) char *path = xasprintf("%s/t%05u", dir, i);
-		struct file_map map;
+		struct decoder d = { .clock_kind = m->clock, .thread = i };
 		bool damaged = false;
-		struct err *err = file_map_open(path, &map);
 
-		if (err) { /* a thread that never wrote */
-			err_free(err);
-			continue;
-		}
-		m->threads[i].nevents = put_events(w, map.data, map.len, i, m->clock, &damaged);
-		m->nevents += m->threads[i].nevents;
+		put_thread(w, dir, &d, &damaged);
+		m->threads[i].nevents = d.index;
+		m->nevents += d.index;
 		m->threads[i].lost += damaged;
 		m->lost += damaged;
-		file_map_close(&map);
 	}
 }
 

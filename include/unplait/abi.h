@@ -5,6 +5,7 @@
  * A run's folder ($UNPLAIT_DIR):
  *	run      struct plait_run, mapped shared by the target
  *	tNNNNN   events of thread NNNNN (its index), a plain sequence of records
+ *	wNNNNN   its window, mapped shared: struct plait_window, then the records after those
  *	pcs      pairs of uint64_t (site, program counter), for code without a site table
  *	launch   JSON, written by the command that starts the target: command line, folder ...
  *	fork-PID the run folder of a followed child (option `follow`)
@@ -75,6 +76,13 @@ enum plait_outcome_kind {
 #define PLAIT_MAX_THREADS 8192
 #define PLAIT_MAX_MODULES 64
 #define PLAIT_MAX_FRAMES  24
+
+/* The beginning of a window. */
+struct plait_window {
+	uint64_t before; /* bytes of tNNNNN that count; more may be there */
+	uint64_t unused;
+};
+#define PLAIT_WINDOW_STALE (1ull << 63) /* the records in the window are among them already */
 
 struct plait_thread_info {
 	uint32_t parent;  /* index of the creating thread; itself for thread 0 */

@@ -348,7 +348,7 @@ static void do_no_memory(void)
 		n++;
 	while ((sink = malloc(1024)))
 		;
-	touch(200000); /* the trace must grow and cannot */
+	touch(200000); /* the trace must grow, without memory */
 	printf("out of memory, shared %d\n", shared);
 }
 

@@ -95,6 +95,46 @@ static struct trace *sealed(struct strbuf *data, const struct trace_seal_options
 	return t;
 }
 
+/* n reads of thread 0, the first `before` in its event file (and more bytes than count there), the
+ * rest in its window. */
+static struct trace *with_window(struct strbuf *data, size_t n, size_t before, bool stale)
+{
+	struct plait_window head = { 0 };
+	struct strbuf t = { 0 }, w = { 0 };
+
+	reads(&t, before, 2);
+	head.before = t.len | (stale ? PLAIT_WINDOW_STALE : 0);
+	strbuf_add(&w, &head, sizeof(head));
+	reads(&t, 5, 2);
+	reads(&w, n - before, 2);
+	strbuf_pad(&w, 0, 100);
+	put("run", &run, sizeof(run));
+	put("t00000", t.data, t.len);
+	put("w00000", w.data, w.len);
+	strbuf_deinit(&t);
+	strbuf_deinit(&w);
+	return sealed(data, NULL);
+}
+
+Test(trace, window_after_the_event_file)
+{
+	struct strbuf data = { 0 };
+	struct trace *t = with_window(&data, 30, 20, false);
+
+	cr_assert_eq(trace_meta(t)->nevents, 30);
+	cr_assert_eq(trace_meta(t)->lost, 0);
+	trace_close(t);
+	strbuf_clear(&data);
+	t = with_window(&data, 30, 0, false); /* an event file that was begun and never counted */
+	cr_assert_eq(trace_meta(t)->nevents, 30);
+	trace_close(t);
+	strbuf_clear(&data);
+	t = with_window(&data, 30, 20, true); /* killed before the window was cleared */
+	cr_assert_eq(trace_meta(t)->nevents, 20);
+	trace_close(t);
+	strbuf_deinit(&data);
+}
+
 Test(trace, merged_by_clock_and_random_access)
 {
 	enum { N = 200000 };
