@@ -1,4 +1,5 @@
-/* cc/bits.h - branch bits: plait_bits = plait_bits * 2 + taken; if it is full, flush. */
+/* cc/bits.h - branch bits: plait_bits = plait_bits * 2 + taken; if it is full, flush. And values:
+ * if there is no room, flush; store at plait_values.next. */
 #ifndef CC_BITS_H
 #define CC_BITS_H
 
@@ -20,5 +21,8 @@ void bits_add_clobbers(struct strbuf *sb, LLVMValueRef f);
 /* Where the builder stands, inside `f`: note whether `taken` (an i1). */
 void bits_push(const struct bits *s, LLVMBuilderRef b, LLVMValueRef f, LLVMValueRef taken,
 	       LLVMValueRef site);
+/* The same for a value, an integer of 1, 2, 4 or 8 bytes; path variant only. */
+void values_push(const struct bits *s, LLVMBuilderRef b, LLVMValueRef f, LLVMValueRef value,
+		 unsigned bytes);
 
 #endif

@@ -506,12 +506,19 @@ static void input(struct hooks *h, const struct plan *plan)
 /* A possibly shared load that feeds an address: log what it read. */
 static void path_value(struct hooks *h, const struct plan *plan)
 {
-	LLVMValueRef v = plan->at, arg;
+	LLVMValueRef v = plan->at, f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(v)), arg;
+	unsigned n;
 
 	LLVMPositionBuilderBefore(h->b, LLVMGetNextInstruction(v));
 	if (plan->action == ACT_CAS) /* its result is a pair */
 		v = LLVMBuildExtractValue(h->b, v, 0, "");
-	arg = LLVMBuildZExtOrBitCast(h->b, to_int(h, v, bytes_of(h, LLVMTypeOf(v))), h->i64, "");
+	n = bytes_of(h, LLVMTypeOf(v));
+	arg = to_int(h, v, n);
+	if (h->variant == PLAIT_VARIANT_PATH) {
+		values_push(&h->bits, h->b, f, arg, n);
+		return;
+	}
+	arg = LLVMBuildZExtOrBitCast(h->b, arg, h->i64, "");
 	call_hook(h, "plait_path_value", h->none, 1, &arg);
 }
 

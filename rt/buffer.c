@@ -186,7 +186,8 @@ uint8_t *rt_buffer_room(struct rt_thread *t, size_t n)
 		return b->next;
 	if (t->detached_from_trace || !rt_writing)
 		return NULL;
-	if (!worth_trying(b))
+	/* code that a signal has interrupted is about to store into this window */
+	if (t->values.held || !worth_trying(b))
 		return lost(t);
 	if (!make_room(t, n)) {
 		b->broken = true;
@@ -202,6 +203,7 @@ void rt_buffer_close(struct rt_thread *t)
 {
 	struct rt_buffer *b = &t->buffer;
 
+	rt_values_forget(t);
 	if (b->window)
 		rt_syscall(SYS_munmap, (long)b->window, WINDOW, 0, 0, 0, 0);
 	*b = (struct rt_buffer){ 0 };

@@ -78,7 +78,15 @@ uint32_t rt_backtrace(uint64_t *frames, uint32_t max)
 	return walk_frames(0, (uint64_t)__builtin_frame_address(0), frames, max);
 }
 
-/* Modes path and full: the bits that other threads still hold in their registers of bits. */
+static uint64_t open_values(const struct rt_values *v)
+{
+	uint8_t *block = v->block, *next = block ? v->self->next : NULL;
+
+	return next >= block && next <= v->block_end && block ? (uint64_t)(next - block) + 1 : 0;
+}
+
+/* Modes path and full: the bits that other threads still hold in their registers of bits, and how
+ * far their blocks of values got. */
 void rt_save_bits(void)
 {
 	uint32_t n = rt_run->nthreads;
@@ -86,8 +94,10 @@ void rt_save_bits(void)
 	if (rt_mode != PLAIT_MODE_PATH && rt_mode != PLAIT_MODE_FULL)
 		return;
 	for (uint32_t i = 0; i < n && i < PLAIT_MAX_THREADS; i++)
-		if (rt_threads[i].bits && !rt_threads[i].ended && &rt_threads[i] != rt_self_)
+		if (rt_threads[i].bits && !rt_threads[i].ended && &rt_threads[i] != rt_self_) {
 			rt_run->threads[i].bits = *rt_threads[i].bits;
+			rt_run->threads[i].values = open_values(&rt_threads[i].values);
+		}
 }
 
 static void fail(enum plait_outcome_kind kind, int signal, int code, const void *address,

@@ -467,6 +467,7 @@ static void after_fork_in_child(void)
 	order_forked();
 	switch_off();
 	if (t && t != &rt_nobody) {
+		rt_values_forget(t);
 		t->buffer = (struct rt_buffer){ 0 };
 		t->detached_from_trace = true;
 		t->depth = 0;

@@ -61,6 +61,7 @@
 	.endm
 
 	kept	plait_flush_bits_kept, plait_flush_bits
+	kept	plait_flush_values_kept, plait_flush_values
 	kept	plait_flush_branch_kept, plait_flush_branch
 	.irp	n, 1, 2, 4, 8
 	kept	plait_shadow_read\n\()_kept, plait_shadow_slow, \n, 0

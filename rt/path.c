@@ -1,5 +1,5 @@
-/* rt/path.c - the path variant: branch bits, address-feeding values, inputs. The full variant has
- * the bits too (hooks.c).
+/* rt/path.c - the path variant: branch bits and inputs. The full variant has the bits too
+ * (hooks.c); values.c has the values.
  *
  * Bits and values are two queues that re-execution empties at its own pace (a bit at each recorded
  * branch, a value at each address-feeding load), so a value need not wait for the bits before it.
@@ -43,10 +43,8 @@ void plait_path_switch(uint32_t successor, uint32_t nsuccessors)
 
 void plait_path_value(uint64_t value)
 {
-	if (rt_recording) /* the full variant, for what is no shared access */
+	if (rt_recording)
 		rt_record_number(PLAIT_EV_PATH_VALUE, value);
-	else
-		path_number(PLAIT_EV_PATH_VALUE, value);
 }
 
 void plait_path_input(uint32_t site, uint64_t value)

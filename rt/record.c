@@ -74,6 +74,8 @@ RECORD_SLOW uint8_t *record_begin_slow(struct rt_thread *t, size_t n)
 	}
 	if (t->depth > 0)
 		return NULL;
+	if (t->values.block)
+		rt_values_close(t);
 	t->depth = RT_BUSY;
 	t->buffer.limit = NULL;
 	p = rt_buffer_room(t, n + RECORD_MAX);

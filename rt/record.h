@@ -120,8 +120,11 @@ static inline uint8_t *put_address(struct rt_thread *t, uint8_t *p, const void *
 /* Room for one record of RECORD_MAX (+ n) bytes with its clock in front, or NULL. */
 static inline uint8_t *record_begin(struct rt_thread *t, size_t n, bool exact)
 {
-	uint8_t *p = t->buffer.next;
+	uint8_t *p;
 
+	if (unlikely(exact && t->values.block))
+		rt_values_close(t);
+	p = t->buffer.next;
 	if (unlikely(t->depth != 0 || t->buffer.limit == BUFFER_BUSY ||
 		     t->buffer.end - p < (ptrdiff_t)(RECORD_MAX + n))) {
 		p = record_begin_slow(t, RECORD_MAX + n);

@@ -41,6 +41,14 @@ struct rt_buffer {
 	bool broken;	   /* the file cannot grow any more */
 };
 
+/* The block that a thread's plait_values points into; values.c. */
+struct rt_values {
+	uint8_t *block, *block_end; /* NULL: none is open */
+	struct plait_values *self;  /* of the thread that opened it */
+	uint32_t size;		    /* of the next one */
+	uint32_t held;		    /* blocks that wait for a signal handler to return */
+};
+
 /* Set in rt_thread.depth while a record is being written: a signal handler that interrupts it must
  * not write another one into the middle. */
 #define RT_BUSY 0x80000000u
@@ -57,6 +65,7 @@ struct rt_thread {
 	void *held;	    /* mode order: the element whose lock it holds */
 	uint32_t nested;    /* accesses of signal handlers inside such an access */
 	uint64_t *bits;	    /* its plait_bits */
+	struct rt_values values;
 	bool ended;
 	bool in_signal;			/* inside a signal handler of the target */
 	bool detached_from_trace;	/* after fork without `follow` */
@@ -147,6 +156,17 @@ void rt_record_futex(uint32_t kind, uint32_t site, const void *word, uint64_t n,
 void rt_record_branch(uint32_t site, uint32_t successor);
 void rt_record_bits(uint32_t count, uint64_t bits);
 void rt_record_failure(uint32_t outcome, uint32_t site, const char *text);
+
+/* values.c: the open block of values is over; before a record with a clock of its own, and before
+ * the window changes. */
+void rt_values_close(struct rt_thread *t);
+/* Around a signal handler. */
+void rt_values_interrupted(struct rt_thread *t, struct rt_values *saved,
+			   struct plait_values *saved_place);
+void rt_values_resumed(struct rt_thread *t, const struct rt_values *saved,
+		       const struct plait_values *saved_place);
+/* The window is another process's now, or a handler left by a jump. */
+void rt_values_forget(struct rt_thread *t);
 
 /* What the access hooks of the full variant do. */
 enum rt_access {

@@ -24,16 +24,20 @@ void signal_run(int number, siginfo_t *info, void *context, bool from_outside)
 {
 	struct rt_thread *t = rt_self_;
 	bool outer = t && t->in_signal;
+	struct rt_values values;
+	struct plait_values place;
 	void (*handler)(int, siginfo_t *, void *) =
 		__atomic_load_n(&installed[number].sa_sigaction, __ATOMIC_ACQUIRE);
 
 	if (t) {
 		t->in_signal = outer || from_outside;
+		rt_values_interrupted(t, &values, &place);
 		rt_record_number(PLAIT_EV_SIGNAL_ENTER, (uint64_t)number);
 	}
 	handler(number, info, context);
 	if (t) {
 		rt_record_number(PLAIT_EV_SIGNAL_LEAVE, (uint64_t)number);
+		rt_values_resumed(t, &values, &place);
 		t->in_signal = outer;
 	}
 }
@@ -148,8 +152,11 @@ __sighandler_t hook_signal(int number, __sighandler_t handler)
 static void leave_handler(const struct __jmp_buf_tag *env)
 {
 	signals_jumped(env);
-	if (rt_self_)
-		rt_self_->in_signal = false;
+	if (!rt_self_)
+		return;
+	if (rt_self_->values.held)
+		rt_values_forget(rt_self_);
+	rt_self_->in_signal = false;
 }
 
 void hook_longjmp(struct __jmp_buf_tag *env, int value)

@@ -23,16 +23,15 @@ static enum stop recorded_read(struct machine *m, const struct plait_site *s, ui
 	step->w = (uint8_t)w;
 	step->held = val_expr(m, *v, w);
 	if (s->flags & PLAIT_SITE_FEEDS_ADDRESS) {
-		const struct rec_value *rec;
+		struct rec_value rec;
 
-		if (t->rec->value >= t->rec->values.len)
+		if (!recorded_value(t->rec, s->size, &rec))
 			return follow_halt(m, SYM_RECORDING_END,
 					   "the recording of this thread ends here");
-		rec = &t->rec->values.data[t->rec->value++];
 		step->known = true;
 		step->concrete =
-			w < 64 ? rec->value & mask_of(w)
-			       : follow_translate(m, rec->value, rec->clock, rec->until, *v);
+			w < 64 ? rec.value & mask_of(w)
+			       : follow_translate(m, rec.value, rec.clock, rec.until, *v);
 	}
 	symbol = follow_symbol(m, w, sites_string(fo->r.sites, s->object), &step->symbol);
 	*v = step->known ? (struct val){ step->concrete, 0 } : symbol;

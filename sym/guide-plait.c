@@ -86,7 +86,7 @@ static bool is_beyond(const struct follow *fo, const struct follow_thread *t)
 	return !r->ended &&
 	       !(t->index == 0 && fo->r.meta->ended == 1 &&
 		 fo->r.meta->outcome.kind == PLAIT_OUTCOME_PASS) &&
-	       r->bit == r->nbits && r->value == r->values.len && r->input == r->inputs.len &&
+	       r->bit == r->nbits && !recorded_values_left(r) && r->input == r->inputs.len &&
 	       r->block == r->blocks.len && r->mark == r->marks.len && r->arm == r->arms.len;
 }
 
@@ -255,7 +255,7 @@ static bool is_expected(const struct follow *fo, const struct follow_thread *t,
 {
 	const struct trace_outcome *real = &fo->r.meta->outcome;
 	const struct rec_thread *r = t->rec;
-	bool used_up = r->bit == r->nbits && r->value == r->values.len && r->arm == r->arms.len &&
+	bool used_up = r->bit == r->nbits && !recorded_values_left(r) && r->arm == r->arms.len &&
 		       r->input == r->inputs.len;
 
 	if (!used_up || o->kind == SYM_DIVERGED || o->kind == SYM_UNSUPPORTED ||
@@ -288,7 +288,7 @@ static void end_thread(struct machine *m)
 	e->values = r->value;
 	e->inputs = r->input;
 	e->bits_left = left(r->nbits, r->bit);
-	e->values_left = left(r->values.len, r->value);
+	e->values_left = recorded_values_left(r);
 	e->inputs_left = left(r->inputs.len, r->input);
 	if (current_thread(m)->top)
 		follow_emit(m, step);

@@ -40,6 +40,50 @@ static void add_value(struct rec_thread *t, uint64_t value, uint64_t clock)
 	vec_push(&t->values, ((struct rec_value){ value, clock, UINT64_MAX }));
 }
 
+static void add_values(struct rec_thread *t, const struct event *ev, uint64_t known)
+{
+	size_t n = ev->nbytes;
+
+	t->raw_open = ev->n == 0;
+	if (ev->n || known)
+		n = MIN(n, (ev->n ? ev->n : known) - 1);
+	else
+		while (n && !ev->bytes[n - 1])
+			n--;
+	vec_push(&t->pieces, ((struct rec_piece){ t->raw.len, ev->clock }));
+	for (size_t i = 0; i < n; i++)
+		vec_push(&t->raw, ev->bytes[i]);
+}
+
+size_t recorded_values_left(const struct rec_thread *t)
+{
+	return t->pieces.len ? t->raw.len - t->raw_at : t->values.len - t->value;
+}
+
+/* Of the last value in an open piece, bytes that are 0 may be missing. */
+bool recorded_value(struct rec_thread *t, unsigned bytes, struct rec_value *ret)
+{
+	size_t left = recorded_values_left(t);
+
+	*ret = (struct rec_value){ .until = UINT64_MAX };
+	if (!left || (t->pieces.len && left < bytes && !t->raw_open))
+		return false;
+	if (!t->pieces.len) {
+		*ret = t->values.data[t->value++];
+		return true;
+	}
+	while (t->piece + 1 < t->pieces.len && t->pieces.data[t->piece + 1].first <= t->raw_at)
+		t->piece++;
+	ret->clock = t->pieces.data[t->piece].clock;
+	if (t->piece + 1 < t->pieces.len)
+		ret->until = t->pieces.data[t->piece + 1].clock;
+	for (unsigned i = 0; i < bytes && i < left; i++)
+		ret->value |= (uint64_t)t->raw.data[t->raw_at + i] << 8 * i;
+	t->raw_at += MIN(bytes, left);
+	t->value++;
+	return true;
+}
+
 static void add_block(struct recorded *r, struct map *live, const struct event *ev)
 {
 	*map_put(live, ev->address, 0) = r->blocks.len;
@@ -149,6 +193,9 @@ static void add_event(struct recorded *r, struct map *live, const struct event *
 		break;
 	case PLAIT_EV_PATH_VALUE:
 		add_value(t, ev->value, ev->clock);
+		break;
+	case PLAIT_EV_PATH_VALUES:
+		add_values(t, ev, r->meta->threads[ev->thread].values);
 		break;
 	case PLAIT_EV_INPUT:
 	case PLAIT_EV_INPUT_BYTES:
@@ -284,6 +331,13 @@ uint64_t recorded_next_clock(const struct recorded *r, const struct rec_thread *
 
 	if (t->value < t->values.len)
 		c = MIN(c, t->values.data[t->value].clock);
+	if (t->raw_at < t->raw.len) {
+		size_t i = t->piece;
+
+		while (i + 1 < t->pieces.len && t->pieces.data[i + 1].first <= t->raw_at)
+			i++;
+		c = MIN(c, t->pieces.data[i].clock);
+	}
 	if (t->input < t->inputs.len)
 		c = MIN(c, t->inputs.data[t->input].clock);
 	if (t->block < t->blocks.len)
@@ -301,6 +355,8 @@ void recorded_close(struct recorded *r)
 		vec_deinit(&t->bits);
 		vec_deinit(&t->arms);
 		vec_deinit(&t->values);
+		vec_deinit(&t->raw);
+		vec_deinit(&t->pieces);
 		vec_deinit(&t->inputs);
 		vec_deinit(&t->blocks);
 		vec_deinit(&t->marks);

@@ -17,6 +17,12 @@ struct rec_value {
 	uint64_t clock, until; /* it was read between these */
 };
 
+/* Values of mode path: bytes one after the other, read between this clock and the next piece's. */
+struct rec_piece {
+	size_t first;
+	uint64_t clock;
+};
+
 struct rec_input {
 	uint32_t site;
 	uint64_t value, clock;
@@ -43,8 +49,12 @@ struct rec_thread {
 	uint64_t nbits, bit;
 	VEC(uint32_t) arms;
 	size_t arm;
-	VEC(struct rec_value) values;
-	size_t value;
+	VEC(struct rec_value) values; /* of a full recording */
+	size_t value;		      /* used up; in mode path, too */
+	VEC(uint8_t) raw;	      /* of a path recording */
+	VEC(struct rec_piece) pieces;
+	size_t raw_at, piece; /* used up */
+	bool raw_open;	      /* its last piece was not closed: zeros may be missing at its end */
 	VEC(struct rec_input) inputs;
 	size_t input;
 	VEC(uint32_t) blocks; /* indices into recorded.blocks */
@@ -85,5 +95,9 @@ const struct plait_site *recorded_site(const struct recorded *r, uint32_t site);
 /* When the thread's next record was made; UINT64_MAX when it has none left. */
 uint64_t recorded_next_clock(const struct recorded *r, const struct rec_thread *t);
 bool recorded_bit(struct rec_thread *t, bool *ret);
+/* The next value, of so many bytes; false when there is none left. */
+bool recorded_value(struct rec_thread *t, unsigned bytes, struct rec_value *ret);
+/* How many values (mode path: bytes of them) are left. */
+size_t recorded_values_left(const struct rec_thread *t);
 
 #endif

@@ -56,6 +56,7 @@ static void write_threads(struct json *j, const struct trace_meta *m)
 		json_uint(j, "lost", t->lost);
 		json_uint(j, "events", t->nevents);
 		json_hex(j, "bits", t->bits);
+		json_hex(j, "values", t->values);
 		json_end(j);
 	}
 	json_end(j);
@@ -216,6 +217,7 @@ static void read_threads(const cJSON *array, struct trace_meta *m)
 			.lost = whole(item, "lost"),
 			.nevents = whole(item, "events"),
 			.bits = hex(item, "bits"),
+			.values = hex(item, "values"),
 		};
 	}
 }

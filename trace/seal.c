@@ -271,6 +271,7 @@ static void read_threads(const struct plait_run *run, struct trace_meta *m)
 			.entry = t->entry,
 			.lost = t->lost,
 			.bits = t->bits,
+			.values = t->values,
 		};
 		m->lost += t->lost;
 	}

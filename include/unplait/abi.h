@@ -94,6 +94,7 @@ struct plait_thread_info {
 	uint64_t entry; /* address of the start routine, 0 for main */
 	uint64_t
 		bits; /* modes path and full: branch bits not yet written when the process failed */
+	uint64_t values; /* mode path: bytes in its open PATH_VALUES then, plus 1; 0 = none */
 };
 
 struct plait_module_info {

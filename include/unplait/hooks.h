@@ -129,8 +129,17 @@ PLAIT_EXPORT extern __thread uint64_t plait_bits;
 PLAIT_EXPORT void plait_flush_bits(void);
 /* A recorded switch: the index of the chosen successor (0 = default, then in IR order). */
 PLAIT_EXPORT void plait_path_switch(uint32_t successor, uint32_t nsuccessors);
-/* The value of a possibly shared load that feeds an address (also the target of an indirect call).
- */
+/* The value of a possibly shared load that feeds an address (also the target of an indirect call),
+ * with as many bytes as it has. Inline at each such load of n bytes:
+ *	if (plait_values.next >= plait_values.end) plait_flush_values();
+ *	*(uintN_t *)plait_values.next = value, plait_values.next += n;
+ * Instrumented code calls plait_flush_values_kept, which keeps the registers. */
+struct plait_values {
+	uint8_t *next, *end;
+};
+PLAIT_EXPORT extern __thread struct plait_values plait_values;
+PLAIT_EXPORT void plait_flush_values(void);
+/* The same in the full variant, for what is no shared access: an event of its own. */
 PLAIT_EXPORT void plait_path_value(uint64_t value);
 /* The result of an external call whose value is input (read, getenv, rand, time ...), and memory
  * that such a call filled; in the path and the full variant. The site is that of the call. */
