@@ -116,10 +116,7 @@ void bits_push(const struct bits *s, LLVMBuilderRef b, LLVMValueRef f, LLVMValue
 	if (s->full)
 		args[1] = LLVMBuildZExt(b, site, i64, "");
 	write_text(s, &text);
-	build(s, b, f, &text, args, s->full ? 2 : 1,
-	      !s->full	   ? "r"
-	      : s->library ? "r,r"
-			   : "r,i");
+	build(s, b, f, &text, args, s->full ? 2 : 1, !s->full ? "r" : s->library ? "r,r" : "r,i");
 	strbuf_deinit(&text);
 }
 

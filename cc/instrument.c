@@ -363,6 +363,8 @@ static void branch(struct hooks *h, const struct plan *plan)
 	bool full = h->variant == PLAIT_VARIANT_FULL;
 	LLVMValueRef t = plan->at, args[2];
 
+	if (!full && !(h->p->sites.data[plan->site - 1].flags & PLAIT_SITE_RECORDED))
+		return; /* decided by values that are logged */
 	if (plan->action == ACT_SWITCH) {
 		args[0] = switch_index(h, t);
 		args[1] = full ? site_value(h, plan->site) : constant(h, LLVMGetNumSuccessors(t));

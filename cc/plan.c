@@ -49,45 +49,13 @@ static struct plait_site *add_site(struct walk *w, LLVMValueRef at, enum plait_s
 	return s;
 }
 
-/* 1, 2, 4, 8 for what one register holds; 0 for everything wide or odd. */
-static unsigned scalar_size(struct program *p, LLVMTypeRef t)
-{
-	switch (LLVMGetTypeKind(t)) {
-	case LLVMPointerTypeKind:
-		return LLVMGetPointerAddressSpace(t) == 0 ? 8 : 0;
-	case LLVMFloatTypeKind:
-		return 4;
-	case LLVMDoubleTypeKind:
-		return 8;
-	case LLVMHalfTypeKind:
-	case LLVMBFloatTypeKind:
-		return 2;
-	case LLVMIntegerTypeKind:
-		switch (LLVMGetIntTypeWidth(t)) {
-		case 1:
-		case 8:
-			return 1;
-		case 16:
-			return 2;
-		case 32:
-			return 4;
-		case 64:
-			return 8;
-		}
-		return 0;
-	default:
-		return 0;
-	}
-	(void)p;
-}
-
 static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMTypeRef type,
 			enum plait_site_kind kind, enum action scalar, enum action wide)
 {
 	struct program *p = w->p;
 	LLVMValueRef ptr = LLVMGetOperand(at, operand);
 	uint64_t bytes = type ? LLVMStoreSizeOfType(p->layout, type) : 0;
-	unsigned size = type ? scalar_size(p, type) : 0;
+	unsigned size = type ? scalar_size(type) : 0;
 	struct plait_site *s;
 	bool hot, unknown;
 
@@ -190,8 +158,10 @@ static void plan_terminator(struct walk *w, LLVMValueRef t)
 		return;
 	s = add_site(w, t, is_switch ? PLAIT_SITE_SWITCH : PLAIT_SITE_BRANCH,
 		     is_switch ? ACT_SWITCH : ACT_BRANCH);
-	s->flags |= PLAIT_SITE_RECORDED;
-	p->counts.branches_recorded++;
+	if (taint_is_undecided(w->taint, LLVMGetOperand(t, 0))) {
+		s->flags |= PLAIT_SITE_RECORDED;
+		p->counts.branches_recorded++;
+	}
 }
 
 /* A choice between two addresses that re-execution cannot repeat is recorded like a branch. */
@@ -204,7 +174,8 @@ static void plan_select(struct walk *w, LLVMValueRef i)
 	    !taint_feeds_address(w->taint, i))
 		return;
 	s = add_site(w, i, PLAIT_SITE_BRANCH, ACT_BRANCH);
-	s->flags |= PLAIT_SITE_RECORDED;
+	if (taint_is_undecided(w->taint, cond))
+		s->flags |= PLAIT_SITE_RECORDED;
 }
 
 static void plan_instruction(struct walk *w, LLVMValueRef i)

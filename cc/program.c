@@ -229,3 +229,33 @@ void program_deinit(struct program *p)
 	if (p->context)
 		LLVMContextDispose(p->context);
 }
+
+unsigned scalar_size(LLVMTypeRef t)
+{
+	switch (LLVMGetTypeKind(t)) {
+	case LLVMPointerTypeKind:
+		return LLVMGetPointerAddressSpace(t) == 0 ? 8 : 0;
+	case LLVMFloatTypeKind:
+		return 4;
+	case LLVMDoubleTypeKind:
+		return 8;
+	case LLVMHalfTypeKind:
+	case LLVMBFloatTypeKind:
+		return 2;
+	case LLVMIntegerTypeKind:
+		switch (LLVMGetIntTypeWidth(t)) {
+		case 1:
+		case 8:
+			return 1;
+		case 16:
+			return 2;
+		case 32:
+			return 4;
+		case 64:
+			return 8;
+		}
+		return 0;
+	default:
+		return 0;
+	}
+}

@@ -95,4 +95,7 @@ bool program_is_exported(const struct program *p, LLVMValueRef global);
 /* The module as bitcode, zstd-compressed, into a file. */
 struct err *program_write_bitcode(struct program *p, const char *path);
 
+/* 1, 2, 4, 8 for what one register holds; 0 for everything wide or odd. */
+unsigned scalar_size(LLVMTypeRef t);
+
 #endif

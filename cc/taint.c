@@ -8,6 +8,9 @@
  * possibly shared load that is needed must be logged with its value, because re-execution cannot
  * look it up.
  *
+ * Forward again, with the loads that are logged no longer tainted: a branch that depends on nothing
+ * else needs no bit in mode path.
+ *
  * Memory is told apart by class and 8-byte field (elements.h). Plain sweeps until nothing
  * changes: programs need about ten. */
 #include "cc/taint.h"
@@ -77,6 +80,11 @@ static bool memory_tainted(struct taint *t, LLVMValueRef ptr)
 bool taint_is(const struct taint *t, LLVMValueRef v)
 {
 	return map_find(&t->values, key_of(v)) != NULL;
+}
+
+bool taint_is_undecided(const struct taint *t, LLVMValueRef v)
+{
+	return map_find(&t->undecided, key_of(v)) != NULL;
 }
 
 bool taint_feeds_address(const struct taint *t, LLVMValueRef v)
@@ -217,6 +225,17 @@ static void taint_field(struct taint *t, LLVMValueRef ptr)
 	set(t, &t->classes, class_key(t, ptr));
 }
 
+/* Does mode path log what this load reads, says plan.c? */
+static bool is_logged(struct taint *t, LLVMValueRef load)
+{
+	LLVMTypeRef type = LLVMTypeOf(load);
+	LLVMValueRef ptr = LLVMGetOperand(load, 0);
+
+	return t->logs && taint_feeds_address(t, load) && scalar_size(type) &&
+	       LLVMGetPointerAddressSpace(LLVMTypeOf(ptr)) == 0 &&
+	       sharing_is_hot(t->sharing, ptr, LLVMStoreSizeOfType(t->p->layout, type));
+}
+
 static void forward(struct taint *t, LLVMValueRef f, LLVMValueRef i)
 {
 	LLVMValueRef ptr;
@@ -224,7 +243,7 @@ static void forward(struct taint *t, LLVMValueRef f, LLVMValueRef i)
 	switch (LLVMGetInstructionOpcode(i)) {
 	case LLVMLoad:
 		ptr = LLVMGetOperand(i, 0);
-		if (!taint_is(t, i) &&
+		if (!taint_is(t, i) && !is_logged(t, i) &&
 		    (memory_tainted(t, ptr) || taint_is(t, ptr) ||
 		     sharing_is_hot(t->sharing, ptr,
 				    LLVMStoreSizeOfType(t->p->layout, LLVMTypeOf(i)))))
@@ -398,24 +417,33 @@ static void sweep(struct taint *t, step_fn *step, bool backwards)
 	} while (t->changed);
 }
 
-void taint_run(struct taint *t, struct program *p, struct sharing *s, struct elements *e)
+/* The command line, and whatever strangers pass in; and what comes of it. */
+static void spread(struct taint *t)
 {
-	LLVMValueRef main_fn = LLVMGetNamedFunction(p->module, "main");
+	LLVMValueRef main_fn = LLVMGetNamedFunction(t->p->module, "main");
 
-	memset(t, 0, sizeof(*t));
-	t->p = p;
-	t->sharing = s;
-	t->elements = e;
-	/* the command line, and whatever strangers pass in */
-	for (size_t k = 0; k < p->fns.len; k++) {
-		LLVMValueRef f = p->fns.data[k].f;
+	for (size_t k = 0; k < t->p->fns.len; k++) {
+		LLVMValueRef f = t->p->fns.data[k].f;
 
 		for (unsigned i = 0; i < LLVMCountParams(f); i++)
-			if (f == main_fn || program_is_exported(p, f))
+			if (f == main_fn || program_is_exported(t->p, f))
 				set(t, &t->values, key_of(LLVMGetParam(f, i)));
 	}
 	sweep(t, forward, false);
+}
+
+void taint_run(struct taint *t, struct program *p, struct sharing *s, struct elements *e)
+{
+	struct taint again = { .p = p, .sharing = s, .elements = e, .logs = true };
+
+	*t = (struct taint){ .p = p, .sharing = s, .elements = e };
+	spread(t);
 	sweep(t, backward, true);
+	again.needed = t->needed;
+	spread(&again);
+	t->undecided = again.values;
+	again.values = again.needed = (struct map){ 0 };
+	taint_deinit(&again);
 }
 
 void taint_deinit(struct taint *t)
@@ -424,6 +452,7 @@ void taint_deinit(struct taint *t)
 	map_deinit(&t->memory);
 	map_deinit(&t->classes);
 	map_deinit(&t->needed);
+	map_deinit(&t->undecided);
 	map_deinit(&t->needed_memory);
 	map_deinit(&t->unknown);
 }

@@ -8,12 +8,13 @@
  *
  * The first word of the window says how much of the event file counts. A kill between the write
  * and the update of that word leaves bytes in the event file that do not count; one before the
- * window has been cleared leaves the word marked, and the reader knows the window's records already.
+ * window has been cleared leaves the word marked, and the reader knows the window's records
+ * already.
  *
  * No descriptor stays open (the target may close all of them, or count them): the event file is
  * opened again by its absolute path each time. The window's blocks are allocated before they are
- * used: a full disk is an error here, and not SIGBUS at the next store. A window begins with a small
- * part, so that a short-lived thread costs 16 KiB and one file. */
+ * used: a full disk is an error here, and not SIGBUS at the next store. A window begins with a
+ * small part, so that a short-lived thread costs 16 KiB and one file. */
 #include "rt/rt.h"
 
 #include <fcntl.h>

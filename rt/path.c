@@ -23,6 +23,30 @@ void plait_flush_bits(void)
 		rt_record_bits(count, bits & ~(1ULL << count));
 }
 
+/* What plait_flush_bits does most of the time, and whether that was all; for kept.S. */
+#define QUICK __attribute__((preserve_most, target("general-regs-only")))
+QUICK bool plait_quick_bits(void);
+QUICK bool plait_quick_bits(void)
+{
+	struct rt_thread *t = rt_self_;
+	uint64_t bits = plait_bits & INT64_MAX;
+	uint8_t *p, *limit;
+
+	if ((rt_mode != PLAIT_MODE_PATH && rt_mode != PLAIT_MODE_FULL) || !record_is_easy(t))
+		return false;
+	p = t->buffer.next;
+	limit = t->buffer.limit;
+	t->buffer.limit = BUFFER_BUSY;
+	__asm__ volatile("" ::: "memory");
+	p[1] = 63;
+	t->buffer.next = put_varint(p + 2, bits);
+	put_tag(p, PLAIT_EV_PATH_BITS);
+	plait_bits = 1;
+	__asm__ volatile("" ::: "memory");
+	t->buffer.limit = limit;
+	return true;
+}
+
 __attribute__((always_inline)) static inline void path_number(uint32_t kind, uint64_t n)
 {
 	struct rt_thread *t = rt_self_;

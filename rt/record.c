@@ -26,6 +26,11 @@ uint64_t rt_sync_clock(void)
 	return now;
 }
 
+RECORD_SLOW uint8_t *put_far_site(uint8_t *p, uint64_t delta)
+{
+	return put_varint(p, delta);
+}
+
 static uint8_t *put_clock_record(uint8_t *p, uint64_t delta)
 {
 	uint8_t *end = put_varint(p + 1, delta);

@@ -64,8 +64,8 @@ static inline uint64_t spread(uint64_t v)
 	return (v & 0x007f007f007f007f) | ((v & 0x3f803f803f803f80) << 1);
 }
 
-/* Without a loop: most values are pointers, pieces of data or small. May touch 10 bytes. */
-static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
+/* Of at most 56 bits, which the difference of two addresses always is. May touch 8 bytes. */
+static inline uint8_t *put_varint56(uint8_t *p, uint64_t v)
 {
 	unsigned more; /* bytes with a following one */
 
@@ -73,6 +73,15 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 		*p = (uint8_t)v;
 		return p + 1;
 	}
+	more = (unsigned)(63 - __builtin_clzll(v)) / 7;
+	v = spread(v) | (0x8080808080808080 & ((1ULL << (8 * more)) - 1));
+	memcpy(p, &v, 8);
+	return p + more + 1;
+}
+
+/* Without a loop: most values are pointers, pieces of data or small. May touch 10 bytes. */
+static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
+{
 	if (unlikely(v >> 56)) {
 		uint64_t low = spread(v) | 0x8080808080808080, top = v >> 63;
 
@@ -81,10 +90,7 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 		p[9] = (uint8_t)top;
 		return p + 9 + top;
 	}
-	more = (unsigned)(63 - __builtin_clzll(v)) / 7;
-	v = spread(v) | (0x8080808080808080 & ((1ULL << (8 * more)) - 1));
-	memcpy(p, &v, 8);
-	return p + more + 1;
+	return put_varint56(p, v);
 }
 
 static inline void put_tag(uint8_t *p, uint32_t kind)
@@ -115,6 +121,26 @@ static inline uint8_t *put_address(struct rt_thread *t, uint8_t *p, const void *
 
 	t->last_address = (uint64_t)address;
 	return put_varint(p, zigzag(delta));
+}
+
+RECORD_SLOW uint8_t *put_far_site(uint8_t *p, uint64_t delta);
+
+/* The same for hooks, which can do without many registers: most are near. */
+static inline uint8_t *put_near_site(struct rt_thread *t, uint8_t *p, uint32_t site)
+{
+	uint64_t delta = zigzag((int64_t)site - (int64_t)t->last_site);
+	uint16_t two;
+
+	t->last_site = site;
+	if (likely(delta < 0x80)) {
+		*p = (uint8_t)delta;
+		return p + 1;
+	}
+	if (unlikely(delta >= 0x4000))
+		return put_far_site(p, delta);
+	two = (uint16_t)((delta & 0x7f) | 0x80 | delta >> 7 << 8);
+	memcpy(p, &two, 2);
+	return p + 2;
 }
 
 /* Room for one record of RECORD_MAX (+ n) bytes with its clock in front, or NULL. */
@@ -154,6 +180,7 @@ static inline bool record_is_easy(const struct rt_thread *t)
 	return likely(t && t->buffer.next < t->buffer.limit);
 }
 
+/* A READ or WRITE in its short form; size is a constant. */
 __attribute__((always_inline)) static inline void record_easy_access(struct rt_thread *t,
 								     uint32_t kind, uint32_t site,
 								     const void *a, uint32_t size,
@@ -163,12 +190,13 @@ __attribute__((always_inline)) static inline void record_easy_access(struct rt_t
 
 	t->buffer.limit = BUFFER_BUSY;
 	__asm__ volatile("" ::: "memory");
-	q = put_site(t, p + 1, site);
-	q = put_address(t, q, a);
-	*q++ = (uint8_t)size;
-	q = put_varint(q, value);
-	put_tag(p, kind);
-	t->buffer.next = q;
+	q = put_near_site(t, p + 1, site);
+	q = put_varint56(q, zigzag((int64_t)((uint64_t)a - t->last_address)));
+	t->last_address = (uint64_t)a;
+	memcpy(q, &value, size);
+	put_tag(p,
+		PLAIT_TAG_SHORT | (kind == PLAIT_EV_WRITE ? 4 : 0) | (uint32_t)__builtin_ctz(size));
+	t->buffer.next = q + size;
 	__asm__ volatile("" ::: "memory");
 	t->buffer.limit = limit;
 }

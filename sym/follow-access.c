@@ -29,9 +29,8 @@ static enum stop recorded_read(struct machine *m, const struct plait_site *s, ui
 			return follow_halt(m, SYM_RECORDING_END,
 					   "the recording of this thread ends here");
 		step->known = true;
-		step->concrete =
-			w < 64 ? rec.value & mask_of(w)
-			       : follow_translate(m, rec.value, rec.clock, rec.until, *v);
+		step->concrete = w < 64 ? rec.value & mask_of(w)
+					: follow_translate(m, rec.value, rec.clock, rec.until, *v);
 	}
 	symbol = follow_symbol(m, w, sites_string(fo->r.sites, s->object), &step->symbol);
 	*v = step->known ? (struct val){ step->concrete, 0 } : symbol;

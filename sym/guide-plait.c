@@ -175,6 +175,26 @@ static void follow_diverged(struct machine *m)
 			   : "");
 }
 
+/* Is the outcome of this branch in the recording? In one of mode path it is not where values that
+ * are logged decide it. */
+static bool has_bit(struct machine *m, const struct frame *f)
+{
+	const struct recorded *r = &follow_of(m)->r;
+
+	return r->full || recorded_site(r, site_here(f))->flags & PLAIT_SITE_RECORDED;
+}
+
+static uint64_t decided(struct machine *m, const struct frame *f, expr_id x)
+{
+	char where[160];
+
+	if (expr_is_const(&m->exprs, x))
+		return expr_get(&m->exprs, x)->imm;
+	follow_gap(m, "a branch that logged values should decide does not follow from them at %s",
+		   ir_where(m->ir, f->f, f->pc, where, sizeof(where)));
+	return machine_value(m, m->s, x);
+}
+
 static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc)
 {
 	struct frame *f = current_thread(m)->top;
@@ -194,6 +214,8 @@ static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t
 		follow_gap(m, "a branch that is not recorded depends on unknown values at %s",
 			   ir_where(m->ir, f->f, f->pc, where, sizeof(where)));
 		yes = machine_value(m, m->s, cond);
+	} else if (!has_bit(m, f)) {
+		yes = is_switch || decided(m, f, cond);
 	} else if (!is_switch && !recorded_bit(t->rec, &yes)) {
 		follow_halt(m, SYM_RECORDING_END, "the recording of this thread ends here");
 		return false;
@@ -216,10 +238,22 @@ static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t
 	return yes;
 }
 
-static enum stop on_pick(struct machine *m, uint32_t *successor)
+static enum stop on_pick(struct machine *m, const struct switch_table *s, expr_id v,
+			 uint32_t *successor)
 {
 	struct follow_thread *t = follow_thread(m);
+	struct frame *f = current_thread(m)->top;
 
+	if (!has_bit(m, f)) {
+		uint64_t c = decided(m, f, v);
+
+		*successor = 0;
+		for (uint32_t i = 0; i < s->n; i++)
+			if (s->values[i] == c)
+				*successor = s->arms[i];
+		t->result = *successor;
+		return STOP_NONE;
+	}
 	if (t->rec->arm >= t->rec->arms.len)
 		return follow_halt(m, SYM_RECORDING_END, "the recording of this thread ends here");
 	*successor = t->rec->arms.data[t->rec->arm++];

@@ -38,7 +38,7 @@ static enum stop recorded_switch(struct machine *m, struct frame *f, const struc
 	struct exprs *e = &m->exprs;
 	expr_id cond = expr_const(e, 1, 1);
 	uint32_t arm, target = t->targets[t->n];
-	enum stop st = m->guide->sites->pick(m, &arm);
+	enum stop st = m->guide->sites->pick(m, t, v, &arm);
 
 	if (st)
 		return st;

@@ -62,7 +62,8 @@ struct site_hooks {
 	/* Before and after a copy or fill of n bytes; from is 0 for a fill. */
 	enum stop (*copy)(struct machine *m, uint64_t to, uint64_t from, uint64_t n, bool after);
 	/* The successor that a recorded switch took, 0 = default. */
-	enum stop (*pick)(struct machine *m, uint32_t *successor);
+	enum stop (*pick)(struct machine *m, const struct switch_table *t, expr_id v,
+			  uint32_t *successor);
 	enum stop (*call)(struct machine *m, struct frame *f, const struct op *o,
 			  struct function *callee, bool *done);
 	/* A call of the machine's own functions, with or without site. */

@@ -172,6 +172,30 @@ static bool get_fields(struct decoder *d, struct event *ev)
 	return true;
 }
 
+/* PLAIT_TAG_SHORT */
+static bool get_short(struct decoder *d, uint32_t tag, struct event *ev)
+{
+	uint64_t site, address;
+	size_t size = 1u << (tag & 3);
+
+	if (!get_varint(d, &site) || !get_varint(d, &address) || (size_t)(d->end - d->next) < size)
+		return false;
+	ev->kind = tag & 4 ? PLAIT_EV_WRITE : PLAIT_EV_READ;
+	ev->site = d->site += (uint32_t)unzigzag(site);
+	ev->address = d->address += (uint64_t)unzigzag(address);
+	ev->n = size;
+	memcpy(&ev->value, d->next, size); /* little-endian, like the file */
+	d->next += size;
+	return true;
+}
+
+static bool is_short(uint32_t tag)
+{
+	return tag - PLAIT_TAG_SHORT < PLAIT_TAG_SHORT_COUNT;
+}
+
+_Static_assert(PLAIT_EV_COUNT <= PLAIT_TAG_SHORT, "kinds and short forms are apart");
+
 static void finish(struct decoder *d, struct event *ev)
 {
 	if (!d->clock_seen && d->clock_kind == PLAIT_CLOCK_STEPS)
@@ -189,10 +213,10 @@ enum decoded decoder_next(struct decoder *d, struct event *ev)
 	while (d->next < d->end && *d->next != 0) {
 		uint32_t kind = *d->next++;
 
-		if (kind >= PLAIT_EV_COUNT)
+		if (kind >= PLAIT_EV_COUNT && !is_short(kind))
 			return DECODED_DAMAGED;
 		*ev = (struct event){ .kind = (uint8_t)kind };
-		if (!get_fields(d, ev))
+		if (is_short(kind) ? !get_short(d, kind, ev) : !get_fields(d, ev))
 			return DECODED_DAMAGED;
 		if (kind == PLAIT_EV_CLOCK) {
 			d->clock += ev->value;

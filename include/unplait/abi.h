@@ -10,9 +10,9 @@
  *	launch   JSON, written by the command that starts the target: command line, folder ...
  *	fork-PID the run folder of a followed child (option `follow`)
  *
- * A record is a tag byte (the event kind, 1..127) and its fields (events.def). The files are
- * zero-filled and a tag is written *after* its fields, so a reader stops at the first zero byte:
- *what it has read is complete, whatever killed the target. */
+ * A record is a tag byte (the event kind, 1..127, or a short form) and its fields (events.def). The
+ *files are zero-filled and a tag is written *after* its fields, so a reader stops at the first zero
+ *byte: what it has read is complete, whatever killed the target. */
 #ifndef UNPLAIT_ABI_H
 #define UNPLAIT_ABI_H
 
@@ -28,6 +28,11 @@ enum plait_event_kind {
 #undef EVENT
 	PLAIT_EV_COUNT
 };
+
+/* Plain reads and writes of 1, 2, 4 or 8 bytes have a short form: this tag, site, address, and the
+ * value with its bytes as they are. log2 of the size in the lowest two bits, bit 2: a write. */
+#define PLAIT_TAG_SHORT	      0x70
+#define PLAIT_TAG_SHORT_COUNT 8
 
 /* Environment, set by the commands. */
 #define PLAIT_ENV_MODE	  "UNPLAIT_MODE" /* off, path, full, graph, order, block, control */

@@ -53,7 +53,8 @@ enum plait_site_kind {
 
 enum plait_site_flags {
 	PLAIT_SITE_POINT = 1,	 /* an access that may be shared */
-	PLAIT_SITE_RECORDED = 2, /* path mode logs it (branch outcome, value) */
+	PLAIT_SITE_RECORDED = 2, /* path mode logs it (branch outcome, value); a branch without
+				  * is decided by values that it logs */
 	PLAIT_SITE_FEEDS_ADDRESS = 4,
 	PLAIT_SITE_BLOCK = 8, /* the first instrumented access of its basic block */
 };
