@@ -183,7 +183,8 @@ void report_rank_term(const struct ranking *r, unsigned width, struct strbuf *ou
 			r->failing < RANKING_FEW
 				? "With so few failing runs little can; `unplait rank --hunt 25 -- "
 				  "PROGRAM` makes 25 of each kind.\n"
-				: "");
+				: "`unplait explain` takes one failing run apart and confirms its "
+				  "cause.\n");
 	for (size_t i = 0; i < r->nreconstructions; i++)
 		add_reconstruction(out, r, &r->reconstructions[i], width);
 	if (r->nreconstructions)
