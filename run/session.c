@@ -705,12 +705,12 @@ static uint32_t merge_pairs(struct session *to, const struct plait_pairs *from)
 
 uint32_t session_learn_all(struct session *s, const struct session *from)
 {
-	uint8_t *to = (uint8_t *)s->area + PLAIT_CONTROL_POINTS;
-	const uint8_t *bits = (const uint8_t *)from->area + PLAIT_CONTROL_POINTS;
+	uint64_t *to = (uint64_t *)((char *)s->area + PLAIT_CONTROL_POINTS);
+	const uint64_t *bits = (const uint64_t *)((const char *)from->area + PLAIT_CONTROL_POINTS);
 	size_t i;
 
-	for (i = 0; i < PLAIT_CONTROL_POINTS_SIZE; i++)
-		if (bits[i])
+	for (i = 0; i < PLAIT_CONTROL_POINTS_SIZE / sizeof(*to); i++)
+		if (bits[i]) /* what is not written stays a hole */
 			to[i] |= bits[i];
 	return merge_pairs(s, session_pairs(from));
 }
