@@ -27,7 +27,7 @@ static struct run_request request(const struct samples_options *o, uint64_t run,
 		.depth = 3,
 		.length = longest ? longest : 100,
 		.points = all ? PLAIT_POINTS_ALL : PLAIT_POINTS_LEARNED,
-		.flags = PLAIT_CONTROL_LEARN,
+		.flags = PLAIT_CONTROL_LEARN | PLAIT_CONTROL_AGAIN,
 	};
 }
 
