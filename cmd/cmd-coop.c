@@ -466,10 +466,12 @@ static void note_missing(const struct coop *c, const struct coop_program *p)
 	if (missing && c->chosen.len) {
 		double per_log = MIN(share / (double)c->chosen.len / (double)n, 1);
 
-		log_note("with %zu failing log%s that record%s %.0f %% of the elements, an element "
+		log_note("with %zu failing log%s that record%s %.0f %% of the elements%s, an "
+			 "element "
 			 "is missed with probability %.2g",
 			 c->chosen.len, c->chosen.len == 1 ? "" : "s",
-			 c->chosen.len == 1 ? "s" : " each", 100 * per_log,
+			 c->chosen.len == 1 ? "s" : "", 100 * per_log,
+			 c->chosen.len == 1 ? "" : " each",
 			 pow(1 - per_log, (double)c->chosen.len));
 	}
 }

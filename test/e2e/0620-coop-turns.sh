@@ -22,6 +22,13 @@ run 0 env UNPLAIT_MODE=order UNPLAIT_DIR="$work/dir4" timeout 60 ./turns2 run se
 run 0 ./turns2 check seen4 dir4
 has out "480000 accesses"
 has out "0 reads that do not fit"
+# a crash in a recorded access is the function's that made it, recorded or replayed
+unplait cc -g -O1 -pthread -o crash "$top/test/programs/coop/crash.c" || not_ok "build"
+run 1 unplait coop record --share 100% -n 2 -o crashes -- ./crash
+run 0 unplait coop stats crashes/*.plait
+has out "signal 11 in victim"
+run 1 unplait coop merge crashes/*.plait -o crash.plait -- ./crash
+has out "signal 11 in victim"
 # the check can fail: the reads of one run against the order of another
 run 1 ./turns check seen1 dir2
 finish
