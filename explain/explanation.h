@@ -54,9 +54,7 @@ enum bug_kind {
 	BUG_LOST_WAKEUP,
 };
 #define BUG_KIND_NAMES                                                                             \
-	{                                                                                          \
-		"unknown", "atomicity", "multi-variable", "order", "deadlock", "lost-wakeup"       \
-	}
+	{ "unknown", "atomicity", "multi-variable", "order", "deadlock", "lost-wakeup" }
 
 /* Advice, tested by enforcing it over many schedules. */
 struct shown_advice {
