@@ -77,15 +77,47 @@ static bool fd_ready(int fd, short events)
 	return rt_syscall(SYS_poll, (long)&p, 1, 0, 0, 0, 0) != 0;
 }
 
+/* Asking the kernel about everybody at every point is most of what a server costs under control.
+ * What was not ready stays so until somebody does something to a descriptor; as not all of that
+ * passes through here, an answer is good for some choices only. */
+enum { TRUST = 16 };
+static uint64_t io_epoch = 1;
+static struct {
+	uint64_t epoch; /* not ready then; 0: unknown */
+	uint32_t age;
+} looks[PLAIT_MAX_THREADS];
+
+void io_done(void)
+{
+	io_epoch++;
+}
+
+static bool trusted(const struct control_thread *t)
+{
+	if (!control.io_trust || looks[t->task.id].epoch != io_epoch ||
+	    ++looks[t->task.id].age > TRUST)
+		return false;
+	control.io_trusted = true;
+	return true;
+}
+
+static bool looked(const struct control_thread *t, bool ready)
+{
+	looks[t->task.id].epoch = ready ? 0 : io_epoch;
+	looks[t->task.id].age = 0;
+	return ready;
+}
+
 static bool one_ready(const struct control_thread *t)
 {
-	return fd_ready((int)t->op.value, (short)(t->op.value >> 32));
+	return !trusted(t) && looked(t, fd_ready((int)t->op.value, (short)(t->op.value >> 32)));
 }
 
 static bool set_ready(const struct control_thread *t)
 {
 	/* poll writes revents, which the real call overwrites afterwards */
-	return rt_syscall(SYS_poll, (long)t->op.object2, (long)t->op.value, 0, 0, 0, 0) != 0;
+	return !trusted(t) && looked(t, rt_syscall(SYS_poll, (long)t->op.object2, (long)t->op.value,
+						   0, 0, 0, 0) != 0);
 }
 
 static const struct control_wait one_wait = { "for a file descriptor", one_ready, NULL,
@@ -155,6 +187,7 @@ static bool fd_point(uint32_t site, int fd, short events, bool dont_wait)
 
 	if (!me)
 		return true;
+	looks[me->task.id].epoch = 0;
 	if (dont_wait && events != POLLOUT)
 		control_spin_check(me, site, (void *)(uintptr_t)(fd + 1), 0);
 	control_point(me, &(struct control_op){
@@ -165,6 +198,7 @@ static bool fd_point(uint32_t site, int fd, short events, bool dont_wait)
 				  .value = (uint64_t)(uint16_t)events << 32 | (uint32_t)fd,
 				  .signals = CONTROL_RESTARTS,
 				  .wait = dont_wait || nonblocking(fd) ? NULL : &one_wait });
+	io_done();
 	if (!dont_wait)
 		control_changed();
 	if (!me->interrupted)
@@ -370,6 +404,7 @@ static bool wait_point(struct control_thread *me, uint32_t site, struct pollfd *
 {
 	bool wait = timeout_ns != 0;
 
+	looks[me->task.id].epoch = 0;
 	if (!wait)
 		control_spin_check(me, site, fds, 0);
 	control_point(me, &(struct control_op){
@@ -605,6 +640,7 @@ int hook_close(int fd)
 							.writes = true });
 		known[fd] = OUTSIDE;
 		timers_closed(fd);
+		io_done();
 		control_changed();
 	}
 	return real.close(fd);

@@ -216,6 +216,8 @@ struct control {
 	bool simple;	  /* nothing but the strategy has a say, and nothing is logged */
 	bool noting;	  /* accesses teach something */
 	uint64_t signals; /* sent to the process: whoever is chosen first takes them */
+	bool io_trust;	  /* io.c may say "not ready" from memory; io_trusted: it did */
+	bool io_trusted;
 	struct control_thread *timers; /* the thread that stands for the timers, if any */
 };
 extern struct control control;
@@ -266,6 +268,7 @@ void access_note(struct control_thread *me, const void *p, size_t size, uint32_t
 /* io.c: nobody can run; wait for the outside world if somebody waits for it. */
 bool io_wait(void);
 void io_forked(void);
+void io_done(void); /* something was done to a descriptor: look again who is ready */
 /* The same for one thread; false when it does not wait for the outside. */
 bool io_wait_for(const struct control_thread *t);
 /* A cancellation request that can be acted upon. */

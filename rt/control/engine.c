@@ -219,10 +219,11 @@ static bool patient(const struct control_thread *t)
 	return t == control.timers && t->op.deadline > control.time && timers_patient();
 }
 
-static void gather(void)
+static void gather_once(void)
 {
 	size_t i;
 
+	control.io_trusted = false;
 	gathered = NULL;
 	nready = nspinners = ntimed = 0;
 	for (i = 0; i < control.nalive; i++) {
@@ -237,6 +238,17 @@ static void gather(void)
 			timed[ntimed++] = t;
 		}
 	}
+}
+
+/* Who could go on. A systematic search has to see the same every time; and that nobody can is said
+ * only after a proper look. */
+static void gather(void)
+{
+	control.io_trust = !control.fixed && !(control.area->flags & PLAIT_CONTROL_LOG);
+	gather_once();
+	control.io_trust = false;
+	if (!nready && control.io_trusted)
+		gather_once();
 }
 
 /* The thread that the decisions name here, NULL when a timeout changed the picture: ask again. */

@@ -112,6 +112,7 @@ static void notify(struct timer *t, uint64_t times)
 
 	if (t->fd) {
 		rt_syscall(SYS_write, t->fd - 1, (long)&times, sizeof(times), 0, 0, 0);
+		io_done();
 		control_changed();
 	} else if (t->notify == SIGEV_SIGNAL) {
 		signals_send(NULL, t->number, t < timers + INTERVALS ? SI_KERNEL : SI_TIMER,

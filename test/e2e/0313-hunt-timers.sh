@@ -167,6 +167,7 @@ cat >calm.c <<'X'
 #include <signal.h>
 #include <stdint.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -176,6 +177,11 @@ static void *waiter(void *set)
 {
 	int n;
 	assert(sigwait(set, &n) == 0 && n == SIGUSR1);
+	return 0;
+}
+static void *wake(void *fd) /* libc writes to it by itself: nobody sees that */
+{
+	eventfd_write((int)(long)fd, 1);
 	return 0;
 }
 int main(void)
@@ -233,6 +239,12 @@ int main(void)
 	pthread_join(t, 0);
 	/* libc asks every thread to change its identity, by a signal */
 	assert(seteuid(geteuid()) == 0 && setegid(getegid()) == 0);
+	/* woken by a write that is not seen */
+	fd = eventfd(0, 0);
+	epoll_ctl(ep, EPOLL_CTL_ADD, fd, &ev);
+	pthread_create(&t, 0, wake, (void *)(long)fd);
+	assert(epoll_wait(ep, &ev, 1, -1) == 1);
+	pthread_join(t, 0);
 	/* by descriptor */
 	sf = signalfd(-1, &set, 0);
 	kill(getpid(), SIGUSR1);
