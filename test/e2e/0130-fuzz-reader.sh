@@ -17,8 +17,8 @@ cat >prog.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-static int x;
-static void *f(void *a) { pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); free(malloc(8)); return a; }
+static int x, slots[4];
+static void *f(void *a) { pthread_mutex_lock(&m); slots[x & 3] = x; x++; pthread_mutex_unlock(&m); free(malloc(8)); return a; }
 int main(int argc, char **argv)
 {
 	pthread_t t;
@@ -32,7 +32,8 @@ clang-19 -g -fsanitize=thread -c prog.c && clang-19 -o prog prog.o "$(dirname "$
 unplait record -q -o seeds/pass.plait -- ./prog >/dev/null
 unplait record -q -o seeds/fail.plait -- ./prog x >/dev/null 2>&1
 unplait record -q -m path -o seeds/path.plait -- ./prog >/dev/null
-is "$(ls seeds | wc -l)" 3 "seeds from real plaits"
+unplait cc -g -pthread -o values prog.c 2>/dev/null && unplait record -q -m path -o seeds/values.plait -- ./values >/dev/null
+is "$(ls seeds | wc -l)" 4 "seeds from real plaits"
 timeout 900 ./fuzz -max_total_time="${FUZZ_SECONDS:-15}" -rss_limit_mb=3000 -max_len=65536 -print_final_stats=1 seeds >out 2>&1
 status=$?
 is $status 0 "no crash, no leak, nothing read outside ($(sed -n 's/stat::number_of_executed_units: *//p' out) inputs)"
