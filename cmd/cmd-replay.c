@@ -78,6 +78,15 @@ static struct err *step(struct session *s, const struct run_result *r)
 	return err;
 }
 
+/* Somebody outside must interrupt a thread, as hunt does: see rt/control/away.c. */
+static bool needs_nudges(const struct schedule *s)
+{
+	for (size_t i = 0; i < s->decisions.len; i++)
+		if (s->decisions.data[i].kind == DECISION_OUTSIDE)
+			return true;
+	return false;
+}
+
 static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct cmd_common common = { 0 };
@@ -125,6 +134,9 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		char *extra[] = { "-batch", "-ex", (char *)gdb_command, NULL };
 		struct run_request req = request_of(&schedule);
 
+		if (needs_nudges(&schedule))
+			log_warn("a thread spins in code that was not built with unplait: nobody "
+				 "interrupts it under gdb, where it will stay");
 		err = session_debug(session, &req, gdb_command ? extra : NULL, status);
 		goto out;
 	}

@@ -13,6 +13,10 @@ has out "replayed 5 of 5 times"
 has out "code that was not built with unplait" "what was not under control is said"
 run 1 unplait replay --times 3 fail.plait
 has out "replayed 3 of 3 times"
+if command -v gdb >/dev/null; then
+	unplait replay --gdb --gdb-command "info program" fail.plait >out 2>&1
+	has out "nobody interrupts it under gdb" "gdb and code that was not rebuilt: said beforehand"
+fi
 run 0 unplait cc -g -O1 -pthread -DFIXED -o cured away.c away-lock.o
 run 0 unplait hunt -n 4 ./cured
 run 0 unplait cc -g -O1 -pthread -DFIXED -DFOREVER -o forever away.c away-lock.o
