@@ -2,7 +2,7 @@
  *
  * Of a block: its ends, who broke into it, and what each intruder met there; of a block with a wait
  * in it, who woke it up; of an order, the two steps. At a deadlock: what every thread waits
- * for, and the last signals that somebody waits for in vain. */
+ * for, and the last signals that somebody waits for in vain; else who wrote what it failed by. */
 #include "explain/cause.h"
 
 #include "unplait/abi.h"
@@ -216,6 +216,18 @@ static void mark_signals(const struct steps *f, struct projection *p)
 	}
 }
 
+/* Where the value came from that it failed by, if another thread wrote it. */
+static void mark_source(const struct steps *f, struct projection *p)
+{
+	for (uint32_t i = 0; i < f->len; i++) {
+		const struct step *e = &f->data[i];
+
+		if (p->show_failing[i] & PROJECT_FAILURE && !e->pending && step_is_memory(e) &&
+		    e->source != STEP_NONE && f->data[e->source].thread != e->thread)
+			mark(p, e->source, PROJECT_CAUSE);
+	}
+}
+
 void cause_mark(const struct steps *failing, const struct alternate *alternate,
 		const struct cure *cure, struct projection *p)
 {
@@ -223,6 +235,7 @@ void cause_mark(const struct steps *failing, const struct alternate *alternate,
 
 	mark_waiting(failing, p);
 	mark_signals(failing, p);
+	mark_source(failing, p);
 	if (alternate->found) {
 		mark(p, alternate->pair.first, PROJECT_REORDERED);
 		mark(p, alternate->pair.second, PROJECT_REORDERED);
