@@ -226,7 +226,7 @@ uint64_t addrmap_machine(struct addrmap *n, uint64_t value, uint64_t clock, uint
 bool addrmap_may_be(const struct addrmap *n, uint64_t machine, uint64_t value, uint64_t clock,
 		    uint64_t until)
 {
-	if (addrmap_native(n, machine) != value)
+	if (!addrmap_is(n, machine, value))
 		return false;
 	for (size_t lo = blocks_up_to(n, value); lo-- > 0;) {
 		const struct rec_block *b = &n->r->blocks.data[n->by_address.data[lo]];
@@ -273,4 +273,9 @@ uint64_t addrmap_native(const struct addrmap *n, uint64_t machine)
 			if (n->symbols.data[i].machine == machine)
 				return n->symbols.data[i].low;
 	return 0;
+}
+
+bool addrmap_is(const struct addrmap *n, uint64_t machine, uint64_t native)
+{
+	return addrmap_native(n, machine) == native || find_symbol(n, native) == machine;
 }

@@ -50,5 +50,8 @@ void addrmap_learn(struct addrmap *n, uint64_t low, uint64_t size, uint64_t mach
 size_t addrmap_constant(const struct addrmap *n, uint64_t native, const uint8_t **ret);
 /* The native address of a machine address, 0 = unknown. */
 uint64_t addrmap_native(const struct addrmap *n, uint64_t machine);
+/* Is this native address that machine address? Data that nobody writes may have a copy in every
+ * variant of the binary. */
+bool addrmap_is(const struct addrmap *n, uint64_t machine, uint64_t native);
 
 #endif

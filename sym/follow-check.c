@@ -87,7 +87,7 @@ static bool same_value(struct machine *m, uint64_t ours, uint64_t theirs, unsign
 	if ((ours & ADDR_TAG || ours & FUNC_TAG) && !(ours >> 63)) {
 		uint64_t native = addrmap_native(&fo->n, ours);
 
-		return native == theirs || !native;
+		return !native || addrmap_is(&fo->n, ours, theirs);
 	}
 	return same_handle(m, ours, theirs);
 }
@@ -115,7 +115,7 @@ static bool compare_access(struct machine *m, const struct sym_step *s, const st
 	if (ev->n != n)
 		return differs(m, s, "%llu bytes, recorded %llu", (unsigned long long)n,
 			       (unsigned long long)ev->n);
-	if (s->native && s->native != ev->address)
+	if (s->native && !addrmap_is(&follow_of(m)->n, s->address, ev->address))
 		return differs(m, s, "%s of another place", event_kind_name(ev->kind));
 	if (s->kind == SYM_STEP_READ || s->kind == SYM_STEP_RMW) {
 		uint64_t value = ev->value;

@@ -95,7 +95,7 @@ for o in -O0 -O1 -O2; do
 	run 0 unplait cc $o -g -pthread names.c -o names
 	unplait info --sites names | grep 'in work' >out
 	for field in busy limit shutdown slots; do has out "pool::$field" "$o: $field"; done
-	grep 'names.c:10 in work' out | grep -v 'pool::slots\|pool::busy' >slot
+	grep 'names.c:10 in work' out | grep -v 'pool::slots\|pool::busy\|pool::shutdown' >slot # the optimiser may move what the loop looks at
 	hasnt slot "pool::" "$o: a slot is no field of the pool"
 done
 
