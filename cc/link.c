@@ -3,7 +3,8 @@
  *	1. an ordinary link of the objects' native code, with a map: errors are the user's own, and
  *	   the map says which archive members were used;
  *	2. the bitcode of exactly those objects, merged, analysed and planned;
- *	3. five children, one per variant, each with its own copy of everything, write objects;
+ *	3. up to five children, one per variant, each with its own copy of everything, write
+ *objects;
  *	4. the user's link again, with those objects instead of his, the tables and libplait.
  *
  * A link without bitcode, or one that has no room for a runtime (-nostdlib, -static, -r), stops
@@ -30,6 +31,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { LARGE_PROGRAM = 40000 }; /* accesses that may be shared */
+
+static const char *const variant_names[] = { "plain", "path", "full", "graph", "order" };
 
 struct link {
 	struct args *args;
@@ -95,15 +100,13 @@ static const struct object *find_library(struct link *l, const struct arg *arg)
 
 static void push_ours(struct link *l, struct command *c, bool *done)
 {
-	static const char *const names[] = { "plain.o", "path.o",  "full.o",
-					     "graph.o", "order.o", "tables.o" };
-
 	if (*done)
 		return;
 	*done = true;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (l->program.has_order || strcmp(names[i], "order.o") != 0)
-			command_takef(c, "%s/%s", l->tmp, names[i]);
+	for (int v = 0; v < PLAIT_VARIANTS; v++)
+		if (!l->program.absent[v])
+			command_takef(c, "%s/%s.o", l->tmp, variant_names[v]);
+	command_takef(c, "%s/tables.o", l->tmp);
 }
 
 static struct err *push_archive(struct link *l, struct command *c, const char *path, unsigned n)
@@ -195,12 +198,10 @@ static struct err *final_link(struct link *l, int *status)
 
 /* ---- the variants ---- */
 
-static const char *const object_names[] = { "plain.o", "path.o", "full.o", "graph.o", "order.o" };
-
 /* In a child: change our copy of the program, write the object, leave. */
 static _Noreturn void emit_variant(struct link *l, int v)
 {
-	_cleanup_(xfreep) char *path = xasprintf("%s/%s", l->tmp, object_names[v]);
+	_cleanup_(xfreep) char *path = xasprintf("%s/%s.o", l->tmp, variant_names[v]);
 	_cleanup_(xfreep) char *complaint = xasprintf("%s.err", path);
 	struct err *err;
 
@@ -217,7 +218,7 @@ static _Noreturn void emit_variant(struct link *l, int v)
 
 static struct err *child_failed(struct link *l, int v, int st)
 {
-	_cleanup_(xfreep) char *complaint = xasprintf("%s/%s.err", l->tmp, object_names[v]);
+	_cleanup_(xfreep) char *complaint = xasprintf("%s/%s.err", l->tmp, variant_names[v]);
 	struct strbuf said = { 0 };
 	struct err *err;
 
@@ -230,25 +231,28 @@ static struct err *child_failed(struct link *l, int v, int st)
 		err = err_new(ERR_ENV, "LLVM ended with signal %d", WTERMSIG(st));
 	}
 	strbuf_deinit(&said);
-	return err_wrap(err, "making %s", object_names[v]);
+	return err_wrap(err, "making the variant %s", variant_names[v]);
 }
 
 static struct err *emit_variants(struct link *l)
 {
 	struct err *err = NULL;
-	int n = l->program.has_order ? PLAIT_VARIANTS : PLAIT_VARIANT_ORDER;
 	pid_t pids[PLAIT_VARIANTS];
 
 	fflush(NULL);
-	for (int v = 0; v < n; v++) {
+	for (int v = 0; v < PLAIT_VARIANTS; v++) {
+		if (l->program.absent[v])
+			continue;
 		pids[v] = fork();
 		if (pids[v] == 0)
 			emit_variant(l, v);
 	}
-	for (int v = 0; v < n; v++) {
+	for (int v = 0; v < PLAIT_VARIANTS; v++) {
 		int st = 0;
 		struct err *mine = NULL;
 
+		if (l->program.absent[v])
+			continue;
 		if (pids[v] < 0)
 			mine = err_new(ERR_ENV, "cannot start a process");
 		else if (waitpid(pids[v], &st, 0) == pids[v])
@@ -268,9 +272,12 @@ static struct err *write_build(struct link *l, const char *path)
 	struct strbuf sb = { 0 };
 	struct err *err;
 
-	strbuf_addf(&sb, "output %s\nkind %s\nvariants plain path full graph%s\ntrace_all %d\n",
-		    l->output, l->args->shared ? "library" : "executable",
-		    l->program.has_order ? " order" : "", l->program.trace_all);
+	strbuf_addf(&sb, "output %s\nkind %s\nvariants", l->output,
+		    l->args->shared ? "library" : "executable");
+	for (int v = 0; v < PLAIT_VARIANTS; v++)
+		if (!l->program.absent[v])
+			strbuf_addf(&sb, " %s", variant_names[v]);
+	strbuf_addf(&sb, "\ntrace_all %d\n", l->program.trace_all);
 	for (size_t i = 0; i < l->objects.len; i++) {
 		const struct object *o = &l->objects.data[i];
 		const char *dot = strrchr(o->path, '.');
@@ -334,6 +341,19 @@ static struct err *write_tables(struct link *l)
 	return err ? err : assemble(l);
 }
 
+/* graph and order are there for speed alone: the full variant can do what they do. In a large
+ * program they would make the link half as long again, so they are made when asked for. The table
+ * of places of order would keep every section alive. */
+static void choose_variants(struct link *l)
+{
+	struct program *p = &l->program;
+	const char *ask = getenv("UNPLAIT_VARIANTS");
+	bool few = ask ? strcmp(ask, "few") == 0 : p->counts.accesses_instrumented > LARGE_PROGRAM;
+
+	p->absent[PLAIT_VARIANT_GRAPH] = few || p->trace_all;
+	p->absent[PLAIT_VARIANT_ORDER] = few || p->trace_all || l->args->gc_sections;
+}
+
 static struct err *take_over(struct link *l, int *status)
 {
 	struct program *p = &l->program;
@@ -341,8 +361,6 @@ static struct err *take_over(struct link *l, int *status)
 
 	p->library = l->args->shared;
 	p->trace_all = getenv("UNPLAIT_TRACE_ALL") != NULL;
-	/* its table of places would keep every section alive */
-	p->has_order = !l->args->gc_sections && !p->trace_all;
 	objects_external_refs(&l->objects, &p->external_refs);
 	err = program_load(p, &l->objects);
 	if (!err)
@@ -351,6 +369,7 @@ static struct err *take_over(struct link *l, int *status)
 	if (!err)
 		plan_program(p);
 	times_note("analyse", TIMES_ALL);
+	choose_variants(l);
 	if (!err)
 		err = write_tables(l);
 	times_note("write tables", TIMES_ALL);

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "cc/llvm.h"
+#include "unplait/hooks.h"
 #include "unplait/sites.h"
 
 #include <stdint.h>
@@ -60,10 +61,10 @@ struct program {
 	char *error;	   /* what LLVM complained about last; owned */
 	char folder[4096]; /* where the link happens; "" when that is not known */
 
-	bool library;		    /* -shared */
-	struct names external_refs; /* symbols that objects without bitcode mention */
-	bool trace_all;		    /* instrument pruned accesses too, to check the pruning */
-	bool has_order;		    /* there is an order variant */
+	bool library;		     /* -shared */
+	struct names external_refs;  /* symbols that objects without bitcode mention */
+	bool trace_all;		     /* instrument pruned accesses too, to check the pruning */
+	bool absent[PLAIT_VARIANTS]; /* variants that are not made: full stands in for them */
 
 	VEC(struct fn) fns;   /* in module order: index = ir_function */
 	struct map fn_index;  /* LLVMValueRef -> index in fns */

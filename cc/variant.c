@@ -157,7 +157,7 @@ static void build_stub(struct program *p, LLVMValueRef stub, const struct fn *fn
 		_cleanup_(xfreep) char *name = xasprintf("%s.%s", fn->name, suffix[v]);
 
 		targets[v] = fn->f;
-		if (v == PLAIT_VARIANT_ORDER && !p->has_order) {
+		if (p->absent[v]) {
 			targets[v] = targets[PLAIT_VARIANT_FULL];
 		} else if (v != PLAIT_VARIANT_PLAIN) {
 			targets[v] = declare_like(p->module, fn->f, name);

@@ -1,10 +1,13 @@
 /* cmd/cmd-record.c - run a program in a recording mode. */
 #include "cmd/cmd.h"
 
+#include "base/err.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "coop/program.h"
 #include "run/record.h"
+#include "trace/names.h"
+#include "unplait/sites.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +37,29 @@ static void print_text(const struct record_runs *runs, const char *mode)
 	else if (runs->len && graph && !runs->data[0].has_graph)
 		log_warn("no communication was collected: there was no room for its bookkeeping. "
 			 "It needs address space, not memory: is there a limit (`ulimit -v`)?");
+}
+
+/* Large programs have code of their own for modes graph, order and block only when asked to. */
+static void tell_variant(const char *program, const char *mode)
+{
+	_cleanup_(xfreep) char *path = file_find_program(program);
+	_cleanup_(strbuf_deinit) struct strbuf build = { 0 };
+	bool graph = strcmp(mode, "graph") == 0, found = false;
+	const char *list, *end, *mine;
+
+	if (!graph && strcmp(mode, "order") != 0 && strcmp(mode, "block") != 0)
+		return;
+	if (path)
+		err_free(binary_section(path, PLAIT_SECTION_BUILD, &build, &found));
+	list = found ? strstr(strbuf_str(&build), "\nvariants ") : NULL;
+	if (!list)
+		return;
+	end = strchrnul(list + 1, '\n');
+	mine = strstr(list, graph ? " graph" : " order");
+	if (!mine || mine > end)
+		log_note("%s has no code of its own for mode %s: mode full's is used, which is "
+			 "slower. Linked with UNPLAIT_VARIANTS=all it has",
+			 program, mode);
 }
 
 static struct err *print_json(const struct cmd_common *common, const struct record_runs *runs,
@@ -216,6 +242,7 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	if (err)
 		return err;
 	o.options = options;
+	tell_variant(argv[0], o.mode);
 	err = record_run_all(&o, &results);
 	if (dir)
 		file_remove_tree(dir);
