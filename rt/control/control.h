@@ -253,6 +253,7 @@ void signals_reset(void);			  /* a run begins */
 struct control_thread *signals_thread(pid_t tid); /* by the number that gettid gives it */
 /* timers.c: nothing but the end of the process would come of the timers that run. */
 bool timers_patient(void);
+bool timers_periodic(void); /* the next that expires begins again */
 void timers_reset(void);
 void timers_closed(int fd); /* a descriptor that may be a timerfd is about to be closed */
 /* sync-thread.c: a thread of our own, which is there for as long as the process is. */

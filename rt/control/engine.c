@@ -287,11 +287,19 @@ static struct control_thread *follow(struct control_thread *me, bool away)
 
 /* ---- choosing ---- */
 
+/* In eager runs waits end before their time; not that for a timer which begins again, or it would
+ * strike for ever and a strategy with priorities let nobody else run. */
+static bool may_be_early(const struct control_thread *t)
+{
+	return control.area->flags & PLAIT_CONTROL_EAGER &&
+	       t->op.deadline <= control.time + EAGER_LIMIT &&
+	       !(t == control.timers && timers_periodic());
+}
+
 /* Waits with a deadline become candidates too: when it has passed, at any time in eager runs, and
  * the earliest of them when nobody else can run. */
 static void add_timed(void)
 {
-	bool eager = control.area->flags & PLAIT_CONTROL_EAGER;
 	struct control_thread *first = NULL;
 	size_t i;
 
@@ -300,8 +308,7 @@ static void add_timed(void)
 	for (i = 0; i < ntimed; i++) {
 		struct control_thread *t = timed[i];
 
-		if (t->op.deadline <= control.time ||
-		    (eager && t->op.deadline <= control.time + EAGER_LIMIT))
+		if (t->op.deadline <= control.time || may_be_early(t))
 			ready[nready++] = &t->task;
 		if (!first || t->op.deadline < first->op.deadline)
 			first = t;

@@ -87,6 +87,17 @@ static uint64_t earliest(void)
 	return first;
 }
 
+bool timers_periodic(void)
+{
+	uint64_t first = earliest();
+	size_t i;
+
+	for (i = 0; i < TIMERS; i++)
+		if (timers[i].deadline == first && timers[i].interval)
+			return true;
+	return false;
+}
+
 /* ---- the thread ---- */
 
 static bool never(const struct control_thread *t)

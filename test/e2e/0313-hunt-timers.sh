@@ -290,4 +290,8 @@ for gate in fiber futex; do
 	run 1 unplait hunt --gate $gate --timeout 10 -n 500 ./watched
 	has out "deadlock" "a watchdog does not hide a deadlock"
 done
+# a timer that begins again must not keep everybody else from running
+run 0 unplait hunt -s pct:3 --seed 3 --timeout 10 -n 300 ./expired-cured
+events=$(sed -n 's/^300 runs in .* s, \([0-9]*\) events.*/\1/p' "$work/out")
+if [ "${events:-99999}" -lt 20000 ]; then ok "it strikes a few times"; else not_ok "it strikes a few times" "$events events"; fi
 finish
