@@ -276,14 +276,15 @@ static struct err *keep_earlier(struct job *j, const struct advice *a)
 	if (!a->earlier.found)
 		return NULL;
 	err = present_cure(x, j->trace, &j->steps, &j->alternate.passing, &a->earlier.cure);
-	x->earlier = (struct shown_earlier){ .summary = x->summary,
-					     .text = x->advice.text,
-					     .failed_after = a->earlier.after.failed,
-					     .runs_after = a->earlier.after.runs,
-					     .seen_failing = a->earlier.seen.failing,
-					     .broken_failing = a->earlier.seen.broken_failing,
-					     .seen_passing = a->earlier.seen.passing,
-					     .broken_passing = a->earlier.seen.broken_passing };
+	x->earlier.summary = x->summary;
+	x->earlier.advice =
+		(struct shown_advice){ .text = x->advice.text,
+				       .failed_after = a->earlier.after.failed,
+				       .runs_after = a->earlier.after.runs,
+				       .seen_failing = a->earlier.seen.failing,
+				       .broken_failing = a->earlier.seen.broken_failing,
+				       .seen_passing = a->earlier.seen.passing,
+				       .broken_passing = a->earlier.seen.broken_passing };
 	x->summary = summary;
 	x->advice.text = text;
 	x->kind = kind;

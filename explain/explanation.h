@@ -72,9 +72,7 @@ struct shown_advice {
 /* What was broken before, in every schedule that failed, and what mends the program as well. */
 struct shown_earlier {
 	const char *summary; /* NULL: nothing of the kind */
-	const char *text;
-	uint64_t failed_after, runs_after;
-	uint64_t seen_failing, broken_failing, seen_passing, broken_passing;
+	struct shown_advice advice;
 };
 
 /* One frame or one line of "who waits for what". */

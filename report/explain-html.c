@@ -245,18 +245,20 @@ static void add_advice(struct strbuf *out, const struct explanation *x)
 
 static void add_earlier(struct strbuf *out, const struct shown_earlier *e)
 {
+	const struct shown_advice *a = &e->advice;
+
 	if (!e->summary)
 		return;
 	strbuf_adds(out, "<div class=advice><b>Earlier.</b> Before that, ");
 	report_html_escape(out, e->summary);
 	strbuf_adds(out, ". It may be the root: ");
-	report_html_escape(out, e->text);
+	report_html_escape(out, a->text);
 	strbuf_addf(out,
 		    ".<br><span class=good>With that enforced %" PRIu64 " of %" PRIu64
 		    " schedules fail.</span><br>Without, it happens in %" PRIu64 " of %" PRIu64
 		    " schedules that fail and in %" PRIu64 " of %" PRIu64 " that pass.</div>\n",
-		    e->failed_after, e->runs_after, e->broken_failing, e->seen_failing,
-		    e->broken_passing, e->seen_passing);
+		    a->failed_after, a->runs_after, a->broken_failing, a->seen_failing,
+		    a->broken_passing, a->seen_passing);
 }
 
 static void add_flows(struct strbuf *out, const struct explanation *x)

@@ -57,15 +57,21 @@ static void add_flows(struct json *j, const struct explanation *x)
 	json_end(j);
 }
 
+/* What was seen without the advice. */
+static void add_seen(struct json *j, const struct shown_advice *a)
+{
+	json_uint(j, "failing", a->seen_failing);
+	json_uint(j, "broken_failing", a->broken_failing);
+	json_uint(j, "passing", a->seen_passing);
+	json_uint(j, "broken_passing", a->broken_passing);
+}
+
 static void add_advice(struct json *j, const struct shown_advice *a)
 {
 	json_str(j, "advice", a->text);
 	if (a->seen_failing) {
 		json_begin_object(j, "advice_seen");
-		json_uint(j, "failing", a->seen_failing);
-		json_uint(j, "broken_failing", a->broken_failing);
-		json_uint(j, "passing", a->seen_passing);
-		json_uint(j, "broken_passing", a->broken_passing);
+		add_seen(j, a);
 		json_end(j);
 	}
 	if (!a->runs_after)
@@ -86,13 +92,10 @@ static void add_earlier(struct json *j, const struct shown_earlier *e)
 		return;
 	json_begin_object(j, "earlier");
 	json_str(j, "cause", e->summary);
-	json_str(j, "advice", e->text);
-	json_uint(j, "failed_after", e->failed_after);
-	json_uint(j, "runs_after", e->runs_after);
-	json_uint(j, "failing", e->seen_failing);
-	json_uint(j, "broken_failing", e->broken_failing);
-	json_uint(j, "passing", e->seen_passing);
-	json_uint(j, "broken_passing", e->broken_passing);
+	json_str(j, "advice", e->advice.text);
+	json_uint(j, "failed_after", e->advice.failed_after);
+	json_uint(j, "runs_after", e->advice.runs_after);
+	add_seen(j, &e->advice);
 	json_end(j);
 }
 

@@ -384,6 +384,7 @@ static void add_advice(struct strbuf *out, const struct explanation *x, unsigned
 static void add_earlier(struct strbuf *out, const struct shown_earlier *e, unsigned width)
 {
 	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+	const struct shown_advice *a = &e->advice;
 
 	if (!e->summary)
 		return;
@@ -391,8 +392,8 @@ static void add_earlier(struct strbuf *out, const struct shown_earlier *e, unsig
 		    "before that, %s. It may be the root: %s. With that enforced %" PRIu64
 		    " of %" PRIu64 " schedules fail; without, it happens in %" PRIu64 " of %" PRIu64
 		    " that fail and in %" PRIu64 " of %" PRIu64 " that pass",
-		    e->summary, e->text, e->failed_after, e->runs_after, e->broken_failing,
-		    e->seen_failing, e->broken_passing, e->seen_passing);
+		    e->summary, a->text, a->failed_after, a->runs_after, a->broken_failing,
+		    a->seen_failing, a->broken_passing, a->seen_passing);
 	add_entry(out, "earlier", strbuf_str(&text), COLOR_OFF, width);
 }
 
