@@ -213,6 +213,12 @@ static uint64_t left(const struct timer *t)
 	return !t->deadline ? 0 : t->deadline > now ? t->deadline - now : 1;
 }
 
+static struct itimerspec spec_of(const struct timer *t)
+{
+	return (struct itimerspec){ .it_value = ns_timespec(left(t)),
+				    .it_interval = ns_timespec(t->interval) };
+}
+
 static void set(struct timer *t, uint64_t deadline, uint64_t interval)
 {
 	struct control_thread *me = control_self();
@@ -233,8 +239,7 @@ static void set_spec(struct timer *t, bool absolute, const struct itimerspec *sp
 	uint64_t value = timespec_ns(&spec->it_value);
 
 	if (old)
-		*old = (struct itimerspec){ .it_value = ns_timespec(left(t)),
-					    .it_interval = ns_timespec(t->interval) };
+		*old = spec_of(t);
 	set(t,
 	    !value     ? 0
 	    : absolute ? timeout_at(t->clock, &spec->it_value)
@@ -376,8 +381,7 @@ int hook_timer_gettime(timer_t id, struct itimerspec *ret)
 	HOOK_ENTER;
 	if (!t)
 		return real.timer_gettime(id, ret);
-	ret->it_value = ns_timespec(left(t));
-	ret->it_interval = ns_timespec(t->interval);
+	*ret = spec_of(t);
 	return 0;
 }
 
@@ -466,8 +470,7 @@ int hook_timerfd_gettime(int fd, struct itimerspec *ret)
 	HOOK_ENTER;
 	if (!t)
 		return real.timerfd_gettime(fd, ret);
-	ret->it_value = ns_timespec(left(t));
-	ret->it_interval = ns_timespec(t->interval);
+	*ret = spec_of(t);
 	return 0;
 }
 
