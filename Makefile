@@ -117,7 +117,7 @@ $(BUILD)/rtobj/%.o: %.c
 	$(Q)$(CC) $(RT_CFLAGS) -MF $(@:.o=.d) -c -o $@ $<
 $(BUILD)/rtobj/%.o: %.S
 	@mkdir -p $(@D)
-	$(Q)$(CC) -Iinclude -I. -c -o $@ $<
+	$(Q)$(CC) -Iinclude -I. -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 $(BUILD)/libplait.a: $(RT_OBJ)
 	@echo "  AR    $@"
 	$(Q)ld -r -o $(BUILD)/libplait.o $(RT_OBJ) && objcopy --localize-hidden $(BUILD)/libplait.o

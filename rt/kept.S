@@ -6,13 +6,9 @@
  * keeps all of them but rax and r11, and returns whether that was all (path.c).
  *
  * In the full variant a site lies above the return address; in graph, a site and an address. */
-	.text
+#include "rt/registers.inc"
 
-	.macro push_kept reg
-	pushq	%\reg
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset \reg, 0
-	.endm
+	.text
 
 	.macro kept name, function, size=0, write=0, quick
 	.globl	\name
@@ -34,23 +30,7 @@
 	ret
 1:
 	.endif
-	push_kept rbp
-	movq	%rsp, %rbp
-	.cfi_def_cfa_register rbp
-	pushq	%rax
-	pushq	%rcx
-	pushq	%rdx
-	pushq	%rsi
-	pushq	%rdi
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	subq	$256, %rsp
-	andq	$-16, %rsp
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	movaps	%xmm\n, 16 * \n(%rsp)
-	.endr
+	save_registers
 	movl	16(%rbp), %edi
 	.if	\size
 	movq	24(%rbp), %rsi
@@ -58,21 +38,7 @@
 	movl	$\write, %ecx
 	.endif
 	call	\function@PLT
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	movaps	16 * \n(%rsp), %xmm\n
-	.endr
-	leaq	-72(%rbp), %rsp
-	popq	%r11
-	popq	%r10
-	popq	%r9
-	popq	%r8
-	popq	%rdi
-	popq	%rsi
-	popq	%rdx
-	popq	%rcx
-	popq	%rax
-	popq	%rbp
-	.cfi_def_cfa rsp, 8
+	restore_registers
 	ret
 	.cfi_endproc
 	.size	\name, .-\name

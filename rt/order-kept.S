@@ -5,6 +5,7 @@
  *
  * enter: above the return address lie the count, as a vector has it, and the address of the slot. */
 #include "rt/order-offsets.h"
+#include "rt/registers.inc"
 
 	.text
 	.globl	plait_order_enter_kept
@@ -49,43 +50,11 @@ plait_order_enter_kept:
 	.type	enter_slow, @function
 enter_slow:
 	.cfi_startproc
-	pushq	%rbp
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset rbp, 0
-	movq	%rsp, %rbp
-	.cfi_def_cfa_register rbp
-	pushq	%rax
-	pushq	%rcx
-	pushq	%rdx
-	pushq	%rsi
-	pushq	%rdi
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	subq	$256, %rsp
-	andq	$-16, %rsp
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	movaps	%xmm\n, 16 * \n(%rsp)
-	.endr
+	save_registers
 	movq	24(%rbp), %rdi
 	movl	16(%rbp), %esi
 	call	order_enter_place
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	movaps	16 * \n(%rsp), %xmm\n
-	.endr
-	leaq	-72(%rbp), %rsp
-	popq	%r11
-	popq	%r10
-	popq	%r9
-	popq	%r8
-	popq	%rdi
-	popq	%rsi
-	popq	%rdx
-	popq	%rcx
-	popq	%rax
-	popq	%rbp
-	.cfi_def_cfa rsp, 8
+	restore_registers
 	ret
 	.cfi_endproc
 	.size	enter_slow, .-enter_slow
