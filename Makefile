@@ -30,12 +30,12 @@ LLVM_CFLAGS := $(if $(HAVE_LLVM),-isystem $(shell $(LLVM_CONFIG) --includedir))
 CSTD += $(if $(HAVE_LLVM),-DHAVE_LLVM) $(if $(HAVE_Z3),-DHAVE_Z3)
 
 # The layers, left to right; a folder that does not exist yet is simply empty.
-FOLDERS := base sched trace run graph coop race coredump deadlock sym order synth explain store report
-FOLDERS := $(foreach d,$(FOLDERS),$(if $(wildcard $(d)/*.c),$(d)))
+FOLDERS := base sched trace debug run graph coop deadlock sym order solve race explain predict synth rewind report
+FOLDERS := $(foreach d,$(FOLDERS),$(if $(wildcard $(d)/*.c $(d)/*/*.c),$(d)))
 ifeq ($(HAVE_LLVM)$(HAVE_Z3),11)
 TOOL_FOLDERS := $(FOLDERS)
 else
-TOOL_FOLDERS := $(filter-out sym order synth,$(FOLDERS))
+TOOL_FOLDERS := $(filter-out sym order solve predict synth rewind,$(FOLDERS))
 CSTD += -DNO_SYM
 endif
 LIBRARIES := $(patsubst %,$(BUILD)/lib%.a,$(TOOL_FOLDERS))
@@ -49,7 +49,7 @@ CC_OBJ  := $(call obj,$(call src,cc))
 UNIT_OBJ := $(call obj,$(wildcard test/unit/*.c))
 CMD_LIB_OBJ := $(filter-out $(BUILD)/obj/cmd/main.o,$(CMD_OBJ))
 ifneq ($(HAVE_LLVM),)
-CC_LIB_OBJ := $(filter-out $(BUILD)/obj/cc/main.o,$(CC_OBJ))
+CC_LIB_OBJ := $(filter-out $(BUILD)/obj/cc/driver/main.o,$(CC_OBJ))
 else
 UNIT_OBJ := $(filter-out $(BUILD)/obj/test/unit/test-cc%,$(UNIT_OBJ))
 endif
@@ -58,7 +58,7 @@ PROGRAMS := $(BUILD)/unplait
 ifneq ($(and $(HAVE_LLVM),$(CC_OBJ)),)
 PROGRAMS += $(BUILD)/unplait-cc $(BUILD)/unplait-c++
 endif
-ifneq ($(wildcard rt/*.c),)
+ifneq ($(wildcard rt/*/*.c),)
 PROGRAMS += $(BUILD)/libplait.a $(BUILD)/libplait-sanitizer.a $(BUILD)/libplait.so
 endif
 ifneq ($(wildcard preload/*.c),)
@@ -92,7 +92,7 @@ $(BUILD)/obj/%.o: %.c
 	$(Q)$(CC) $(ALL_CFLAGS) $(LLVM_CFLAGS) -MF $(@:.o=.d) -c -o $@ $<
 
 $(BUILD)/lib%.a:
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcsP $@ $^
 define folder_rule
 $(BUILD)/lib$(1).a: $(call obj,$(call src,$(1)))
 endef
@@ -110,7 +110,7 @@ $(BUILD)/unplait-c++: $(BUILD)/unplait-cc
 
 # libplait: one object whose hidden symbols are local, so that no name of ours meets one of theirs
 RT_OBJ := $(patsubst %.c,$(BUILD)/rtobj/%.o,$(call src,rt) $(call src,sched)) \
-	$(patsubst %.S,$(BUILD)/rtobj/%.o,$(wildcard rt/*.S))
+	$(patsubst %.S,$(BUILD)/rtobj/%.o,$(wildcard rt/*/*.S))
 $(BUILD)/rtobj/%.o: %.c
 	@mkdir -p $(@D)
 	$(if $(filter 1,$(V)),,@echo "  RT    $<")
@@ -123,13 +123,13 @@ $(BUILD)/libplait.a: $(RT_OBJ)
 	$(Q)ld -r -o $(BUILD)/libplait.o $(RT_OBJ) && objcopy --localize-hidden $(BUILD)/libplait.o
 	$(Q)rm -f $@ && ar rcs $@ $(BUILD)/libplait.o
 # the same with strong names, to stand before a sanitizer's weak ones; the heap is the sanitizer's
-STRONG_OBJ := $(BUILD)/rtobj/rt/interpose-strong.o
-$(STRONG_OBJ): rt/interpose.c
+STRONG_OBJ := $(BUILD)/rtobj/rt/interpose/interpose-strong.o
+$(STRONG_OBJ): rt/interpose/interpose.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RT_CFLAGS) -DINTERPOSE_STRONG -MF $(@:.o=.d) -c -o $@ $<
 $(BUILD)/libplait-sanitizer.a: $(RT_OBJ) $(STRONG_OBJ)
 	@echo "  AR    $@"
-	$(Q)ld -r -o $(@:.a=.o) $(filter-out $(BUILD)/rtobj/rt/interpose.o,$^) && objcopy --localize-hidden --weaken-symbol=free $(@:.a=.o)
+	$(Q)ld -r -o $(@:.a=.o) $(filter-out $(BUILD)/rtobj/rt/interpose/interpose.o,$^) && objcopy --localize-hidden --weaken-symbol=free $(@:.a=.o)
 	$(Q)rm -f $@ && ar rcs $@ $(@:.a=.o)
 $(BUILD)/libplait.so: $(RT_OBJ)
 	@echo "  LINK  $@"

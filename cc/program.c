@@ -9,10 +9,10 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "cc/assembly.h"
-#include "cc/objects.h"
-#include "cc/types.h"
-#include "cc/wrap.h"
+#include "cc/instrument/assembly.h"
+#include "cc/driver/objects.h"
+#include "cc/analyse/types.h"
+#include "cc/instrument/wrap.h"
 
 #include <stdlib.h>
 #include <string.h>

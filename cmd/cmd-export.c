@@ -1,6 +1,6 @@
 /* cmd/cmd-export.c - a plait in another format. */
 #include "cmd/cmd.h"
-#include "trace/export.h"
+#include "report/export.h"
 
 #include <errno.h>
 #include <stdio.h>

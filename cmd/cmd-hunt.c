@@ -1,7 +1,7 @@
 /* cmd/cmd-hunt.c - search for a schedule that makes the program fail. */
-#include "cmd/ci-output.h"
+#include "report/ci-output.h"
 #include "cmd/cmd.h"
-#include "cmd/propose.h"
+#include "solve/propose.h"
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
 #include "run/run.h"

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
-#include "trace/export.h"
+#include "report/export.h"
 #include "unplait/graph.h"
 
 #include <stdio.h>

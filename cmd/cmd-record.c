@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "coop/program.h"
 #include "run/record.h"
-#include "trace/names.h"
+#include "debug/names.h"
 #include "unplait/sites.h"
 
 #include <stdio.h>

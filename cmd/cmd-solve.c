@@ -3,10 +3,10 @@
 #include "cmd/show-run.h"
 
 #include "base/file.h"
-#include "explain/constraints.h"
-#include "order/conflict.h"
-#include "order/skeleton.h"
-#include "trace/names.h"
+#include "solve/question.h"
+#include "order/why/conflict.h"
+#include "order/model/skeleton.h"
+#include "debug/names.h"
 #include "trace/trace.h"
 
 #include <inttypes.h>

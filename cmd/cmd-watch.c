@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "coredump/symbols.h"
+#include "debug/modules.h"
 #include "deadlock/deadlock.h"
 #include "deadlock/foreign.h"
 #include "deadlock/launch.h"

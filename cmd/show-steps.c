@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "run/run.h"
-#include "trace/names.h"
+#include "debug/names.h"
 #include "trace/trace.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 #include "run/launch.h"
 #include "sym/sym.h"
-#include "trace/names.h"
+#include "debug/names.h"
 
 #include <stdio.h>
 #include <string.h>

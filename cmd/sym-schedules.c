@@ -3,7 +3,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
-#include "cmd/propose.h"
+#include "solve/propose.h"
 #include "run/launch.h"
 #include "run/run.h"
 #include "sym/sym.h"

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "trace/names.h"
+#include "debug/names.h"
 #include "unplait/vectors.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "trace/names.h"
+#include "debug/names.h"
 #include "trace/trace.h"
 #include "unplait/vectors.h"
 

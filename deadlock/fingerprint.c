@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "coredump/symbols.h"
+#include "debug/modules.h"
 
 #include <stdlib.h>
 #include <string.h>

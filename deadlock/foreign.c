@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "coredump/symbols.h"
+#include "debug/modules.h"
 
 #include <dirent.h>
 #include <elfutils/libdwfl.h>

@@ -7,7 +7,7 @@
 #include "deadlock/deadlock.h"
 
 #include "base/mem.h"
-#include "coredump/symbols.h"
+#include "debug/modules.h"
 
 static bool word_at(const struct call_stack *s, uint64_t address, uint64_t *ret)
 {

@@ -1,7 +1,7 @@
 /* explain/by-constraints.c - the explanation by constraints, and which way is taken.
  *
- * Paths become a model (order/load.c), the order engine proposes a failing order and, by inverting
- * an edge of its core, a passing one (constraints.c); both are run natively. From there on the two
+ * Paths become a model (solve/load.c), the order engine proposes a failing order and, by inverting
+ * an edge of its core, a passing one (solve/question.c); both are run natively. From there on the two
  * ways are one: what differs between two native runs, and what would cure it (explain.c). */
 #define LOG_DOMAIN "explain"
 #include "explain/explain.h"
@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "explain/constraints.h"
+#include "solve/question.h"
 #include "trace/trace.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/sweep.h"
-#include "explain/load.h"
+#include "explain/find/load.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef EXPLAIN_RUNNER_H
 #define EXPLAIN_RUNNER_H
 
-#include "explain/steps.h"
+#include "explain/find/steps.h"
 #include "unplait/control.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* graph/derive.c - communication graphs from recorded events, the slow and obvious way.
  *
- * Same rules as the collector in the runtime (rt/graph.c), written down a second time with maps
+ * Same rules as the collector in the runtime (rt/modes/graph.c), written down a second time with maps
  * instead of shadow memory: a word knows its last write and the threads that have read it since.
  * `rank` uses this for runs under control, whose plaits hold all events; a test compares the two.
  */

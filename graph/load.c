@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "graph/derive.h"
-#include "trace/names.h"
+#include "debug/names.h"
 #include "unplait/graph.h"
 
 #include <dirent.h>

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "graph/load.h"
-#include "trace/names.h"
+#include "debug/names.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #ifndef ORDER_ORDER_H
 #define ORDER_ORDER_H
 
-#include "order/term.h"
+#include "order/model/term.h"
 
 struct err;
 struct strbuf;
@@ -35,7 +35,7 @@ enum order_object_kind {
 
 enum order_kind {
 #define ORDER_KIND(id, name, object) ORDER_##id,
-#include "order/kinds.def"
+#include "order/model/kinds.def"
 #undef ORDER_KIND
 	ORDER_NKINDS
 };

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "trace/names.h"
+#include "debug/names.h"
 #include "trace/trace.h"
 
 #include <signal.h>

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "trace/names.h"
+#include "debug/names.h"
 #include "trace/trace.h"
 
 #include <inttypes.h>

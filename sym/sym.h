@@ -217,7 +217,7 @@ struct err *sym_record(struct sym_program *p, const struct sym_config *config, s
 		       void *arg, struct sym_result *ret);
 
 /* One step of a thread's symbolic trace, in the order of that thread. Expressions are read with
- * sym/expr.h; their numbers stay valid until the following ends, everything else during the call.
+ * sym/value/expr.h; their numbers stay valid until the following ends, everything else during the call.
  *
  * Addresses are the machine's: every object has a range of its own, stable over the whole trace, so
  * that equal address means same place (also of blocks that were freed: no address is used twice).

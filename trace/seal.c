@@ -338,7 +338,7 @@ static struct file_map map_if_there(const char *dir, char letter, uint32_t threa
 	return map;
 }
 
-/* rt/buffer.c: the event file as far as it counts, then the window. */
+/* rt/core/buffer.c: the event file as far as it counts, then the window. */
 static void put_thread(struct writer *w, const char *dir, struct decoder *d, bool *damaged)
 {
 	struct file_map events = map_if_there(dir, 't', d->thread);

@@ -105,7 +105,7 @@ PLAIT_EXPORT void plait_note_free(void *p);
  * bits) and whether anybody has read it since (the bit above those of a node); 16 bits, at half
  * that address, who has. When a cell is none of this thread's (a read: and it has not read the word
  * before, either), the access is reported: plait_shadow_read4_kept and so on, with the site and the
- * address on the stack. cc/shadow.c, rt/graph.h. */
+ * address on the stack. cc/instrument/shadow.c, rt/modes/graph.h. */
 #define PLAIT_SHADOW_BIT     44
 #define PLAIT_CELL_NODE_BITS 21
 /* What this thread's words look like, two at a time. */
@@ -124,7 +124,7 @@ PLAIT_EXPORT void plait_shadow_slow(uint32_t site, const void *p, uint32_t size,
  *	if ((int64_t)plait_bits < 0) plait_flush_bits();
  * It starts as 1; a flush writes the 63 bits below the sentinel and resets it to 1. Instrumented
  * code calls plait_flush_bits_kept (full: plait_flush_branch_kept, the site on the stack), which
- *does the same and keeps the registers: rt/kept.S. */
+ *does the same and keeps the registers: rt/modes/kept.S. */
 PLAIT_EXPORT extern __thread uint64_t plait_bits;
 PLAIT_EXPORT void plait_flush_bits(void);
 /* A recorded switch: the index of the chosen successor (0 = default, then in IR order). */

@@ -1,7 +1,7 @@
 /* unplait/sites.h - the tables that `unplait cc` leaves in a binary, and the names of their
  *sections.
  *
- * All sections are not loaded at run time (no SHF_ALLOC), little-endian, written by cc/sites.c and
+ * All sections are not loaded at run time (no SHF_ALLOC), little-endian, written by cc/instrument/sites.c and
  * read by trace/sites.c.
  *
  *	.plait.sites  struct plait_sites_header, then the arrays it announces, then the strings

@@ -11,7 +11,7 @@
  * A call that could wait is not made in the handler, which another thread might need meanwhile. */
 #include "rt/control/again-inside.h"
 
-#include "rt/rt.h"
+#include "rt/core/rt.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -35,7 +35,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#define AREA_AT	    0x2d0000000000ull /* nor is the shadow of mode graph there: rt/graph.h */
+#define AREA_AT	    0x2d0000000000ull /* nor is the shadow of mode graph there: rt/modes/graph.h */
 #define ADDRESS_END 0x7ffffffff000ull
 
 enum { FIRST_FD = 192, GIVE_UP_AFTER = 3 };

@@ -11,7 +11,7 @@
  * nudged in turn, and the first one goes on. */
 #include "rt/control/again.h"
 #include "rt/control/control.h"
-#include "rt/interpose.h"
+#include "rt/interpose/interpose.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -20,8 +20,8 @@
  * the same end: heap addresses agree too. */
 #include "rt/control/gate.h"
 
-#include "rt/interpose.h"
-#include "rt/rt.h"
+#include "rt/interpose/interpose.h"
+#include "rt/core/rt.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -24,7 +24,7 @@
 #define RT_CONTROL_H
 
 #include "rt/control/gate.h"
-#include "rt/rt.h"
+#include "rt/core/rt.h"
 #include "sched/strategy.h"
 
 #include <pthread.h>

@@ -13,7 +13,7 @@
 #include "rt/control/constraints.h"
 #include "rt/control/turns.h"
 #include "rt/control/vectors.h"
-#include "rt/interpose.h"
+#include "rt/interpose/interpose.h"
 #include "sched/decisions.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * registered at a fiber's root ends the fiber, which then never runs again. */
 #include "rt/control/gate.h"
 
-#include "rt/rt.h"
+#include "rt/core/rt.h"
 
 #include <elf.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * runs next first waits until it is gone: what the kernel does at its end comes before. */
 #include "rt/control/gate.h"
 
-#include "rt/rt.h"
+#include "rt/core/rt.h"
 
 #include <linux/futex.h>
 #include <sched.h>

@@ -11,7 +11,7 @@
  * status travel over the socket. */
 #include "rt/control/again.h"
 #include "rt/control/control.h"
-#include "rt/interpose.h"
+#include "rt/interpose/interpose.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

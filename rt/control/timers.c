@@ -13,8 +13,8 @@
  * passed, but it is no way to go on: threads that wait for each other under an alarm are a
  * deadlock. */
 #include "rt/control/control.h"
-#include "rt/interpose.h"
-#include "rt/timeout.h"
+#include "rt/interpose/interpose.h"
+#include "rt/interpose/timeout.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -13,7 +13,7 @@
 #include "rt/control/vectors.h"
 
 #include "rt/control/control.h"
-#include "rt/order.h"
+#include "rt/modes/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * nothing outside. Checksums are not compared in this build, or the fuzzer would get no further. */
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "trace/export.h"
+#include "report/export.h"
 
 #include <stdio.h>
 

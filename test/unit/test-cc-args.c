@@ -1,7 +1,7 @@
-/* cc/args.c: what a compiler command line means to us. */
+/* cc/driver/args.c: what a compiler command line means to us. */
 #include "base/err.h"
 #include "base/file.h"
-#include "cc/args.h"
+#include "cc/driver/args.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

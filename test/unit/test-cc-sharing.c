@@ -1,11 +1,11 @@
-/* cc/pointsto.c and cc/sharing.c on small pieces of IR: what may point where, and which accesses
+/* cc/analyse/pointsto.c and cc/analyse/sharing.c on small pieces of IR: what may point where, and which accesses
  * may be shared. Each program says in its name what is to be seen; `hot` and `cold` ask about named
  * pointers. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "cc/pointsto.h"
+#include "cc/analyse/pointsto.h"
 #include "cc/program.h"
-#include "cc/sharing.h"
+#include "cc/analyse/sharing.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

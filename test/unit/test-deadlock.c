@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "coredump/symbols.h"
+#include "debug/modules.h"
 #include "deadlock/deadlock.h"
 
 #include <criterion/criterion.h>

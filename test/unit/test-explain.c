@@ -1,10 +1,10 @@
 #include "base/vec.h"
-#include "explain/cause.h"
-#include "explain/cure.h"
-#include "explain/focus.h"
-#include "explain/observe.h"
-#include "explain/pairs.h"
-#include "explain/projection.h"
+#include "explain/show/cause.h"
+#include "explain/cure/cure.h"
+#include "explain/show/focus.h"
+#include "explain/find/observe.h"
+#include "explain/find/pairs.h"
+#include "explain/find/projection.h"
 #include "unplait/abi.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* Random small programs, run by a simulator with all their schedules, against the model that
  * order/build makes of one of those runs. */
-#include "order/build.h"
+#include "order/model/build.h"
 
 #include "base/err.h"
 #include "unplait/abi.h"

@@ -1,4 +1,4 @@
-#include "order/projection.h"
+#include "order/why/projection.h"
 
 #include "order-symbiosis.h"
 

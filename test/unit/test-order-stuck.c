@@ -1,4 +1,4 @@
-/* Deadlocks: threads that wait for ever. The model's way of saying so (order/stuck.c) against a
+/* Deadlocks: threads that wait for ever. The model's way of saying so (order/model/stuck.c) against a
  * plain simulation of who is woken. */
 #include "order/order.h"
 

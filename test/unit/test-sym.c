@@ -1,8 +1,8 @@
-#include "sym/expr.h"
-#include "sym/memory.h"
-#include "sym/solver.h"
-#include "sym/solver-bytes.h"
-#include "sym/state.h"
+#include "sym/value/expr.h"
+#include "sym/machine/memory.h"
+#include "sym/value/solver.h"
+#include "sym/value/solver-bytes.h"
+#include "sym/machine/state.h"
 #include "sym/sym.h"
 
 #include <criterion/criterion.h>

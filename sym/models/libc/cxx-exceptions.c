@@ -1,6 +1,6 @@
 /* C++ exceptions, as far as they can be written in C: their memory, who has caught which, and the
  * classes of the library that are thrown most. The way to the handler is the machine's
- * (sym/unwind.c), which knows the first three words of the header. */
+ * (sym/machine/unwind.c), which knows the first three words of the header. */
 #include "model.h"
 
 #include <stdlib.h>

@@ -1,0 +1,52 @@
+/* cc/analyse/summaries.h - what functions of libc and libpthread do with the pointers they get. */
+#ifndef CC_ANALYSE_SUMMARIES_H
+#define CC_ANALYSE_SUMMARIES_H
+
+#include <stdint.h>
+
+enum summary_result {
+	RESULT_NOTHING, /* no pointer, or one that is never looked into */
+	RESULT_FRESH,	/* new memory */
+	RESULT_ARG0,	/* its first argument, or into the same object */
+	RESULT_OUTSIDE, /* memory we know nothing of */
+};
+
+struct summary {
+	const char *name;
+	uint8_t result;	 /* enum summary_result */
+	uint8_t writes;	 /* bit i: writes what argument i points to (bit 7: 7th and later too) */
+	uint8_t escapes; /* bit i: keeps argument i, or does anything with it */
+	uint8_t special; /* enum summary_special */
+};
+
+enum summary_special {
+	SPECIAL_NONE,
+	SPECIAL_COPY,	/* copies argument 1's contents to argument 0's */
+	SPECIAL_CREATE, /* (thread, attributes, function, argument) */
+	SPECIAL_THRD,	/* (thread, function, argument) */
+	SPECIAL_JOIN,	/* (thread, where to store the result) */
+	SPECIAL_ONCE,	/* calls argument 1 */
+	SPECIAL_ATEXIT, /* calls argument 0 */
+	SPECIAL_SORT,	/* calls its last argument with pointers into argument 0 */
+	SPECIAL_END,	/* stores a pointer into argument 0 where argument 1 points (strtol) */
+	SPECIAL_FRESH0, /* stores fresh memory where argument 0 points (posix_memalign) */
+	SPECIAL_SEARCH, /* (key, base, n, size, compare) */
+	/* the C++ library: cxx.c */
+	SPECIAL_START,	/* std::thread's own pthread_create */
+	SPECIAL_TREE,	/* links nodes of a tree */
+	SPECIAL_LIST,	/* links nodes of a list */
+	SPECIAL_INPUT,	/* nothing, but nobody can compute its result again */
+	SPECIAL_STRING, /* a member of std::string: argument 0, and its characters */
+};
+
+/* NULL: unknown, expect anything. */
+const struct summary *summary_find(const char *name);
+
+/* What the function leaves in memory, or returns, is not a function of what it is given that
+ * re-execution could evaluate again. */
+static inline int summary_is_input(const struct summary *s)
+{
+	return s->special >= SPECIAL_TREE;
+}
+
+#endif

@@ -1,0 +1,457 @@
+/* cc/driver/link.c - a link, taken over.
+ *
+ *	1. an ordinary link of the objects' native code, with a map: errors are the user's own, and
+ *	   the map says which archive members were used;
+ *	2. the bitcode of exactly those objects, merged, analysed and planned;
+ *	3. up to five children, one per variant, each with its own copy of everything, write
+ *objects;
+ *	4. the user's link again, with those objects instead of his, the tables and libplait.
+ *
+ * A link without bitcode, or one that has no room for a runtime (-nostdlib, -static, -r), stops
+ * after step 1. */
+#include "cc/driver/link.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "cc/instrument/instrument.h"
+#include "cc/driver/objects.h"
+#include "cc/analyse/plan.h"
+#include "cc/driver/process.h"
+#include "cc/program.h"
+#include "cc/instrument/sites.h"
+#include "cc/driver/times.h"
+#include "cc/instrument/variant.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LARGE_PROGRAM = 40000 }; /* accesses that may be shared */
+
+static const char *const variant_names[] = { "plain", "path", "full", "graph", "order" };
+
+struct link {
+	struct args *args;
+	const char *clang, *tmp;
+	const char *output;
+	struct object_list objects;
+	struct program program;
+};
+
+static void push_arg(struct command *c, const struct arg *arg)
+{
+	for (int i = 0; i < arg->nwords; i++)
+		command_push(c, arg->words[i]);
+}
+
+static struct err *ordinary_link(struct link *l, const char *output, const char *map, int *status)
+{
+	struct command c = { 0 };
+	struct err *err;
+
+	command_push(&c, l->clang);
+	for (size_t i = 0; i < l->args->list.len; i++)
+		if (l->args->list.data[i].kind != ARG_LANGUAGE)
+			push_arg(&c, &l->args->list.data[i]);
+	command_push(&c, "-o");
+	command_push(&c, output);
+	if (map)
+		command_takef(&c, "-Wl,-Map=%s", map);
+	err = command_run(&c, NULL, status);
+	command_deinit(&c);
+	return err;
+}
+
+/* ---- the objects in the final link ---- */
+
+static const struct object *find_object(struct link *l, const char *path, bool member)
+{
+	for (size_t i = 0; i < l->objects.len; i++) {
+		const struct object *o = &l->objects.data[i];
+
+		if (o->has_bitcode && (o->member != NULL) == member && strcmp(o->path, path) == 0)
+			return o;
+	}
+	return NULL;
+}
+
+/* "-lfoo" -> the archive libfoo.a that gave us bitcode, if one did. */
+static const struct object *find_library(struct link *l, const struct arg *arg)
+{
+	const char *name = arg->nwords == 2 ? arg->words[1] : arg->words[0] + 2;
+	_cleanup_(xfreep) char *file =
+		name[0] == ':' ? xstrdup(name + 1) : xasprintf("lib%s.a", name);
+
+	for (size_t i = 0; i < l->objects.len; i++) {
+		const struct object *o = &l->objects.data[i];
+		const char *slash = strrchr(o->path, '/');
+
+		if (o->has_bitcode && o->member && strcmp(slash ? slash + 1 : o->path, file) == 0)
+			return o;
+	}
+	return NULL;
+}
+
+static void push_ours(struct link *l, struct command *c, bool *done)
+{
+	if (*done)
+		return;
+	*done = true;
+	for (int v = 0; v < PLAIT_VARIANTS; v++)
+		if (!l->program.absent[v])
+			command_takef(c, "%s/%s.o", l->tmp, variant_names[v]);
+	command_takef(c, "%s/tables.o", l->tmp);
+}
+
+static struct err *push_archive(struct link *l, struct command *c, const char *path, unsigned n)
+{
+	_cleanup_(xfreep) char *copy = xasprintf("%s/rest-%u.a", l->tmp, n);
+	bool empty;
+	struct err *err = objects_filter_archive(&l->objects, path, copy, &empty);
+
+	if (!err && !empty)
+		command_takef(c, "%s", copy);
+	return err;
+}
+
+static struct err *push_runtime(struct link *l, struct command *c)
+{
+	const char *name = l->args->shared	? "libplait.so"
+			   : l->args->sanitizer ? "libplait-sanitizer.a"
+						: "libplait.a";
+	const char *other = getenv("UNPLAIT_RUNTIME"); /* for tests */
+	_cleanup_(xfreep) char *lib =
+		other && !l->args->shared ? xstrdup(other) : file_find_part(name);
+	char *slash;
+
+	if (!lib)
+		return err_new(ERR_ENV, "%s is missing from this installation of unplait", name);
+	command_takef(c, "%s", lib);
+	/* that one has strong names, to come before the sanitizer's; the program's own come first
+	 */
+	if (l->args->sanitizer && !l->args->shared)
+		command_push(c, "-Wl,-z,muldefs");
+	if (l->args->shared) {
+		slash = strrchr(lib, '/');
+		command_takef(c, "-Wl,-rpath,%.*s", (int)(slash - lib), lib);
+	} else {
+		command_push(c, "-Wl,--export-dynamic-symbol=plait_*");
+	}
+	command_push(c, "-Wl,--push-state,--as-needed,-Bdynamic,-ldl,-lpthread,--pop-state");
+	return NULL;
+}
+
+static struct err *final_link(struct link *l, int *status)
+{
+	_cleanup_(xfreep) char *log = xasprintf("%s/final.log", l->tmp);
+	struct command c = { 0 };
+	struct strbuf said = { 0 };
+	bool done = false;
+	struct err *err = NULL;
+
+	command_push(&c, l->clang);
+	for (size_t i = 0; !err && i < l->args->list.len; i++) {
+		const struct arg *arg = &l->args->list.data[i];
+		const struct object *o = NULL;
+
+		if (arg->kind == ARG_LANGUAGE)
+			continue;
+		if (arg->kind == ARG_OBJECT && find_object(l, arg->words[0], false)) {
+			push_ours(l, &c, &done);
+			continue;
+		}
+		if (arg->kind == ARG_OBJECT)
+			o = find_object(l, arg->words[0], true);
+		else if (arg->kind == ARG_LIBRARY)
+			o = find_library(l, arg);
+		if (o) {
+			push_ours(l, &c, &done);
+			err = push_archive(l, &c, o->path, (unsigned)i);
+		} else {
+			push_arg(&c, arg);
+		}
+	}
+	push_ours(l, &c, &done);
+	if (!err)
+		err = push_runtime(l, &c);
+	command_push(&c, "-Qunused-arguments");
+	command_push(&c, "-o");
+	command_push(&c, l->output);
+	if (!err)
+		err = command_run(&c, log, status);
+	if (!err && *status != 0) {
+		err_free(file_read(log, &said));
+		err = err_new(ERR_ENV,
+			      "the ordinary link went well, the instrumented one did not:\n%s",
+			      strbuf_str(&said));
+	}
+	strbuf_deinit(&said);
+	command_deinit(&c);
+	return err;
+}
+
+/* ---- the variants ---- */
+
+/* In a child: change our copy of the program, write the object, leave. */
+static _Noreturn void emit_variant(struct link *l, int v)
+{
+	_cleanup_(xfreep) char *path = xasprintf("%s/%s.o", l->tmp, variant_names[v]);
+	_cleanup_(xfreep) char *complaint = xasprintf("%s.err", path);
+	struct err *err;
+
+	times_begin();
+	instrument(&l->program, v);
+	variant_split(&l->program, v);
+	err = variant_emit(&l->program, v, l->args->opt_level, l->args->gc_sections, path);
+	if (err) {
+		err_free(file_write(complaint, err_message(err), strlen(err_message(err))));
+		_exit(3);
+	}
+	_exit(0);
+}
+
+static struct err *child_failed(struct link *l, int v, int st)
+{
+	_cleanup_(xfreep) char *complaint = xasprintf("%s/%s.err", l->tmp, variant_names[v]);
+	struct strbuf said = { 0 };
+	struct err *err;
+
+	if (WIFEXITED(st) && WEXITSTATUS(st) == 0)
+		return NULL;
+	if (WIFEXITED(st)) {
+		err_free(file_read(complaint, &said));
+		err = err_new(ERR_ENV, "%s", strbuf_str(&said));
+	} else {
+		err = err_new(ERR_ENV, "LLVM ended with signal %d", WTERMSIG(st));
+	}
+	strbuf_deinit(&said);
+	return err_wrap(err, "making the variant %s", variant_names[v]);
+}
+
+static struct err *emit_variants(struct link *l)
+{
+	struct err *err = NULL;
+	pid_t pids[PLAIT_VARIANTS];
+
+	fflush(NULL);
+	for (int v = 0; v < PLAIT_VARIANTS; v++) {
+		if (l->program.absent[v])
+			continue;
+		pids[v] = fork();
+		if (pids[v] == 0)
+			emit_variant(l, v);
+	}
+	for (int v = 0; v < PLAIT_VARIANTS; v++) {
+		int st = 0;
+		struct err *mine = NULL;
+
+		if (l->program.absent[v])
+			continue;
+		if (pids[v] < 0)
+			mine = err_new(ERR_ENV, "cannot start a process");
+		else if (waitpid(pids[v], &st, 0) == pids[v])
+			mine = child_failed(l, v, st);
+		if (!err)
+			err = mine;
+		else
+			err_free(mine);
+	}
+	return err;
+}
+
+/* ---- tables ---- */
+
+static struct err *write_build(struct link *l, const char *path)
+{
+	struct strbuf sb = { 0 };
+	struct err *err;
+
+	strbuf_addf(&sb, "output %s\nkind %s\nvariants", l->output,
+		    l->args->shared ? "library" : "executable");
+	for (int v = 0; v < PLAIT_VARIANTS; v++)
+		if (!l->program.absent[v])
+			strbuf_addf(&sb, " %s", variant_names[v]);
+	strbuf_addf(&sb, "\ntrace_all %d\n", l->program.trace_all);
+	for (size_t i = 0; i < l->objects.len; i++) {
+		const struct object *o = &l->objects.data[i];
+		const char *dot = strrchr(o->path, '.');
+
+		if (o->has_bitcode)
+			strbuf_addf(&sb, "object %s%s%s\n", o->path, o->member ? ":" : "",
+				    o->member ? o->member : "");
+		else if (o->member || (dot && strcmp(dot, ".o") == 0))
+			strbuf_addf(&sb, "external %s%s%s\n", o->path, o->member ? ":" : "",
+				    o->member ? o->member : "");
+	}
+	err = file_write(path, sb.data, sb.len);
+	strbuf_deinit(&sb);
+	return err;
+}
+
+static struct err *assemble(struct link *l)
+{
+	struct command c = { 0 };
+	_cleanup_(xfreep) char *log = xasprintf("%s/tables.log", l->tmp);
+	int status;
+	struct err *err;
+
+	command_push(&c, l->clang);
+	command_push(&c, "-c");
+	command_takef(&c, "%s/tables.s", l->tmp);
+	command_push(&c, "-o");
+	command_takef(&c, "%s/tables.o", l->tmp);
+	err = command_run(&c, log, &status);
+	if (!err && status != 0)
+		err = err_new(ERR_ENV, "cannot assemble the site tables");
+	command_deinit(&c);
+	return err;
+}
+
+static struct err *write_tables(struct link *l)
+{
+	struct {
+		const char *name;
+		char *path;
+	} files[] = { { "sites.bin", NULL },
+		      { "elements.bin", NULL },
+		      { "bitcode.zst", NULL },
+		      { "build.txt", NULL },
+		      { "tables.s", NULL } };
+	struct err *err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		files[i].path = xasprintf("%s/%s", l->tmp, files[i].name);
+	err = sites_write(&l->program, files[0].path);
+	if (!err)
+		err = sites_write_elements(&l->program, files[1].path);
+	if (!err)
+		err = program_write_bitcode(&l->program, files[2].path);
+	if (!err)
+		err = write_build(l, files[3].path);
+	if (!err)
+		err = sites_write_assembly(&l->program, l->tmp, l->output, files[4].path);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		free(files[i].path);
+	return err ? err : assemble(l);
+}
+
+/* graph and order are there for speed alone: the full variant can do what they do. In a large
+ * program they would make the link half as long again, so they are made when asked for. The table
+ * of places of order would keep every section alive. */
+static void choose_variants(struct link *l)
+{
+	struct program *p = &l->program;
+	const char *ask = getenv("UNPLAIT_VARIANTS");
+	bool few = ask ? strcmp(ask, "few") == 0 : p->counts.accesses_instrumented > LARGE_PROGRAM;
+
+	p->absent[PLAIT_VARIANT_GRAPH] = few || p->trace_all;
+	p->absent[PLAIT_VARIANT_ORDER] = few || p->trace_all || l->args->gc_sections;
+}
+
+static struct err *take_over(struct link *l, int *status)
+{
+	struct program *p = &l->program;
+	struct err *err;
+
+	p->library = l->args->shared;
+	p->trace_all = getenv("UNPLAIT_TRACE_ALL") != NULL;
+	objects_external_refs(&l->objects, &p->external_refs);
+	err = program_load(p, &l->objects);
+	if (!err)
+		err = program_prepare(p);
+	times_note("merge", TIMES_ALL);
+	if (!err)
+		plan_program(p);
+	times_note("analyse", TIMES_ALL);
+	choose_variants(l);
+	if (!err)
+		err = write_tables(l);
+	times_note("write tables", TIMES_ALL);
+	if (!err)
+		err = emit_variants(l);
+	if (!err)
+		err = final_link(l, status);
+	return err;
+}
+
+static bool any_bitcode(const struct object_list *list)
+{
+	for (size_t i = 0; i < list->len; i++)
+		if (list->data[i].has_bitcode)
+			return true;
+	return false;
+}
+
+static struct err *copy_program(const char *from, const char *to)
+{
+	struct strbuf data = { 0 };
+	struct stat st;
+	struct err *err = file_read(from, &data);
+
+	if (!err)
+		err = file_write(to, data.data, data.len);
+	strbuf_deinit(&data);
+	if (!err && stat(from, &st) == 0)
+		chmod(to, st.st_mode);
+	return err;
+}
+
+/* Our part failed: say so, or keep the ordinary link when asked to. */
+static struct err *fall_back(struct link *l, struct err *err, const char *plain, int *status)
+{
+	const char *ask = getenv("UNPLAIT_FALLBACK");
+
+	if (!ask || strcmp(ask, "1") != 0)
+		return err_wrap(err, "instrumenting %s", l->output);
+	err_free(err);
+	*status = 0;
+	return copy_program(plain, l->output);
+}
+
+/* Can the output be written? If not, the linker is to say so itself. */
+static bool has_place(const char *output)
+{
+	const char *slash = strrchr(output, '/');
+	_cleanup_(xfreep) char *dir =
+		slash ? xstrndup(output, (size_t)(slash + 1 - output)) : xstrdup(".");
+
+	return access(output, W_OK) == 0 || access(dir, W_OK) == 0;
+}
+
+struct err *link_program(struct args *a, const char *clang, const char *tmp, int *status)
+{
+	struct link l = { .args = a, .clang = clang, .tmp = tmp };
+	_cleanup_(xfreep) char *plain = xasprintf("%s/ordinary", tmp);
+	_cleanup_(xfreep) char *map = xasprintf("%s/map", tmp);
+	_cleanup_(xfreep) char *beside = NULL;
+	struct err *err;
+
+	l.output = a->output ? a->output : "a.out";
+	beside = xasprintf("%s.plain", l.output);
+	if (a->relocatable || a->is_static || a->no_runtime || !has_place(l.output))
+		return ordinary_link(&l, l.output, NULL, status);
+	err = ordinary_link(&l, plain, map, status);
+	if (err || *status != 0)
+		return err;
+	err = objects_from_map(map, &l.objects);
+	if (!err)
+		err = objects_load(&l.objects);
+	if (!err && a->plain_too)
+		err = copy_program(plain, beside);
+	if (!err && !any_bitcode(&l.objects))
+		err = copy_program(plain, l.output);
+	else if (!err) {
+		err = take_over(&l, status);
+		if (err)
+			err = fall_back(&l, err, plain, status);
+	}
+	objects_deinit(&l.objects);
+	program_deinit(&l.program);
+	return err;
+}

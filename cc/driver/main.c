@@ -1,0 +1,236 @@
+/* cc/driver/main.c - unplait-cc and unplait-c++: clang, except that objects carry bitcode and links are
+ * taken over (link.c). Anything that neither compiles to an object nor links is clang itself. */
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "cc/driver/args.h"
+#include "cc/driver/link.h"
+#include "cc/driver/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct driver {
+	struct args args;
+	const char *clang;
+	bool cxx;
+	char *tmp;
+	VEC(char *) owned;
+};
+
+static const char *pick_clang(bool cxx)
+{
+	const char *user = getenv(cxx ? "UNPLAIT_CXX" : "UNPLAIT_CC");
+
+	return user && *user ? user : cxx ? "clang++-19" : "clang-19";
+}
+
+static bool is_cxx_name(const char *argv0)
+{
+	size_t n = strlen(argv0);
+
+	return n >= 2 && strcmp(argv0 + n - 2, "++") == 0;
+}
+
+/* What turns a compile step into one of ours. */
+static void push_object_flags(struct driver *d, struct command *c)
+{
+	if (d->args.no_lto)
+		return;
+	command_push(c, "-flto");
+	command_push(c, "-ffat-lto-objects");
+	if (!d->args.has_g)
+		command_push(c, "-g");
+}
+
+static struct err *pass_on(struct driver *d, char **argv)
+{
+	struct command c = { 0 };
+
+	command_push(&c, d->clang);
+	for (char **w = argv + 1; *w; w++)
+		if (strcmp(*w, "--unplait-plain") != 0)
+			command_push(&c, *w);
+	return command_exec(&c);
+}
+
+static struct err *compile_only(struct driver *d)
+{
+	struct command c = { 0 };
+
+	command_push(&c, d->clang);
+	for (size_t i = 0; i < d->args.list.len; i++)
+		for (int k = 0; k < d->args.list.data[i].nwords; k++)
+			command_push(&c, d->args.list.data[i].words[k]);
+	command_push(&c, "-c");
+	if (d->args.output) {
+		command_push(&c, "-o");
+		command_push(&c, d->args.output);
+	}
+	push_object_flags(d, &c);
+	return command_exec(&c);
+}
+
+/* `cc -MMD a.c -o prog` names prog.d and prog: say so, because our object is called otherwise. */
+static void push_dependency_options(struct driver *d, struct command *c, const char *source)
+{
+	const char *output = d->args.output ? d->args.output : "a.out";
+	const char *name = d->args.output ? d->args.output : source;
+	const char *slash = strrchr(name, '/');
+	const char *dot = strrchr(slash ? slash : name, '.');
+
+	if (!d->args.deps)
+		return;
+	if (!d->args.output && slash)
+		name = slash + 1;
+	if (!d->args.dep_file) {
+		command_push(c, "-MF");
+		command_takef(c, "%.*s.d",
+			      dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+	}
+	if (!d->args.dep_target) {
+		command_push(c, "-MT");
+		command_push(c, output);
+	}
+}
+
+/* The last option that is `name`, or starts with it (`-fprofile-dir=`): its argument, else NULL. */
+static const char *find_option(const struct args *a, const char *name)
+{
+	size_t n = strlen(name);
+	const char *found = NULL;
+
+	for (size_t i = 0; i < a->list.len; i++) {
+		const struct arg *arg = &a->list.data[i];
+
+		if (arg->kind == ARG_OPTION && strncmp(arg->words[0], name, n) == 0 &&
+		    (name[n - 1] == '=' || !arg->words[0][n]))
+			found = arg->nwords == 2 ? arg->words[1] : arg->words[0] + n;
+	}
+	return found;
+}
+
+/* `cc --coverage a.c -o prog` writes prog-a.gcno, and the program prog-a.gcda; clang names both
+ * after the object, and ours is gone when they are wanted. */
+static void push_coverage_options(struct driver *d, struct command *c, const char *source)
+{
+	const struct args *a = &d->args;
+	const char *dump = find_option(a, "-dumpdir"), *folder = find_option(a, "-fprofile-dir=");
+	const char *slash = strrchr(source, '/'), *stem = slash ? slash + 1 : source;
+	const char *dot = strrchr(stem, '.');
+	_cleanup_(xfreep) char *prefix =
+		dump ? xstrdup(dump) : xasprintf("%s-", a->output ? a->output : "a");
+	_cleanup_(xfreep) char *here = prefix[0] == '/' ? NULL : getcwd(NULL, 0);
+	_cleanup_(xfreep) char *base =
+		xasprintf("%s%s%s%.*s", here ? here : "", here ? "/" : "", prefix,
+			  dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem);
+
+	if (!find_option(a, "--coverage") && !find_option(a, "-coverage") &&
+	    !find_option(a, "-fprofile-arcs") && !find_option(a, "-ftest-coverage"))
+		return;
+	command_push(c, "-Xclang");
+	command_takef(c, "-coverage-notes-file=%s.gcno", base);
+	command_push(c, "-Xclang");
+	command_takef(c, "-coverage-data-file=%s%s%s.gcda", folder ? folder : "",
+		      folder && base[0] != '/' ? "/" : "", base);
+}
+
+static struct err *compile_source(struct driver *d, struct arg *source, const char *object,
+				  int *status)
+{
+	struct command c = { 0 };
+	struct err *err;
+
+	command_push(&c, d->clang);
+	for (size_t i = 0; i < d->args.list.len; i++) {
+		const struct arg *arg = &d->args.list.data[i];
+
+		if (arg->kind == ARG_OPTION)
+			for (int k = 0; k < arg->nwords; k++)
+				command_push(&c, arg->words[k]);
+	}
+	push_object_flags(d, &c);
+	push_dependency_options(d, &c, source->words[0]);
+	push_coverage_options(d, &c, source->words[0]);
+	command_push(&c, "-Qunused-arguments");
+	if (source->language) {
+		command_push(&c, "-x");
+		command_push(&c, source->language);
+	}
+	command_push(&c, "-c");
+	command_push(&c, source->words[0]);
+	command_push(&c, "-o");
+	command_push(&c, object);
+	err = command_run(&c, NULL, status);
+	command_deinit(&c);
+	return err;
+}
+
+/* Sources on a link line become objects in our folder. */
+static struct err *compile_sources(struct driver *d, int *status)
+{
+	for (size_t i = 0; i < d->args.list.len; i++) {
+		struct arg *arg = &d->args.list.data[i];
+		const char *slash;
+		struct err *err;
+		char *object;
+
+		if (arg->kind != ARG_SOURCE)
+			continue;
+		slash = strrchr(arg->words[0], '/');
+		object = xasprintf("%s/%s-%zu.o", d->tmp, slash ? slash + 1 : arg->words[0], i);
+		vec_push(&d->owned, object);
+		err = compile_source(d, arg, object, status);
+		if (err || *status != 0)
+			return err;
+		arg->kind = ARG_OBJECT;
+		arg->words[0] = object;
+	}
+	return NULL;
+}
+
+static struct err *drive(struct driver *d, int argc, char **argv, int *status)
+{
+	struct err *err = args_parse(&d->args, argc, argv);
+
+	if (err)
+		return err;
+	if (d->args.mode == ARGS_PASS)
+		return pass_on(d, argv);
+	if (d->args.mode == ARGS_COMPILE)
+		return compile_only(d);
+	err = file_temp_dir(&d->tmp);
+	if (!err)
+		err = compile_sources(d, status);
+	if (!err && *status == 0)
+		err = link_program(&d->args, d->clang, d->tmp, status);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct driver d = { .cxx = is_cxx_name(argv[0]) };
+	const char *keep = getenv("UNPLAIT_KEEP");
+	int status = 0;
+	struct err *err;
+
+	d.clang = pick_clang(d.cxx);
+	err = drive(&d, argc, argv, &status);
+	if (d.tmp && keep)
+		fprintf(stderr, "unplait: kept %s\n", d.tmp);
+	else if (d.tmp)
+		file_remove_tree(d.tmp);
+	free(d.tmp);
+	for (size_t i = 0; i < d.owned.len; i++)
+		free(d.owned.data[i]);
+	vec_deinit(&d.owned);
+	args_deinit(&d.args);
+	if (err) {
+		fprintf(stderr, "unplait: %s\n", err_message(err));
+		status = (int)err_kind(err);
+		err_free(err);
+	}
+	return status;
+}

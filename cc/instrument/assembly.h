@@ -1,0 +1,15 @@
+/* cc/instrument/assembly.h - inline assembly that threads talk through, as LLVM's own instructions. */
+#ifndef CC_INSTRUMENT_ASSEMBLY_H
+#define CC_INSTRUMENT_ASSEMBLY_H
+
+#include "cc/llvm.h"
+
+/* Replace what is understood in a module; the rest stays as it is. */
+void assembly_raise(LLVMModuleRef m, LLVMTargetDataRef layout);
+
+/* For assembly that stays: the memory it names. Argument `arg` of a call is an address of *bytes
+ * bytes (0: not an address), which is written or only read. */
+bool assembly_memory(LLVMValueRef call, unsigned arg, LLVMTargetDataRef layout, uint64_t *bytes,
+		     bool *written);
+
+#endif

@@ -1,0 +1,207 @@
+/* cc/instrument/emit.c - optimise a variant and write its object file.
+ *
+ * The objects' bitcode has been through the compile-time half of clang's link-time pipeline;
+ * plain gets the other half, so that mode off runs at the speed of `clang -O2`. Code generation is
+ * what a link spends its time on, five times: the others are spared what they can do without. Most
+ * functions of path and full are hooks with little between them, and those get no optimised code
+ * ("optnone"): it would not make a difference. */
+#include "cc/instrument/variant.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cc/program.h"
+#include "cc/driver/times.h"
+
+#include <string.h>
+
+static struct err *take_message(const char *what, char *text)
+{
+	struct err *err = err_new(ERR_ENV, "%s: %s", what, text ? text : "no reason given");
+
+	LLVMDisposeMessage(text);
+	return err;
+}
+
+static bool module_is_pic(LLVMModuleRef m)
+{
+	return LLVMGetModuleFlag(m, "PIC Level", 9) != NULL;
+}
+
+static struct err *make_machine(struct program *p, char opt, LLVMTargetMachineRef *ret)
+{
+	LLVMCodeGenOptLevel level = opt == '0'	 ? LLVMCodeGenLevelNone
+				    : opt == '1' ? LLVMCodeGenLevelLess
+				    : opt == '3' ? LLVMCodeGenLevelAggressive
+						 : LLVMCodeGenLevelDefault;
+	const char *triple = LLVMGetTarget(p->module);
+	LLVMTargetRef target;
+	char *message;
+
+	LLVMInitializeX86TargetInfo();
+	LLVMInitializeX86Target();
+	LLVMInitializeX86TargetMC();
+	LLVMInitializeX86AsmPrinter();
+	LLVMInitializeX86AsmParser();
+	if (LLVMGetTargetFromTriple(triple, &target, &message))
+		return take_message("cannot generate code", message);
+	*ret = LLVMCreateTargetMachine(target, triple, "x86-64", "", level,
+				       module_is_pic(p->module) ? LLVMRelocPIC : LLVMRelocStatic,
+				       LLVMCodeModelDefault);
+	return NULL;
+}
+
+/* As -ffunction-sections -fdata-sections: the link wants to drop what is unused. */
+static void set_sections(struct program *p)
+{
+	for_each_function(f, p->module)
+	{
+		_cleanup_(xfreep) char *name = xasprintf(".text.%s", value_name(f));
+
+		if (!LLVMIsDeclaration(f) && !has_section(f) && !LLVMGetComdat(f))
+			LLVMSetSection(f, name);
+	}
+}
+
+/* A function gains nothing from optimised code when every so many instructions there is a hook,
+ * which costs more, and no long stretch without. A branch bit does not count, it is no call. */
+#define PER_HOOK      16
+#define SHORT_STRETCH 24
+
+static bool is_hook(LLVMValueRef i)
+{
+	LLVMValueRef f = is_call(i) ? direct_callee(i) : NULL;
+
+	return f && LLVMIsDeclaration(f) && strncmp(value_name(f), "plait_", 6) == 0;
+}
+
+static bool is_all_hooks(LLVMValueRef f)
+{
+	unsigned hooks = 0, all = 0;
+
+	for_each_block(b, f)
+	{
+		unsigned stretch = 0;
+
+		for_each_instruction(i, b)
+		{
+			all++;
+			hooks += is_hook(i);
+			stretch = is_hook(i) ? 0 : stretch + 1;
+			if (stretch > SHORT_STRETCH)
+				return false;
+		}
+	}
+	return hooks * PER_HOOK >= all;
+}
+
+static void add_attribute(struct program *p, LLVMValueRef f, const char *name)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+	LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+				LLVMCreateEnumAttribute(p->context, kind, 0));
+}
+
+static void remove_attribute(LLVMValueRef f, const char *name)
+{
+	LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+				       LLVMGetEnumAttributeKindForName(name, strlen(name)));
+}
+
+/* After the passes, before code generation. */
+static void leave_unoptimised(struct program *p)
+{
+	for_each_function(f, p->module)
+	{
+		if (LLVMIsDeclaration(f) || !is_all_hooks(f))
+			continue;
+		remove_attribute(f, "alwaysinline");
+		remove_attribute(f, "optsize");
+		remove_attribute(f, "minsize");
+		add_attribute(p, f, "noinline");
+		add_attribute(p, f, "optnone");
+	}
+}
+
+/* order: where a run crashed is told by the name of the function, which must not depend on what was
+ * inlined; the full variant, which replays it, inlines nothing more either. */
+static void keep_calls(struct program *p)
+{
+	const char *always = "alwaysinline";
+	unsigned kind = LLVMGetEnumAttributeKindForName(always, strlen(always));
+
+	for_each_function(f, p->module)
+	{
+		if (!LLVMIsDeclaration(f) &&
+		    !LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+						 kind))
+			add_attribute(p, f, "noinline");
+	}
+}
+
+/* path, graph and order have no variables, but LLVM would look where they are all the same. Global,
+ * hence once, in the child that makes the variant. */
+static void spare_variables(void)
+{
+	static const char *const words[] = { "unplait-cc",
+					     "-experimental-debug-variable-locations=0" };
+
+	LLVMParseCommandLineOptions(2, words, "");
+}
+
+struct err *variant_emit(struct program *p, int v, char opt, bool sections, const char *path)
+{
+	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+	_cleanup_(xfreep) char *pipeline = NULL;
+	LLVMTargetMachineRef machine;
+	LLVMErrorRef bad;
+	char *message = NULL;
+	struct err *err;
+
+	err = make_machine(p,
+			   v == PLAIT_VARIANT_FULL && opt != '0' ? '1'
+			   : opt				 ? opt
+								 : '2',
+			   &machine);
+	if (err)
+		return err;
+	if (v == PLAIT_VARIANT_ORDER)
+		keep_calls(p);
+	if (sections)
+		set_sections(p);
+	if (LLVMVerifyModule(p->module, LLVMReturnStatusAction, &message))
+		return take_message("the instrumented module is wrong", message);
+	LLVMDisposeMessage(message);
+	times_note("instrument", v);
+	if (v != PLAIT_VARIANT_PLAIN && v != PLAIT_VARIANT_FULL)
+		spare_variables();
+	LLVMPassBuilderOptionsSetLoopVectorization(options, true);
+	LLVMPassBuilderOptionsSetSLPVectorization(options, true);
+	/* full is calls of hooks with little between them: tidying up is all it needs; graph has
+	 * been optimised when it was compiled, and would not be vectorised. Nobody looks at
+	 * variables in path; the debugger runs full. */
+	if (v == PLAIT_VARIANT_FULL || v == PLAIT_VARIANT_GRAPH)
+		pipeline =
+			xasprintf("%sglobaldce,always-inline,globaldce,"
+				  "function(sroa,early-cse,"
+				  "instcombine<no-verify-fixpoint>,simplifycfg)",
+				  v == PLAIT_VARIANT_GRAPH ? "strip-nonlinetable-debuginfo," : "");
+	else
+		pipeline =
+			xasprintf("%sglobaldce,always-inline,lto<O%c>",
+				  v != PLAIT_VARIANT_PLAIN ? "strip-nonlinetable-debuginfo," : "",
+				  opt ? opt : '2');
+	bad = LLVMRunPasses(p->module, pipeline, machine, options);
+	LLVMDisposePassBuilderOptions(options);
+	if (bad)
+		return err_new(ERR_ENV, "cannot optimise: %s", LLVMGetErrorMessage(bad));
+	if (v == PLAIT_VARIANT_PATH || v == PLAIT_VARIANT_FULL)
+		leave_unoptimised(p);
+	message = NULL;
+	times_note("optimise", v);
+	if (LLVMTargetMachineEmitToFile(machine, p->module, path, LLVMObjectFile, &message))
+		return take_message("cannot generate code", message);
+	times_note("generate code", v);
+	LLVMDisposeTargetMachine(machine);
+	return NULL;
+}

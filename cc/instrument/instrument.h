@@ -1,0 +1,14 @@
+/* cc/instrument/instrument.h - carry out the plan in one variant. */
+#ifndef CC_INSTRUMENT_INSTRUMENT_H
+#define CC_INSTRUMENT_INSTRUMENT_H
+
+#include "cc/llvm.h"
+
+#include <stdint.h>
+
+struct program;
+
+/* Insert the calls of variant `v`; nothing for plain. Call before variant_split. */
+void instrument(struct program *p, int v);
+
+#endif

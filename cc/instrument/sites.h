@@ -1,0 +1,17 @@
+/* cc/instrument/sites.h - write the site table and the object that carries all tables. */
+#ifndef CC_INSTRUMENT_SITES_H
+#define CC_INSTRUMENT_SITES_H
+
+struct err;
+struct program;
+
+/* The contents of .plait.sites. */
+struct err *sites_write(struct program *p, const char *path);
+/* element_of_site[], one 32-bit number per site. */
+struct err *sites_write_elements(struct program *p, const char *path);
+/* Assembly source of the object that holds the sections and registers the module. `dir` holds
+ * sites.bin, elements.bin, bitcode.zst and build.txt. */
+struct err *sites_write_assembly(struct program *p, const char *dir, const char *output,
+				 const char *path);
+
+#endif

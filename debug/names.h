@@ -1,0 +1,87 @@
+/* debug/names.h - names for numbers: sites, program counters, addresses of a trace.
+ *
+ * A binary built by unplait carries a table of its sites (struct sites); everything else comes from
+ * its symbol table and debug information. A binary is believed only if its build-id is
+ * the one the trace names. */
+#ifndef DEBUG_NAMES_H
+#define DEBUG_NAMES_H
+
+#include "trace/trace.h"
+#include "unplait/sites.h"
+
+struct err;
+struct strbuf;
+
+/* ---- binaries ---- */
+
+/* The tables of one binary (unplait/sites.h); strings by sites_string. */
+struct sites {
+	char *path;
+	char build_id[41];
+	struct plait_sites_header header;
+	const struct plait_site *sites; /* site number minus one */
+	const struct plait_element *elements;
+	char *data;
+	size_t len;
+};
+
+/* An error when the binary cannot be read, or was not built by unplait. */
+struct err *sites_open(const char *binary, struct sites **ret);
+void sites_close(struct sites *s);
+/* "" for an offset outside. */
+const char *sites_string(const struct sites *s, uint32_t offset);
+
+/* A section's bytes; *found says whether there is one (an empty answer is no error). */
+struct err *binary_section(const char *binary, const char *name, struct strbuf *ret, bool *found);
+/* The merged bitcode of .plait.bc, decompressed. */
+struct err *binary_bitcode(const char *binary, struct strbuf *ret);
+/* "lock" or "queue+24": the variable or function at an address in the file; NULL when unknown.
+ * Owned. */
+char *binary_symbol_at(const char *binary, uint64_t address);
+/* Hexadecimal; "" when it has none. */
+struct err *binary_build_id(const char *binary, char ret[41]);
+
+/* ---- the names of a trace ---- */
+
+struct code_point {
+	const char *file; /* relative to the compilation directory; "" = unknown */
+	uint32_t line, column;
+	const char *function;	       /* "" = unknown */
+	const char *object;	       /* what the access is called in the source; "" = unknown */
+	const struct plait_site *site; /* NULL: known by its program counter only */
+	const struct sites *sites;     /* the table that `site` is in */
+};
+
+struct symbols;
+
+/* Borrows the trace. An error when a binary with sites is missing or of another build. */
+struct err *symbols_open(struct trace *t, struct symbols **ret);
+void symbols_close(struct symbols *s);
+/* False (and empty strings) when nothing is known. Strings live as long as s. */
+bool symbols_site(struct symbols *s, uint32_t site, struct code_point *ret);
+bool symbols_pc(struct symbols *s, uint64_t pc, struct code_point *ret);
+/* The table that a site number belongs to; NULL when there is none. */
+const struct sites *symbols_sites(struct symbols *s, uint32_t site, uint32_t *ret_local);
+
+enum place_kind { PLACE_UNKNOWN, PLACE_GLOBAL, PLACE_HEAP, PLACE_STACK };
+
+/* A run-independent name of an address at a moment. */
+struct place {
+	enum place_kind kind;
+	uint64_t base, size; /* the object; a stack's base is its upper end */
+	uint64_t offset;     /* into it; a stack: distance below its upper end */
+	uint32_t thread;     /* heap: who allocated it; stack: whose it is */
+	uint32_t site;	     /* heap: where it was allocated ... */
+	uint32_t sequence;   /* ... the how-manieth block of that thread and site, from 1 */
+};
+
+/* clock: that of the event that uses the address. */
+struct err *symbols_place(struct symbols *s, uint64_t address, uint64_t clock, struct place *ret);
+/* Append "queue.filled", "malloc@parse.c:41/0.1#3+8", "stack 0.1-64", "0x7f..". */
+void symbols_place_name(struct symbols *s, const struct place *p, uint64_t address,
+			struct strbuf *out);
+/* What to call the object of an event: the source's words when the site has them, else the place.
+ */
+struct err *symbols_event_object(struct symbols *s, const struct event *ev, struct strbuf *out);
+
+#endif

@@ -1,0 +1,45 @@
+/* explain/cure/advise.h - which remedy works, and beside which passing schedule it is best told. */
+#ifndef EXPLAIN_CURE_ADVISE_H
+#define EXPLAIN_CURE_ADVISE_H
+
+#include "explain/find/observe.h"
+
+struct err;
+struct trace;
+
+struct advise_request {
+	const struct explain_runner *runner;
+	const struct steps *failing;
+	const struct alternates *alternates;
+	struct trace *trace; /* of the failing run, for the copies of a line */
+	uint32_t failed;     /* thread, or STEP_NONE */
+	bool deadlocked;
+	uint64_t runs; /* schedules to test with; 0 = do not test */
+	uint64_t seed;
+};
+
+struct advice {
+	bool found;	  /* there is a candidate */
+	size_t alternate; /* the passing schedule it comes from */
+	struct cure cure;
+	bool tested;
+	unsigned rejected; /* candidates under which schedules still fail */
+	struct cure_trial before;
+	struct cure_trial after;
+	struct cure_seen seen; /* without any remedy; failing 0: not looked at */
+	/* A block on other objects that was broken before, in every schedule that failed, and under
+	 * which nothing fails either: what was taken may be its consequence. */
+	struct {
+		bool found;
+		struct cure cure;
+		struct cure_trial after;
+		struct cure_seen seen;
+	} earlier;
+};
+
+/* Candidates that tell failing schedules from passing ones best come first; the first of them under
+ * which (nearly) nothing fails is taken. When there is none: the one under which the fewest
+ * schedules fail, or the first; `before` says how often the program fails without. */
+struct err *advise(const struct advise_request *request, struct advice *ret);
+
+#endif

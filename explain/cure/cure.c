@@ -1,0 +1,608 @@
+/* explain/cure/cure.c - candidate remedies.
+ *
+ * Decisive orders are pairs (x of thread A, y of thread B), x before y in the failing run: the
+ *inverted pair itself, and one for each data flow that differs (the write whose value was read; or
+ *a stale read and the write it should have seen). Around each, blocks that may have been meant to
+ *be atomic:
+ *
+ *	1. z .. y in B, x in between, all on one object            (single variable)
+ *	2. x .. w in A, y in between, all on one object
+ *	3. x .. w in A, where w touches another object that B uses near y   (several variables)
+ *	4. z .. y in B, where z touches another object that A changes near x
+ *	5. z .. w in B, w the next write of y's object after y: check, then act
+ *
+ * If x and y are acquisitions of one lock, so are z and w: critical sections that should be one.
+ *
+ * Each of these once with x (or y) alone kept out of the block, and once with a block of its own:
+ * what its thread does nearby to the same objects (a reader of two variables, another increment).
+ *
+ * In 2, 3 and 5 w may be a step that the failing run did not live to see; the passing one shows it.
+ * Deadlock: the blocks from a lock held to the lock waited for, of every waiting thread, all at
+ * once; waiting for a signal: from the last read to the wait.
+ * Order: y before x, for every thread and each decisive pair; and, for tear-down too early, x only
+ * when nobody else can run, if only one thread does x.
+ *
+ * What a candidate is called is decided by trial (advise.c): the shortest block under which no
+ * schedule fails, else the order. */
+#include "explain/find/finder.h"
+
+#include "unplait/abi.h"
+
+#include <string.h>
+
+enum { NEAR = CURE_NEAR, MAX_DECISIVE = 6, MAX_CURES = 40, MAX_OTHERS = 3, BESIDE = 10 };
+
+static struct plait_pattern by_site(const struct step *e)
+{
+	return (struct plait_pattern){
+		.thread = PLAIT_ANY, .site_low = e->site, .site_high = e->site, .nth = PLAIT_ANY
+	};
+}
+
+static struct plait_constraint atomic_block(const struct step *from, const struct step *to)
+{
+	return (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_ATOMIC,
+					  .a = by_site(from),
+					  .b = by_site(to) };
+}
+
+static const struct step *cure_end(const struct finder *fd, const struct cure *c)
+{
+	return c->to_in_passing ? &fd->g->data[c->to] : &fd->f->data[c->to];
+}
+
+uint32_t cure_held(const struct steps *s, uint32_t waiting)
+{
+	uint32_t released[16], n = 0;
+
+	for (uint32_t k = waiting; k-- > 0;) {
+		const struct step *e = &s->data[k];
+		bool gone = false;
+
+		if (e->thread != s->data[waiting].thread)
+			continue;
+		if (step_is_release(e) && n < 16)
+			released[n++] = k;
+		if (!step_is_acquire(e))
+			continue;
+		for (uint32_t i = 0; i < n && !gone; i++)
+			if (s->data[released[i]].address == e->address) {
+				released[i] = released[--n];
+				gone = true;
+			}
+		if (!gone)
+			return k;
+	}
+	return STEP_NONE;
+}
+
+/* What comes between takes part: it waits while a block is open, and if it is done in a critical
+ * section, all of that does. */
+static struct plait_constraint outsider(const struct finder *fd, uint32_t i)
+{
+	uint32_t lock = cure_held(fd->f, i), between = 0;
+	struct plait_constraint c = atomic_block(&fd->f->data[i], &fd->f->data[i]);
+
+	for (uint32_t k = lock; k != STEP_NONE && k < i; k++)
+		between += fd->f->data[k].thread == fd->f->data[i].thread;
+	if (lock != STEP_NONE && between < NEAR && fd->f->data[lock].site &&
+	    fd->f->data[lock].site != fd->f->data[i].site)
+		return atomic_block(&fd->f->data[lock], &fd->f->data[i]);
+	c.flags = PLAIT_CONSTRAINT_SINGLE;
+	return c;
+}
+
+/* Does the thread touch this object in the critical section that begins at `lock`? */
+static bool in_section(const struct steps *s, uint32_t lock, const struct step *object)
+{
+	for (uint32_t k = lock + 1, seen = 0; k < s->len && seen < NEAR; k++) {
+		const struct step *e = &s->data[k];
+
+		if (e->thread != s->data[lock].thread)
+			continue;
+		seen++;
+		if (step_is_release(e) && e->address == s->data[lock].address)
+			return false;
+		if (step_is_memory(e) && e->address == object->address)
+			return true;
+	}
+	return false;
+}
+
+/* Two critical sections that should be one: is there a variable that both of them and the
+ * intruder's use, or does each have its own? */
+static enum bug_kind sections_kind(const struct finder *fd, const struct cure *c)
+{
+	const struct steps *f = fd->f;
+	const struct step *x = &f->data[c->intruder];
+
+	for (uint32_t k = c->intruder + 1, seen = 0; k < f->len && seen < NEAR; k++) {
+		const struct step *e = &f->data[k];
+
+		if (e->thread != x->thread)
+			continue;
+		seen++;
+		if (step_is_release(e) && e->address == x->address)
+			break;
+		if (step_is_memory(e) && in_section(f, c->from, e) &&
+		    in_section(c->to_in_passing ? fd->g : f, c->to, e))
+			return BUG_ATOMICITY;
+	}
+	return BUG_MULTI_VARIABLE;
+}
+
+/* Does its thread wait for a signal inside the block? If it does not look again before the end,
+ * what it checked may be stale; if it does, the block begins there, and not before the wait. */
+enum waiting { NO_WAIT, STALE, LOOKS_AGAIN };
+
+static enum waiting waits_inside(const struct finder *fd, const struct cure *c)
+{
+	const struct steps *s = c->to_in_passing ? fd->g : fd->f;
+	uint32_t from = c->to_in_passing ? fd->p->twin_of_failing[c->from] : c->from;
+	enum waiting waiting = NO_WAIT;
+
+	for (uint32_t k = from; from != STEP_NONE && ++k < c->to;) {
+		const struct step *e = &s->data[k];
+
+		if (e->thread != s->data[from].thread)
+			continue;
+		if (e->kind == PLAIT_EV_WOKEN)
+			waiting = STALE;
+		else if (waiting == STALE && e->address == s->data[from].address)
+			waiting = LOOKS_AGAIN;
+	}
+	return waiting;
+}
+
+/* The engine ends a block where its thread first comes to the last place. If that was before the
+ * other thread came, the block was over. */
+static bool is_over(const struct finder *fd, const struct cure *c)
+{
+	const struct step *from = &fd->f->data[c->from], *to = cure_end(fd, c);
+
+	for (uint32_t k = c->from + 1; c->intruder != STEP_NONE && k < c->intruder; k++)
+		if (fd->f->data[k].thread == from->thread && fd->f->data[k].site == to->site)
+			return true;
+	return false;
+}
+
+void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
+		      uint32_t intruder, enum bug_kind kind)
+{
+	struct cure c = { .kind = kind,
+			  .other_from = STEP_NONE,
+			  .from = from,
+			  .to = to,
+			  .to_in_passing = to_in_passing,
+			  .intruder = intruder,
+			  .nconstraints = 1 };
+	uint32_t first = fd->f->data[from].site, last = cure_end(fd, &c)->site;
+	enum waiting waiting = waits_inside(fd, &c);
+
+	if (fd->out->len >= fd->most || !first || !last || waiting == LOOKS_AGAIN ||
+	    is_over(fd, &c))
+		return;
+	for (size_t i = 0; i < fd->out->len; i++)
+		if (fd->f->data[fd->out->data[i].from].site == first &&
+		    cure_end(fd, &fd->out->data[i])->site == last)
+			return;
+	c.constraints[0] = atomic_block(&fd->f->data[from], cure_end(fd, &c));
+	c.waits = waiting == STALE;
+	if (intruder != STEP_NONE) {
+		c.constraints[1] = outsider(fd, intruder);
+		c.block[1] = 1;
+		c.nconstraints = 2;
+		if (step_is_acquire(&fd->f->data[from]))
+			c.kind = sections_kind(fd, &c);
+	}
+	vec_push(fd->out, c);
+}
+
+static bool same_object(const struct step *a, const struct step *b)
+{
+	return a->address == b->address;
+}
+
+/* Steps that a block can begin or end with: like for like, accesses around accesses, and
+ * acquisitions around acquisitions (two critical sections that should have been one). Memory that
+ * is given back is no access: the engine does not stop there, and the block would never end. */
+static bool of_a_kind(const struct step *e, const struct step *reference)
+{
+	if (e->kind == PLAIT_EV_FREE || reference->kind == PLAIT_EV_FREE)
+		return false;
+	return step_is_memory(reference) ? step_is_memory(e) : step_is_acquire(e);
+}
+
+bool finder_unserializable(const struct step *first, const struct step *between,
+			   const struct step *last)
+{
+	if (!step_is_memory(first))
+		return true;
+	if (step_writes(between))
+		return step_reads(last) || step_reads(first);
+	return step_writes(first) && step_writes(last);
+}
+
+/* Can the order of these two uses of one object matter? (Of two that only read it, it cannot.) */
+static bool can_meet(const struct step *e, const struct step *other, bool changes)
+{
+	if (!same_object(e, other))
+		return false;
+	return step_writes(other) || (!changes && (step_writes(e) || !step_is_memory(e)));
+}
+
+/* Does `thread` use the object of e within NEAR of its steps around `at`, so that they can meet?
+ * changes: only if it changes it. */
+static bool used_near(const struct steps *s, const struct step *e, uint32_t thread, uint32_t at,
+		      bool changes)
+{
+	uint32_t before = 0, after = 0;
+
+	for (uint32_t k = at; k-- > 0 && before < NEAR;)
+		if (s->data[k].thread == thread && ++before && can_meet(e, &s->data[k], changes))
+			return true;
+	for (uint32_t k = at; k < s->len && after < NEAR; k++)
+		if (s->data[k].thread == thread && ++after && can_meet(e, &s->data[k], changes))
+			return true;
+	return false;
+}
+
+/* How many steps of its thread the block spans. */
+static uint32_t block_length(const struct finder *fd, const struct cure *c)
+{
+	const struct steps *s = c->to_in_passing ? fd->g : fd->f;
+	uint32_t from = c->to_in_passing ? fd->p->twin_of_failing[c->from] : c->from, n = 0;
+
+	for (uint32_t k = from; k != STEP_NONE && k < c->to; k++)
+		n += s->data[k].thread == s->data[c->to].thread;
+	return from == STEP_NONE ? UINT32_MAX : n;
+}
+
+uint32_t finder_cost(const struct finder *fd, const struct cure *c)
+{
+	uint32_t length = MIN(block_length(fd, c), 100000u);
+
+	return (length + 1) * (c->kind == BUG_MULTI_VARIABLE ? 2 : 1) * (c->to_in_passing ? 2 : 1) *
+	       (c->other_from != STEP_NONE ? 2 : 1);
+}
+
+/* Rule 5: B's next write of y's object, in the failing run or after y's twin in the passing one. */
+static void extend_block(struct finder *fd, uint32_t from, uint32_t x, uint32_t y)
+{
+	const struct step *ey = &fd->f->data[y];
+	const struct steps *runs[2] = { fd->f, fd->g };
+	uint32_t start[2] = { y + 1, fd->p->twin_of_failing[y] };
+
+	for (int i = 0; i < 2; i++)
+		for (uint32_t k = start[i], seen = 0;
+		     k != STEP_NONE && k < runs[i]->len && seen < NEAR; k++) {
+			const struct step *e = &runs[i]->data[k];
+
+			if (e->thread != ey->thread)
+				continue;
+			seen++;
+			if (step_writes(e) && same_object(e, ey) && e->site != ey->site) {
+				finder_add_block(fd, from, k, i == 1, x, BUG_ATOMICITY);
+				return;
+			}
+		}
+}
+
+/* Rules 1 and 4: walk back from x over B's steps, to the first that fits, or the first few. */
+static void block_in_second(struct finder *fd, uint32_t x, uint32_t y, bool same)
+{
+	const struct step *ey = &fd->f->data[y];
+	uint64_t other = 0;
+	unsigned found = 0;
+
+	for (uint32_t k = x, seen = 0; k-- > 0 && seen < NEAR;) {
+		const struct step *e = &fd->f->data[k];
+
+		if (e->thread != ey->thread)
+			continue;
+		seen++;
+		if (!of_a_kind(e, ey) || same != same_object(e, ey) || e->address == other)
+			continue;
+		if (same ? finder_unserializable(e, &fd->f->data[x], ey)
+			 : used_near(fd->f, e, fd->f->data[x].thread, x, true)) {
+			finder_add_block(fd, k, y, false, x,
+					 same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
+			if (same && step_is_memory(ey))
+				extend_block(fd, k, x, y);
+			if (same || ++found == MAX_OTHERS)
+				return;
+			other = e->address;
+		}
+	}
+}
+
+/* Rules 2 and 3, over the steps of A after `at` in one of the runs. */
+static bool block_after(struct finder *fd, const struct steps *s, uint32_t at, uint32_t x,
+			uint32_t y, bool same)
+{
+	const struct step *ex = &fd->f->data[x];
+	uint64_t other = 0;
+	unsigned found = 0;
+
+	for (uint32_t k = at, seen = 0; k < s->len && seen < NEAR; k++) {
+		const struct step *e = &s->data[k];
+
+		if (e->thread != ex->thread)
+			continue;
+		seen++;
+		if (!of_a_kind(e, ex) || same != same_object(e, ex) || e->site == ex->site ||
+		    e->address == other)
+			continue;
+		if (same ? finder_unserializable(ex, &fd->f->data[y], e)
+			 : used_near(fd->f, e, fd->f->data[y].thread, y, false)) {
+			finder_add_block(fd, x, k, s == fd->g, y,
+					 same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
+			other = e->address;
+			if (same || ++found == MAX_OTHERS)
+				return true;
+		}
+	}
+	return found > 0;
+}
+
+static void block_in_first(struct finder *fd, uint32_t x, uint32_t y, bool same)
+{
+	uint32_t twin = fd->p->twin_of_failing[x];
+
+	if (!block_after(fd, fd->f, y + 1, x, y, same) && twin != STEP_NONE)
+		block_after(fd, fd->g, twin + 1, x, y, same);
+}
+
+/* ---- the other side's block ---- */
+
+/* The farthest of the next few steps of its thread, from `at` on or back, that touches an object of
+ * the block; STEP_NONE. */
+static uint32_t farthest(const struct finder *fd, const struct steps *s, uint32_t at, int way,
+			 const struct cure *c)
+{
+	uint32_t found = STEP_NONE, thread = s->data[at].thread, seen = 0;
+
+	for (uint32_t k = at + (uint32_t)way; k < s->len && seen < BESIDE; k += (uint32_t)way) {
+		const struct step *e = &s->data[k];
+
+		if (e->thread != thread)
+			continue;
+		seen++;
+		if (step_is_memory(e) && e->kind != PLAIT_EV_FREE &&
+		    (same_object(e, &fd->f->data[c->from]) || same_object(e, cure_end(fd, c))))
+			found = k;
+	}
+	return found;
+}
+
+static const struct step *other_end(const struct finder *fd, const struct cure *c)
+{
+	return c->other_to_in_passing ? &fd->g->data[c->other_to] : &fd->f->data[c->other_to];
+}
+
+void finder_other_block(const struct finder *fd, struct cure *c)
+{
+	c->constraints[1] = atomic_block(&fd->f->data[c->other_from], other_end(fd, c));
+}
+
+static void add_other_side(struct finder *fd, const struct cure *block)
+{
+	struct cure c = *block;
+	uint32_t before, after, twin;
+
+	if (c.intruder == STEP_NONE || !step_is_memory(&fd->f->data[c.intruder]) ||
+	    fd->out->len >= fd->most)
+		return;
+	twin = fd->p->twin_of_failing[c.intruder];
+	before = farthest(fd, fd->f, c.intruder, -1, &c);
+	after = farthest(fd, fd->f, c.intruder, 1, &c);
+	if (after == STEP_NONE && twin != STEP_NONE) {
+		after = farthest(fd, fd->g, twin, 1, &c);
+		c.other_to_in_passing = after != STEP_NONE;
+	}
+	if (before == STEP_NONE && after == STEP_NONE)
+		return;
+	c.other_from = before != STEP_NONE ? before : c.intruder;
+	c.other_to = after != STEP_NONE ? after : c.intruder;
+	if (fd->f->data[c.other_from].site == other_end(fd, &c)->site)
+		return;
+	finder_other_block(fd, &c);
+	vec_push(fd->out, c);
+}
+
+/* ---- decisive pairs ---- */
+
+struct decisive {
+	uint32_t x[MAX_DECISIVE], y[MAX_DECISIVE];
+	size_t n;
+};
+
+static bool can_decide(const struct step *x, const struct step *y)
+{
+	return (step_is_memory(x) && step_is_memory(y)) ||
+	       (step_is_acquire(x) && step_is_acquire(y) && same_object(x, y));
+}
+
+static void add_decisive(struct decisive *d, const struct steps *f, uint32_t x, uint32_t y)
+{
+	if (d->n == MAX_DECISIVE || x == STEP_NONE || y == STEP_NONE || x >= y ||
+	    f->data[x].thread == f->data[y].thread || !can_decide(&f->data[x], &f->data[y]))
+		return;
+	for (size_t i = 0; i < d->n; i++)
+		if (d->x[i] == x && d->y[i] == y)
+			return;
+	d->x[d->n] = x;
+	d->y[d->n++] = y;
+}
+
+/* From the data flows that differ, nearest to the failure first. */
+static void decisive_flows(const struct finder *fd, struct decisive *d)
+{
+	for (size_t i = fd->p->nflows; i-- > 0;) {
+		const struct projection_flow *flow = &fd->p->flows[i];
+		uint32_t reader, writer;
+
+		if (flow->failing) {
+			add_decisive(d, fd->f, flow->from, flow->to);
+			continue;
+		}
+		/* the passing run's reader saw this write; the failing one's read too early */
+		reader = fd->p->twin_of_passing[flow->to];
+		writer = flow->from == STEP_NONE ? STEP_NONE : fd->p->twin_of_passing[flow->from];
+		add_decisive(d, fd->f, reader, writer);
+	}
+}
+
+/* ---- deadlocks ---- */
+
+static void find_deadlock(struct finder *fd)
+{
+	struct cure c = { .kind = BUG_DEADLOCK, .intruder = STEP_NONE, .other_from = STEP_NONE };
+
+	for (uint32_t i = 0; i < fd->f->len && c.nconstraints < CURE_CONSTRAINTS; i++) {
+		uint32_t held;
+
+		if (!fd->f->data[i].pending || !step_is_acquire(&fd->f->data[i]))
+			continue;
+		held = cure_held(fd->f, i);
+		if (held == STEP_NONE)
+			continue;
+		c.from = held;
+		c.to = i;
+		c.constraints[c.nconstraints++] = atomic_block(&fd->f->data[held], &fd->f->data[i]);
+	}
+	if (c.nconstraints)
+		vec_push(fd->out, c);
+}
+
+static bool waits_for_signal(const struct step *e)
+{
+	return e->kind == PLAIT_EV_WAIT || e->kind == PLAIT_EV_WOKEN;
+}
+
+/* The last signal, by another thread, to what step i waits for; STEP_NONE. */
+static uint32_t last_signal(const struct steps *s, uint32_t i)
+{
+	for (uint32_t k = i; k-- > 0;) {
+		const struct step *e = &s->data[k];
+
+		if ((e->kind == PLAIT_EV_SIGNAL || e->kind == PLAIT_EV_BROADCAST) &&
+		    e->address == s->data[i].address && e->thread != s->data[i].thread)
+			return k;
+	}
+	return STEP_NONE;
+}
+
+/* It woke one of several who waited, and perhaps the wrong one: it might wake them all. */
+static void add_broadcast(struct finder *fd, uint32_t signal, uint32_t waiting)
+{
+	struct cure c = { .kind = BUG_LOST_WAKEUP,
+			  .from = signal,
+			  .to = waiting,
+			  .intruder = STEP_NONE,
+			  .other_from = STEP_NONE,
+			  .nconstraints = 1 };
+
+	if (signal == STEP_NONE || fd->f->data[signal].kind != PLAIT_EV_SIGNAL)
+		return;
+	c.constraints[0] = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_BROADCAST,
+						      .a = by_site(&fd->f->data[signal]),
+						      .b = by_site(&fd->f->data[signal]) };
+	vec_push(fd->out, c);
+}
+
+/* A thread waits for a signal that came too early, or that woke somebody else: from its last look
+ * to the wait is a block, and so is what the signaller does under its lock. */
+static void find_lost_wakeup(struct finder *fd)
+{
+	for (uint32_t i = (uint32_t)fd->f->len; i-- > 0;) {
+		uint32_t k = i;
+
+		if (!fd->f->data[i].pending || !waits_for_signal(&fd->f->data[i]))
+			continue;
+		while (k-- > 0 && !(fd->f->data[k].thread == fd->f->data[i].thread &&
+				    step_is_memory(&fd->f->data[k])))
+			;
+		if (k != UINT32_MAX)
+			finder_add_block(fd, k, i, false, last_signal(fd->f, i), BUG_LOST_WAKEUP);
+		add_broadcast(fd, last_signal(fd->f, i), i);
+		return;
+	}
+}
+
+/* ---- orders ---- */
+
+static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t kind)
+{
+	struct cure c = { .kind = BUG_ORDER,
+			  .cost = UINT32_MAX,
+			  .other_from = STEP_NONE,
+			  .from = first,
+			  .to = then,
+			  .intruder = STEP_NONE,
+			  .nconstraints = 1 };
+
+	c.constraints[0] = (struct plait_constraint){ .kind = kind,
+						      .a = by_site(&fd->f->data[first]),
+						      .b = by_site(&fd->f->data[then]) };
+	c.constraints[0].a.nth = 1;
+	if (fd->f->data[first].site == fd->f->data[then].site) {
+		/* both do it: only the threads tell them apart */
+		c.constraints[0].a.thread = fd->f->data[first].thread;
+		c.constraints[0].b.thread = fd->f->data[then].thread;
+	}
+	vec_push(fd->out, c);
+}
+
+/* What every thread does cannot wait for all the others. */
+static bool done_by_one_thread(const struct steps *s, const struct step *e)
+{
+	for (uint32_t i = 0; i < s->len; i++)
+		if (s->data[i].site == e->site && s->data[i].thread != e->thread)
+			return false;
+	return true;
+}
+
+/* y before x; or, if only one thread does x, x after everything else. */
+static void add_orders(struct finder *fd, uint32_t x, uint32_t y)
+{
+	add_order(fd, y, x, PLAIT_CONSTRAINT_BEFORE);
+	if (done_by_one_thread(fd->f, &fd->f->data[x]) &&
+	    done_by_one_thread(fd->g, &fd->f->data[x]))
+		add_order(fd, y, x, PLAIT_CONSTRAINT_LATE);
+}
+
+void cures_find(const struct steps *failing, const struct alternate *alternate,
+		const struct projection *projection, bool deadlocked, struct cures *ret)
+{
+	struct finder fd = { failing, &alternate->passing, projection, ret, MAX_CURES };
+	uint32_t x = alternate->pair.first, y = alternate->pair.second;
+	struct decisive d = { .n = 0 };
+	size_t blocks;
+
+	memset(ret, 0, sizeof(*ret));
+	if (deadlocked) {
+		find_lost_wakeup(&fd);
+		find_deadlock(&fd);
+	}
+	if (!alternate->found)
+		return;
+	blocks = ret->len;
+	add_decisive(&d, failing, x, y);
+	decisive_flows(&fd, &d);
+	for (int same = 1; same >= 0; same--)
+		for (size_t i = 0; i < d.n; i++) {
+			block_in_second(&fd, d.x[i], d.y[i], same);
+			block_in_first(&fd, d.x[i], d.y[i], same);
+		}
+	for (size_t i = blocks, n = ret->len; i < n; i++) {
+		struct cure block = ret->data[i]; /* the array may move */
+
+		add_other_side(&fd, &block);
+	}
+	for (size_t i = blocks; i < ret->len; i++)
+		ret->data[i].cost = finder_cost(&fd, &ret->data[i]);
+	for (size_t i = 0; i < d.n; i++)
+		add_orders(&fd, d.x[i], d.y[i]);
+	add_orders(&fd, x, y);
+}

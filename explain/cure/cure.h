@@ -1,0 +1,79 @@
+/* explain/cure/cure.h - what kind of bug it is, judged by what cures it. */
+#ifndef EXPLAIN_CURE_CURE_H
+#define EXPLAIN_CURE_CURE_H
+
+#include "explain/explanation.h"
+#include "explain/find/projection.h"
+#include "explain/find/search.h"
+
+enum { CURE_CONSTRAINTS = 24 };
+
+/* A remedy: constraints by site (any thread, every occurrence), and the steps of the failing run it
+ * is about. */
+struct cure {
+	enum bug_kind kind;
+	uint32_t cost; /* how far-fetched it is: try the cheapest first */
+	struct plait_constraint constraints[CURE_CONSTRAINTS];
+	uint8_t block[CURE_CONSTRAINTS]; /* which constraints are copies of one (present_widen) */
+	size_t nconstraints;
+	uint32_t from; /* atomic: the block; order: what must come first; may be of the passing run
+			*/
+	uint32_t to;
+	bool loop;  /* begins and ends at one line: a whole round of a loop (present_widen) */
+	bool waits; /* its thread waits for a signal inside the block */
+	bool to_in_passing; /* `to` is a step of the passing run: the failing one ended before it */
+	uint32_t intruder; /* atomic: the step of another thread inside the block; else STEP_NONE */
+	/* atomic: what that thread does around the intruder must be one block too; from STEP_NONE:
+	 * no */
+	uint32_t other_from, other_to;
+	bool other_to_in_passing;
+	bool crossing; /* broken only when the two blocks meet as they do here (crossings.c) */
+};
+
+struct cures VEC_FIELDS(struct cure);
+
+/* Candidates, in no particular order; the cost says which to try first. */
+void cures_find(const struct steps *failing, const struct alternate *alternate,
+		const struct projection *projection, bool deadlocked, struct cures *ret);
+
+/* More of them, from the failing run alone: wherever another thread broke into what may have been a
+ * block. */
+void cures_anywhere(const struct steps *failing, const struct alternate *alternate,
+		    const struct projection *projection, struct cures *ret);
+
+/* ... and wherever two threads used two objects, each the first at one of them. */
+void cures_crossing(const struct steps *failing, const struct alternate *alternate,
+		    const struct projection *projection, struct cures *ret);
+
+/* The step that took the innermost lock a waiting thread holds; STEP_NONE. */
+uint32_t cure_held(const struct steps *s, uint32_t waiting);
+
+/* What came of many schedules. */
+struct cure_trial {
+	uint64_t runs;
+	uint64_t failed; /* the failure being explained */
+	uint64_t other;	 /* failed in another way: another bug, or another face of this one */
+	bool dropped;	 /* in some run the constraint had to give way */
+};
+
+struct trial_limits {
+	uint64_t runs, failures; /* stop after so many of either */
+	double seconds;
+	uint64_t seed; /* equal seeds: the same schedules with and without a cure */
+};
+
+/* Somebody who looks at the first runs of a trial, recorded: so many, or so many steps in all, and
+ * not longer than that. */
+struct trial_watch {
+	void (*see)(void *context, const struct explain_result *run);
+	void *context;
+	uint64_t runs, steps;
+	double seconds;
+};
+
+/* cure NULL: without any. watch NULL: nobody looks. */
+struct err *cure_try(const struct explain_runner *runner, const struct cure *cure,
+		     const struct trial_limits *limits, const struct trial_watch *watch,
+		     struct cure_trial *ret);
+
+#endif

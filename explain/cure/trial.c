@@ -1,0 +1,66 @@
+/* explain/cure/trial.c - remedies on trial: the same random schedules without and with them.
+ *
+ * Every other schedule is a neighbour of the failing one: the failure being explained is frequent
+ * there however rare it is elsewhere, so a few hundred runs can tell whether a remedy meets it. */
+#include "explain/cure/cure.h"
+
+#include "base/err.h"
+#include "base/log.h"
+
+#include <string.h>
+
+static struct err *one_run(const struct explain_runner *runner, const struct cure *cure, uint64_t i,
+			   uint64_t seed, bool record, struct explain_result *ret)
+{
+	static const uint32_t strategies[] = { PLAIT_STRATEGY_FOLLOW, PLAIT_STRATEGY_POS,
+					       PLAIT_STRATEGY_FOLLOW, PLAIT_STRATEGY_RANDOM,
+					       PLAIT_STRATEGY_FOLLOW, PLAIT_STRATEGY_PCT };
+	struct explain_request request = {
+		.strategy = strategies[i % ARRAY_SIZE(strategies)],
+		.seed = seed + i,
+		.disturbed = true,
+		.constraints = cure ? cure->constraints : NULL,
+		.nconstraints = cure ? cure->nconstraints : 0,
+		.record = record,
+	};
+
+	memset(ret, 0, sizeof(*ret));
+	return runner->run(runner->context, &request, ret);
+}
+
+static void count(struct cure_trial *t, const struct explain_result *r)
+{
+	t->runs++;
+	t->failed += r->failed && r->same_failure;
+	t->other += r->failed && !r->same_failure;
+	t->dropped |= r->constraint_dropped;
+}
+
+struct err *cure_try(const struct explain_runner *runner, const struct cure *cure,
+		     const struct trial_limits *limits, const struct trial_watch *watch,
+		     struct cure_trial *ret)
+{
+	double begin = clock_seconds(), now = begin;
+	struct err *err = NULL;
+	uint64_t steps = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	while (!err && ret->runs < limits->runs && now < begin + limits->seconds &&
+	       ret->failed + ret->other < limits->failures) {
+		bool record = watch && ret->runs < watch->runs && steps < watch->steps &&
+			      now < begin + watch->seconds;
+		struct explain_result r;
+
+		err = one_run(runner, cure, ret->runs, limits->seed, record, &r);
+		count(ret, &r);
+		if (!err && record)
+			watch->see(watch->context, &r);
+		steps += r.steps.len;
+		steps_deinit(&r.steps);
+		progress("testing %s: %llu of %llu schedules", cure ? "a cure" : "without a cure",
+			 (unsigned long long)ret->runs, (unsigned long long)limits->runs);
+		now = clock_seconds();
+	}
+	progress_done();
+	return err;
+}

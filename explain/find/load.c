@@ -1,0 +1,74 @@
+#include "explain/find/load.h"
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "trace/trace.h"
+
+#include <string.h>
+
+/* Access: its bytes. A freed block: all of it. Synchronisation: none. */
+static uint32_t size_of(const struct event *ev, struct map *blocks)
+{
+	if (event_is_access(ev->kind))
+		return (uint32_t)MIN(ev->n, UINT32_MAX);
+	if (ev->kind == PLAIT_EV_FREE)
+		return (uint32_t)MIN(map_get_or(blocks, ev->address, 1), UINT32_MAX);
+	return 0;
+}
+
+static uint64_t value_of(const struct event *ev)
+{
+	if (event_is_access(ev->kind))
+		return ev->value;
+	if (ev->kind == PLAIT_EV_WAIT || ev->kind == PLAIT_EV_WOKEN)
+		return ev->address2;
+	return (uint64_t)ev->result;
+}
+
+static void add_step(struct steps *s, const struct event *ev, struct map *blocks, uint32_t *counts)
+{
+	struct step e = { .thread = ev->thread,
+			  .kind = ev->kind,
+			  .site = ev->site,
+			  .clock = ev->clock,
+			  .address = ev->address,
+			  .value = value_of(ev),
+			  .size = size_of(ev, blocks),
+			  .source = STEP_NONE };
+
+	if (ev->kind == PLAIT_EV_ALLOC)
+		*map_put(blocks, ev->address, 0) = ev->n;
+	if (!step_reads(&e) && !step_writes(&e))
+		return;
+	e.index = counts[ev->thread]++;
+	vec_push(s, e);
+}
+
+struct err *steps_load(struct trace *trace, struct steps *ret)
+{
+	uint32_t nthreads = (uint32_t)trace_meta(trace)->nthreads;
+	_cleanup_(xfreep) uint32_t *counts = xcalloc(nthreads, sizeof(*counts));
+	_cleanup_(map_deinit) struct map blocks = { 0 }; /* address -> size */
+	_cleanup_(cursor_deinit) struct cursor cur;
+	const struct event *ev;
+	struct err *err;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->nthreads = nthreads;
+	if (trace_meta(trace)->clock != PLAIT_CLOCK_STEPS)
+		return err_new(
+			ERR_ENV,
+			"%s was not recorded under control: its order is not exact; `unplait "
+			"hunt` makes a recording that can be explained",
+			trace_path(trace));
+	cursor_init(&cur, trace, CURSOR_ALL, 0);
+	while (!(err = cursor_next(&cur, &ev)) && ev)
+		add_step(ret, ev, &blocks, counts);
+	if (err) {
+		steps_deinit(ret);
+		return err;
+	}
+	steps_link(ret);
+	return NULL;
+}

@@ -1,0 +1,350 @@
+/* explain/find/search.c - native runs until one passes.
+ *
+ * For each candidate pair (pairs.c), nearest to the failure first: follow the failing schedule up
+ * to the pair's first step, forbid that step until the second has run, and keep to the failing
+ * order of turns otherwise. A run that passes with the constraint honoured is an alternate; it is
+ * run again with recording on, and must pass again.
+ *
+ * The first alternate is not always the telling one: an inversion that merely gives the work to
+ * another thread passes too, and everything differs then. So the search goes on for a while, and
+ * the few alternates with the smallest difference (projection.c) are kept, the earlier found first
+ * when equal. Which of them tells the cause is decided by what cures it (cure.c).
+ *
+ * If none passes, again without keeping to the order of turns: the running thread stays. If none
+ * passes still, several threads meet the first step one after the other (a queue torn down while
+ * all its users still run): it waits until nobody else can go on. */
+#define LOG_DOMAIN "explain"
+#include "explain/find/search.h"
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "explain/find/projection.h"
+
+#include <string.h>
+
+enum { MAX_COMPARED = 60, RANDOM_RUNS = 120 };
+#define MIN_COMPARING 2.0 /* seconds */
+
+struct plait_pattern search_pattern(const struct steps *s, uint32_t i)
+{
+	const struct step *e = &s->data[i];
+	uint32_t nth = 0;
+
+	for (uint32_t k = 0; k <= i; k++) {
+		const struct step *o = &s->data[k];
+
+		nth += o->thread == e->thread && o->site == e->site && o->address == e->address;
+	}
+	return (struct plait_pattern){ .thread = e->thread,
+				       .site_low = e->site,
+				       .site_high = e->site,
+				       .nth = nth,
+				       .address = e->address };
+}
+
+/* BEFORE: the first waits for the second. LATE: it waits for everybody. */
+static struct plait_constraint inversion(const struct steps *s, const struct step_pair *p,
+					 uint32_t kind)
+{
+	return (struct plait_constraint){ .kind = kind,
+					  .a = search_pattern(s, p->second),
+					  .b = search_pattern(s, p->first) };
+}
+
+static struct err *try_pair(const struct explain_runner *runner, const struct steps *s,
+			    const struct step_pair *p, uint32_t kind, uint32_t strategy,
+			    bool record, struct explain_result *ret)
+{
+	struct plait_constraint c = inversion(s, p, kind);
+	struct explain_request request = { .prefix_steps = s->data[p->first].clock,
+					   .strategy = strategy,
+					   .constraints = &c,
+					   .nconstraints = 1,
+					   .record = record };
+
+	memset(ret, 0, sizeof(*ret));
+	return runner->run(runner->context, &request, ret);
+}
+
+/* Where in the passing run each step of the failing run comes again: the same thread, site, and
+ * how-manieth there. [failing.len]; STEP_NONE: nowhere. The caller frees it. */
+static uint32_t *find_again(const struct steps *failing, const struct steps *passing)
+{
+	uint32_t *again = xmalloc(failing->len * sizeof(*again));
+	_cleanup_(map_deinit) struct map count = { 0 }, at = { 0 };
+
+	for (uint32_t k = 0; k < passing->len; k++) {
+		uint64_t place =
+			hash_u64((uint64_t)passing->data[k].thread << 32 | passing->data[k].site);
+		uint64_t nth = ++*map_put(&count, place, 0);
+
+		*map_put(&at, place + nth, 0) = k + 1;
+	}
+	map_clear(&count);
+	for (uint32_t i = 0; i < failing->len; i++) {
+		uint64_t place =
+			hash_u64((uint64_t)failing->data[i].thread << 32 | failing->data[i].site);
+		uint64_t nth = ++*map_put(&count, place, 0);
+
+		again[i] = (uint32_t)map_get_or(&at, place + nth, 0) - 1;
+	}
+	return again;
+}
+
+/* Did the passing run really do the second before the first? (The first may not happen at all.) */
+static bool is_inverted(const uint32_t *again, const struct step_pair *p)
+{
+	uint32_t first = again[p->first], second = again[p->second];
+
+	return second != STEP_NONE && (first == STEP_NONE || second < first);
+}
+
+static bool inverted(const struct steps *failing, const struct step_pair *p,
+		     const struct steps *passing)
+{
+	_cleanup_(xfreep) uint32_t *again = find_again(failing, passing);
+
+	return is_inverted(again, p);
+}
+
+static bool passed(const struct explain_result *r)
+{
+	return !r->failed && !r->constraint_dropped;
+}
+
+/* The pair nearest to the failure that a passing run has the other way round; else one whose second
+ * step it does not get to: control flow differs. */
+static bool find_inverted(const struct steps *failing, const struct step_pairs *pairs,
+			  const struct steps *passing, struct step_pair *ret)
+{
+	_cleanup_(xfreep) uint32_t *again = find_again(failing, passing);
+
+	for (size_t i = 0; i < pairs->len; i++)
+		if (is_inverted(again, &pairs->data[i])) {
+			*ret = pairs->data[i];
+			return true;
+		}
+	for (size_t i = 0; i < pairs->len; i++)
+		if (again[pairs->data[i].second] == STEP_NONE) {
+			*ret = pairs->data[i];
+			return true;
+		}
+	return false;
+}
+
+/* When no single inversion is enough (the program fails nearly always), share as much of the
+ * failing schedule as possible: leave it at one of its switches, the latest first, and go on
+ * without preemption. */
+static struct err *search_prefixes(const struct explain_runner *runner, const struct steps *failing,
+				   const struct step_pairs *pairs, double end,
+				   struct alternates *ret)
+{
+	static const uint32_t ways[] = { PLAIT_STRATEGY_STAY, PLAIT_STRATEGY_FAIR };
+	struct err *err = NULL;
+
+	for (size_t i = failing->len * ARRAY_SIZE(ways); i-- > 0 && !ret->len && !err;) {
+		size_t at = i / ARRAY_SIZE(ways);
+		struct explain_request request = { .prefix_steps = failing->data[at].clock,
+						   .strategy = ways[i % ARRAY_SIZE(ways)] };
+		struct explain_result r;
+
+		if (at && failing->data[at].thread == failing->data[at - 1].thread)
+			continue;
+		if (clock_seconds() > end)
+			break;
+		ret->pairs_tried++;
+		progress("looking for a passing schedule with a long common start");
+		err = runner->run(runner->context, &request, &r);
+		if (err || !passed(&r))
+			continue;
+		request.record = true;
+		err = runner->run(runner->context, &request, &r);
+		if (!err && passed(&r) &&
+		    find_inverted(failing, pairs, &r.steps, &ret->data[0].pair)) {
+			ret->data[0].found = true;
+			ret->data[0].passing = r.steps;
+			ret->len = 1;
+		} else {
+			steps_deinit(&r.steps);
+		}
+	}
+	return err;
+}
+
+struct search {
+	const struct explain_runner *runner;
+	const struct steps *failing;
+	uint32_t failed;
+	struct step_pairs pairs;
+	uint64_t max_pairs;
+	double begin, end; /* seconds */
+	double stage_end;  /* of this way of looking: others want their turn */
+	size_t compared;
+	struct alternates *best;
+};
+
+/* How much differs: what the report would have to show. */
+static size_t difference(const struct search *s, const struct steps *passing)
+{
+	struct projection p;
+	size_t n;
+
+	projection_make(s->failing, passing, s->failed, &p);
+	n = p.nflows;
+	for (size_t i = 0; i < s->failing->len; i++)
+		n += p.show_failing[i] != 0;
+	for (size_t i = 0; i < passing->len; i++)
+		n += p.show_passing[i] != 0;
+	projection_deinit(&p);
+	return n;
+}
+
+static bool same_places(const struct search *s, const struct step_pair *a,
+			const struct step_pair *b)
+{
+	const struct step *d = s->failing->data;
+
+	return d[a->first].site == d[b->first].site && d[a->second].site == d[b->second].site;
+}
+
+/* Of alternates at the same two places of the program the first found stays, which is nearest to
+ * the failure; of the others those that differ least. */
+static void keep_best(struct search *s, const struct step_pair *pair, struct steps *passing)
+{
+	struct alternates *best = s->best;
+	struct alternate new = { true, *pair, *passing, difference(s, passing) };
+	size_t at = 0;
+
+	log_debug(1, "steps %u and %u the other way round: passes, difference %zu", pair->first,
+		  pair->second, new.difference);
+	s->compared++;
+	while (at < best->len && best->data[at].difference <= new.difference)
+		at++;
+	for (size_t i = 0; i < best->len; i++)
+		if (same_places(s, &best->data[i].pair, pair))
+			at = MAX_ALTERNATES;
+	if (at == MAX_ALTERNATES) {
+		steps_deinit(passing);
+		return;
+	}
+	if (best->len == MAX_ALTERNATES)
+		steps_deinit(&best->data[--best->len].passing);
+	memmove(&best->data[at + 1], &best->data[at], (best->len - at) * sizeof(best->data[0]));
+	best->data[at] = new;
+	best->len++;
+}
+
+void alternates_deinit(struct alternates *a)
+{
+	for (size_t i = 0; i < a->len; i++)
+		steps_deinit(&a->data[i].passing);
+	memset(a, 0, sizeof(*a));
+}
+
+/* Looking for a better alternate takes no longer than a few times what the first one took. */
+static bool enough(const struct search *s, size_t tried, double first_found)
+{
+	double now = clock_seconds();
+
+	if (tried >= s->max_pairs || now > s->stage_end)
+		return true;
+	return s->best->len && (s->compared >= MAX_COMPARED ||
+				now > first_found + MAX(MIN_COMPARING, first_found - s->begin));
+}
+
+static struct err *search_pairs(struct search *s, uint32_t kind, uint32_t strategy)
+{
+	double first_found = 0;
+
+	s->stage_end = MIN(s->end, clock_seconds() + (s->end - s->begin) / 4);
+	for (size_t i = 0; i < s->pairs.len && !enough(s, i, first_found); i++) {
+		const struct step_pair *pair = &s->pairs.data[i];
+		struct explain_result r;
+		struct err *err;
+
+		if (!s->best->len)
+			s->best->pairs_tried++;
+		progress("looking for the nearest passing schedule: pair %zu of %zu", i + 1,
+			 s->pairs.len);
+		err = try_pair(s->runner, s->failing, pair, kind, strategy, false, &r);
+		log_debug(2, "steps %u and %u, constraint %u, strategy %u: %s%s", pair->first,
+			  pair->second, kind, strategy, r.failed ? "fails" : "passes",
+			  r.constraint_dropped ? ", dropped" : "");
+		if (!err && !passed(&r))
+			continue;
+		if (!err)
+			err = try_pair(s->runner, s->failing, pair, kind, strategy, true, &r);
+		if (err)
+			return err;
+		if (!passed(&r) || !inverted(s->failing, pair, &r.steps)) {
+			steps_deinit(&r.steps);
+			continue;
+		}
+		if (!s->best->len)
+			first_found = clock_seconds();
+		keep_best(s, pair, &r.steps);
+	}
+	return NULL;
+}
+
+/* The last resort: leave the failing schedule somewhere, later first, and go on at random. */
+static struct err *search_random(struct search *s)
+{
+	static const uint32_t ways[] = { PLAIT_STRATEGY_RANDOM, PLAIT_STRATEGY_POS,
+					 PLAIT_STRATEGY_PCT };
+
+	for (uint64_t i = 0; i < RANDOM_RUNS && s->best->len < MAX_ALTERNATES; i++) {
+		size_t at = (size_t)((RANDOM_RUNS - 1 - i) * (s->failing->len - 1) / RANDOM_RUNS);
+		struct explain_request request = { .prefix_steps = s->failing->data[at].clock,
+						   .strategy = ways[i % ARRAY_SIZE(ways)],
+						   .seed = i + 1 };
+		struct step_pair pair;
+		struct explain_result r;
+		struct err *err;
+
+		if (clock_seconds() > s->end)
+			break;
+		s->best->pairs_tried += !s->best->len;
+		err = s->runner->run(s->runner->context, &request, &r);
+		if (!err && !passed(&r))
+			continue;
+		request.record = true;
+		if (!err)
+			err = s->runner->run(s->runner->context, &request, &r);
+		if (err)
+			return err;
+		if (passed(&r) && find_inverted(s->failing, &s->pairs, &r.steps, &pair))
+			keep_best(s, &pair, &r.steps);
+		else
+			steps_deinit(&r.steps);
+	}
+	return NULL;
+}
+
+struct err *search_alternate(const struct explain_runner *runner, const struct steps *failing,
+			     uint32_t failed, const struct search_budget *budget,
+			     struct alternates *ret)
+{
+	struct search s = { .runner = runner, .failing = failing, .failed = failed, .best = ret };
+	struct err *err;
+
+	memset(ret, 0, sizeof(*ret));
+	s.begin = clock_seconds();
+	s.end = s.begin + (budget->seconds > 0 ? budget->seconds : 30);
+	s.max_pairs = budget->max_pairs ? budget->max_pairs : 500;
+	pairs_find(failing, &s.pairs);
+	err = search_pairs(&s, PLAIT_CONSTRAINT_BEFORE, PLAIT_STRATEGY_FOLLOW);
+	if (!err && !ret->len)
+		err = search_pairs(&s, PLAIT_CONSTRAINT_BEFORE, PLAIT_STRATEGY_STAY);
+	if (!err && !ret->len)
+		err = search_pairs(&s, PLAIT_CONSTRAINT_LATE, PLAIT_STRATEGY_STAY);
+	if (!err && !ret->len)
+		err = search_prefixes(runner, failing, &s.pairs, s.end, ret);
+	if (!err && !ret->len && failing->len)
+		err = search_random(&s);
+	progress_done();
+	vec_deinit(&s.pairs);
+	return err;
+}

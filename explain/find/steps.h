@@ -1,0 +1,49 @@
+/* explain/find/steps.h - a run as explain looks at it: its events in one total order.
+ * Only what takes part in communication is kept: accesses and synchronisation. */
+#ifndef EXPLAIN_FIND_STEPS_H
+#define EXPLAIN_FIND_STEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STEP_NONE UINT32_MAX
+
+struct step {
+	uint32_t thread;
+	uint32_t index; /* how-manieth step of its thread, from 0 */
+	uint32_t kind;	/* enum plait_event_kind */
+	uint32_t site;
+	uint64_t clock; /* events of the whole run before it, shown or not: what decisions count by
+			 */
+	uint64_t address; /* object accessed, lock, condition variable ... */
+	uint64_t value;	  /* value read or written; result of a synchronisation call */
+	uint32_t size;	  /* bytes; 0 for synchronisation */
+	bool pending;	  /* at the end of the run the thread still waits to do this */
+	uint32_t source; /* step whose effect it observes (steps_link), STEP_NONE = initial state */
+};
+
+struct steps {
+	struct step *data;
+	size_t len, cap;
+	uint32_t nthreads;
+};
+
+void steps_deinit(struct steps *s);
+
+/* What a kind does to the object at its address. */
+bool step_writes(const struct step *s); /* changes it: write, unlock, signal, post ... */
+bool step_reads(const struct step *s);	/* depends on it: read, lock, woken, sem-wait ... */
+bool step_is_memory(const struct step *s);
+bool step_is_acquire(const struct step *s); /* lock, rdlock, wrlock and successful tries */
+bool step_is_release(const struct step *s);
+/* Two steps of different threads whose order can matter. */
+bool step_conflicts(const struct step *a, const struct step *b);
+
+/* Fill in `source` of every step: the last writing step before it that overlaps it (for wide
+ * accesses the latest of them). */
+void steps_link(struct steps *s);
+/* How often the running thread changes. */
+size_t steps_switches(const struct steps *s);
+
+#endif

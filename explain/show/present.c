@@ -1,0 +1,583 @@
+/* explain/show/present.c - from steps to what a person reads.
+ *
+ * Names come from the trace's symbols: the source's own words for an object where the site has
+ * them. Source lines are read from the files debug info names, looked for in the directory of the
+ * plait's command and in the current one; a file that is not there costs its line, nothing else. */
+#include "explain/show/present.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "explain/show/presenter.h"
+#include "debug/names.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXCERPT_LINES = 3 }; /* on each side */
+
+/* ---- source lines ---- */
+
+static struct err *read_somewhere(const struct presenter *p, const char *path, struct strbuf *ret)
+{
+	_cleanup_(xfreep) char *in_cwd = NULL, *beside = NULL;
+	struct err *err = file_read(path, ret);
+	const char *slash;
+
+	if (!err || path[0] == '/')
+		return err;
+	if (p->meta->cwd) {
+		err_free(err);
+		in_cwd = xasprintf("%s/%s", p->meta->cwd, path);
+		err = file_read(in_cwd, ret);
+	}
+	slash = p->meta->nmodules ? strrchr(p->meta->modules[0].path, '/') : NULL;
+	if (err && slash) {
+		err_free(err);
+		beside = xasprintf("%.*s/%s", (int)(slash - p->meta->modules[0].path),
+				   p->meta->modules[0].path, path);
+		err = file_read(beside, ret);
+	}
+	return err;
+}
+
+static const struct strbuf *source_text(struct presenter *p, const char *path)
+{
+	struct source_file *f;
+	struct err *err;
+
+	for (size_t i = 0; i < p->files.len; i++)
+		if (strcmp(p->files.data[i].path, path) == 0)
+			return &p->files.data[i].text;
+	f = vec_add(&p->files);
+	f->path = xstrdup(path);
+	err = read_somewhere(p, path, &f->text);
+	err_free(err);
+	return &vec_last(&p->files)->text;
+}
+
+/* Start of line number n (from 1); NULL when there is none. */
+static const char *line_start(const char *text, uint32_t n)
+{
+	for (; text && n > 1; n--) {
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return text && *text ? text : NULL;
+}
+
+static void add_source(struct presenter *p, struct shown_event *e)
+{
+	const char *text = strbuf_str(source_text(p, e->file));
+	const char *line = line_start(text, e->line), *first, *end;
+	uint32_t from = e->line > EXCERPT_LINES ? e->line - EXCERPT_LINES : 1;
+
+	if (!line || !e->line)
+		return;
+	first = line_start(text, from);
+	end = line_start(text, e->line + EXCERPT_LINES + 1);
+	e->excerpt_line = from;
+	e->excerpt = end ? arena_strndup(&p->x->arena, first, (size_t)(end - first - 1))
+			 : arena_strdup(&p->x->arena, first);
+	while (isspace((unsigned char)*line) && *line != '\n')
+		line++;
+	e->source = arena_strndup(&p->x->arena, line, strcspn(line, "\n"));
+}
+
+/* ---- events ---- */
+
+static const char *value_text(struct presenter *p, const struct step *s)
+{
+	int64_t v = (int64_t)s->value;
+
+	if (!step_is_memory(s) || !s->size || s->size > 8)
+		return NULL;
+	if (s->pending)
+		return "not reached";
+	if (s->size < 8)
+		v = (int64_t)(s->value << (64 - 8 * s->size)) >> (64 - 8 * s->size);
+	if (v >= 0 && (uint64_t)v > 0xffffff)
+		return arena_printf(&p->x->arena, "0x%" PRIx64, (uint64_t)v);
+	return arena_printf(&p->x->arena, "%" PRId64, v);
+}
+
+/* What a name begins with, and what a person would write. */
+static const char *const plain_words[][2] = { { "struct ", "" },
+					      { "class ", "" },
+					      { "union ", "" },
+					      { "_Znwm@", "new@" },
+					      { "_Znam@", "new@" } };
+
+static struct err *object_name(struct presenter *p, const struct step *s, const char **ret)
+{
+	_cleanup_(strbuf_deinit) struct strbuf name = { 0 };
+	struct event ev = { .thread = s->thread,
+			    .kind = (uint8_t)s->kind,
+			    .clock = s->clock,
+			    .site = s->site,
+			    .address = s->address,
+			    .n = s->size };
+	struct err *err = symbols_event_object(p->symbols, &ev, &name);
+	const char *text = strbuf_str(&name), *begin = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(plain_words); i++)
+		if (strncmp(text, plain_words[i][0], strlen(plain_words[i][0])) == 0) {
+			text += strlen(plain_words[i][0]);
+			begin = plain_words[i][1];
+			break;
+		}
+	if (!err && *text)
+		*ret = arena_printf(&p->x->arena, "%s%s", begin, text);
+	return err;
+}
+
+/* A name for an address, not for a thing: "calloc@main.c:30", "stack 0-2816", "memory#3". */
+static bool is_anonymous(const char *name)
+{
+	return !name || strchr(name, '@') || strchr(name, '#') || strncmp(name, "stack ", 6) == 0;
+}
+
+/* The lock of an allocated object has no name but the one in the call: "q->lock". */
+static const char *name_in_call(struct presenter *p, const char *source)
+{
+	static const char *const calls[] = { "pthread_",    "sem_",	  "mtx_",
+					     "cnd_",	    "lock_guard", "unique_lock",
+					     "scoped_lock", "shared_lock" };
+	const char *at = NULL;
+	size_t len;
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls) && !at; i++)
+		at = strstr(source, calls[i]);
+	at = at ? strpbrk(at, "({") : NULL;
+	if (!at)
+		return NULL;
+	at += 1 + (at[1] == '&');
+	len = strcspn(at, ",)}");
+	return len && strcspn(at, "(") >= len ? arena_strndup(&p->x->arena, at, len) : NULL;
+}
+
+/* A destructor unlocks without saying what: by the name it was locked by. */
+static void name_lock(struct presenter *p, uint64_t address, struct shown_event *e)
+{
+	const char *name = e->source ? name_in_call(p, e->source) : NULL;
+	uint64_t *known = map_put(&p->lock_names, address, 0);
+
+	if (!*known && name)
+		*known = (uint64_t)(uintptr_t)name;
+	if (*known)
+		e->object = (const char *)(uintptr_t)*known;
+}
+
+enum { MAX_PLACES = 8 };
+
+/* Inlined code may know no more than the allocation; another place that touches the same bytes may
+ * know the member. */
+static struct err *name_elsewhere(struct presenter *p, const struct step *s, const char **ret)
+{
+	uint32_t tried[MAX_PLACES] = { s->site }, n = 1;
+	uint64_t *known = map_find(&p->names, s->address);
+	const char *name = NULL;
+	struct err *err = NULL;
+
+	for (size_t i = 0; !known && p->others && i < p->others->len && n < MAX_PLACES; i++) {
+		const struct step *o = &p->others->data[i];
+		bool again = o->address != s->address || o->size != s->size || !o->site;
+
+		for (uint32_t k = 0; k < n && !again; k++)
+			again = tried[k] == o->site;
+		if (again)
+			continue;
+		tried[n++] = o->site;
+		err = object_name(p, o, &name);
+		if (err)
+			return err;
+		if (!is_anonymous(name))
+			break;
+		name = NULL;
+	}
+	if (!known) {
+		known = map_put(&p->names, s->address, 0);
+		*known = (uint64_t)(uintptr_t)name;
+	}
+	if (*known)
+		*ret = (const char *)(uintptr_t)*known;
+	return NULL;
+}
+
+static const char *or_null(struct presenter *p, const char *s)
+{
+	return s && *s ? arena_strdup(&p->x->arena, s) : NULL;
+}
+
+struct err *presenter_event(struct presenter *p, const struct step *s, struct shown_event *e)
+{
+	struct code_point at;
+	struct err *err;
+
+	e->thread = s->thread;
+	e->index = s->index;
+	e->position = s->clock;
+	/* a thread that waits is woken and joins later, if ever */
+	e->op = s->pending && s->kind == PLAIT_EV_WOKEN ? "wait" : event_kind_name(s->kind);
+	e->value = value_text(p, s);
+	if (symbols_site(p->symbols, s->site, &at)) {
+		e->file = or_null(p, at.file);
+		e->line = at.line;
+		e->function = or_null(p, at.function);
+	}
+	if (e->file)
+		add_source(p, e);
+	err = s->kind == PLAIT_EV_JOIN ? NULL : object_name(p, s, &e->object);
+	if (!err && is_anonymous(e->object)) {
+		if (step_is_memory(s))
+			err = name_elsewhere(p, s, &e->object);
+		else
+			name_lock(p, s->address, e);
+	}
+	return err;
+}
+
+/* Same thread, place and operation directly after one another: a loop; the first stands for all. */
+static bool repeats(const struct shown_event *a, const struct shown_event *b)
+{
+	return a->thread == b->thread && a->line == b->line && a->op == b->op && !b->failure &&
+	       a->reordered == b->reordered && a->only_here == b->only_here && a->file && b->file &&
+	       strcmp(a->file, b->file) == 0 &&
+	       (!a->object || !b->object || strcmp(a->object, b->object) == 0);
+}
+
+struct side {
+	const struct steps *steps;
+	const uint8_t *show;
+	struct shown_schedule *out;
+	uint32_t *at; /* [step]: index in out->events, or STEP_NONE */
+};
+
+static struct err *present_side(struct presenter *p, struct side *side)
+{
+	VEC(struct shown_event) events = { 0 };
+	struct err *err = NULL;
+
+	side->at = xmalloc(side->steps->len * sizeof(*side->at));
+	memset(side->at, 0xff, side->steps->len * sizeof(*side->at));
+	for (uint32_t i = 0; i < side->steps->len && !err; i++) {
+		struct shown_event e = { 0 };
+
+		if (!side->show[i])
+			continue;
+		e.reordered = side->show[i] & PROJECT_REORDERED;
+		e.only_here = side->show[i] & PROJECT_ONLY_HERE;
+		e.failure = side->show[i] & PROJECT_FAILURE;
+		err = presenter_event(p, &side->steps->data[i], &e);
+		e.switched = events.len && vec_last(&events)->thread != e.thread;
+		if (events.len && repeats(vec_last(&events), &e)) {
+			vec_last(&events)->repeats++;
+			side->at[i] = (uint32_t)events.len - 1;
+			continue;
+		}
+		side->at[i] = (uint32_t)events.len;
+		vec_push(&events, e);
+	}
+	side->out->events =
+		arena_memdup(&p->x->arena, events.data, events.len * sizeof(*events.data));
+	side->out->len = events.len;
+	side->out->events_total =
+		side->steps->len ? side->steps->data[side->steps->len - 1].clock + 1 : 0;
+	side->out->switches = steps_switches(side->steps);
+	vec_deinit(&events);
+	return err;
+}
+
+static void present_flows(struct presenter *p, const struct projection *projection,
+			  const struct side *failing, const struct side *passing)
+{
+	struct explanation *x = p->x;
+
+	x->flows = arena_array(&x->arena, struct shown_flow, projection->nflows);
+	for (size_t i = 0; i < projection->nflows; i++) {
+		const struct projection_flow *f = &projection->flows[i];
+		const struct side *side = f->failing ? failing : passing;
+		struct shown_flow shown = { .failing = f->failing,
+					    .from = f->from == STEP_NONE ? STEP_NONE
+									 : side->at[f->from],
+					    .to = side->at[f->to] };
+		bool known = f->from != STEP_NONE && shown.from == STEP_NONE;
+
+		for (size_t k = 0; k < x->nflows && !known; k++)
+			known = x->flows[k].failing == shown.failing &&
+				x->flows[k].from == shown.from && x->flows[k].to == shown.to;
+		if (!known && shown.to != STEP_NONE)
+			x->flows[x->nflows++] = shown;
+	}
+}
+
+static void present_threads(struct explanation *x, const struct trace_meta *meta)
+{
+	if (x->threads)
+		return;
+	x->nthreads = meta->nthreads;
+	x->threads = arena_array(&x->arena, const char *, meta->nthreads);
+	for (size_t i = 0; i < meta->nthreads; i++)
+		x->threads[i] = arena_strdup(&x->arena, meta->threads[i].name);
+}
+
+/* The passing run may get to create threads that the failing one did not. */
+static void name_new_threads(struct explanation *x, size_t n)
+{
+	const char **more;
+
+	if (n <= x->nthreads)
+		return;
+	more = arena_array(&x->arena, const char *, n);
+	for (size_t i = 0; i < n; i++)
+		more[i] = i < x->nthreads ? x->threads[i] : arena_printf(&x->arena, "t%zu", i);
+	x->threads = more;
+	x->nthreads = n;
+}
+
+struct err *presenter_init(struct presenter *p, struct explanation *x, struct trace *trace)
+{
+	memset(p, 0, sizeof(*p));
+	p->x = x;
+	p->meta = trace_meta(trace);
+	present_threads(x, p->meta);
+	return symbols_open(trace, &p->symbols);
+}
+
+void presenter_deinit(struct presenter *p)
+{
+	for (size_t i = 0; i < p->files.len; i++) {
+		free(p->files.data[i].path);
+		strbuf_deinit(&p->files.data[i].text);
+	}
+	vec_deinit(&p->files);
+	map_deinit(&p->lock_names);
+	map_deinit(&p->names);
+	symbols_close(p->symbols);
+}
+
+struct err *present_schedules(struct explanation *x, struct trace *trace,
+			      const struct steps *failing, const struct alternate *alternate,
+			      const struct projection *projection)
+{
+	struct side f = { failing, projection->show_failing, &x->failing, NULL };
+	struct side g = { &alternate->passing, projection->show_passing, &x->passing, NULL };
+	struct presenter p;
+	struct err *err = presenter_init(&p, x, trace);
+
+	p.others = failing;
+	name_new_threads(x, alternate->passing.nthreads);
+	x->pair[0] = x->pair[1] = UINT32_MAX;
+	if (!err)
+		err = present_side(&p, &f);
+	if (!err && alternate->found)
+		err = present_side(&p, &g);
+	if (!err && alternate->found) {
+		present_flows(&p, projection, &f, &g);
+		x->pair[0] = f.at[alternate->pair.first];
+		x->pair[1] = f.at[alternate->pair.second];
+	}
+	free(f.at);
+	free(g.at);
+	presenter_deinit(&p);
+	return err;
+}
+
+/* ---- copies of a line ---- */
+
+struct site_list VEC_FIELDS(uint32_t);
+
+static bool same_line(const struct plait_site *a, const struct plait_site *b)
+{
+	return a->kind == b->kind && a->line == b->line && a->column == b->column &&
+	       a->file == b->file;
+}
+
+static void find_copies(struct symbols *symbols, uint32_t site, struct site_list *ret)
+{
+	uint32_t local;
+	const struct sites *table = symbols_sites(symbols, site, &local);
+
+	if (!table) {
+		vec_push(ret, site);
+		return;
+	}
+	for (uint32_t i = 0; i < table->header.nsites; i++)
+		if (same_line(&table->sites[i], &table->sites[local]))
+			vec_push(ret, site - local + i);
+}
+
+/* Which function the code of a site ended up in, after inlining. */
+static uint32_t host_of(struct symbols *symbols, uint32_t site)
+{
+	uint32_t local;
+	const struct sites *table = symbols_sites(symbols, site, &local);
+
+	return table ? table->sites[local].ir_function : UINT32_MAX;
+}
+
+/* Leave in `list` what has a copy of the other end of the block in its own function. */
+static void keep_paired(struct symbols *symbols, struct site_list *list,
+			const struct site_list *others)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->len; i++) {
+		uint32_t host = host_of(symbols, list->data[i]);
+		bool paired = false;
+
+		for (size_t k = 0; k < others->len && !paired; k++)
+			paired = host_of(symbols, others->data[k]) == host;
+		if (paired)
+			list->data[kept++] = list->data[i];
+	}
+	list->len = kept;
+}
+
+/* The nearest copy of the block's last line after its first one, in the same function if that is
+ * asked for; else the i-th. */
+static uint32_t end_for(struct symbols *symbols, const struct site_list *to, uint32_t from,
+			size_t i, bool together)
+{
+	uint32_t best = to->data[MIN(i, to->len - 1)], host = host_of(symbols, from);
+	bool fits = !together || host_of(symbols, best) == host;
+
+	for (size_t k = 0; k < to->len; k++) {
+		uint32_t site = to->data[k];
+
+		if (together && host_of(symbols, site) != host)
+			continue;
+		if (!fits || (site >= from && (best < from || site < best)))
+			best = site;
+		fits = true;
+	}
+	return best;
+}
+
+/* Each copy of the block's first line with the nearest later copy of its last. Of a block within
+ * one function the copies are, too: a helper's line that is inlined in two places begins no block
+ * in the one and ends it in the other. */
+static void widen(struct symbols *symbols, const struct plait_constraint *c, uint8_t block,
+		  struct cure *out)
+{
+	struct site_list from = { 0 }, to = { 0 };
+	bool together = c->kind == PLAIT_CONSTRAINT_ATOMIC &&
+			host_of(symbols, c->a.site_low) == host_of(symbols, c->b.site_low);
+
+	if (c->kind != PLAIT_CONSTRAINT_LATE)
+		find_copies(symbols, c->a.site_low, &from);
+	else
+		vec_push(&from, c->a.site_low);
+	find_copies(symbols, c->b.site_low, &to);
+	for (size_t i = 0; i < from.len && !out->nconstraints; i++)
+		out->loop |= from.data[i] == c->b.site_low;
+	if (together) {
+		keep_paired(symbols, &from, &to);
+		keep_paired(symbols, &to, &from);
+	}
+	for (size_t i = 0; i < MAX(from.len, to.len) && out->nconstraints < CURE_CONSTRAINTS; i++) {
+		struct plait_constraint copy = *c;
+		uint32_t f = from.data[MIN(i, from.len - 1)], best = to.data[MIN(i, to.len - 1)];
+
+		if (from.len > 1)
+			best = end_for(symbols, &to, f, i, together);
+		copy.a.site_low = copy.a.site_high = f;
+		copy.b.site_low = copy.b.site_high = best;
+		out->block[out->nconstraints] = block;
+		out->constraints[out->nconstraints++] = copy;
+	}
+	vec_deinit(&from);
+	vec_deinit(&to);
+}
+
+struct err *present_widen(struct trace *trace, struct cure *cure)
+{
+	struct symbols *symbols = NULL;
+	struct cure wide = *cure;
+	struct err *err = symbols_open(trace, &symbols);
+
+	wide.nconstraints = 0;
+	for (size_t i = 0; i < cure->nconstraints && !err; i++)
+		widen(symbols, &cure->constraints[i], cure->block[i], &wide);
+	symbols_close(symbols);
+	if (!err)
+		*cure = wide;
+	return err;
+}
+
+/* Is it in the C library, or in another that came with the system? */
+static bool in_system_library(const struct trace_meta *m, uint64_t pc)
+{
+	for (size_t i = 0; i < m->nmodules; i++)
+		if (pc >= m->modules[i].low && pc < m->modules[i].high)
+			return strncmp(m->modules[i].path, "/usr/", 5) == 0 ||
+			       strncmp(m->modules[i].path, "/lib", 4) == 0;
+	return true;
+}
+
+/* Where a signal struck is exact, every other frame is a return address. */
+static uint64_t frame_pc(const struct plait_failure *f, uint32_t i)
+{
+	return f->frames[i] - (i > 0);
+}
+
+/* The innermost frame of the program itself: not libc's, and not the runtime's, which it calls
+ * through rt/ (and which calls its threads: only the innermost frames are meant). */
+static uint32_t own_frame(struct symbols *symbols, const struct trace_meta *meta,
+			  const struct plait_failure *f)
+{
+	uint32_t found = UINT32_MAX;
+
+	for (uint32_t i = 0; i < f->nframes; i++) {
+		struct code_point at;
+
+		if (in_system_library(meta, frame_pc(f, i)) ||
+		    !symbols_pc(symbols, frame_pc(f, i), &at) || !at.file[0] || !at.line)
+			continue;
+		if (strncmp(at.file, "rt/", 3) == 0) {
+			found = UINT32_MAX;
+		} else if (strncmp(at.file, "sched/", 6) != 0) {
+			return i;
+		} else if (found == UINT32_MAX) {
+			found = i; /* ours, if rt/ comes next */
+		}
+	}
+	return found;
+}
+
+const char *present_failure(struct explanation *x, struct trace *trace,
+			    const struct plait_failure *failure)
+{
+	struct symbols *symbols = NULL;
+	struct err *err = symbols_open(trace, &symbols);
+	uint32_t i = err ? UINT32_MAX : own_frame(symbols, trace_meta(trace), failure);
+	const char *text = NULL;
+	struct code_point at;
+
+	if (i != UINT32_MAX && symbols_pc(symbols, frame_pc(failure, i), &at)) {
+		x->failed_file = arena_strdup(&x->arena, at.file);
+		x->failed_line = at.line;
+		text = arena_printf(&x->arena, "%s:%u in %s()", at.file, at.line, at.function);
+	}
+	err_free(err);
+	symbols_close(symbols);
+	return text;
+}
+
+const char *present_site(struct explanation *x, struct trace *trace, uint32_t site)
+{
+	struct symbols *symbols = NULL;
+	struct err *err = symbols_open(trace, &symbols);
+	struct code_point at;
+	const char *text = NULL;
+
+	if (!err && symbols_site(symbols, site, &at))
+		text = at.file && *at.file && at.line
+			       ? arena_printf(&x->arena, "%s:%u in %s()", at.file, at.line,
+					      at.function)
+			       : arena_printf(&x->arena, "%s()", at.function);
+	err_free(err);
+	symbols_close(symbols);
+	return text;
+}

@@ -1,0 +1,34 @@
+/* explain/show/present.h - steps and numbers into names and source lines. */
+#ifndef EXPLAIN_SHOW_PRESENT_H
+#define EXPLAIN_SHOW_PRESENT_H
+
+#include "explain/cure/cure.h"
+#include "explain/explanation.h"
+#include "explain/find/projection.h"
+
+struct err;
+struct plait_failure;
+struct trace;
+
+/* Fill in the schedules, flows, threads and pair of x. `trace` is a recording of the failing run,
+ * for names. */
+struct err *present_schedules(struct explanation *x, struct trace *trace,
+			      const struct steps *failing, const struct alternate *alternate,
+			      const struct projection *projection);
+
+/* Sentences about a cure, with source lines; into x's arena (sentences.c). */
+struct err *present_cure(struct explanation *x, struct trace *trace, const struct steps *failing,
+			 const struct steps *passing, const struct cure *cure);
+
+/* Inlining makes copies of a source line with sites of their own: let the cure speak of all of
+ * them. Says, too, whether it begins and ends at copies of one line. */
+struct err *present_widen(struct trace *trace, struct cure *cure);
+
+/* Where the program itself was when it failed, also into x's fields; NULL = not known. */
+const char *present_failure(struct explanation *x, struct trace *trace,
+			    const struct plait_failure *failure);
+
+/* "main.c:12 in get()" for a program counter or a site; into x's arena. */
+const char *present_site(struct explanation *x, struct trace *trace, uint32_t site);
+
+#endif

@@ -1,0 +1,36 @@
+/* explain/show/presenter.h - private to explain/: names and source lines of one trace. */
+#ifndef EXPLAIN_SHOW_PRESENTER_H
+#define EXPLAIN_SHOW_PRESENTER_H
+
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "explain/explanation.h"
+#include "explain/find/steps.h"
+
+struct err;
+struct symbols;
+struct trace;
+struct trace_meta;
+
+struct source_file {
+	char *path;
+	struct strbuf text;
+};
+
+struct presenter {
+	struct explanation *x; /* strings go into its arena */
+	struct symbols *symbols;
+	const struct trace_meta *meta;
+	VEC(struct source_file) files;
+	struct map lock_names;	    /* address -> name in the arena, from a call that has one */
+	const struct steps *others; /* where else names may be found; NULL */
+	struct map names;	    /* address -> name found there, 0 = none */
+};
+
+struct err *presenter_init(struct presenter *p, struct explanation *x, struct trace *trace);
+void presenter_deinit(struct presenter *p);
+/* Place, names, value and source line of a step. */
+struct err *presenter_event(struct presenter *p, const struct step *s, struct shown_event *ret);
+
+#endif

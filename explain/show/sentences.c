@@ -1,0 +1,391 @@
+/* explain/show/sentences.c - what happened and what to do, one sentence each.
+ *
+ * A person with a flaky test reads these two and looks at the lines they name; so they say who does
+ * what to which variable, where, in the order in which it happens. A block that begins and ends
+ * with acquisitions is told by the accesses that its critical sections guard. */
+#include "explain/show/present.h"
+
+#include "base/err.h"
+#include "explain/show/presenter.h"
+#include "unplait/abi.h"
+
+#include <string.h>
+
+enum { MAX_SECTION = 40, MAX_WAITING = 4 };
+
+struct teller {
+	struct presenter p;
+	const struct steps *f; /* the failing run */
+	const struct steps *g; /* the passing one */
+	const struct cure *c;
+};
+
+/* In a sentence the file's own name is enough. */
+static const char *short_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+struct words {
+	const char *verb, *noun;
+};
+
+/* "reads", "read of" */
+static struct words words_of(uint32_t kind)
+{
+	switch (kind) {
+	case PLAIT_EV_READ:
+	case PLAIT_EV_READ_RANGE:
+	case PLAIT_EV_ATOMIC_READ:
+		return (struct words){ "reads", "read of" };
+	case PLAIT_EV_WRITE:
+	case PLAIT_EV_WRITE_RANGE:
+	case PLAIT_EV_ATOMIC_WRITE:
+		return (struct words){ "writes", "write to" };
+	case PLAIT_EV_ATOMIC_RMW:
+		return (struct words){ "updates", "update of" };
+	case PLAIT_EV_FREE:
+		return (struct words){ "frees", "release of" };
+	case PLAIT_EV_UNLOCK:
+	case PLAIT_EV_RWUNLOCK:
+		return (struct words){ "unlocks", "unlocking of" };
+	case PLAIT_EV_WAIT:
+	case PLAIT_EV_WOKEN:
+		return (struct words){ "waits for", "wait for" };
+	case PLAIT_EV_SIGNAL:
+	case PLAIT_EV_BROADCAST:
+		return (struct words){ "signals", "signal to" };
+	case PLAIT_EV_SEM_WAIT:
+	case PLAIT_EV_SEM_TRYWAIT:
+		return (struct words){ "takes from", "wait for" };
+	case PLAIT_EV_SEM_POST:
+		return (struct words){ "posts", "post to" };
+	case PLAIT_EV_LOCK_DESTROY:
+		return (struct words){ "destroys", "destruction of" };
+	case PLAIT_EV_LOCK_INIT:
+	case PLAIT_EV_SEM_INIT:
+		return (struct words){ "initialises", "initialisation of" };
+	default:
+		return (struct words){ "locks", "locking of" };
+	}
+}
+
+struct told {
+	const char *where; /* "main.c:12" */
+	const char *verb;  /* "writes count at main.c:12" */
+	const char *noun;  /* "write to count at main.c:12" */
+	const char *act;   /* "write to count" */
+	const char *object;
+	const char *thread;
+};
+
+static struct err *tell(struct teller *t, const struct steps *s, uint32_t i, struct told *ret)
+{
+	struct arena *arena = &t->p.x->arena;
+	struct words w = words_of(s->data[i].kind);
+	struct shown_event e = { 0 };
+	struct err *err = presenter_event(&t->p, &s->data[i], &e);
+
+	if (err)
+		return err;
+	ret->object = e.object ? e.object : "memory";
+	ret->where = e.file && e.line ? arena_printf(arena, "%s:%u", short_name(e.file), e.line)
+				      : arena_printf(arena, "%s()", e.function ? e.function : "?");
+	ret->verb = arena_printf(arena, "%s %s at %s", w.verb, ret->object, ret->where);
+	ret->act = arena_printf(arena, "%s %s", w.noun, ret->object);
+	ret->noun = arena_printf(arena, "%s at %s", ret->act, ret->where);
+	ret->thread = t->p.x->threads[s->data[i].thread];
+	return NULL;
+}
+
+/* What the intruder does under its lock to something that the broken block uses; STEP_NONE. */
+static uint32_t guarded_intruder(const struct teller *t)
+{
+	const struct steps *f = t->f;
+	uint32_t block = f->data[t->c->from].thread, seen = 0;
+	const struct step *lock = &f->data[t->c->intruder];
+
+	for (uint32_t i = t->c->intruder + 1; i < f->len && seen < MAX_SECTION; i++) {
+		if (f->data[i].thread != lock->thread)
+			continue;
+		seen++;
+		if (step_is_release(&f->data[i]) && f->data[i].address == lock->address)
+			break;
+		for (uint32_t k = t->c->from, n = 0;
+		     step_is_memory(&f->data[i]) && k < f->len && n < MAX_SECTION; k++) {
+			if (f->data[k].thread != block)
+				continue;
+			n++;
+			if (step_is_memory(&f->data[k]) && step_conflicts(&f->data[i], &f->data[k]))
+				return i;
+		}
+	}
+	return STEP_NONE;
+}
+
+static struct err *tell_sections(struct teller *t, const struct told *from, const struct told *to,
+				 const struct told *intruder)
+{
+	struct explanation *x = t->p.x;
+	uint32_t data = guarded_intruder(t);
+	struct told does = *intruder;
+	struct err *err = data != STEP_NONE ? tell(t, t->f, data, &does) : NULL;
+
+	if (err)
+		return err;
+	x->summary = arena_printf(&x->arena,
+				  "thread %s %s between two critical sections of thread %s, which "
+				  "begin at %s and %s and belong together",
+				  does.thread, does.verb, from->thread, from->where, to->where);
+	x->advice.text = arena_printf(&x->arena,
+				      "make the critical sections at %s and %s one: keep %s locked "
+				      "in between",
+				      from->where, to->where, from->object);
+	return NULL;
+}
+
+static struct err *tell_both_sides(struct teller *t, const struct told *from, const struct told *to)
+{
+	struct explanation *x = t->p.x;
+	struct told begin = { 0 }, end = { 0 };
+	struct err *err = tell(t, t->f, t->c->other_from, &begin);
+
+	if (!err)
+		err = tell(t, t->c->other_to_in_passing ? t->g : t->f, t->c->other_to, &end);
+	if (!err)
+		x->advice.text = arena_printf(
+			&x->arena,
+			"make both atomic: hold one lock from the %s to the %s, and the same lock "
+			"from the %s to the %s",
+			from->noun, to->noun, begin.noun, end.noun);
+	return err;
+}
+
+/* A wait of the block's thread between its ends; STEP_NONE. */
+static uint32_t wait_inside(const struct teller *t)
+{
+	const struct steps *f = t->f;
+
+	for (uint32_t k = t->c->from + 1; !t->c->to_in_passing && k < t->c->to; k++)
+		if (f->data[k].thread == f->data[t->c->from].thread &&
+		    (f->data[k].kind == PLAIT_EV_WAIT || f->data[k].kind == PLAIT_EV_WOKEN))
+			return k;
+	return STEP_NONE;
+}
+
+static struct err *tell_wait(struct teller *t, const struct told *from, uint32_t wait)
+{
+	struct explanation *x = t->p.x;
+	struct told waits = { 0 };
+	struct err *err = tell(t, t->f, wait, &waits);
+
+	if (!err)
+		x->advice.text = arena_printf(&x->arena,
+					      "look again after waking up: the wait at %s needs a "
+					      "loop that repeats the check at %s, where an if is "
+					      "not enough",
+					      waits.where, from->where);
+	return err;
+}
+
+/* Which lines one lock should cover. */
+static void tell_lock(struct teller *t, const struct told *from, const struct told *to,
+		      const struct told *intruder)
+{
+	struct arena *arena = &t->p.x->arena;
+	bool one_line = strcmp(from->where, to->where) == 0;
+	bool same = strcmp(intruder->where, from->where) == 0 ||
+		    strcmp(intruder->where, to->where) == 0;
+	const char *lines =
+		one_line ? from->where : arena_printf(arena, "%s to %s", from->where, to->where);
+	const char *others = same ? "in every thread that does this"
+				  : arena_printf(arena, "and the same lock where another thread %s",
+						 intruder->verb);
+
+	t->p.x->advice.text = arena_printf(
+		arena, "make %s atomic: hold one lock from the %s to the %s, %s", lines,
+		one_line ? from->act : from->noun, one_line ? to->act : to->noun, others);
+}
+
+static struct err *tell_block(struct teller *t)
+{
+	struct explanation *x = t->p.x;
+	struct told from = { 0 }, to = { 0 }, intruder = { 0 };
+	struct err *err = tell(t, t->f, t->c->from, &from);
+
+	if (!err)
+		err = tell(t, t->c->to_in_passing ? t->g : t->f, t->c->to, &to);
+	if (!err)
+		err = tell(t, t->f, t->c->intruder, &intruder);
+	if (err)
+		return err;
+	if (step_is_acquire(&t->f->data[t->c->from]))
+		return tell_sections(t, &from, &to, &intruder);
+	x->summary = arena_printf(&x->arena,
+				  "thread %s %s between thread %s's %s and its %s, which belong "
+				  "together",
+				  intruder.thread, intruder.verb, from.thread, from.noun, to.noun);
+	if (t->c->waits && wait_inside(t) != STEP_NONE)
+		return tell_wait(t, &from, wait_inside(t));
+	if (t->c->other_from != STEP_NONE)
+		return tell_both_sides(t, &from, &to);
+	tell_lock(t, &from, &to, &intruder);
+	return NULL;
+}
+
+/* Who holds what and waits for what. */
+static struct err *tell_deadlock(struct teller *t)
+{
+	_cleanup_(strbuf_deinit) struct strbuf all = { 0 };
+	struct explanation *x = t->p.x;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < t->f->len; i++) {
+		struct told waits, holds;
+		uint32_t held;
+		struct err *err;
+
+		if (!t->f->data[i].pending || !step_is_acquire(&t->f->data[i]))
+			continue;
+		held = cure_held(t->f, i);
+		if (held == STEP_NONE || ++n > MAX_WAITING)
+			continue;
+		err = tell(t, t->f, i, &waits);
+		if (!err)
+			err = tell(t, t->f, held, &holds);
+		if (err)
+			return err;
+		strbuf_addf(&all, "%sthread %s holds %s (%s) and waits for %s (%s)",
+			    all.len ? "; " : "", waits.thread, holds.object, holds.where,
+			    waits.object, waits.where);
+	}
+	if (n > MAX_WAITING)
+		strbuf_addf(&all, "; and %u more", n - MAX_WAITING);
+	x->summary = arena_strdup(&x->arena, strbuf_str(&all));
+	x->advice.text = arena_strdup(
+		&x->arena, n > 1 ? "take these locks in the same order everywhere"
+				 : "do not wait for this lock while holding the other one");
+	return NULL;
+}
+
+/* The signal reached another of those who wait. */
+static struct err *tell_stolen_signal(struct teller *t)
+{
+	struct explanation *x = t->p.x;
+	struct told signal = { 0 }, waits = { 0 };
+	struct err *err = tell(t, t->f, t->c->from, &signal);
+
+	if (!err)
+		err = tell(t, t->f, t->c->to, &waits);
+	if (err)
+		return err;
+	x->summary = arena_printf(&x->arena,
+				  "thread %s %s for ever: the signal by thread %s at %s woke "
+				  "another thread that waits for the same",
+				  waits.thread, waits.verb, signal.thread, signal.where);
+	x->advice.text =
+		arena_printf(&x->arena,
+			     "wake all who wait at %s: pthread_cond_broadcast (notify_all) "
+			     "instead of a signal to one",
+			     signal.where);
+	return NULL;
+}
+
+static struct err *tell_lost_wakeup(struct teller *t)
+{
+	struct explanation *x = t->p.x;
+	struct told from = { 0 }, to = { 0 }, signal = { 0 };
+	struct err *err;
+
+	if (t->c->constraints[0].kind == PLAIT_CONSTRAINT_BROADCAST)
+		return tell_stolen_signal(t);
+	err = tell(t, t->f, t->c->from, &from);
+	if (!err)
+		err = tell(t, t->f, t->c->to, &to);
+	if (err)
+		return err;
+	if (t->c->intruder != STEP_NONE && t->c->intruder > t->c->from) {
+		err = tell(t, t->f, t->c->intruder, &signal);
+		if (err)
+			return err;
+		x->summary =
+			arena_printf(&x->arena,
+				     "thread %s %s for ever: the signal by thread %s at %s came "
+				     "after its %s and before the wait",
+				     to.thread, to.verb, signal.thread, signal.where, from.noun);
+		x->advice.text = arena_printf(&x->arena,
+					      "check and wait in one critical section, from %s to "
+					      "%s; change what is checked under the same lock",
+					      from.where, to.where);
+		return NULL;
+	}
+	x->summary = arena_printf(&x->arena,
+				  "thread %s %s for ever: between its %s and the wait the signal "
+				  "came, or it went to another thread",
+				  to.thread, to.verb, from.noun);
+	x->advice.text = arena_printf(&x->arena,
+				      "check and wait in one critical section, from %s to %s, "
+				      "under the lock that the signaller holds too; wake all "
+				      "waiters (broadcast) if they wait for different things",
+				      from.where, to.where);
+	return NULL;
+}
+
+static struct err *tell_order(struct teller *t)
+{
+	struct explanation *x = t->p.x;
+	struct told first = { 0 }, then = { 0 };
+	struct err *err = tell(t, t->f, t->c->from, &first);
+
+	if (!err)
+		err = tell(t, t->f, t->c->to, &then);
+	if (err)
+		return err;
+	x->summary = arena_printf(&x->arena, "thread %s %s before thread %s %s", then.thread,
+				  then.verb, first.thread, first.verb);
+	if (t->c->constraints[0].kind == PLAIT_CONSTRAINT_LATE)
+		x->advice.text = arena_printf(&x->arena,
+					      "the %s must wait until the other threads are done: "
+					      "join them first, or count those who still need it",
+					      then.noun);
+	else if (t->c->constraints[0].a.thread != PLAIT_ANY)
+		x->advice.text = arena_printf(&x->arena,
+					      "in thread %s the %s must come before that in thread "
+					      "%s: let thread %s wait for it",
+					      first.thread, first.noun, then.thread, then.thread);
+	else
+		x->advice.text = arena_printf(&x->arena,
+					      "the %s must come before the %s: let thread %s wait "
+					      "for it",
+					      first.noun, then.noun, then.thread);
+	return NULL;
+}
+
+struct err *present_cure(struct explanation *x, struct trace *trace, const struct steps *failing,
+			 const struct steps *passing, const struct cure *cure)
+{
+	struct teller t = { .f = failing, .g = passing, .c = cure };
+	struct err *err = presenter_init(&t.p, x, trace);
+
+	t.p.others = failing;
+	x->kind = cure->kind;
+	if (!err)
+		switch (cure->kind) {
+		case BUG_ATOMICITY:
+		case BUG_MULTI_VARIABLE:
+			err = tell_block(&t);
+			break;
+		case BUG_DEADLOCK:
+			err = tell_deadlock(&t);
+			break;
+		case BUG_LOST_WAKEUP:
+			err = tell_lost_wakeup(&t);
+			break;
+		default:
+			err = tell_order(&t);
+		}
+	presenter_deinit(&t.p);
+	return err;
+}

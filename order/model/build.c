@@ -1,0 +1,732 @@
+/* order/model/build.c - from steps of native runs to the events of an order model.
+ *
+ * Steps arrive one by one; which bytes are shared, and how they are cut into cells, is known only
+ * at the end. So a read answers at once with a placeholder, a symbol of the builder's own terms,
+ * and order_build_finish does the rest in three passes:
+ *
+ *  1. Cut the accessed bytes into pieces (build-cells.c).
+ *  2. Walk each thread. Synchronisation becomes events of the model. An access becomes one event
+ * per piece that another thread can notice; a read of any other piece is whatever its thread wrote
+ *     there last, or the initial value. This says what each placeholder stands for.
+ *  3. Copy all terms into the model with the placeholders replaced. A term's operands have smaller
+ *     numbers, and so have the values a local read can have, so one walk in order of numbers does.
+ *
+ * pthread_once is a cell: 0 not begun, 1 running, 2 done. */
+#include "order/model/build.h"
+
+#include "base/err.h"
+#include "order/model/build-cells.h"
+#include "unplait/abi.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+struct raw {
+	struct order_step s;
+	uint32_t step;	      /* of its thread */
+	uint32_t placeholder; /* symbol of the builder, ORDER_NONE */
+};
+
+struct raw_thread {
+	char *name;
+	VEC(struct raw) steps;
+	uint32_t nsteps;
+};
+
+/* What a placeholder stands for: pieces, the lowest first. */
+struct part {
+	bool local;
+	term_id term; /* local: of the builder; else of the model */
+	uint32_t low, bits;
+};
+
+struct placeholder {
+	uint32_t bits;
+	bool input;
+	uint64_t hint;
+	uint32_t first, count; /* in parts */
+};
+
+/* A write whose value is still one of the builder's terms. */
+struct late_value {
+	uint32_t event, low, bits;
+	term_id term;
+};
+
+struct order_build {
+	struct terms terms;
+	VEC(struct raw_thread) threads;
+	VEC(struct placeholder) placeholders;
+	VEC(term_id) conditions, recorded;
+	VEC(struct byte_range) cut; /* written by steps that were cut off */
+	uint32_t failing;
+	term_id failure;
+	bool fails;
+	/* while finishing */
+	const struct order_memory *memory;
+	struct order_built *out;
+	struct order_model *m;
+	struct pieces pieces;
+	struct map objects[ORDER_OBJECT_THREAD + 1]; /* by kind: address -> object */
+	struct map onces;
+	VEC(struct part) parts;
+	VEC(uint32_t) steps; /* per event of the model */
+	term_id *model_term; /* per term of the builder */
+	VEC(struct late_value) late;
+	bool blocked; /* somebody still waits for a lock, or for somebody else */
+};
+
+/* ---- collecting ---- */
+
+struct order_build *order_build_new(void)
+{
+	struct order_build *b = xcalloc(1, sizeof(*b));
+
+	b->failure = TERM_NONE;
+	return b;
+}
+
+void order_build_free(struct order_build *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->threads.len; i++) {
+		free(b->threads.data[i].name);
+		vec_deinit(&b->threads.data[i].steps);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(b->objects); i++)
+		map_deinit(&b->objects[i]);
+	map_deinit(&b->onces);
+	vec_deinit(&b->threads);
+	vec_deinit(&b->placeholders);
+	vec_deinit(&b->conditions);
+	vec_deinit(&b->recorded);
+	vec_deinit(&b->cut);
+	vec_deinit(&b->pieces);
+	vec_deinit(&b->parts);
+	vec_deinit(&b->steps);
+	vec_deinit(&b->late);
+	free(b->model_term);
+	terms_deinit(&b->terms);
+	free(b);
+}
+
+void order_built_deinit(struct order_built *b)
+{
+	order_model_free(b->m);
+	free(b->step);
+	free(b->nsteps);
+	*b = (struct order_built){ 0 };
+}
+
+struct terms *order_build_terms(struct order_build *b)
+{
+	return &b->terms;
+}
+
+uint32_t order_build_thread(struct order_build *b, const char *name)
+{
+	vec_push(&b->threads, (struct raw_thread){ .name = xstrdup(name) });
+	return (uint32_t)b->threads.len - 1;
+}
+
+static bool is_memory(uint32_t kind)
+{
+	return kind >= PLAIT_EV_READ && kind <= PLAIT_EV_ATOMIC_RMW;
+}
+
+static bool reads(uint32_t kind)
+{
+	return kind == PLAIT_EV_READ || kind == PLAIT_EV_ATOMIC_READ || kind == PLAIT_EV_ATOMIC_RMW;
+}
+
+static bool writes(const struct order_step *s)
+{
+	return s->kind == PLAIT_EV_WRITE || s->kind == PLAIT_EV_ATOMIC_WRITE ||
+	       (s->kind == PLAIT_EV_ATOMIC_RMW && s->value != TERM_NONE);
+}
+
+static term_id placeholder(struct order_build *b, unsigned bits, bool input, uint64_t hint)
+{
+	vec_push(&b->placeholders,
+		 (struct placeholder){ .bits = bits, .input = input, .hint = hint });
+	return term_symbol(&b->terms, bits, (uint32_t)b->placeholders.len - 1);
+}
+
+term_id order_build_input(struct order_build *b, unsigned bits, uint64_t hint)
+{
+	return placeholder(b, bits, true, hint);
+}
+
+static term_id add(struct order_build *b, uint32_t thread, const struct order_step *s, bool more)
+{
+	struct raw_thread *t = &b->threads.data[thread];
+	struct raw r = { .s = *s, .placeholder = ORDER_NONE };
+	term_id term = TERM_NONE;
+
+	if (!more)
+		t->nsteps++;
+	r.step = t->nsteps ? t->nsteps - 1 : 0;
+	if (is_memory(s->kind)) {
+		assert(s->bits && s->bits % 8 == 0 && s->bits <= 64);
+		if (s->kind == PLAIT_EV_ATOMIC_RMW)
+			r.s.value = TERM_NONE; /* order_build_value says */
+		if (reads(s->kind)) {
+			term = placeholder(b, s->bits, false, 0);
+			r.placeholder = (uint32_t)b->placeholders.len - 1;
+		}
+	}
+	vec_push(&t->steps, r);
+	return term;
+}
+
+term_id order_build_step(struct order_build *b, uint32_t thread, const struct order_step *s)
+{
+	return add(b, thread, s, false);
+}
+
+term_id order_build_more(struct order_build *b, uint32_t thread, const struct order_step *s)
+{
+	return add(b, thread, s, true);
+}
+
+void order_build_value(struct order_build *b, uint32_t thread, term_id value)
+{
+	struct raw *r = vec_last(&b->threads.data[thread].steps);
+
+	assert(r->s.kind == PLAIT_EV_ATOMIC_RMW);
+	r->s.value = value;
+}
+
+static struct byte_range range_of(const struct order_step *s, uint32_t thread)
+{
+	return (struct byte_range){
+		.address = s->address, .bytes = s->bits / 8, .thread = thread, .writes = writes(s)
+	};
+}
+
+size_t order_build_position(const struct order_build *b, uint32_t thread)
+{
+	return b->threads.data[thread].steps.len;
+}
+
+void order_build_cut(struct order_build *b, uint32_t thread, size_t n, bool blocked)
+{
+	struct raw_thread *t = &b->threads.data[thread];
+
+	for (size_t i = n; i < t->steps.len; i++)
+		if (writes(&t->steps.data[i].s))
+			vec_push(&b->cut, range_of(&t->steps.data[i].s, thread));
+	if (n < t->steps.len)
+		t->steps.len = n;
+	t->nsteps = t->steps.len ? vec_last(&t->steps)->step + 1 : 0;
+	if (t->steps.len)
+		vec_last(&t->steps)->s.blocked |= blocked;
+	b->blocked |= blocked;
+}
+
+void order_build_condition(struct order_build *b, term_id condition)
+{
+	vec_push(&b->conditions, condition);
+}
+
+void order_build_recorded(struct order_build *b, term_id condition)
+{
+	vec_push(&b->recorded, condition);
+}
+
+void order_build_failure(struct order_build *b, uint32_t thread, term_id condition)
+{
+	b->fails = true;
+	b->failing = thread;
+	b->failure = condition;
+}
+
+/* ---- memory ---- */
+
+static void find_pieces(struct order_build *b)
+{
+	VEC(struct byte_range) ranges = { 0 };
+
+	for (uint32_t t = 0; t < b->threads.len; t++)
+		for (size_t i = 0; i < b->threads.data[t].steps.len; i++) {
+			const struct order_step *s = &b->threads.data[t].steps.data[i].s;
+
+			if (is_memory(s->kind) && !s->blocked)
+				vec_push(&ranges, range_of(s, t));
+		}
+	pieces_make(ranges.data, ranges.len, &b->pieces);
+	vec_deinit(&ranges);
+	for (size_t i = 0; i < b->pieces.len; i++) {
+		b->pieces.data[i].object = ORDER_NONE;
+		b->pieces.data[i].last = TERM_NONE;
+	}
+	for (size_t i = 0; i < b->cut.len; i++) {
+		const struct byte_range *r = &b->cut.data[i];
+		struct piece *p = pieces_find(&b->pieces, r->address);
+
+		if (p > b->pieces.data && p[-1].address + p[-1].bytes > r->address)
+			p--;
+		for (; p < b->pieces.data + b->pieces.len && p->address < r->address + r->bytes;
+		     p++)
+			p->spoilt = true;
+	}
+}
+
+static void name_of(struct order_build *b, uint64_t address, struct strbuf *out)
+{
+	if (b->memory && b->memory->name)
+		b->memory->name(b->memory->arg, address, out);
+	if (!out->len)
+		strbuf_addf(out, "0x%" PRIx64, address);
+}
+
+static uint64_t initial_of(struct order_build *b, uint64_t address, unsigned bytes)
+{
+	return b->memory && b->memory->initial ? b->memory->initial(b->memory->arg, address, bytes)
+					       : 0;
+}
+
+static uint32_t new_object(struct order_build *b, enum order_object_kind kind, uint64_t address,
+			   unsigned bits, uint64_t initial)
+{
+	_cleanup_(strbuf_deinit) struct strbuf name = { 0 };
+
+	name_of(b, address, &name);
+	return order_object(b->m, kind, strbuf_str(&name), bits, initial);
+}
+
+static uint32_t cell_of(struct order_build *b, struct piece *p)
+{
+	if (p->object == ORDER_NONE)
+		p->object = new_object(b, ORDER_OBJECT_CELL, p->address, p->bytes * 8,
+				       initial_of(b, p->address, p->bytes));
+	return p->object;
+}
+
+static uint32_t new_event(struct order_build *b, uint32_t thread, const struct raw *r,
+			  enum order_kind kind, uint32_t object)
+{
+	uint32_t e = order_event(b->m, thread, kind, object);
+
+	b->m->events.data[e].site = r->s.site;
+	vec_push(&b->steps, r->step);
+	return e;
+}
+
+static void local_access(struct order_build *b, const struct raw *r, struct piece *p)
+{
+	unsigned bits = p->bytes * 8, low = (unsigned)(p->address - r->s.address) * 8;
+
+	if (reads(r->s.kind)) {
+		struct part part = { true, p->last, p->last_low, bits };
+
+		if (r->s.held != TERM_NONE && !p->spoilt)
+			part = (struct part){ true, r->s.held, low, bits };
+		else if (p->last == TERM_NONE)
+			part = (struct part){ .term = term_const(
+						      &b->m->terms, bits,
+						      initial_of(b, p->address, p->bytes)),
+					      .bits = bits };
+		vec_push(&b->parts, part);
+	}
+	if (writes(&r->s)) {
+		p->last = r->s.value;
+		p->last_low = low;
+	}
+}
+
+static void shared_access(struct order_build *b, uint32_t thread, const struct raw *r,
+			  struct piece *p)
+{
+	unsigned bits = p->bytes * 8, low = (unsigned)(p->address - r->s.address) * 8;
+	enum order_kind kind = !writes(&r->s)	  ? ORDER_READ
+			       : reads(r->s.kind) ? ORDER_RMW
+						  : ORDER_WRITE;
+	uint32_t e = new_event(b, thread, r, kind, cell_of(b, p));
+
+	if (kind != ORDER_WRITE)
+		vec_push(&b->parts, (struct part){ false, order_value(b->m, e), 0, bits });
+	if (kind != ORDER_READ)
+		vec_push(&b->late, (struct late_value){ e, low, bits, r->s.value });
+}
+
+static struct err *access_event(struct order_build *b, uint32_t thread, const struct raw *r)
+{
+	struct piece *p = pieces_find(&b->pieces, r->s.address);
+	struct piece *end = b->pieces.data + b->pieces.len;
+	uint32_t first = (uint32_t)b->parts.len;
+	unsigned n = 0, shared = 0;
+
+	for (; p < end && p->address < r->s.address + r->s.bits / 8; p++, n++) {
+		if (p->shared && p->written) {
+			shared_access(b, thread, r, p);
+			shared++;
+		} else {
+			local_access(b, r, p);
+		}
+	}
+	if (n > 1 && r->s.kind == PLAIT_EV_ATOMIC_RMW && shared)
+		return err_new(ERR_ENV, "an atomic operation on bytes that are also accessed in "
+					"other widths");
+	if (r->placeholder != ORDER_NONE) {
+		b->placeholders.data[r->placeholder].first = first;
+		b->placeholders.data[r->placeholder].count = (uint32_t)b->parts.len - first;
+	}
+	b->out->split += shared > 1;
+	b->out->local_steps += !shared;
+	return NULL;
+}
+
+/* ---- synchronisation ---- */
+
+static uint32_t sync_object(struct order_build *b, enum order_object_kind kind, uint64_t address,
+			    uint64_t initial)
+{
+	uint64_t *o = map_put(&b->objects[kind], address, ORDER_NONE);
+
+	if (*o == ORDER_NONE)
+		*o = new_object(b, kind, address, 64, initial);
+	return (uint32_t)*o;
+}
+
+static void once_event(struct order_build *b, uint32_t thread, const struct raw *r)
+{
+	uint64_t *o = map_put(&b->onces, r->s.address, ORDER_NONE);
+	struct terms *ts = &b->m->terms;
+	uint32_t e;
+
+	if (*o == ORDER_NONE)
+		*o = new_object(b, ORDER_OBJECT_CELL, r->s.address, 8, 0);
+	e = new_event(b, thread, r,
+		      r->s.kind == PLAIT_EV_ONCE_BEGIN ? ORDER_RMW
+		      : r->s.kind == PLAIT_EV_ONCE_END ? ORDER_WRITE
+						       : ORDER_READ,
+		      (uint32_t)*o);
+	if (r->s.kind != PLAIT_EV_ONCE_PASS)
+		b->m->events.data[e].value =
+			term_const(ts, 8, r->s.kind == PLAIT_EV_ONCE_BEGIN ? 1 : 2);
+	if (r->s.kind != PLAIT_EV_ONCE_END)
+		order_condition(
+			b->m,
+			term_binary(ts, TERM_EQ, order_value(b->m, e),
+				    term_const(ts, 8, r->s.kind == PLAIT_EV_ONCE_BEGIN ? 0 : 2)));
+}
+
+static void lock_event(struct order_build *b, uint32_t thread, const struct raw *r,
+		       enum order_object_kind object, enum order_kind took, enum order_kind failed)
+{
+	uint32_t o;
+
+	if (r->s.blocked && took != ORDER_LOCK)
+		return; /* only a wait for a mutex has an event of its own */
+	if (r->s.result && r->s.result != EBUSY && r->s.result != ETIMEDOUT)
+		return; /* refused: nothing happened */
+	o = sync_object(b, object, r->s.address, 0);
+	new_event(b, thread, r, r->s.blocked ? ORDER_LOCK_BLOCKED : r->s.result ? failed : took, o);
+}
+
+static void unlock_event(struct order_build *b, uint32_t thread, const struct raw *r,
+			 enum order_object_kind object, enum order_kind kind)
+{
+	if (!r->s.result)
+		new_event(b, thread, r, kind, sync_object(b, object, r->s.address, 0));
+}
+
+static void wait_event(struct order_build *b, uint32_t thread, const struct raw *r,
+		       enum order_kind kind)
+{
+	uint32_t cond = sync_object(b, ORDER_OBJECT_COND, r->s.address, 0);
+	uint32_t mutex = sync_object(b, ORDER_OBJECT_MUTEX, r->s.mutex, 0);
+	uint32_t e = new_event(b, thread, r, kind, cond);
+
+	b->m->events.data[e].mutex = mutex;
+}
+
+static struct err *sync_event(struct order_build *b, uint32_t thread, const struct raw *r)
+{
+	const struct order_step *s = &r->s;
+	uint32_t e;
+
+	switch (s->kind) {
+	case PLAIT_EV_LOCK:
+	case PLAIT_EV_TRYLOCK:
+		lock_event(b, thread, r, ORDER_OBJECT_MUTEX, ORDER_LOCK, ORDER_LOCK_FAILED);
+		return NULL;
+	case PLAIT_EV_UNLOCK:
+		unlock_event(b, thread, r, ORDER_OBJECT_MUTEX, ORDER_UNLOCK);
+		return NULL;
+	case PLAIT_EV_RDLOCK:
+	case PLAIT_EV_TRYRDLOCK:
+		lock_event(b, thread, r, ORDER_OBJECT_RWLOCK, ORDER_RDLOCK, ORDER_RDLOCK_FAILED);
+		return NULL;
+	case PLAIT_EV_WRLOCK:
+	case PLAIT_EV_TRYWRLOCK:
+		lock_event(b, thread, r, ORDER_OBJECT_RWLOCK, ORDER_WRLOCK, ORDER_WRLOCK_FAILED);
+		return NULL;
+	case PLAIT_EV_RWUNLOCK:
+		unlock_event(b, thread, r, ORDER_OBJECT_RWLOCK, ORDER_RWUNLOCK);
+		return NULL;
+	case PLAIT_EV_WAIT:
+		wait_event(b, thread, r, ORDER_WAIT);
+		return NULL;
+	case PLAIT_EV_WOKEN:
+		if (!s->blocked)
+			wait_event(b, thread, r, s->result ? ORDER_WAKE_TIMEOUT : ORDER_WAKE);
+		return NULL;
+	case PLAIT_EV_SIGNAL:
+	case PLAIT_EV_BROADCAST:
+		new_event(b, thread, r, s->kind == PLAIT_EV_SIGNAL ? ORDER_SIGNAL : ORDER_BROADCAST,
+			  sync_object(b, ORDER_OBJECT_COND, s->address, 0));
+		return NULL;
+	case PLAIT_EV_SEM_POST:
+		unlock_event(b, thread, r, ORDER_OBJECT_SEM, ORDER_SEM_POST);
+		return NULL;
+	case PLAIT_EV_SEM_WAIT:
+	case PLAIT_EV_SEM_TRYWAIT:
+		e = new_event(b, thread, r,
+			      s->result || s->blocked ? ORDER_SEM_FAILED : ORDER_SEM_WAIT,
+			      sync_object(b, ORDER_OBJECT_SEM, s->address, 0));
+		b->m->events.data[e].aside = s->blocked;
+		return NULL;
+	case PLAIT_EV_BARRIER_WAIT:
+	case PLAIT_EV_BARRIER_LEAVE:
+		if (!s->blocked)
+			new_event(b, thread, r,
+				  s->kind == PLAIT_EV_BARRIER_WAIT ? ORDER_BARRIER_ENTER
+								   : ORDER_BARRIER_LEAVE,
+				  sync_object(b, ORDER_OBJECT_BARRIER, s->address, s->other));
+		return NULL;
+	case PLAIT_EV_ONCE_BEGIN:
+	case PLAIT_EV_ONCE_END:
+	case PLAIT_EV_ONCE_PASS:
+		once_event(b, thread, r);
+		return NULL;
+	case PLAIT_EV_FORK:
+		new_event(b, thread, r, ORDER_FORK, s->other);
+		return NULL;
+	case PLAIT_EV_JOIN:
+		if (!s->blocked && !s->result)
+			new_event(b, thread, r, ORDER_JOIN, s->other);
+		return NULL;
+	case PLAIT_EV_START:
+		new_event(b, thread, r, ORDER_START, ORDER_NONE);
+		return NULL;
+	case PLAIT_EV_EXIT:
+		new_event(b, thread, r, ORDER_EXIT, ORDER_NONE);
+		return NULL;
+	case PLAIT_EV_FUTEX_WAIT:
+	case PLAIT_EV_FUTEX_WAKE:
+	case PLAIT_EV_CANCEL:
+		return err_new(ERR_ENV, "futexes and cancellation have no constraints");
+	default: /* nothing that another thread could notice */
+		b->out->local_steps++;
+		return NULL;
+	}
+}
+
+/* Semaphores and barriers may be used by a thread that is looked at before the one that made them.
+ */
+static void find_counts(struct order_build *b)
+{
+	for (size_t t = 0; t < b->threads.len; t++)
+		for (size_t i = 0; i < b->threads.data[t].steps.len; i++) {
+			const struct order_step *s = &b->threads.data[t].steps.data[i].s;
+
+			if (s->kind == PLAIT_EV_SEM_INIT)
+				sync_object(b, ORDER_OBJECT_SEM, s->address, s->other);
+			else if (s->kind == PLAIT_EV_BARRIER_WAIT && s->other)
+				sync_object(b, ORDER_OBJECT_BARRIER, s->address, s->other);
+		}
+}
+
+/* ---- terms ---- */
+
+static term_id some_bits(struct order_build *b, term_id t, unsigned low, unsigned bits)
+{
+	assert(t != TERM_NONE);
+	return term_get(&b->m->terms, t)->width == bits ? t
+							: term_extract(&b->m->terms, t, low, bits);
+}
+
+static term_id stands_for(struct order_build *b, const struct placeholder *p)
+{
+	struct terms *ts = &b->m->terms;
+	term_id all = TERM_NONE;
+
+	if (p->input)
+		return order_input(b->m, p->bits, p->hint);
+	for (uint32_t i = 0; i < p->count; i++) {
+		const struct part *part = &b->parts.data[p->first + i];
+		term_id t = part->term;
+
+		if (part->local)
+			t = some_bits(b, b->model_term[t], part->low, part->bits);
+		all = all == TERM_NONE ? t : term_binary(ts, TERM_CONCAT, t, all);
+	}
+	return all;
+}
+
+/* Copy one term; its operands are there already. */
+static term_id copy_term(struct order_build *b, const struct term *from)
+{
+	struct term t = *from;
+	unsigned arity = term_arity(&t);
+
+	if (t.op == TERM_SYMBOL)
+		return stands_for(b, &b->placeholders.data[t.value]);
+	if (t.op == TERM_CONST)
+		return term_const(&b->m->terms, t.width, t.value);
+	t.a = b->model_term[t.a];
+	if (arity > 1)
+		t.b = b->model_term[t.b];
+	if (arity > 2)
+		t.c = b->model_term[t.c];
+	return term_build(&b->m->terms, t);
+}
+
+/* A read that was cut off stands for nothing; so does whatever is made of it. */
+static bool is_used(const struct order_build *b, const struct term *t)
+{
+	unsigned arity = term_arity(t);
+
+	if (t->op == TERM_SYMBOL)
+		return b->placeholders.data[t->value].input || b->placeholders.data[t->value].count;
+	return (arity < 1 || b->model_term[t->a] != TERM_NONE) &&
+	       (arity < 2 || b->model_term[t->b] != TERM_NONE) &&
+	       (arity < 3 || b->model_term[t->c] != TERM_NONE);
+}
+
+static bool is_const(const struct terms *ts, term_id t, uint64_t value)
+{
+	return term_get(ts, t)->op == TERM_CONST && term_get(ts, t)->value == value;
+}
+
+static void copy_terms(struct order_build *b)
+{
+	b->model_term = xcalloc(b->terms.len + 1, sizeof(*b->model_term));
+	for (term_id i = 0; i < b->terms.len; i++) {
+		struct term t = *term_get(&b->terms, i);
+
+		b->model_term[i] = is_used(b, &t) ? copy_term(b, &t) : TERM_NONE;
+	}
+	for (size_t i = 0; i < b->late.len; i++) {
+		struct late_value v = b->late.data[i];
+
+		b->m->events.data[v.event].value =
+			some_bits(b, b->model_term[v.term], v.low, v.bits);
+	}
+	for (size_t i = 0; i < b->conditions.len; i++) {
+		term_id t = b->model_term[b->conditions.data[i]];
+
+		if (t != TERM_NONE && !is_const(&b->m->terms, t, 1))
+			order_condition(b->m, t);
+	}
+	for (size_t i = 0; i < b->recorded.len; i++) {
+		term_id t = b->model_term[b->recorded.data[i]];
+
+		if (t == TERM_NONE || is_const(&b->m->terms, t, 1))
+			continue;
+		if (is_const(&b->m->terms, t, 0))
+			b->out->contradicted++;
+		else
+			order_condition(b->m, t);
+	}
+}
+
+/* ---- the whole ---- */
+
+static struct err *walk_thread(struct order_build *b, uint32_t t)
+{
+	const struct raw_thread *r = &b->threads.data[t];
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < r->steps.len && !err; i++) {
+		if (is_memory(r->steps.data[i].s.kind))
+			err = r->steps.data[i].s.blocked ? NULL
+							 : access_event(b, t, &r->steps.data[i]);
+		else
+			err = sync_event(b, t, &r->steps.data[i]);
+	}
+	return err_wrap(err, "thread %s", r->name);
+}
+
+static void set_failure(struct order_build *b)
+{
+	struct order_thread *t = &b->m->threads.data[b->failing];
+	struct raw at_end = { .step = b->threads.data[b->failing].nsteps };
+
+	if (!t->len)
+		new_event(b, b->failing, &at_end, ORDER_POINT, ORDER_NONE);
+	b->m->failure_event = t->data[t->len - 1];
+	if (b->failure != TERM_NONE)
+		b->m->failure = b->model_term[b->failure];
+}
+
+/* Locks that a thread held when the failure stopped it are free behind the failure only: natively
+ * the thread would go on in its critical section. A cell that the failing thread writes last says
+ * so. */
+static void close_threads(struct order_build *b)
+{
+	struct order_model *m = b->m;
+	struct terms *ts = &m->terms;
+	term_id one = term_const(ts, 1, 1);
+	uint32_t cell = ORDER_NONE, e;
+
+	for (uint32_t t = 0; t < m->threads.len; t++) {
+		if (!order_thread_holds(m, t))
+			continue;
+		if (b->fails && t != b->failing) {
+			if (cell == ORDER_NONE) {
+				cell = order_object(m, ORDER_OBJECT_CELL, "the failure", 1, 0);
+				e = order_write(m, b->failing, cell, one);
+				m->events.data[e].synthetic = true;
+			}
+			e = order_event(m, t, ORDER_READ, cell);
+			m->events.data[e].synthetic = true;
+			order_condition(m, term_binary(ts, TERM_EQ, order_value(m, e), one));
+		}
+		if (t != b->failing)
+			order_close_thread(m, t);
+	}
+	order_close_thread(m, b->failing);
+}
+
+struct err *order_build_finish(struct order_build *b, const struct order_memory *memory,
+			       struct order_built *ret)
+{
+	struct err *err = NULL;
+
+	*ret = (struct order_built){ .m = order_model_new() };
+	b->memory = memory;
+	b->out = ret;
+	b->m = ret->m;
+	for (size_t t = 0; t < b->threads.len; t++)
+		order_thread(b->m, b->threads.data[t].name);
+	find_pieces(b);
+	find_counts(b);
+	for (uint32_t t = 0; t < b->threads.len && !err; t++)
+		err = walk_thread(b, t);
+	if (err) {
+		order_built_deinit(ret);
+		return err;
+	}
+	copy_terms(b);
+	if (b->fails)
+		set_failure(b);
+	if (b->blocked)
+		order_model_stick(b->m);
+	else if (b->threads.len)
+		close_threads(b);
+	ret->nsteps = xcalloc(b->threads.len + 1, sizeof(*ret->nsteps));
+	for (size_t t = 0; t < b->threads.len; t++)
+		ret->nsteps[t] = b->threads.data[t].nsteps;
+	ret->step = xcalloc(b->m->events.len + 1, sizeof(*ret->step));
+	for (size_t i = 0; i < b->m->events.len; i++) /* synthetic ones come last */
+		ret->step[i] = i < b->steps.len ? b->steps.data[i]
+						: ret->nsteps[b->m->events.data[i].thread];
+	err = order_model_check(b->m);
+	if (err)
+		order_built_deinit(ret);
+	return err;
+}

@@ -1,0 +1,93 @@
+/* order/model/build.h - per-thread symbolic traces, step by step, into an order model.
+ *
+ * Whoever follows recorded paths tells us what each thread did: thread by thread or all mixed, each
+ * thread in its own order. A step is one event of a native run, in the vocabulary of events.def. A
+ * read answers with a term for the unknown value; conditions and written values are terms over
+ * those. Places are 64-bit names that mean the same in every thread, consecutive bytes having
+ * consecutive names.
+ *
+ *	struct order_build *b = order_build_new();
+ *	uint32_t t = order_build_thread(b, "0");
+ *	term_id v = order_build_step(b, t, &(struct order_step){ .kind = PLAIT_EV_READ,
+ *	                                                          .address = x, .bits = 32 });
+ *	order_build_condition(b, term_binary(order_build_terms(b), TERM_NE, v, zero));
+ *	err = order_build_finish(b, &memory, &built);      built.m goes to order_solve
+ *
+ * Steps that no other thread can notice leave no event in the model; built.step still says the
+ * how-manieth step of its thread each event is, which is what a schedule of a native run needs. */
+#ifndef ORDER_MODEL_BUILD_H
+#define ORDER_MODEL_BUILD_H
+
+#include "base/strbuf.h"
+#include "order/order.h"
+
+struct order_build;
+
+struct order_step {
+	uint32_t kind;	  /* enum plait_event_kind */
+	uint32_t site;	  /* the caller's, kept as order_event.site */
+	uint64_t address; /* memory, lock, condition variable, semaphore, barrier, once */
+	uint64_t mutex;	  /* wait, woken */
+	uint32_t bits;	  /* memory: width of the access, a multiple of 8 up to 64 */
+	uint32_t other;	  /* fork, join: the thread; barrier: how many meet; semaphore: its count */
+	int result;	  /* of try and timed calls: 0 or an errno */
+	bool blocked;	  /* the recording ends while the thread waits to do this */
+	term_id value;	  /* write; for a read-modify-write see order_build_value */
+	/* read: what it sees when no other thread writes there, as far as the caller knows better
+	 * than the steps say (not every write is a step); TERM_NONE otherwise */
+	term_id held;
+};
+
+/* Where initial values and names come from; either function may be NULL. */
+struct order_memory {
+	/* The bytes at a place before any thread wrote there, as a little-endian number. */
+	uint64_t (*initial)(void *arg, uint64_t address, unsigned bytes);
+	/* "queue.filled"; written to `out`. */
+	void (*name)(void *arg, uint64_t address, struct strbuf *out);
+	void *arg;
+};
+
+struct order_built {
+	struct order_model *m;
+	uint32_t *step;	     /* per event of the model: which step of its thread it is, from 0 */
+	uint32_t *nsteps;    /* per thread */
+	size_t split;	     /* accesses that became several events: other widths meet there */
+	size_t local_steps;  /* steps that no other thread can notice */
+	size_t contradicted; /* recorded values that were left out */
+};
+void order_built_deinit(struct order_built *b);
+
+struct order_build *order_build_new(void);
+void order_build_free(struct order_build *b); /* NULL is fine */
+struct terms *order_build_terms(struct order_build *b);
+
+uint32_t order_build_thread(struct order_build *b, const char *name);
+/* The next step of a thread. Reads and read-modify-writes answer with their value's term, all
+ * others with TERM_NONE. */
+term_id order_build_step(struct order_build *b, uint32_t thread, const struct order_step *s);
+/* Follow-up to the thread's latest step: more bytes of one access (a range, a structure), no new
+ * step of the native run. */
+term_id order_build_more(struct order_build *b, uint32_t thread, const struct order_step *s);
+/* What the thread's latest step, a read-modify-write, stores. */
+void order_build_value(struct order_build *b, uint32_t thread, term_id value);
+/* A value from outside, the same in every interleaving. */
+term_id order_build_input(struct order_build *b, unsigned bits, uint64_t hint);
+/* How many steps (and follow-ups) of a thread there are; forget all behind the first n. With
+ * `blocked`, the last one left is one the thread waits to do. */
+size_t order_build_position(const struct order_build *b, uint32_t thread);
+void order_build_cut(struct order_build *b, uint32_t thread, size_t n, bool blocked);
+/* The path was taken, so this is true. */
+void order_build_condition(struct order_build *b, term_id condition);
+/* The same about a value that was recorded besides: where the model knows better (nobody else
+ * writes there, and what its thread wrote is another number for the same thing), it is left out. */
+void order_build_recorded(struct order_build *b, term_id condition);
+/* The failure shows at the end of this thread, when the condition is true (TERM_NONE: whenever the
+ * recorded steps are all done, as in a deadlock). */
+void order_build_failure(struct order_build *b, uint32_t thread, term_id condition);
+
+/* The model. Fails with ERR_ENV, saying why, when the steps cannot be expressed. b stays usable for
+ * nothing but order_build_free. */
+struct err *order_build_finish(struct order_build *b, const struct order_memory *memory,
+			       struct order_built *ret);
+
+#endif

@@ -1,0 +1,229 @@
+/* rt/core/rt.h - inside libplait: what its files share.
+ *
+ * Life inside somebody else's process: no malloc, no stdio, no exit; errno is saved around our own
+ * system calls; whatever cannot be written is counted, the trace is marked, the target goes on.
+ *
+ *	init.c       mode, run folder, variant, fork and exit handling
+ *	thread.c     who is who: rt_self, names by birth order
+ *	buffer.c     per-thread mapped files that survive everything
+ *	record.c     events into buffers (record.h: the fast path)
+ *	failure.c    fatal signals, assert()                 pcs.c   program counters as sites
+ *	hooks.c      memory accesses of the full variant     path.c  branch bits of the path variant
+ *	order.c      access vectors of modes order and block; order-patch.c puts the order variant's
+ *hooks in alloc.c      allocation                              tsan.c  the -fsanitize=thread
+ *interface signals.c    signals from thread to thread, under control keys.c       thread-specific
+ *data at the end of a controlled thread graph.c      mode graph (graph-store.c: its files;
+ *graph-hw.c: the model of caches) interpose.c  taking over libc's functions; sync-*.c, io.c,
+ *time.c: the taken-over functions control/     the control engine (control.h is its interface to
+ *the rest) */
+#ifndef RT_CORE_RT_H
+#define RT_CORE_RT_H
+
+#include "unplait/abi.h"
+#include "unplait/hooks.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* A thread's window and event file: bytes between next and end are mapped and zero. */
+struct rt_buffer {
+	uint8_t *next;	   /* where the next record begins */
+	uint8_t *limit;	   /* below it a short record needs no questions asked; record.h */
+	uint8_t *clock_at; /* from here on the next record gets a clock in front */
+	uint8_t *end;	   /* NULL: nothing mapped (yet, or any more) */
+	uint8_t *window;   /* start of the mapped window */
+	uint64_t written;  /* bytes in the event file */
+	uint64_t lost;	   /* events lost since the last one that was written */
+	bool broken;	   /* the file cannot grow any more */
+};
+
+/* The block that a thread's plait_values points into; values.c. */
+struct rt_values {
+	uint8_t *block, *block_end; /* NULL: none is open */
+	struct plait_values *self;  /* of the thread that opened it */
+	uint32_t size;		    /* of the next one */
+	uint32_t held;		    /* blocks that wait for a signal handler to return */
+};
+
+/* Set in rt_thread.depth while a record is being written: a signal handler that interrupts it must
+ * not write another one into the middle. */
+#define RT_BUSY 0x80000000u
+
+/* What every record touches comes first, and no two threads share a line of the cache. */
+struct rt_thread {
+	struct rt_buffer buffer __attribute__((aligned(128)));
+	uint64_t last_address;
+	uint32_t last_site;
+	uint32_t depth; /* > 0: we are inside libplait; do not record or schedule */
+	uint64_t last_clock;
+	uint32_t index;	    /* into plait_run.threads */
+	uint32_t nchildren; /* how many threads it has created */
+	void *held;	    /* mode order: the element whose lock it holds */
+	uint32_t nested;    /* accesses of signal handlers inside such an access */
+	uint64_t *bits;	    /* its plait_bits */
+	struct rt_values values;
+	bool ended;
+	bool in_signal;			/* inside a signal handler of the target */
+	bool detached_from_trace;	/* after fork without `follow` */
+	bool controlled;		/* its end is the control engine's business */
+	uint64_t stack_low, stack_size; /* 0: ask libc */
+	void *control;			/* the control engine's own per-thread state */
+	void *graph;			/* the graph collector's own per-thread state */
+	void *start_routine, *start_arg;
+	uint64_t handle; /* its pthread_t, once known */
+};
+
+extern enum plait_mode rt_mode;
+extern struct plait_run *rt_run; /* never NULL: a private dummy when there is no folder */
+extern __thread struct rt_thread *rt_self_;
+
+/* The calling thread; registers threads that nobody announced (created by foreign code). */
+struct rt_thread *rt_self_slow(void);
+static inline struct rt_thread *rt_self(void)
+{
+	return likely(rt_self_ != NULL) ? rt_self_ : rt_self_slow();
+}
+
+extern struct rt_thread rt_threads[PLAIT_MAX_THREADS]; /* by index */
+/* Whoever must not be recorded: threads after their end, beyond PLAIT_MAX_THREADS, during rt_init.
+ * Its depth is never 0. */
+extern struct rt_thread rt_nobody;
+
+/* thread.c. A child is named while its parent creates it: index and ordinal are fixed before the
+ * kernel thread exists. NULL when there are too many. */
+struct rt_thread *rt_thread_new(struct rt_thread *parent, void *start_routine);
+void rt_thread_attach(struct rt_thread *t); /* in the new thread itself; NULL = nobody */
+/* Its last act; idempotent. thread.c calls it itself in the last round of TLS destructors, so that
+ * user code in destructors is still recorded; the control engine may call it earlier. */
+void rt_thread_end(struct rt_thread *t);
+void rt_thread_init(void);
+
+/* init.c. Idempotent; called from .preinit_array, a constructor, or the first hook. */
+void rt_init(void);
+/* Seal what can be sealed; called on every way out that we can see. */
+void rt_finish(int status);
+/* For the fork server: set rt_server_fork around fork(), so that the child is not detached; then,
+ * in the child, start a new run in folder `dir` (NULL: without a trace). */
+extern bool rt_server_fork;
+void rt_restart(const char *dir);
+/* Absolute path of the run folder, "" when there is none. */
+extern char rt_dir[];
+/* An environment variable, even before libc has set up environ. */
+const char *rt_getenv(const char *name);
+/* Bring the table of loaded modules up to date (takes the loader's lock). */
+void rt_note_modules(void);
+/* Options of $UNPLAIT_OPTIONS. */
+bool rt_option(const char *name);
+const char *rt_option_value(const char *name); /* NULL = absent; points into the environment copy */
+
+/* buffer.c. At least n bytes of room, or NULL (nothing can be written; the loss is counted). */
+uint8_t *rt_buffer_room(struct rt_thread *t, size_t n);
+void rt_buffer_close(struct rt_thread *t);
+/* Reserve the bytes [from, from + n) of a file, zeroed, so that storing into a mapping of them
+ * cannot fail; false when there is no room. */
+bool rt_buffer_reserve(int fd, uint64_t from, uint64_t n);
+
+/* record.c: one function per field layout. Each is a no-op unless this run records events
+ * (rt_recording), and sets the thread's clock first. */
+extern bool rt_recording; /* mode full, or control with the trace on */
+void rt_record_sa_r(uint32_t kind, uint32_t site, const void *object, int result);
+void rt_record_sa_n(uint32_t kind, uint32_t site, const void *object, uint64_t n);
+void rt_record_wait(uint32_t kind, uint32_t site, const void *cond, const void *mutex, int result);
+void rt_record_thread(uint32_t kind, uint32_t site, uint32_t thread, int result);
+void rt_record_sv(uint32_t kind, uint32_t site, uint64_t value);
+void rt_record_access(uint32_t kind, uint32_t site, const void *p, uint32_t size, uint64_t value,
+		      uint64_t value2);
+void rt_record_range(uint32_t kind, uint32_t site, const void *p, size_t size);
+void rt_record_text(uint32_t kind, uint32_t site, const char *text);
+/* In mode full a synchronisation event gets the next number of one global sequence, taken while the
+ * object is held, so that events of one object are in true order. In mode control the
+ * engine sets the clock: the number of events so far. */
+extern uint64_t rt_steps;
+/* Modes path and full, and control with the trace on: threads, allocation, texts and input are
+ * written even where rt_recording is false. */
+extern bool rt_writing;
+/* Modes order and block: synchronisation goes to order_sync(). */
+extern bool rt_ordering;
+void rt_record_bytes(uint32_t kind, uint32_t site, const void *p, size_t n);
+void rt_record_stack(const void *low, size_t size);
+void rt_record_number(uint32_t kind, uint64_t n); /* SIGNAL_ENTER ... */
+void rt_record_output(uint32_t site, int fd, uint64_t n);
+void rt_record_futex(uint32_t kind, uint32_t site, const void *word, uint64_t n, int result);
+void rt_record_branch(uint32_t site, uint32_t successor);
+void rt_record_bits(uint32_t count, uint64_t bits);
+void rt_record_failure(uint32_t outcome, uint32_t site, const char *text);
+
+/* values.c: the open block of values is over; before a record with a clock of its own, and before
+ * the window changes. */
+void rt_values_close(struct rt_thread *t);
+/* Around a signal handler. */
+void rt_values_interrupted(struct rt_thread *t, struct rt_values *saved,
+			   struct plait_values *saved_place);
+void rt_values_resumed(struct rt_thread *t, const struct rt_values *saved,
+		       const struct plait_values *saved_place);
+/* The window is another process's now, or a handler left by a jump. */
+void rt_values_forget(struct rt_thread *t);
+
+/* What the access hooks of the full variant do. */
+enum rt_access {
+	RT_ACCESS_PLAIN,   /* nothing but the access */
+	RT_ACCESS_RECORD,  /* mode full */
+	RT_ACCESS_CONTROL, /* control_before_access(), then record if rt_recording */
+	RT_ACCESS_OTHER,   /* rt_before_access() */
+	RT_ACCESS_GRAPH,   /* rt_graph_access() */
+	RT_ACCESS_ORDER,   /* modes order and block: order.h */
+};
+extern uint8_t rt_access;
+/* Mode graph: called before the access. */
+extern void (*rt_before_access)(uint32_t kind, const void *p, size_t size, uint32_t site);
+
+/* graph.c: mode graph, or control with option `graph`. */
+extern bool rt_graph;
+bool rt_graph_start(void); /* with the run folder open; false: no graph */
+/* Mode graph by words, with all that makes it quick? The graph variant does nothing else. */
+bool rt_graph_is_quick(void);
+/* An address that a look at the shadow may have failed at: the one that it was for. */
+uint64_t rt_graph_address(uint64_t address);
+/* A fault at an address: true when it was such a look, and will succeed now. Async-signal-safe. */
+bool rt_graph_fault(uint64_t address);
+void rt_graph_access(bool write, const void *p, size_t n, uint32_t site);
+void rt_graph_fresh(const void *p, size_t n); /* a newly allocated block */
+
+/* Fill in rt_run->failure (first caller wins) and record a FAILURE event. Async-signal-safe. */
+/* Modes path and full: keep the branch bits that other threads have not written yet. */
+void rt_save_bits(void);
+void rt_failure(enum plait_outcome_kind kind, int signal, int code, const void *address,
+		const char *text);
+/* Frame-pointer walk from the caller, bounded by the thread's stack. Returns the count. */
+uint32_t rt_backtrace(uint64_t *frames, uint32_t max);
+
+/* failure.c: handlers for fatal signals, and an alternate stack for this thread. */
+void rt_failure_init(void);
+void rt_failure_thread(void);
+struct sigaction;
+bool rt_failure_signal(int signal);		  /* one that it handles? */
+void rt_failure_action(struct sigaction *action); /* how it handles it */
+
+/* pcs.c: a site number for a program counter (see PLAIT_PC_SITE_FIRST); 0 when there is no room. */
+uint32_t rt_pc_site(const void *pc);
+void rt_pcs_open(void);
+void rt_pcs_share(void);
+
+/* Take plait_call_site; code without sites is known by its program counter. Only directly inside a
+ * hook_* function: the return address is the caller's. */
+__attribute__((always_inline)) static inline uint32_t rt_take_site(void)
+{
+	uint32_t site = plait_call_site;
+
+	plait_call_site = 0;
+	return site ? site : rt_pc_site(__builtin_return_address(0));
+}
+
+/* The raw system call, without errno. */
+long rt_syscall(long nr, long a, long b, long c, long d, long e, long f);
+
+#endif

@@ -1,0 +1,709 @@
+/* rt/interpose/io.c - blocking I/O without losing control.
+ *
+ * Under control an operation on a descriptor is a scheduling point that is ready when poll(2) says
+ * so (regular files always are, and descriptors that do not block); then libc's function is
+ * called and does not block. If nobody else can run, we really wait for the outside world. Pipes
+ * and socket pairs made by the target are known: when only they are waited for, nothing
+ * outside can help, and it is a deadlock. */
+#include "rt/control/control.h"
+#include "rt/interpose/interpose.h"
+#include "rt/core/rt.h"
+#include "rt/interpose/timeout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+enum { MAX_FDS = 1024, POLL_SET = 64 };
+enum { OUTSIDE, INTERNAL /* both ends are in this process */, EPOLL };
+static uint8_t known[MAX_FDS];
+
+static void note(int fd, uint8_t what)
+{
+	if (fd >= 0 && fd < MAX_FDS && control_self())
+		known[fd] = what;
+}
+
+static void note_internal(const int fds[2])
+{
+	note(fds[0], INTERNAL);
+	note(fds[1], INTERNAL);
+}
+
+static bool is_outside(int fd);
+
+/* Does this epoll watch something outside? The kernel says what it watches. */
+static bool epoll_outside(int fd)
+{
+	char path[64], text[4096], *at;
+	bool outside = false;
+	long f, n;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	if (f < 0)
+		return true;
+	n = rt_syscall(SYS_read, f, (long)text, sizeof(text) - 1, 0, 0, 0);
+	rt_syscall(SYS_close, f, 0, 0, 0, 0, 0);
+	if (n <= 0 || n == sizeof(text) - 1)
+		return true;
+	text[n] = 0;
+	for (at = strstr(text, "tfd:"); at && !outside; at = strstr(at, "tfd:")) {
+		int watched = 0;
+
+		for (at += 4; *at == ' '; at++)
+			;
+		for (; *at >= '0' && *at <= '9'; at++)
+			watched = watched * 10 + *at - '0';
+		outside = watched == fd || is_outside(watched);
+	}
+	return outside;
+}
+
+static bool is_outside(int fd)
+{
+	if (fd < 0 || fd >= MAX_FDS)
+		return true;
+	return known[fd] == EPOLL ? epoll_outside(fd) : known[fd] == OUTSIDE;
+}
+
+/* ---- waiting ---- */
+
+static bool fd_ready(int fd, short events)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	return rt_syscall(SYS_poll, (long)&p, 1, 0, 0, 0, 0) != 0;
+}
+
+/* Asking the kernel about everybody at every point is most of what a server costs under control.
+ * What was not ready stays so until somebody does something to a descriptor; as not all of that
+ * passes through here, an answer is good for some choices only. */
+enum { TRUST = 16 };
+static uint64_t io_epoch = 1;
+static struct {
+	uint64_t epoch; /* not ready then; 0: unknown */
+	uint32_t age;
+} looks[PLAIT_MAX_THREADS];
+
+void io_done(void)
+{
+	io_epoch++;
+}
+
+static bool trusted(const struct control_thread *t)
+{
+	if (!control.io_trust || looks[t->task.id].epoch != io_epoch ||
+	    ++looks[t->task.id].age > TRUST)
+		return false;
+	control.io_trusted = true;
+	return true;
+}
+
+static bool looked(const struct control_thread *t, bool ready)
+{
+	looks[t->task.id].epoch = ready ? 0 : io_epoch;
+	looks[t->task.id].age = 0;
+	return ready;
+}
+
+static bool one_ready(const struct control_thread *t)
+{
+	return !trusted(t) && looked(t, fd_ready((int)t->op.value, (short)(t->op.value >> 32)));
+}
+
+static bool set_ready(const struct control_thread *t)
+{
+	/* poll writes revents, which the real call overwrites afterwards */
+	return !trusted(t) && looked(t, rt_syscall(SYS_poll, (long)t->op.object2, (long)t->op.value,
+						   0, 0, 0, 0) != 0);
+}
+
+static const struct control_wait one_wait = { "for a file descriptor", one_ready, NULL,
+					      CONTROL_OUTSIDE };
+static const struct control_wait set_wait = { "in poll", set_ready, NULL, CONTROL_OUTSIDE };
+
+/* What t waits for, as a poll set; 0 when it waits for no descriptor from outside. */
+static size_t outside(const struct control_thread *t, struct pollfd *set, size_t max)
+{
+	const struct pollfd *p = t->op.object2;
+	size_t i, n = 0;
+
+	if (t->op.wait == &one_wait && max) {
+		set[0] = (struct pollfd){ .fd = (int)t->op.value,
+					  .events = (short)(t->op.value >> 32) };
+		n = 1;
+	}
+	for (i = 0; t->op.wait == &set_wait && i < t->op.value && n < max; i++)
+		set[n++] = p[i];
+	for (i = 0; i < n; i++)
+		if (is_outside(set[i].fd))
+			return n;
+	return 0;
+}
+
+bool io_wait(void)
+{
+	struct pollfd set[POLL_SET];
+	size_t i, n = 0;
+
+	for (i = 0; i < control_nthreads(); i++) {
+		const struct control_thread *t = control_thread_at(i);
+
+		if (t->rt && !t->ended)
+			n += outside(t, set + n, POLL_SET - n);
+	}
+	if (!n)
+		return false;
+	control_note(PLAIT_UNCONTROLLED_IO);
+	rt_syscall(SYS_poll, (long)set, (long)n, -1, 0, 0, 0);
+	return true;
+}
+
+bool io_wait_for(const struct control_thread *t)
+{
+	struct pollfd set[POLL_SET];
+	size_t n = outside(t, set, POLL_SET);
+
+	if (!n)
+		return false;
+	rt_syscall(SYS_poll, (long)set, (long)n, -1, 0, 0, 0);
+	return true;
+}
+
+static bool nonblocking(int fd)
+{
+	long flags = rt_syscall(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+
+	return flags < 0 || (flags & O_NONBLOCK);
+}
+
+/* The point before an operation on one descriptor. Different descriptors do not conflict; two uses
+ * of one do. A made-up address stands for it. False: a signal handler ended it. */
+static bool fd_point(uint32_t site, int fd, short events, bool dont_wait)
+{
+	struct control_thread *me = control_self();
+
+	if (!me)
+		return true;
+	looks[me->task.id].epoch = 0;
+	if (dont_wait && events != POLLOUT)
+		control_spin_check(me, site, (void *)(uintptr_t)(fd + 1), 0);
+	control_point(me, &(struct control_op){
+				  .kind = events == POLLOUT ? PLAIT_EV_OUTPUT : PLAIT_EV_INPUT,
+				  .site = site,
+				  .object = (void *)(uintptr_t)(unsigned)(fd + 1),
+				  .writes = true,
+				  .value = (uint64_t)(uint16_t)events << 32 | (uint32_t)fd,
+				  .signals = CONTROL_RESTARTS,
+				  .wait = dont_wait || nonblocking(fd) ? NULL : &one_wait });
+	io_done();
+	if (!dont_wait)
+		control_changed();
+	if (!me->interrupted)
+		return true;
+	errno = EINTR;
+	return false;
+}
+
+/* Instrumented code notes what it read by itself. */
+static bool noted_by_caller(uint32_t site)
+{
+	return site && site < PLAIT_PC_SITE_FIRST;
+}
+
+static void note_input(uint32_t site, const void *p, ssize_t n)
+{
+	if (!rt_recording || noted_by_caller(site))
+		return;
+	if (n > 0)
+		rt_record_bytes(PLAIT_EV_INPUT_BYTES, site, p, (size_t)n);
+	else
+		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)n);
+}
+
+static void note_output(uint32_t site, int fd, ssize_t n)
+{
+	if (rt_recording)
+		rt_record_output(site, fd, n > 0 ? (uint64_t)n : 0);
+}
+
+/* ---- reading and writing ---- */
+
+ssize_t hook_read(int fd, void *p, size_t n)
+{
+	uint32_t site;
+	ssize_t r;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLIN, false))
+		return -1;
+	r = real.read(fd, p, n);
+	note_input(site, p, r);
+	return r;
+}
+
+ssize_t hook_write(int fd, const void *p, size_t n)
+{
+	uint32_t site;
+	ssize_t r;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLOUT, false))
+		return -1;
+	r = real.write(fd, p, n);
+	note_output(site, fd, r);
+	return r;
+}
+
+ssize_t hook_readv(int fd, const struct iovec *v, int n)
+{
+	uint32_t site;
+	ssize_t r;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLIN, false))
+		return -1;
+	r = real.readv(fd, v, n);
+	if (rt_recording && !noted_by_caller(site))
+		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)r);
+	return r;
+}
+
+ssize_t hook_writev(int fd, const struct iovec *v, int n)
+{
+	uint32_t site;
+	ssize_t r;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLOUT, false))
+		return -1;
+	r = real.writev(fd, v, n);
+	note_output(site, fd, r);
+	return r;
+}
+
+ssize_t hook_recv(int fd, void *p, size_t n, int flags)
+{
+	uint32_t site;
+	ssize_t r;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT))
+		return -1;
+	r = real.recv(fd, p, n, flags);
+	note_input(site, p, r);
+	return r;
+}
+
+ssize_t hook_recvfrom(int fd, void *p, size_t n, int flags, struct sockaddr *from, socklen_t *len)
+{
+	uint32_t site;
+	ssize_t r;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT))
+		return -1;
+	r = real.recvfrom(fd, p, n, flags, from, len);
+	note_input(site, p, r);
+	return r;
+}
+
+ssize_t hook_recvmsg(int fd, struct msghdr *m, int flags)
+{
+	uint32_t site;
+	ssize_t r;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT))
+		return -1;
+	r = real.recvmsg(fd, m, flags);
+	if (rt_recording && !noted_by_caller(site))
+		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)r);
+	return r;
+}
+
+ssize_t hook_send(int fd, const void *p, size_t n, int flags)
+{
+	uint32_t site;
+	ssize_t r;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT))
+		return -1;
+	r = real.send(fd, p, n, flags);
+	note_output(site, fd, r);
+	return r;
+}
+
+ssize_t hook_sendto(int fd, const void *p, size_t n, int flags, const struct sockaddr *to,
+		    socklen_t len)
+{
+	uint32_t site;
+	ssize_t r;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT))
+		return -1;
+	r = real.sendto(fd, p, n, flags, to, len);
+	note_output(site, fd, r);
+	return r;
+}
+
+ssize_t hook_sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	uint32_t site;
+	ssize_t r;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT))
+		return -1;
+	r = real.sendmsg(fd, m, flags);
+	note_output(site, fd, r);
+	return r;
+}
+
+int hook_accept(int fd, struct sockaddr *address, socklen_t *len)
+{
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLIN, false))
+		return -1;
+	return real.accept(fd, address, len);
+}
+
+int hook_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
+{
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!fd_point(site, fd, POLLIN, false))
+		return -1;
+	return real.accept4(fd, address, len, flags);
+}
+
+/* ---- waiting for several ---- */
+
+/* False: a signal handler ended it. */
+static bool wait_point(struct control_thread *me, uint32_t site, struct pollfd *fds, nfds_t n,
+		       int64_t timeout_ns, int signals)
+{
+	bool wait = timeout_ns != 0;
+
+	looks[me->task.id].epoch = 0;
+	if (!wait)
+		control_spin_check(me, site, fds, 0);
+	control_point(me, &(struct control_op){
+				  .kind = PLAIT_EV_INPUT,
+				  .site = site,
+				  .object2 = fds,
+				  .value = n,
+				  .signals = signals,
+				  .wait = wait ? &set_wait : NULL,
+				  .deadline = timeout_ns > 0 ? control_now() + (uint64_t)timeout_ns
+							     : CONTROL_NEVER });
+	if (!me->interrupted)
+		return true;
+	errno = EINTR;
+	return false;
+}
+
+static bool poll_point(struct control_thread *me, uint32_t site, struct pollfd *fds, nfds_t n,
+		       int64_t timeout_ns)
+{
+	return wait_point(me, site, fds, n, timeout_ns, CONTROL_ENDS);
+}
+
+/* The same while another mask holds, NULL: as it is. */
+static bool masked_poll_point(struct control_thread *me, uint32_t site, struct pollfd *fds,
+			      nfds_t n, int64_t timeout_ns, const sigset_t *mask)
+{
+	uint64_t before = me->signal_mask;
+	bool r;
+
+	if (mask)
+		memcpy(&me->signal_mask, mask, sizeof(me->signal_mask));
+	r = wait_point(me, site, fds, n, timeout_ns, mask ? CONTROL_ENDS_SURELY : CONTROL_ENDS);
+	me->signal_mask = before;
+	return r;
+}
+
+int hook_poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.poll(fds, n, timeout);
+	if (!poll_point(me, site, fds, n, timeout < 0 ? -1 : timeout * 1000000ll))
+		return -1;
+	return real.poll(fds, n, 0);
+}
+
+int hook_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
+{
+	struct control_thread *me = control_self();
+	struct timespec zero = { 0 };
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.ppoll(fds, n, timeout, mask);
+	if (!masked_poll_point(me, site, fds, n, timeout ? (int64_t)timespec_ns(timeout) : -1,
+			       mask))
+		return -1;
+	return real.ppoll(fds, n, &zero, NULL);
+}
+
+/* The same as a poll set; how many of it. */
+static nfds_t poll_set(struct pollfd *fds, int n, const fd_set *r, const fd_set *w, const fd_set *x)
+{
+	nfds_t k = 0;
+	int fd;
+
+	for (fd = 0; fd < n && k < POLL_SET; fd++) {
+		short events = (short)((r && FD_ISSET(fd, r) ? POLLIN : 0) |
+				       (w && FD_ISSET(fd, w) ? POLLOUT : 0) |
+				       (x && FD_ISSET(fd, x) ? POLLPRI : 0));
+
+		if (events)
+			fds[k++] = (struct pollfd){ .fd = fd, .events = events };
+	}
+	return k;
+}
+
+int hook_select(int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *timeout)
+{
+	struct control_thread *me = control_self();
+	struct pollfd fds[POLL_SET];
+	struct timeval zero = { 0 };
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.select(n, r, w, x, timeout);
+	if (!poll_point(me, site, fds, poll_set(fds, n, r, w, x),
+			timeout ? timeout->tv_sec * 1000000000ll + timeout->tv_usec * 1000 : -1))
+		return -1;
+	return real.select(n, r, w, x, &zero);
+}
+
+int hook_pselect(int n, fd_set *r, fd_set *w, fd_set *x, const struct timespec *timeout,
+		 const sigset_t *mask)
+{
+	struct control_thread *me = control_self();
+	struct pollfd fds[POLL_SET];
+	struct timespec zero = { 0 };
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.pselect(n, r, w, x, timeout, mask);
+	if (!masked_poll_point(me, site, fds, poll_set(fds, n, r, w, x),
+			       timeout ? (int64_t)timespec_ns(timeout) : -1, mask))
+		return -1;
+	return real.pselect(n, r, w, x, &zero, NULL);
+}
+
+int hook_epoll_wait(int fd, struct epoll_event *events, int n, int timeout)
+{
+	struct control_thread *me = control_self();
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.epoll_wait(fd, events, n, timeout);
+	if (!poll_point(me, site, &p, 1, timeout < 0 ? -1 : timeout * 1000000ll))
+		return -1;
+	return real.epoll_wait(fd, events, n, 0);
+}
+
+int hook_epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask)
+{
+	struct control_thread *me = control_self();
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.epoll_pwait(fd, events, n, timeout, mask);
+	if (!masked_poll_point(me, site, &p, 1, timeout < 0 ? -1 : timeout * 1000000ll, mask))
+		return -1;
+	return real.epoll_wait(fd, events, n, 0);
+}
+
+/* ---- descriptors ---- */
+
+int hook_pipe(int fds[2])
+{
+	int r;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	r = real.pipe(fds);
+	if (r == 0)
+		note_internal(fds);
+	return r;
+}
+
+int hook_pipe2(int fds[2], int flags)
+{
+	int r;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	r = real.pipe2(fds, flags);
+	if (r == 0)
+		note_internal(fds);
+	return r;
+}
+
+int hook_socketpair(int domain, int type, int protocol, int fds[2])
+{
+	int r;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	r = real.socketpair(domain, type, protocol, fds);
+	if (r == 0)
+		note_internal(fds);
+	return r;
+}
+
+int hook_eventfd(unsigned value, int flags)
+{
+	int fd;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	fd = real.eventfd(value, flags);
+	note(fd, INTERNAL);
+	return fd;
+}
+
+int hook_epoll_create(int size)
+{
+	int fd;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	fd = real.epoll_create(size);
+	note(fd, EPOLL);
+	return fd;
+}
+
+int hook_epoll_create1(int flags)
+{
+	int fd;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	fd = real.epoll_create1(flags);
+	note(fd, EPOLL);
+	return fd;
+}
+
+/* Closing is seen by whoever reads the other end. */
+int hook_close(int fd)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (me && fd >= 0 && fd < MAX_FDS) {
+		control_point(me, &(struct control_op){ .kind = PLAIT_EV_OUTPUT,
+							.site = site,
+							.object = (void *)(uintptr_t)(fd + 1),
+							.writes = true });
+		known[fd] = OUTSIDE;
+		timers_closed(fd);
+		io_done();
+		control_changed();
+	}
+	return real.close(fd);
+}
+
+/* After fork the other end may be in the child. */
+void io_forked(void)
+{
+	int fd;
+
+	for (fd = 0; fd < MAX_FDS; fd++)
+		if (known[fd] == INTERNAL)
+			known[fd] = OUTSIDE;
+}
+
+/* ---- stdio's own locks: libc's state is the truth, we only wait until it is free ---- */
+
+struct stdio_lock {
+	int lock, count;
+	void *owner;
+};
+
+static bool file_ready(const struct control_thread *t)
+{
+	const struct stdio_lock *l = t->op.object;
+
+	return !l->lock || l->owner == (void *)t->handle;
+}
+
+static const struct control_wait file_wait = { "to lock a stdio stream", file_ready, NULL,
+					       CONTROL_OUTSIDE };
+
+void hook_flockfile(FILE *f)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (me)
+		control_point(me, &(struct control_op){ .kind = PLAIT_EV_LOCK,
+							.site = site,
+							.object = f->_lock,
+							.writes = true,
+							.wait = &file_wait });
+	real.flockfile(f);
+	rt_record_sa_r(PLAIT_EV_LOCK, site, f->_lock, 0);
+}
+
+void hook_funlockfile(FILE *f)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (me)
+		control_step(me, &(struct control_op){ .kind = PLAIT_EV_UNLOCK,
+						       .site = site,
+						       .object = f->_lock,
+						       .writes = true });
+	rt_record_sa_r(PLAIT_EV_UNLOCK, site, f->_lock, 0);
+	real.funlockfile(f);
+	if (me)
+		control_changed();
+}

@@ -1,0 +1,52 @@
+/* rt/interpose/sanitizer.c - living with AddressSanitizer and its relatives in one program.
+ *
+ * Both sides take over libc's functions. In libplait-sanitizer.a our names are strong, so that the
+ * program calls us first, and `real` is what the sanitizer would have called itself (resolve() in
+ * interpose.c): we come before it, it comes before libc.
+ *
+ * A report of theirs ends the process with an ordinary exit status. While we watch, it is to be a
+ * failure that every command knows, so it becomes an abort. ASAN_OPTIONS and the like still win. */
+#include "rt/core/rt.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+/* The sanitizer asks before anything is set up: not even strlen() may be called, it is theirs. */
+static char first_letter_of_mode(void)
+{
+	static const char wanted[] = "UNPLAIT_MODE=";
+	static volatile char text[1 << 16];
+	long fd = rt_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/environ", O_RDONLY, 0, 0, 0);
+	long n = rt_syscall(SYS_read, fd, (long)text, sizeof(text) - 1, 0, 0, 0), k = 0;
+
+	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	for (long i = 0; i < n; i++) {
+		if (k >= 0 && text[i] == wanted[k])
+			k++;
+		else
+			k = text[i] ? -1 : 0; /* wait for the next entry */
+		if (k == sizeof(wanted) - 1)
+			return text[i + 1] == 'o' && text[i + 2] == 'f' ? 0 : text[i + 1];
+	}
+	return 0;
+}
+
+static const char *default_options(void)
+{
+	char mode = first_letter_of_mode(); /* 0: off */
+
+	/* under control: a search for leaks after each of a thousand runs is not what was asked for
+	 */
+	return mode == 'c' ? "abort_on_error=1:detect_leaks=0" : mode ? "abort_on_error=1" : "";
+}
+
+#define DEFAULT_OPTIONS(name)                                                                      \
+	const char *name(void);                                                                    \
+	PLAIT_EXPORT const char *name(void)                                                        \
+	{                                                                                          \
+		return default_options();                                                          \
+	}
+DEFAULT_OPTIONS(__asan_default_options)
+DEFAULT_OPTIONS(__lsan_default_options)
+DEFAULT_OPTIONS(__msan_default_options)
+DEFAULT_OPTIONS(__ubsan_default_options)

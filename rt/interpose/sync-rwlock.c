@@ -1,0 +1,152 @@
+/* rt/interpose/sync-rwlock.c - reader-writer locks; the state machine is in sched/sync.c. */
+#include "rt/control/control.h"
+#include "rt/interpose/interpose.h"
+#include "rt/core/rt.h"
+#include "rt/interpose/timeout.h"
+#include "sched/sync.h"
+
+#include <errno.h>
+
+_Static_assert(sizeof(struct sync_rwlock) == sizeof(pthread_rwlock_t), "glibc's rwlock on x86-64");
+
+enum { OBJECT_RWLOCK = 1 };
+
+/* Some thread has published a write lock of l: matters for locks that prefer writers. */
+static bool writer_waits(const void *l)
+{
+	size_t i;
+
+	for (i = 0; i < control_nthreads(); i++) {
+		const struct control_thread *t = control_thread_at(i);
+
+		if (t->rt && !t->ended && t->op.kind == PLAIT_EV_WRLOCK && t->op.object == l)
+			return true;
+	}
+	return false;
+}
+
+static bool read_ready(const struct control_thread *t)
+{
+	const struct sync_rwlock *l = t->op.object;
+
+	return l->writer == (int32_t)t->task.id + 1 || sync_rwlock_read_ready(l, writer_waits(l));
+}
+
+static bool write_ready(const struct control_thread *t)
+{
+	const struct sync_rwlock *l = t->op.object;
+
+	return l->writer == (int32_t)t->task.id + 1 || sync_rwlock_write_ready(l);
+}
+
+static uint32_t holder(const struct control_thread *t)
+{
+	int32_t w = ((const struct sync_rwlock *)t->op.object)->writer;
+
+	return w > 0 && w <= PLAIT_MAX_THREADS ? (uint32_t)w : 0;
+}
+
+static const struct control_wait read_wait = { "to read-lock a rwlock", read_ready, holder, 0 };
+static const struct control_wait write_wait = { "to write-lock a rwlock", write_ready, holder, 0 };
+
+static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t site,
+			   pthread_rwlock_t *l, uint64_t deadline)
+{
+	bool write = kind == PLAIT_EV_WRLOCK || kind == PLAIT_EV_TRYWRLOCK;
+	bool try = kind == PLAIT_EV_TRYRDLOCK || kind == PLAIT_EV_TRYWRLOCK;
+	struct sync_rwlock *machine = (struct sync_rwlock *)l;
+	int r = ETIMEDOUT;
+
+	if (control_point(me, &(struct control_op){ .kind = kind,
+						    .site = site,
+						    .object = l,
+						    .writes = true,
+						    .wait = try	    ? NULL
+							    : write ? &write_wait
+								    : &read_wait,
+						    .deadline = deadline }))
+		r = write ? sync_rwlock_wrlock(machine, me->task.id + 1)
+			  : sync_rwlock_rdlock(machine, me->task.id + 1);
+	if (r == EBUSY)
+		control_spin_check(me, site, l, 1);
+	else
+		control_changed();
+	rt_record_sa_r(kind, site, l, r);
+	return r;
+}
+
+/* clang-format off */
+#define LOCK(name, kind, params, call, deadline)					\
+	int hook_pthread_rwlock_##name params						\
+	{										\
+		struct control_thread *me = control_self();				\
+		uint32_t site;								\
+		int r;									\
+											\
+		HOOK_ENTER;								\
+		site = rt_take_site();							\
+		if (me)									\
+			return lock_controlled(me, kind, site, l, deadline);		\
+		r = real.pthread_rwlock_##name call;					\
+		rt_record_sa_r(kind, site, l, r);					\
+		return r;								\
+	}
+LOCK(rdlock, PLAIT_EV_RDLOCK, (pthread_rwlock_t *l), (l), CONTROL_NEVER)
+LOCK(wrlock, PLAIT_EV_WRLOCK, (pthread_rwlock_t *l), (l), CONTROL_NEVER)
+LOCK(tryrdlock, PLAIT_EV_TRYRDLOCK, (pthread_rwlock_t *l), (l), CONTROL_NEVER)
+LOCK(trywrlock, PLAIT_EV_TRYWRLOCK, (pthread_rwlock_t *l), (l), CONTROL_NEVER)
+LOCK(timedrdlock, PLAIT_EV_RDLOCK, (pthread_rwlock_t *l, const struct timespec *until), (l, until),
+     timeout_at(CLOCK_REALTIME, until))
+LOCK(timedwrlock, PLAIT_EV_WRLOCK, (pthread_rwlock_t *l, const struct timespec *until), (l, until),
+     timeout_at(CLOCK_REALTIME, until))
+LOCK(clockrdlock, PLAIT_EV_RDLOCK, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *until),
+     (l, clock, until), timeout_at(clock, until))
+LOCK(clockwrlock, PLAIT_EV_WRLOCK, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *until),
+     (l, clock, until), timeout_at(clock, until))
+/* clang-format on */
+
+int hook_pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me) {
+		rt_record_sa_r(PLAIT_EV_RWUNLOCK, site, l, 0);
+		return real.pthread_rwlock_unlock(l);
+	}
+	control_step(
+		me, &(struct control_op){
+			    .kind = PLAIT_EV_RWUNLOCK, .site = site, .object = l, .writes = true });
+	sync_rwlock_unlock((struct sync_rwlock *)l, me->task.id + 1);
+	control_changed();
+	rt_record_sa_r(PLAIT_EV_RWUNLOCK, site, l, 0);
+	return 0;
+}
+
+int hook_pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attr)
+{
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	rt_record_sa_n(PLAIT_EV_LOCK_INIT, site, l, OBJECT_RWLOCK);
+	return real.pthread_rwlock_init(l, attr);
+}
+
+int hook_pthread_rwlock_destroy(pthread_rwlock_t *l)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (me)
+		control_point(me, &(struct control_op){ .kind = PLAIT_EV_LOCK_DESTROY,
+							.site = site,
+							.object = l,
+							.writes = true });
+	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, l, OBJECT_RWLOCK);
+	return real.pthread_rwlock_destroy(l);
+}

@@ -1,0 +1,170 @@
+/* rt/interpose/time.c - sleeping and clocks. Under control time is virtual: it moves with the scheduling
+ * points, jumps when everybody sleeps, and runs faster while a program polls it. */
+#include "rt/control/control.h"
+#include "rt/interpose/interpose.h"
+#include "rt/core/rt.h"
+#include "rt/interpose/timeout.h"
+
+#include <errno.h>
+
+static bool never(const struct control_thread *t)
+{
+	(void)t;
+	return false;
+}
+
+static const struct control_wait sleep_wait = { "in a sleep", never, NULL, 0 };
+
+/* How much was left when a signal handler ended it; 0: nothing. */
+static uint64_t sleep_until(struct control_thread *me, uint32_t site, uint64_t until)
+{
+	uint64_t now = control_now();
+
+	control_point(me, &(struct control_op){ .kind = PLAIT_EV_SLEEP,
+						.site = site,
+						.wait = &sleep_wait,
+						.cancellable = true,
+						.signals = CONTROL_ENDS,
+						.deadline = until ? until : 1 });
+	rt_record_sv(PLAIT_EV_SLEEP, site, until > now ? until - now : 0);
+	if (!me->interrupted)
+		return 0;
+	now = control_now();
+	return until > now ? until - now : 1;
+}
+
+/* 0, or EINTR with what is left. */
+static int slept(uint64_t rest, struct timespec *left)
+{
+	if (!rest)
+		return 0;
+	if (left)
+		*left = (struct timespec){ .tv_sec = (time_t)(rest / 1000000000ull),
+					   .tv_nsec = (long)(rest % 1000000000ull) };
+	errno = EINTR;
+	return EINTR;
+}
+
+int hook_nanosleep(const struct timespec *ts, struct timespec *left)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me) {
+		rt_record_sv(PLAIT_EV_SLEEP, site, timespec_ns(ts));
+		return real.nanosleep(ts, left);
+	}
+	if (!timespec_valid(ts)) {
+		errno = EINVAL;
+		return -1;
+	}
+	return slept(sleep_until(me, site, control_now() + timespec_ns(ts)), left) ? -1 : 0;
+}
+
+int hook_clock_nanosleep(clockid_t clock, int flags, const struct timespec *ts,
+			 struct timespec *left)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.clock_nanosleep(clock, flags, ts, left);
+	if (!timespec_valid(ts))
+		return EINVAL;
+	if (flags & TIMER_ABSTIME)
+		return sleep_until(me, site, timeout_at(clock, ts)) ? EINTR : 0;
+	return slept(sleep_until(me, site, control_now() + timespec_ns(ts)), left);
+}
+
+int hook_usleep(useconds_t us)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me) {
+		rt_record_sv(PLAIT_EV_SLEEP, site, us * 1000ull);
+		return real.usleep(us);
+	}
+	return slept(sleep_until(me, site, control_now() + us * 1000ull), NULL) ? -1 : 0;
+}
+
+unsigned hook_sleep(unsigned s)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me) {
+		rt_record_sv(PLAIT_EV_SLEEP, site, s * 1000000000ull);
+		return real.sleep(s);
+	}
+	return (unsigned)((sleep_until(me, site, control_now() + s * 1000000000ull) + 500000000) /
+			  1000000000);
+}
+
+int hook_thrd_sleep(const struct timespec *ts, struct timespec *left)
+{
+	struct control_thread *me = control_self();
+	uint32_t site;
+
+	HOOK_ENTER;
+	site = rt_take_site();
+	if (!me)
+		return real.thrd_sleep(ts, left);
+	return slept(sleep_until(me, site, control_now() + timespec_ns(ts)), left) ? -1 : 0;
+}
+
+/* ---- clocks ---- */
+
+static void virtual_now(clockid_t clock, struct timespec *ts)
+{
+	uint64_t now = control_clock_read() + virtual_base(clock);
+
+	ts->tv_sec = (time_t)(now / 1000000000ull);
+	ts->tv_nsec = (long)(now % 1000000000ull);
+}
+
+int hook_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	HOOK_ENTER;
+	plait_call_site = 0;
+	if (!control_self())
+		return real.clock_gettime(clock, ts);
+	virtual_now(clock, ts);
+	return 0;
+}
+
+int hook_gettimeofday(struct timeval *tv, void *zone)
+{
+	struct timespec ts;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	if (!control_self())
+		return real.gettimeofday(tv, zone);
+	virtual_now(CLOCK_REALTIME, &ts);
+	tv->tv_sec = ts.tv_sec;
+	tv->tv_usec = ts.tv_nsec / 1000;
+	return 0;
+}
+
+time_t hook_time(time_t *ret)
+{
+	struct timespec ts;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	if (!control_self())
+		return real.time(ret);
+	virtual_now(CLOCK_REALTIME, &ts);
+	if (ret)
+		*ret = ts.tv_sec;
+	return ts.tv_sec;
+}

@@ -1,0 +1,202 @@
+/* solve/propose.c - let the symbolic machine search a hunt's target (sym/explore/schedules.c). The two
+ * engines know nothing of each other; this is where they meet. */
+#include "solve/propose.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "sym/sym.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_STATES 12000000ull /* what fits into half a gigabyte */
+
+struct walk_step *propose_steps(const struct sym_end *e)
+{
+	struct walk_step *w = xcalloc(e->turns.len + 1, sizeof(*w));
+
+	for (size_t i = 0; i < e->turns.len; i++) {
+		const struct sym_turn *t = &e->turns.data[i];
+
+		w[i] = (struct walk_step){ .thread = t->thread,
+					   .site = t->site,
+					   .kind = t->kind,
+					   .choice = t->choice,
+					   .nchoices = t->nchoices };
+	}
+	return w;
+}
+
+#ifndef NO_SYM
+
+static struct err *open_program(struct sym_proposer *p)
+{
+	struct err *err = NULL;
+
+	if (p->target->input)
+		err = file_read(p->target->input, &p->input);
+	return err ? err : sym_open(p->target->argv[0], NULL, &p->program);
+}
+
+static bool is_failure(const struct sym_proposer *p, const struct sym_outcome *o)
+{
+	return sym_kind_is_error(o->kind) ||
+	       (p->target->fail_on_exit && o->kind == SYM_EXIT && o->code);
+}
+
+static struct err *search(struct sym_proposer *p, uint64_t work, double seconds, bool all,
+			  struct proposals *ret)
+{
+	extern char **environ;
+	struct sym_config c = { .args = (const char *const *)p->target->argv,
+				.env = (const char *const *)environ,
+				.max_work = work,
+				.max_states = MAX_STATES,
+				.max_seconds = seconds,
+				.host_files = true,
+				.all_errors = all || p->target->fail_on_exit };
+	struct sym_schedules r = { 0 };
+	struct err *err = open_program(p);
+
+	while (p->target->argv[c.nargs])
+		c.nargs++;
+	c.input = strbuf_str(&p->input);
+	c.input_len = p->input.len;
+	if (!err)
+		err = sym_schedules(p->program, &c, &r);
+	for (size_t i = 0; !err && i < r.ends.len; i++)
+		if (is_failure(p, &r.ends.data[i].outcome))
+			vec_push(&ret->failing, ((struct proposal){ propose_steps(&r.ends.data[i]),
+								    r.ends.data[i].turns.len }));
+	ret->complete = r.complete && !r.notes.len; /* a note says what was left out */
+	ret->states = r.states;
+	sym_schedules_deinit(&r);
+	return err;
+}
+
+/* ---- in a process of its own: a hunt goes on whatever happens there ---- */
+
+struct answer {
+	uint64_t states, nfailing;
+	bool complete;
+};
+
+static void put(int fd, const void *data, size_t len)
+{
+	for (ssize_t n; len > 0; data = (const char *)data + n, len -= (size_t)n) {
+		n = write(fd, data, len);
+		if (n <= 0)
+			_exit(3);
+	}
+}
+
+static bool get(int fd, void *data, size_t len)
+{
+	for (ssize_t n; len > 0; data = (char *)data + n, len -= (size_t)n) {
+		n = read(fd, data, len);
+		if (n <= 0) /* also when Ctrl-C interrupts it */
+			return false;
+	}
+	return true;
+}
+
+static _Noreturn void answer(int fd, struct err *err, const struct proposals *p)
+{
+	struct answer a = { p->states, p->failing.len, p->complete };
+
+	if (err) {
+		log_verbose("states are not searched: %s", err_message(err));
+		_exit(3);
+	}
+	put(fd, &a, sizeof(a));
+	for (size_t i = 0; i < p->failing.len; i++) {
+		const struct proposal *f = &p->failing.data[i];
+
+		put(fd, &f->n, sizeof(f->n));
+		put(fd, f->steps, f->n * sizeof(*f->steps));
+	}
+	_exit(0);
+}
+
+static bool listen_to(int fd, struct proposals *ret)
+{
+	struct answer a;
+
+	if (!get(fd, &a, sizeof(a)))
+		return false;
+	for (uint64_t i = 0; i < a.nfailing; i++) {
+		struct proposal f = { 0 };
+
+		if (!get(fd, &f.n, sizeof(f.n)))
+			return false;
+		f.steps = xcalloc(f.n + 1, sizeof(*f.steps));
+		vec_push(&ret->failing, f);
+		if (!get(fd, f.steps, f.n * sizeof(*f.steps)))
+			return false;
+	}
+	ret->states = a.states;
+	ret->complete = a.complete;
+	return true;
+}
+
+static struct err *propose(void *arg, uint64_t work, double seconds, bool all,
+			   struct proposals *ret)
+{
+	int fds[2];
+	pid_t pid;
+	bool heard;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return err_errno(errno, "pipe");
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGINT, SIG_DFL);
+		close(fds[0]);
+		answer(fds[1], search(arg, work, seconds, all, ret), ret);
+	}
+	close(fds[1]);
+	heard = pid > 0 && listen_to(fds[0], ret);
+	close(fds[0]);
+	if (pid > 0 && !heard)
+		kill(pid, SIGKILL);
+	if (pid > 0)
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	if (!heard)
+		proposals_deinit(ret);
+	return heard ? NULL
+		     : err_new(ERR_ENV,
+			       "the program's states cannot be searched; `unplait sym schedules` "
+			       "says why");
+}
+
+void proposer_init(struct sym_proposer *p, const struct target *target)
+{
+	*p = (struct sym_proposer){ .proposer = { propose, p },
+				    .available = true,
+				    .target = target };
+}
+
+void proposer_deinit(struct sym_proposer *p)
+{
+	sym_close(p->program);
+	strbuf_deinit(&p->input);
+}
+
+#else
+
+void proposer_init(struct sym_proposer *p, const struct target *target)
+{
+	*p = (struct sym_proposer){ .target = target };
+}
+
+void proposer_deinit(struct sym_proposer *p)
+{
+	(void)p;
+}
+
+#endif

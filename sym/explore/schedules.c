@@ -1,0 +1,505 @@
+/* sym/explore/schedules.c - every interleaving of a program's threads, each state once.
+ *
+ * What comes in: a program with known inputs, and the table of its binary, which says what is a
+ * scheduling point: the same accesses and calls as in a controlled native run. What goes out: the
+ * ways in which it can end, each with a schedule that a native run can repeat, and whether that is
+ * all there is.
+ *
+ * In every state each thread stands before an operation that others may notice. A step lets one
+ * thread do its operation and everything after it that nobody notices. If the operation cannot be
+ * done now (a lock that is held), the thread has no step here; if nobody has one, that is a
+ * deadlock. The search is depth first over forked states; a state whose hash has been seen
+ * (visited.h) is not followed again, so that loops which wait end, and the cost is the number of
+ * different states, not of schedules: for three threads that is the difference between millions and
+ * more than can be counted. Only the states on the current path are kept.
+ *
+ * States that lead to each other form a component (Tarjan's algorithm, along the way). One that is
+ * complete and from which no end of the program can be reached is a livelock: whatever the
+ * scheduler does, the program goes round for ever. Any other loop ends under a fair scheduler.
+ *
+ * Time is as unfair as can be: a sleep may end at once, a wait with a time limit may end whenever
+ * it would have to wait. What the C library prints is no scheduling point here. */
+#include "base/err.h"
+#include "base/log.h"
+#include "sym/ir/op-sites.h"
+#include "sym/ir/program.h"
+#include "sym/explore/visited.h"
+#include "unplait/abi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_OPS (100u << 20) /* of one thread between two points, when nothing else is said */
+
+/* A state on the current path, and what is still to be tried in it. */
+struct node {
+	struct state *s;
+	uint64_t hash[2];
+	uint32_t number, low; /* in order of discovery; the lowest that it leads back to */
+	bool ends;	      /* it leads to an end of the program */
+	bool told;	      /* it leads to a livelock that has been reported */
+	size_t open;	      /* how many states were open when it was entered */
+	struct sym_turn by;   /* how we got here */
+	uint32_t thread;      /* the next to try */
+	uint32_t choice;      /* and the waiter that its signal wakes */
+	bool moved;	      /* some thread had a step */
+};
+
+/* Numbers of states that are done with. */
+enum { CLOSED = UINT32_MAX - 1, HANGS };
+
+struct search {
+	const struct sites *sites;
+	struct sym_schedules *ret;
+	struct visited visited;
+	VEC(struct node) path;
+	struct words open; /* hashes of states that are left but may lead back to the path */
+	struct map seen;   /* outcome -> index into ret->ends */
+	bool incomplete, stop;
+};
+
+/* --- points --- */
+
+/* Of an instruction that became several operations, the first is the point. */
+static void find_points(void *arg, struct function *f)
+{
+	const struct search *x = arg;
+	uint32_t *points = op_sites(x->sites, f), before = 0;
+
+	for (uint32_t pc = 0; pc < f->nops; pc++) {
+		uint32_t site = points[pc];
+		const struct plait_site *s = site ? &x->sites->sites[site - 1] : NULL;
+
+		if (!s || !(s->flags & PLAIT_SITE_POINT) || s->kind > PLAIT_SITE_ATOMIC_RMW ||
+		    site == before)
+			points[pc] = 0;
+		before = site;
+	}
+	f->points = points;
+}
+
+/* --- ends --- */
+
+static void add_end(struct machine *m, struct search *x, const struct sym_turn *last)
+{
+	const struct sym_outcome *o = &m->outcome;
+	uint64_t key = hash_bytes(o->stack, o->kind == SYM_EXIT ? 0 : strlen(o->stack),
+				  (uint64_t)o->kind << 32 | (uint32_t)o->code);
+	uint64_t *known = map_put(&x->seen, key, UINT64_MAX);
+	struct sym_end *e;
+
+	if (o->kind == SYM_UNSUPPORTED || o->kind == SYM_BUDGET)
+		x->incomplete = true;
+	if (*known != UINT64_MAX) {
+		x->ret->ends.data[*known].times++;
+		return;
+	}
+	*known = x->ret->ends.len;
+	e = vec_add(&x->ret->ends);
+	e->outcome = *o;
+	e->times = 1;
+	for (size_t i = 1; i < x->path.len; i++)
+		vec_push(&e->turns, x->path.data[i].by);
+	if (last)
+		vec_push(&e->turns, *last);
+	if (sym_kind_is_error(o->kind) && !m->config->all_errors)
+		x->stop = x->incomplete = true;
+}
+
+/* --- steps --- */
+
+static uint32_t alive(const struct state *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->nthreads; i++)
+		n += s->threads[i].status != TH_DONE;
+	return n;
+}
+
+/* Run the current thread until its next point. */
+static enum stop run_thread(struct machine *m, bool pass)
+{
+	uint64_t limit = m->s->ops + (m->config->max_ops ? m->config->max_ops : STEP_OPS);
+	struct thread *t = current_thread(m);
+	const char *why;
+	enum stop st;
+
+	m->pass = pass;
+	m->stops = alive(m->s) > 1;
+	t->hash[0] = t->hash[1] = 0;
+	do {
+		st = interp(m);
+		if (st == STOP_BUDGET && (why = machine_should_stop(m)))
+			return machine_fault(m, SYM_BUDGET, "%s", why);
+		if (st == STOP_BUDGET && m->s->ops >= limit)
+			return machine_fault(m, SYM_BUDGET,
+					     "more than %llu operations without a scheduling point",
+					     (unsigned long long)(limit - m->s->ops));
+	} while (st == STOP_BUDGET);
+	current_thread(m)->fresh = false;
+	return st;
+}
+
+/* New threads go to their first point at once: nobody notices. */
+static enum stop run_fresh(struct machine *m)
+{
+	enum stop st = STOP_NONE;
+
+	for (uint32_t i = 0; i < m->s->nthreads && st != STOP_END; i++) {
+		if (!m->s->threads[i].fresh)
+			continue;
+		m->s->current = i;
+		st = run_thread(m, false);
+	}
+	return st;
+}
+
+/* While one thread is alone it needs no decisions, and native runs make none. */
+static enum stop run_alone(struct machine *m, enum stop st)
+{
+	while (st != STOP_END && alive(m->s) == 1) {
+		uint32_t i = 0;
+
+		while (m->s->threads[i].status == TH_DONE)
+			i++;
+		m->s->current = i;
+		m->s->threads[i].status = TH_RUNNABLE;
+		st = run_thread(m, false);
+		if (st == STOP_THREAD && m->s->threads[i].status == TH_BLOCKED)
+			break; /* for ever: a deadlock, or a time-out */
+		if (st != STOP_END)
+			st = run_fresh(m);
+	}
+	return st;
+}
+
+/* The second half of a call that has two. */
+static void next_half(struct thread *t)
+{
+	if (t->point == PLAIT_EV_WAIT)
+		t->point = PLAIT_EV_WOKEN;
+	else if (t->point == PLAIT_EV_BARRIER_WAIT)
+		t->point = PLAIT_EV_BARRIER_LEAVE;
+}
+
+static bool is_stuck(const struct thread *t, uint8_t phase)
+{
+	return t->status == TH_BLOCKED && t->phase == phase;
+}
+
+/* Let thread i of the state do its operation. False when it cannot; else *st says how it ended. */
+static bool step(struct machine *m, struct state *s, uint32_t i, struct sym_turn *turn,
+		 enum stop *st)
+{
+	struct thread *t = &s->threads[i];
+	uint8_t phase = t->phase;
+	bool waits = t->status == TH_BLOCKED && t->wait_kind == WAIT_COND;
+
+	*turn = (struct sym_turn){
+		.thread = i, .site = t->point_site, .kind = t->point, .choice = m->choice
+	};
+	if (waits && !t->timed)
+		return false;
+	cache_clear(m);
+	m->s = s;
+	m->nchoices = 0;
+	s->current = i;
+	if (!waits) {
+		t->status = TH_RUNNABLE;
+		*st = run_thread(m, true);
+		t = &s->threads[i];
+	}
+	if ((waits || is_stuck(t, phase)) && *st != STOP_END) {
+		if (!t->timed)
+			return false;
+		t->timed_out = turn->timed_out = true;
+		s->clock = MAX(s->clock, t->wake_time);
+		t->status = TH_RUNNABLE;
+		*st = run_thread(m, true);
+		t = &s->threads[i];
+		if (*st != STOP_END &&
+		    is_stuck(t, phase)) /* a mutex that is held, after the wait */
+			return false;
+	}
+	turn->nchoices = m->nchoices;
+	if (*st == STOP_THREAD && t->status == TH_BLOCKED)
+		next_half(t);
+	if (*st != STOP_END)
+		*st = run_fresh(m);
+	*st = run_alone(m, *st);
+	return true;
+}
+
+/* --- the search --- */
+
+static void push(struct search *x, struct state *s, const struct sym_turn *by,
+		 const uint64_t hash[2])
+{
+	uint32_t number = (uint32_t)x->visited.len;
+
+	vec_push(&x->path, ((struct node){ .s = s,
+					   .by = *by,
+					   .hash = { hash[0], hash[1] },
+					   .number = number,
+					   .low = number,
+					   .open = x->open.len }));
+	x->ret->depth = MAX(x->ret->depth, (uint32_t)x->path.len);
+}
+
+/* Everybody tries and blocks; then the machine can say who waits for what. */
+static void add_deadlock(struct machine *m, struct search *x, struct state *s)
+{
+	struct sym_turn turn;
+	enum stop st = STOP_NONE;
+
+	for (uint32_t i = 0; i < s->nthreads; i++)
+		if (s->threads[i].status != TH_DONE)
+			step(m, s, i, &turn, &st);
+	m->s = s;
+	if (!schedule(m))
+		add_end(m, x, NULL);
+}
+
+static bool out_of_budget(struct machine *m, struct search *x)
+{
+	const char *why;
+
+	if (m->config->max_states && x->visited.len >= m->config->max_states) {
+		machine_note(m, "the limit of %llu states was reached",
+			     (unsigned long long)m->config->max_states);
+		return true;
+	}
+	if (m->config->max_work &&
+	    m->stats.ops + x->visited.bytes / 2 + 500 * x->ret->steps > m->config->max_work) {
+		machine_note(m, "the budget was used up");
+		return true;
+	}
+	why = (x->ret->steps & 255) == 0 ? machine_should_stop(m) : NULL;
+	if (why)
+		machine_note(m, "%s", why);
+	return why;
+}
+
+/* A step led to this state: down into it if it is new. */
+static bool enter(struct machine *m, struct search *x, struct state *c, const struct sym_turn *turn)
+{
+	struct node *n = vec_last(&x->path);
+	uint64_t hash[2];
+	uint32_t *number;
+
+	cache_clear(m);
+	state_hash(&x->visited, m, c, hash);
+	number = visited_put(&x->visited, hash);
+	if (!*number) {
+		*number = (uint32_t)x->visited.len;
+		push(x, c, turn, hash);
+		return true;
+	}
+	if (*number < CLOSED)
+		n->low = MIN(n->low, *number);
+	n->ends |= *number == CLOSED;
+	n->told |= *number == HANGS;
+	return false;
+}
+
+/* One step from the node on top: down into a new state, or nothing. */
+static void advance(struct machine *m, struct search *x)
+{
+	struct node *n = vec_last(&x->path);
+	struct state *c = state_fork(n->s, 0);
+	struct sym_turn turn;
+	enum stop st = STOP_NONE;
+	bool moved;
+
+	m->choice = n->choice;
+	moved = step(m, c, n->thread, &turn, &st);
+	n->moved |= moved;
+	if (moved && turn.nchoices > n->choice + 1) {
+		n->choice++;
+	} else {
+		n->choice = 0;
+		n->thread++;
+	}
+	x->ret->steps++;
+	if (moved && st == STOP_END) {
+		n->ends = true;
+		add_end(m, x, &turn);
+	} else if (moved && enter(m, x, c, &turn)) {
+		return;
+	}
+	m->s = NULL;
+	state_free(c);
+}
+
+static void close_state(struct search *x, const uint64_t hash[2], bool ends)
+{
+	*visited_put(&x->visited, hash) = ends ? CLOSED : HANGS;
+}
+
+/* The states from `n` on that lead back to it, and nowhere else. */
+static void close_component(struct machine *m, struct search *x, struct node *n)
+{
+	close_state(x, n->hash, n->ends);
+	while (x->open.len > n->open) {
+		x->open.len -= 2;
+		close_state(x, &x->open.data[x->open.len], n->ends);
+	}
+	if (n->ends || n->told)
+		return;
+	n->told = true;
+	m->s = n->s;
+	n->s->current = n->by.thread;
+	machine_outcome(m, &m->outcome, SYM_LIVELOCK,
+			"the threads go on, but the program can no longer end");
+	add_end(m, x, NULL);
+}
+
+static void leave(struct machine *m, struct search *x)
+{
+	struct node *n = vec_last(&x->path), *up = x->path.len > 1 ? n - 1 : NULL;
+
+	if (!n->moved) {
+		add_deadlock(m, x, n->s);
+		n->ends = true;
+	}
+	if (n->low == n->number) {
+		close_component(m, x, n);
+	} else {
+		vec_push(&x->open, n->hash[0]);
+		vec_push(&x->open, n->hash[1]);
+		up->low = MIN(up->low, n->low);
+	}
+	if (up) {
+		up->ends |= n->ends;
+		up->told |= n->told;
+	}
+	m->s = NULL;
+	state_free(n->s);
+	x->path.len--;
+}
+
+static void search_all(struct machine *m, struct search *x)
+{
+	while (x->path.len && !x->stop) {
+		struct node *n = vec_last(&x->path);
+
+		if (out_of_budget(m, x)) {
+			x->incomplete = true;
+			break;
+		}
+		if (n->thread == n->s->nthreads)
+			leave(m, x);
+		else if (n->s->threads[n->thread].status == TH_DONE)
+			n->thread++;
+		else
+			advance(m, x);
+		if ((x->ret->steps & 0x3ff) == 0)
+			progress("schedules: %zu states, %llu steps, depth %zu", x->visited.len,
+				 (unsigned long long)x->ret->steps, x->path.len);
+	}
+	while (x->path.len)
+		state_free(vec_pop(&x->path).s);
+	progress_done();
+}
+
+static bool model_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc)
+{
+	(void)yes_pc;
+	(void)no_pc;
+	return machine_value(m, m->s, cond);
+}
+
+static void drop_fork(struct machine *m, struct state *s)
+{
+	(void)m;
+	state_free(s);
+}
+
+static void finish(struct machine *m, struct search *x)
+{
+	struct sym_schedules *r = x->ret;
+
+	for (size_t i = 0; i < m->notes.len; i++)
+		names_intern(&r->notes, m->notes.text[i]);
+	r->states = x->visited.len;
+	r->complete = !x->incomplete;
+	r->stats = m->stats;
+	for (size_t i = 0; i < m->ir->functions.len; i++) {
+		free(m->ir->functions.data[i]->points);
+		m->ir->functions.data[i]->points = NULL;
+	}
+	m->ir->on_lowered = NULL;
+	visited_deinit(&x->visited);
+	vec_deinit(&x->path);
+	vec_deinit(&x->open);
+	map_deinit(&x->seen);
+}
+
+static struct err *explore(struct machine *m, struct search *x)
+{
+	struct sym_turn none = { 0 };
+	uint64_t hash[2];
+	enum stop st;
+	struct state *s;
+	struct err *err;
+
+	m->ir->on_lowered = find_points;
+	m->ir->on_lowered_arg = x;
+	for (size_t i = 0; i < m->ir->functions.len; i++)
+		if (m->ir->functions.data[i]->lowered)
+			find_points(x, m->ir->functions.data[i]);
+	err = machine_start(m, &s);
+	if (err)
+		return err;
+	st = run_alone(m, STOP_NONE);
+	if (st == STOP_END) {
+		add_end(m, x, NULL);
+		state_free(s);
+	} else {
+		cache_clear(m);
+		state_hash(&x->visited, m, s, hash);
+		*visited_put(&x->visited, hash) = 1;
+		push(x, s, &none, hash);
+		search_all(m, x);
+	}
+	return NULL;
+}
+
+struct err *sym_schedules(struct sym_program *p, const struct sym_config *config,
+			  struct sym_schedules *ret)
+{
+	struct search x = { .ret = ret };
+	struct guide guide = {
+		.points = true, .branch = model_branch, .forked = drop_fork, .data = &x
+	};
+	double start = clock_seconds();
+	struct sites *sites = NULL;
+	struct machine m;
+	struct err *err;
+
+	if (!p->native || p->source)
+		return err_new(ERR_ENV, "schedules are explored at the scheduling points that a "
+					"binary's table names; build it with `unplait cc`");
+	err = sites_open(p->native, &sites);
+	if (err)
+		return err;
+	x.sites = sites;
+	machine_init(&m, p->ir, config);
+	m.guide = &guide;
+	err = explore(&m, &x);
+	m.stats.seconds = clock_seconds() - start;
+	finish(&m, &x);
+	machine_deinit(&m);
+	sites_close(sites);
+	return err;
+}
+
+void sym_schedules_deinit(struct sym_schedules *r)
+{
+	for (size_t i = 0; i < r->ends.len; i++)
+		vec_deinit(&r->ends.data[i].turns);
+	vec_deinit(&r->ends);
+	names_deinit(&r->notes);
+}

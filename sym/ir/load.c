@@ -1,0 +1,268 @@
+/* sym/ir/load.c - find the bitcode: in a .bc file, in the .plait.bc section of a binary, or by
+ * compiling a source file. What is compiled here is also built natively, so that answers can be
+ * confirmed by running it. */
+#include "base/err.h"
+#include "base/file.h"
+#include "sym/ir/program.h"
+
+#include <elf.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define MAX_BITCODE (1ull << 31)
+
+struct err *sym_load_bitcode(const void *bytes, size_t len, struct sym_program **ret)
+{
+	struct sym_program *p = xcalloc(1, sizeof(*p));
+	struct err *err = ir_load(bytes, len, &p->ir);
+
+	if (err) {
+		free(p);
+		return err;
+	}
+	*ret = p;
+	return NULL;
+}
+
+void sym_close(struct sym_program *p)
+{
+	if (!p)
+		return;
+	ir_free(p->ir);
+	if (p->folder)
+		file_remove_tree(p->folder);
+	free(p->folder);
+	free(p->native);
+	free(p->source);
+	free(p->sanitized);
+	for (size_t i = 0; p->cflags && p->cflags[i]; i++)
+		free(p->cflags[i]);
+	free(p->cflags);
+	free(p);
+}
+
+const char *sym_native(const struct sym_program *p)
+{
+	return p->native;
+}
+
+static struct err *run_compiler(const char *const *argv, const char *what)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		return err_errno(errno, "fork");
+	if (pid == 0) {
+		execvp(argv[0], (char *const *)argv);
+		_exit(127);
+	}
+	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) {
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+			return err_new(ERR_ENV, "%s is not installed; it compiles %s", argv[0],
+				       what);
+		return err_new(ERR_ENV, "%s did not compile", what);
+	}
+	return NULL;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t a = strlen(s), b = strlen(end);
+
+	return a >= b && !strcmp(s + a - b, end);
+}
+
+static struct err *compile(const char *path, const char *const *cflags, bool bitcode,
+			   const char *out)
+{
+	bool cxx = ends_with(path, ".cc") || ends_with(path, ".cpp") || ends_with(path, ".cxx");
+	VEC(const char *) argv = { 0 };
+	struct err *err;
+
+	vec_push(&argv, cxx ? "clang++-19" : "clang-19");
+	vec_push(&argv, "-O1");
+	vec_push(&argv, "-g");
+	vec_push(&argv, "-w");
+	vec_push(&argv, "-pthread");
+	vec_push(&argv, "-fno-vectorize");
+	vec_push(&argv, "-fno-slp-vectorize");
+	if (bitcode) {
+		vec_push(&argv, "-emit-llvm");
+		vec_push(&argv, "-c");
+	}
+	for (size_t i = 0; cflags && cflags[i]; i++)
+		vec_push(&argv, cflags[i]);
+	vec_push(&argv, "-o");
+	vec_push(&argv, out);
+	vec_push(&argv, path);
+	if (!bitcode)
+		vec_push(&argv, "-lm");
+	vec_push(&argv, NULL);
+	err = run_compiler(argv.data, path);
+	vec_deinit(&argv);
+	return err;
+}
+
+static void keep_flags(struct sym_program *p, const char *const *cflags)
+{
+	size_t n = 0;
+
+	while (cflags && cflags[n])
+		n++;
+	p->cflags = xcalloc(n + 2, sizeof(char *));
+	for (size_t i = 0; i < n; i++)
+		p->cflags[i] = xstrdup(cflags[i]);
+	p->cflags[n] = xstrdup("-fsanitize=address");
+}
+
+const char *sym_sanitized(struct sym_program *p)
+{
+	char *out;
+	struct err *err;
+
+	if (!p->source || p->sanitized_tried)
+		return p->sanitized;
+	p->sanitized_tried = true;
+	out = xasprintf("%s/program.asan", p->folder);
+	err = compile(p->source, (const char *const *)p->cflags, false, out);
+	if (err) {
+		err_free(err);
+		free(out);
+		return NULL;
+	}
+	return p->sanitized = out;
+}
+
+static struct err *open_source(const char *path, const char *const *cflags,
+			       struct sym_program **ret)
+{
+	_cleanup_(xfreep) char *folder = NULL;
+	_cleanup_(xfreep) char *bc = NULL;
+	_cleanup_(xfreep) char *native = NULL;
+	struct file_map map = { 0 };
+	struct err *err = file_temp_dir(&folder);
+
+	if (err)
+		return err;
+	bc = xasprintf("%s/program.bc", folder);
+	native = xasprintf("%s/program", folder);
+	err = compile(path, cflags, true, bc);
+	if (!err)
+		err = compile(path, cflags, false, native);
+	if (!err)
+		err = file_map_open(bc, &map);
+	if (!err) {
+		err = sym_load_bitcode(map.data, map.len, ret);
+		file_map_close(&map);
+	}
+	if (err) {
+		file_remove_tree(folder);
+		return err;
+	}
+	(*ret)->source = xstrdup(path);
+	keep_flags(*ret, cflags);
+	(*ret)->folder = folder;
+	(*ret)->native = native;
+	folder = native = NULL;
+	return NULL;
+}
+
+/* The section is one zstd frame that says how long its content is. Sizes come from a file that
+ * anybody may have made: nothing is believed. */
+static struct err *unpack(const void *data, size_t len, const char *path, struct sym_program **ret)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(data, len);
+	struct err *err;
+	void *bytes;
+	size_t n;
+
+	if (len >= 4 && !memcmp(data, "BC\xc0\xde", 4))
+		return sym_load_bitcode(data, len, ret);
+	if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
+	    size > MAX_BITCODE)
+		return err_new(ERR_ENV,
+			       "the .plait.bc section of %s is damaged; rebuild with unplait cc",
+			       path);
+	bytes = xmalloc(size + 1);
+	n = ZSTD_decompress(bytes, size, data, len);
+	if (ZSTD_isError(n) || n != size)
+		err = err_new(
+			ERR_ENV,
+			"the .plait.bc section of %s is damaged (%s); rebuild with unplait cc",
+			path, ZSTD_isError(n) ? ZSTD_getErrorName(n) : "too short");
+	else
+		err = sym_load_bitcode(bytes, n, ret);
+	free(bytes);
+	return err;
+}
+
+static struct err *open_elf(const char *path, const struct file_map *map, struct sym_program **ret)
+{
+	struct err *err = NULL;
+	Elf_Scn *scn = NULL;
+	size_t names;
+	bool found = false;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)map->data, map->len);
+	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names)) {
+		if (elf)
+			elf_end(elf);
+		return err_new(ERR_ENV, "%s is not a readable ELF file", path);
+	}
+	while (!found && !err && (scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &sh) || !(name = elf_strptr(elf, names, sh.sh_name)) ||
+		    strcmp(name, ".plait.bc"))
+			continue;
+		if (sh.sh_offset > map->len || sh.sh_size > map->len - sh.sh_offset) {
+			err = err_new(ERR_ENV, "%s is truncated", path);
+			break;
+		}
+		found = true;
+		err = unpack(map->data + sh.sh_offset, sh.sh_size, path, ret);
+	}
+	elf_end(elf);
+	if (!found && !err)
+		err = err_new(ERR_ENV,
+			      "%s carries no bitcode; build it with `unplait cc`, or give a .bc or "
+			      ".c file",
+			      path);
+	if (!err) {
+		struct stat st;
+
+		if (!stat(path, &st) && (st.st_mode & 0111))
+			(*ret)->native = realpath(path, NULL);
+	}
+	return err;
+}
+
+struct err *sym_open(const char *path, const char *const *cflags, struct sym_program **ret)
+{
+	struct file_map map = { 0 };
+	struct err *err;
+
+	if (ends_with(path, ".c") || ends_with(path, ".cc") || ends_with(path, ".cpp") ||
+	    ends_with(path, ".cxx"))
+		return err_wrap(open_source(path, cflags, ret), "%s", path);
+	err = file_map_open(path, &map);
+	if (err)
+		return err;
+	if (map.len >= 4 && !memcmp(map.data, "\177ELF", 4))
+		err = open_elf(path, &map, ret);
+	else
+		err = err_wrap(sym_load_bitcode(map.data, map.len, ret), "%s", path);
+	file_map_close(&map);
+	return err;
+}

@@ -1,0 +1,76 @@
+/* sym/machine/branch.c - decisions that depend on expressions.
+ *
+ * A state carries a model: an input that takes its path. So one side of every branch is known to be
+ * possible without asking anybody; only the other side costs a question. A side that turns out to
+ * be impossible adds no constraint: it was implied. */
+#include "sym/machine/machine.h"
+
+#include <string.h>
+
+uint64_t machine_value(struct machine *m, struct state *s, expr_id x)
+{
+	expr_eval_begin(&m->exprs);
+	if (m->known)
+		return expr_eval(&m->exprs, x, m->known, m->nknown);
+	return expr_eval(&m->exprs, x, s->model ? s->model->values : NULL,
+			 s->model ? s->model->count : 0);
+}
+
+enum answer machine_may(struct machine *m, expr_id cond, struct model **ret)
+{
+	struct state *s = m->s;
+
+	if (ret)
+		*ret = NULL;
+	if (expr_is_const(&m->exprs, cond) && !expr_get(&m->exprs, cond)->imm)
+		return ANSWER_NO;
+	if (machine_value(m, s, cond)) {
+		m->stats.queries++;
+		m->stats.by_model++;
+		if (ret) {
+			if (!s->model)
+				s->model = model_new(0);
+			s->model->refs++;
+			*ret = s->model;
+		}
+		return ANSWER_YES;
+	}
+	return solver_check(m->solver, s->path, cond, s->model, ret);
+}
+
+void machine_assume(struct machine *m, struct state *s, expr_id cond, struct model *model)
+{
+	if (model) {
+		model_unref(s->model);
+		s->model = model;
+	}
+	if (expr_is_const(&m->exprs, cond)) {
+		assert(expr_get(&m->exprs, cond)->imm);
+		return;
+	}
+	state_constrain(s, cond);
+}
+
+uint64_t machine_concretise(struct machine *m, struct val v, unsigned w, const char *why)
+{
+	uint64_t c;
+
+	if (!v.x)
+		return v.c;
+	c = machine_value(m, m->s, v.x);
+	machine_assume(
+		m, m->s,
+		expr_binary(&m->exprs, EX_EQ, val_expr(m, v, w), expr_const(&m->exprs, w, c)),
+		NULL);
+	if (m->known) /* it was this one */
+		return c;
+	m->s->bounded = true;
+	machine_note(m, "%s depended on symbolic input and was given one value", why);
+	return c;
+}
+
+bool machine_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc)
+{
+	m->stats.branches++;
+	return m->guide->branch(m, cond, yes_pc, no_pc);
+}
