@@ -17,7 +17,7 @@ CSTD    := -std=gnu17 -D_GNU_SOURCE -I. -Iinclude -DUNPLAIT_VERSION='"$(VERSION)
 WARN    := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-command-line-argument
 CFLAGS  ?= -O2 -g
 ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
-	$(if $(CHECK),-DCHECK=1) -include base/banned.h -MMD -MP
+	-include base/banned.h -MMD -MP
 # libplait lives in somebody else's process: no sanitizer, nothing exported by accident
 RT_CFLAGS = $(CSTD) $(WARN) -O2 -g -fPIC -fvisibility=hidden -fno-omit-frame-pointer -ftls-model=initial-exec \
 	-fno-stack-protector -MMD -MP
@@ -81,7 +81,7 @@ help:
 	@echo "make bench        measure; ONLY=name runs one"
 	@echo "make lint         layers, banned functions, format, static analysis, man pages"
 	@echo "make install      PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
-	@echo "variables: SAN=address,undefined  CHECK=1  V=1  BUILD=folder"
+	@echo "variables: SAN=address,undefined  V=1  BUILD=folder"
 
 deps:
 	@scripts/deps
