@@ -1,5 +1,5 @@
 /* Random small programs, run by a simulator with all their schedules, against the model that
- * order/build makes of one of those runs. */
+ * order/model/build.c makes of one of those runs. */
 #include "order/model/build.h"
 
 #include "base/err.h"
