@@ -1,0 +1,22 @@
+/* base/interrupt.h - Ctrl-C, SIGTERM and SIGHUP as a flag.
+ *
+ * After interrupt_catch() these signals no longer end us at once. They set a flag. Code that waits
+ * or works for long looks at the flag, ends what it started, and returns an error or what it has
+ * found so far; the command's own cleanup then runs as usual. Nobody may wait longer than
+ * INTERRUPT_TICK_MS without looking: a signal that comes just before a system call does not end
+ * that call. */
+#ifndef BASE_INTERRUPT_H
+#define BASE_INTERRUPT_H
+
+struct err;
+
+enum { INTERRUPT_TICK_MS = 100 };
+
+/* May be called more than once. A signal that was ignored when we started stays ignored. */
+void interrupt_catch(void);
+/* The number of the signal that came, or 0. */
+int interrupted(void);
+/* The error for a piece of work that was given up because of it. */
+struct err *interrupt_error(void);
+
+#endif
