@@ -1,5 +1,8 @@
 #include "base/log.h"
 
+#include "base/printable.h"
+#include "base/strbuf.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +31,14 @@ void log_set_debug(const char *domains)
 
 static void print(const char *prefix, const char *fmt, va_list ap)
 {
+	struct strbuf raw = { 0 }, line = { 0 };
+
 	progress_done();
-	fputs(prefix, stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	strbuf_vaddf(&raw, fmt, ap);
+	strbuf_add_printable(&line, strbuf_str(&raw), "\n\t");
+	fprintf(stderr, "%s%s\n", prefix, strbuf_str(&line));
+	strbuf_deinit(&raw);
+	strbuf_deinit(&line);
 }
 
 #define PRINT(prefix)                                                                              \
@@ -46,6 +53,11 @@ void log_note(const char *fmt, ...)
 {
 	if (level >= 0)
 		PRINT("unplait: ");
+}
+
+void log_error(const char *fmt, ...)
+{
+	PRINT("unplait: ");
 }
 
 void log_warn(const char *fmt, ...)

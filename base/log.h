@@ -1,4 +1,5 @@
-/* base/log.h - what goes to stderr besides the one error: notes, warnings, debug, progress.
+/* base/log.h - what goes to stderr: the error, notes, warnings, debug, progress. Text is made
+ * printable (base/printable.h).
  * Results go to stdout and never through here. Each .c that logs debug lines defines
  * LOG_DOMAIN before including this. */
 #ifndef BASE_LOG_H
@@ -16,6 +17,8 @@ void log_set_debug(const char *domains); /* "sym:2,trace" */
 
 /* Shown unless --quiet. */
 void log_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Always shown: why the command ends. */
+void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Always shown, with "unplait: warning:" in front. */
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Shown with --verbose. */

@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "base/file.h"
+#include "base/printable.h"
 #include "base/strbuf.h"
 #include "coop/program.h"
 #include "run/record.h"
@@ -122,8 +123,10 @@ static void show_plan(const struct options *o, const struct coop_program *p)
 	for (size_t i = 0; i < p->elements.len; i++) {
 		const struct program_element *e = &p->elements.data[i];
 
+		_cleanup_(xfreep) char *name = printable(e->name);
+
 		if (e->seen)
-			printf("  %-32s %8" PRIu64 " accesses, dispersion %.2f\n", e->name,
+			printf("  %-32s %8" PRIu64 " accesses, dispersion %.2f\n", name,
 			       e->accesses, e->dispersion);
 	}
 	if (o->choose.share < 1 && !o->informed)
@@ -493,6 +496,19 @@ static void show_dropped(const struct coop_merge_result *r, uint32_t dropped)
 		       dropped - others, dropped - others == 1 ? "" : "s");
 }
 
+static void show_choice(const struct coop *c, const struct coop_choice *x)
+{
+	bool other = x->strength != COOP_HARD && x->from != COOP_NONE;
+	_cleanup_(xfreep) char *element = printable(c->elements.data[x->element].name);
+	_cleanup_(xfreep) char *log = printable(other ? c->logs.data[x->from].name : "");
+
+	printf("  %-32s %8" PRIu64 " accesses %s%s\n", element, c->vectors.data[x->vector].accesses,
+	       x->strength == COOP_HARD ? "of the base log"
+	       : other			? "from "
+					: "",
+	       log);
+}
+
 static void show_merge(const struct options *o, const struct coop *c,
 		       const struct coop_merge_result *r, const struct coop_replay *replay,
 		       size_t nlogs)
@@ -504,24 +520,18 @@ static void show_merge(const struct options *o, const struct coop *c,
 		puts("  more logs, or a larger --share, or --attempts may help");
 		return;
 	}
-	printf("%s\n", c->signatures.text[c->signature]);
+	printable_puts(c->signatures.text[c->signature], stdout);
+	puts("");
 	printf("  reproduced in attempt %u, from %zu failing logs (%s, %s%s)\n", r->attempts, nlogs,
 	       coop_heuristic_name(o->merge.heuristic), coop_metric_name(o->merge.metric),
 	       r->brute ? ", brute force" : "");
-	if (r->base != COOP_NONE)
-		printf("  base log: %s\n", c->logs.data[r->base].name);
-	for (size_t i = 0; i < r->choices.len; i++) {
-		const struct coop_choice *x = &r->choices.data[i];
+	if (r->base != COOP_NONE) {
+		_cleanup_(xfreep) char *name = printable(c->logs.data[r->base].name);
 
-		printf("  %-32s %8" PRIu64 " accesses %s%s\n", c->elements.data[x->element].name,
-		       c->vectors.data[x->vector].accesses,
-		       x->strength == COOP_HARD ? "of the base log"
-		       : x->from == COOP_NONE	? ""
-						: "from ",
-		       x->strength == COOP_HARD || x->from == COOP_NONE
-			       ? ""
-			       : c->logs.data[x->from].name);
+		printf("  base log: %s\n", name);
 	}
+	for (size_t i = 0; i < r->choices.len; i++)
+		show_choice(c, &r->choices.data[i]);
 	show_dropped(r, replay->dropped);
 }
 
@@ -630,19 +640,20 @@ static void show_stats(const struct coop *c)
 	printf("%zu logs: %zu passed, %zu failed; %zu different vectors\n", c->logs.len, passed,
 	       c->logs.len - passed, c->vectors.len);
 	for (uint32_t s = 0; s < c->signatures.len; s++) {
+		_cleanup_(xfreep) char *text = printable(c->signatures.text[s]);
 		size_t n = 0;
 
 		for (size_t i = 0; i < c->logs.len; i++)
 			n += c->logs.data[i].signature == s;
-		printf("  %6zu  %s%s\n", n, c->signatures.text[s],
-		       s == c->signature ? "   (the one below)" : "");
+		printf("  %6zu  %s%s\n", n, text, s == c->signature ? "   (the one below)" : "");
 	}
 	printf("%-32s %9s %9s %12s %12s\n", "element", "recorded", "different", "individual",
 	       "overall");
 	for (uint32_t i = 0; i < c->elements.len; i++) {
 		const struct coop_element *e = &c->elements.data[i];
+		_cleanup_(xfreep) char *name = printable(e->name);
 
-		printf("%-32s %9u %9u %12.3f %12.3f%s\n", e->name, e->recorded, e->distinct,
+		printf("%-32s %9u %9u %12.3f %12.3f%s\n", name, e->recorded, e->distinct,
 		       coop_individual_dispersion(c, i), coop_overall_dispersion(c, i),
 		       e->recorded ? "" : "   missing");
 	}

@@ -1,5 +1,6 @@
 /* cmd/cmd-info.c - look inside a plait, or inside a binary that unplait built. */
 #include "base/file.h"
+#include "base/printable.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "report/export.h"
@@ -30,13 +31,23 @@ static void frame_name(struct symbols *s, uint64_t pc, struct strbuf *out)
 		strbuf_addf(out, "0x%llx", (unsigned long long)pc);
 }
 
+/* A label and text from the plait. */
+static void print_line(const char *label, const char *text)
+{
+	printf("%s ", label);
+	printable_puts(text, stdout);
+	puts("");
+}
+
 static void print_outcome(const struct trace_meta *m, struct symbols *s)
 {
 	const struct trace_outcome *o = &m->outcome;
 
 	printf("outcome     %s", outcome_name(o->kind));
-	if (o->message)
-		printf(": %s", o->message);
+	if (o->message) {
+		printf(": ");
+		printable_puts(o->message, stdout);
+	}
 	if (o->signal)
 		printf(" (signal %d, %s)", o->signal, strsignal(o->signal));
 	if (o->exit_code >= 0)
@@ -49,7 +60,7 @@ static void print_outcome(const struct trace_meta *m, struct symbols *s)
 
 		/* all but a faulting instruction are return addresses */
 		frame_name(s, o->frames[i] - (i > 0 || o->kind == PLAIT_OUTCOME_ASSERT), &sb);
-		printf("            %s\n", strbuf_str(&sb));
+		print_line("           ", strbuf_str(&sb));
 		strbuf_deinit(&sb);
 	}
 }
@@ -78,29 +89,49 @@ static void print_flags(const struct trace_meta *m)
 		       (unsigned long long)m->threads_lost);
 }
 
+static void print_command(char **command)
+{
+	printf("command    ");
+	for (char **w = command; w && *w; w++) {
+		putchar(' ');
+		printable_puts(*w, stdout);
+	}
+	puts("");
+}
+
+static void print_machine(const struct trace_meta *m)
+{
+	_cleanup_(xfreep) char *kernel = printable(m->kernel), *cpu = printable(m->cpu);
+
+	printf("machine     %s, %u x %s\n", kernel ? kernel : "?", m->ncpus, cpu ? cpu : "?");
+}
+
+static void print_module(const struct trace_module *m)
+{
+	_cleanup_(xfreep) char *path = printable(m->path), *id = printable(m->build_id);
+
+	printf("binary      %s, build-id %s, %u sites\n", path ? path : "?", *id ? id : "none",
+	       m->nsites);
+}
+
 static void print_header(struct trace *t, struct symbols *s)
 {
 	const struct trace_meta *m = trace_meta(t);
 	time_t when = m->start_ns / 1000000000;
 	char date[64] = "";
 
-	printf("command    ");
-	for (char **w = m->command; w && *w; w++)
-		printf(" %s", *w);
-	printf("\nfolder      %s\n", m->cwd ? m->cwd : "?");
+	print_command(m->command);
+	print_line("folder     ", m->cwd ? m->cwd : "?");
 	if (m->start_ns && strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", gmtime(&when)))
 		printf("started     %s\n", date);
-	printf("machine     %s, %u x %s\n", m->kernel ? m->kernel : "?", m->ncpus,
-	       m->cpu ? m->cpu : "?");
+	print_machine(m);
 	printf("mode        %s, clock %s\n", mode_name(m->mode),
 	       m->clock == PLAIT_CLOCK_STEPS ? "steps" : "time stamp counter");
 	print_outcome(m, s);
 	print_flags(m);
 	for (size_t i = 0; i < m->nmodules; i++)
 		if (i == 0 || m->modules[i].nsites)
-			printf("binary      %s, build-id %s, %u sites\n", m->modules[i].path,
-			       m->modules[i].build_id[0] ? m->modules[i].build_id : "none",
-			       m->modules[i].nsites);
+			print_module(&m->modules[i]);
 	printf("events      %llu in %zu thread%s\n", (unsigned long long)m->nevents, m->nthreads,
 	       m->nthreads == 1 ? "" : "s");
 	for (size_t i = 0; i < m->nthreads; i++) {

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "base/strbuf.h"
 #include "coop/program.h"
 #include "run/record.h"
@@ -20,11 +21,12 @@ static void print_text(const struct record_runs *runs, const char *mode)
 	for (size_t i = 0; i < runs->len; i++) {
 		const struct record_run *r = &runs->data[i];
 		bool failed = r->outcome != PLAIT_OUTCOME_PASS;
+		_cleanup_(xfreep) char *message = printable(r->message);
 
 		printf("%s: %s%s%s%s%s, %zu thread%s, %llu %s", r->plait,
 		       color(failed ? COLOR_RED : COLOR_GREEN), outcome_name(r->outcome),
-		       color(COLOR_OFF), r->message ? ": " : "", r->message ? r->message : "",
-		       r->nthreads, r->nthreads == 1 ? "" : "s",
+		       color(COLOR_OFF), message ? ": " : "", message ? message : "", r->nthreads,
+		       r->nthreads == 1 ? "" : "s",
 		       (unsigned long long)(r->has_graph ? r->nedges : r->nevents),
 		       r->has_graph ? "communications" : "events");
 		if (r->lost)

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 		name = "version";
 	cmd = find_command(name);
 	if (!cmd) {
-		fprintf(stderr, "unplait: no command '%s'; `unplait help` lists them\n", name);
+		log_error("no command '%s'; `unplait help` lists them", name);
 		return ERR_USAGE;
 	}
 	err = cmd->main(cmd, argc > 2 ? argc - 2 : 0, argc > 2 ? argv + 2 : argv + argc, &status);
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 		err = err_new(ERR_ENV, "cannot write the result to stdout");
 	if (!err)
 		return status;
-	fprintf(stderr, "unplait: %s\n", err_message(err));
+	log_error("%s", err_message(err));
 	status = err_kind(err);
 	err_free(err);
 	return status;

@@ -4,6 +4,8 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/printable.h"
+#include "base/strbuf.h"
 #include "run/run.h"
 #include "trace/trace.h"
 
@@ -18,8 +20,10 @@ void show_outcome(const struct run_result *r, struct strbuf *out)
 		strbuf_addf(out, " %d (%s)", r->signal, strsignal(r->signal));
 	if (r->outcome == PLAIT_OUTCOME_EXIT)
 		strbuf_addf(out, " %d", r->exit_code);
-	if (r->text)
-		strbuf_addf(out, ": %s", r->text);
+	if (r->text) {
+		strbuf_adds(out, ": ");
+		strbuf_add_printable(out, r->text, "");
+	}
 	strbuf_addc(out, '\n');
 }
 
@@ -30,8 +34,11 @@ void show_uncontrolled(uint32_t uncontrolled, const char *note, struct strbuf *o
 	uncontrolled_describe(uncontrolled, &sb);
 	if (sb.len)
 		strbuf_addf(out, "not under control: %s\n", strbuf_str(&sb));
-	if (note)
-		strbuf_addf(out, "note: %s\n", note);
+	if (note) {
+		strbuf_adds(out, "note: ");
+		strbuf_add_printable(out, note, "");
+		strbuf_addc(out, '\n');
+	}
 	strbuf_deinit(&sb);
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "base/printable.h"
 #include "base/strbuf.h"
 #include "run/run.h"
 #include "debug/names.h"
@@ -56,8 +58,11 @@ static struct err *show_event(struct trace *t, struct symbols *s, const struct e
 		err = symbols_event_object(s, ev, out);
 	if (strchr(fields, 't') && ev->other < m->nthreads)
 		strbuf_adds(out, m->threads[ev->other].name);
-	if (ev->nbytes && (ev->kind == PLAIT_EV_ASSERT || ev->kind == PLAIT_EV_FAILURE))
-		strbuf_add(out, ev->bytes, ev->nbytes);
+	if (ev->nbytes && (ev->kind == PLAIT_EV_ASSERT || ev->kind == PLAIT_EV_FAILURE)) {
+		_cleanup_(xfreep) char *text = xstrndup((const char *)ev->bytes, ev->nbytes);
+
+		strbuf_add_printable(out, text, "");
+	}
 	show_value(ev, out);
 	strbuf_addc(out, '\n');
 	return err;

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "base/opt.h"
+#include "base/printable.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 
@@ -151,4 +152,34 @@ Test(base, demangle)
 		cr_expect_str_eq(text, cases[i].text);
 		free(text);
 	}
+}
+
+static void check_printable(const char *in, const char *want)
+{
+	char *got = printable(in);
+
+	cr_assert_str_eq(got, want);
+	free(got);
+}
+
+Test(printable, shows_what_a_terminal_would_obey)
+{
+	check_printable("", "");
+	check_printable("plain text", "plain text");
+	check_printable("a\033[2Jb\177", "a\\x1b[2Jb\\x7f");
+	check_printable("two\nlines\tand\rmore", "two\\nlines\\tand\\x0dmore");
+	check_printable("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\xa7\xb5",
+			"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\xa7\xb5");
+	/* a control of eight bits, as a byte and as UTF-8; a mark that turns the line around */
+	check_printable("\x9b", "\\x9b");
+	check_printable("\xc2\x9b", "\\u009b");
+	check_printable("\xe2\x80\xae", "\\u202e");
+	/* no UTF-8: cut off, too long a form, a surrogate, beyond the end */
+	check_printable("\xc3", "\\xc3");
+	check_printable("\xc1\x81", "\\xc1\\x81");
+	check_printable("\xe0\x82\x9b", "\\xe0\\x82\\x9b");
+	check_printable("\xed\xa0\x80", "\\xed\\xa0\\x80");
+	check_printable("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
+	check_printable("\xff\xfe", "\\xff\\xfe");
+	cr_assert_null(printable(NULL));
 }
