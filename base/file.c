@@ -92,21 +92,6 @@ void file_map_close(struct file_map *m)
 	memset(m, 0, sizeof(*m));
 }
 
-static int write_all(int fd, const char *data, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		data += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 /* A device, a pipe: something that must not be replaced by a file. */
 static bool is_special(const char *path)
 {
@@ -115,35 +100,87 @@ static bool is_special(const char *path)
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-static struct err *write_special(const char *path, const void *data, size_t len)
+/* A new file beside `path`. Somebody else may own the folder: what is there already is never opened,
+ * and no link is followed. */
+static int open_beside(const char *path, char **ret)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC), saved = 0;
+	int fd = -1;
 
-	if (fd < 0)
-		return err_errno(errno, "cannot write %s", path);
-	if (write_all(fd, data, len) < 0)
-		saved = errno;
-	if (close(fd) < 0 && !saved)
-		saved = errno;
-	return saved ? err_errno(saved, "cannot write %s", path) : NULL;
+	for (unsigned i = 0; i < 100 && fd < 0; i++) {
+		char *name = xasprintf("%s.%d-%u.tmp", path, (int)getpid(), i);
+
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		if (fd >= 0) {
+			*ret = name;
+			return fd;
+		}
+		free(name);
+		if (errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
+struct err *file_out_open(const char *path, struct file_out *ret)
+{
+	int fd;
+
+	*ret = (struct file_out){ .path = xstrdup(path) };
+	if (is_special(path))
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	else
+		fd = open_beside(path, &ret->temporary);
+	ret->stream = fd < 0 ? NULL : fdopen(fd, "w");
+	if (ret->stream)
+		return NULL;
+	file_out_deinit(ret);
+	return err_errno(errno, "cannot write %s", path);
+}
+
+struct err *file_out_commit(struct file_out *o)
+{
+	bool bad = fflush(o->stream) != 0 || ferror(o->stream);
+	int why = bad ? errno : 0;
+
+	if (fclose(o->stream) != 0 && !bad) {
+		bad = true;
+		why = errno;
+	}
+	o->stream = NULL;
+	if (!bad && o->temporary && rename(o->temporary, o->path) != 0) {
+		bad = true;
+		why = errno;
+	}
+	if (bad)
+		return err_errno(why ? why : EIO, "cannot write %s", o->path);
+	free(o->temporary);
+	o->temporary = NULL;
+	return NULL;
+}
+
+void file_out_deinit(struct file_out *o)
+{
+	int saved = errno;
+
+	if (o->stream)
+		fclose(o->stream);
+	if (o->temporary)
+		unlink(o->temporary);
+	free(o->temporary);
+	free(o->path);
+	*o = (struct file_out){ 0 };
+	errno = saved;
 }
 
 struct err *file_write(const char *path, const void *data, size_t len)
 {
-	_cleanup_(xfreep) char *tmp = xasprintf("%s.%d.tmp", path, (int)getpid());
-	int fd, saved;
+	_cleanup_(file_out_deinit) struct file_out out = { 0 };
+	struct err *err = file_out_open(path, &out);
 
-	if (is_special(path))
-		return write_special(path, data, len);
-	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return err_errno(errno, "cannot write %s", path);
-	if (write_all(fd, data, len) < 0 || close(fd) < 0 || rename(tmp, path) < 0) {
-		saved = errno;
-		unlink(tmp);
-		return err_errno(saved, "cannot write %s", path);
-	}
-	return NULL;
+	if (err)
+		return err;
+	fwrite(data, 1, len, out.stream);
+	return file_out_commit(&out);
 }
 
 static struct err *temp_dir_in(const char *base, char **ret)

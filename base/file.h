@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct err;
 struct strbuf;
@@ -20,7 +21,20 @@ struct err *file_map_open(const char *path, struct file_map *ret);
 void file_map_close(struct file_map *m);
 
 struct err *file_read(const char *path, struct strbuf *ret);
-/* Writes path.tmp, syncs nothing, renames: a reader sees the old file or the whole new one. */
+
+/* A file being written: `stream` goes to a new file beside `path`, and file_out_commit renames it. A
+ * reader sees the old file or the whole new one; nothing is synced. Devices and pipes are written
+ * as they are. Errors of the stream show at the commit. */
+struct file_out {
+	FILE *stream;
+	char *path, *temporary;
+};
+
+struct err *file_out_open(const char *path, struct file_out *ret);
+struct err *file_out_commit(struct file_out *o);
+/* Without a commit the new file is removed. */
+void file_out_deinit(struct file_out *o);
+/* All at once. */
 struct err *file_write(const char *path, const void *data, size_t len);
 /* Create a fresh folder under $TMPDIR; *ret is owned by the caller. */
 struct err *file_temp_dir(char **ret);

@@ -1,25 +1,23 @@
 /* cmd/cmd-export.c - a plait in another format. */
+#include "base/file.h"
 #include "cmd/cmd.h"
 #include "report/export.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 static struct err *write_to(const char *path, struct trace *t, struct symbols *symbols,
 			    const struct export_format *format)
 {
-	FILE *out = path ? fopen(path, "w") : stdout;
+	_cleanup_(file_out_deinit) struct file_out out = { 0 };
 	struct err *err;
 
-	if (!out)
-		return err_errno(errno, "%s", path);
-	err = export_run(t, symbols, format, NULL, out);
-	if (!err && (fflush(out) != 0 || ferror(out)))
-		err = err_errno(errno, "cannot write %s", path ? path : "the result");
-	if (path)
-		fclose(out);
-	return err;
+	if (!path)
+		return export_run(t, symbols, format, NULL, stdout);
+	err = file_out_open(path, &out);
+	if (!err)
+		err = export_run(t, symbols, format, NULL, out.stream);
+	return err ? err : file_out_commit(&out);
 }
 
 static struct err *export_main(const struct cmd *cmd, int argc, char **argv, int *status)

@@ -605,7 +605,8 @@ static void fork_child(void)
 	errno = saved;
 }
 
-/* getenv() does not work yet when the dynamic linker calls a malloc that takes a lock; but the
+/* None for a program with more rights than its user (setuid, file capabilities): the name of a
+ * folder to write into must not come from the user. getenv() does not work yet when the dynamic linker calls a malloc that takes a lock; but the
  * kernel put the environment where __libc_stack_end points: argc, argv, NULL, environment. */
 static const char *find_env(void)
 {
@@ -613,6 +614,8 @@ static const char *find_env(void)
 	char *const *env = (char *const *)(stack + 1 + stack[0] + 1);
 	size_t n = sizeof(WATCH_ENV) - 1;
 
+	if (getauxval(AT_SECURE))
+		return NULL;
 	for (; *env; env++)
 		if (strncmp(*env, WATCH_ENV, n) == 0 && (*env)[n] == '=')
 			return *env + n + 1;

@@ -43,7 +43,7 @@ static void writer_deinit(struct writer *w)
 	vec_deinit(&w->directory);
 }
 
-/* Errors show when the file is closed. */
+/* Errors show at the commit. */
 static void put(struct writer *w, const void *data, size_t len)
 {
 	fwrite(data, 1, len, w->out);
@@ -94,28 +94,6 @@ static void writer_end(struct writer *w)
 	f.size = w->at + sizeof(f);
 	memcpy(f.magic, PLAIT_END_MAGIC, 8);
 	put(w, &f, sizeof(f));
-}
-
-/* A reader sees the old file or the whole new one. */
-static struct err *writer_open(struct writer *w, const char *path, char **ret_temporary)
-{
-	*ret_temporary = xasprintf("%s.tmp", path);
-	w->out = fopen(*ret_temporary, "we");
-	return w->out ? NULL : err_errno(errno, "cannot write %s", path);
-}
-
-static struct err *writer_close(struct writer *w, struct err *err, const char *path,
-				const char *temporary)
-{
-	bool failed = ferror(w->out);
-
-	if ((fclose(w->out) != 0 || failed) && !err)
-		err = err_errno(errno, "cannot write %s", path);
-	if (!err && rename(temporary, path) != 0)
-		err = err_errno(errno, "cannot write %s", path);
-	if (err)
-		unlink(temporary);
-	return err;
 }
 
 /* ---- one thread's events ---- */
@@ -543,22 +521,26 @@ struct err *trace_seal_memory(const char *dir, const struct trace_seal_options *
 struct err *trace_seal(const char *dir, const struct trace_seal_options *options, const char *path)
 {
 	_cleanup_(writer_deinit) struct writer w = { 0 };
-	_cleanup_(xfreep) char *temporary = NULL;
-	struct err *err = writer_open(&w, path, &temporary);
+	_cleanup_(file_out_deinit) struct file_out out = { 0 };
+	struct err *err = file_out_open(path, &out);
 
-	return err ? err : writer_close(&w, seal(dir, options, &w), path, temporary);
+	w.out = out.stream;
+	if (!err)
+		err = seal(dir, options, &w);
+	return err ? err : file_out_commit(&out);
 }
 
 struct err *trace_copy(struct trace *from, const struct trace_extra *extra, size_t nextra,
 		       const char *path)
 {
 	_cleanup_(writer_deinit) struct writer w = { 0 };
-	_cleanup_(xfreep) char *temporary = NULL;
+	_cleanup_(file_out_deinit) struct file_out out = { 0 };
 	const struct format_entry *e;
-	struct err *err = writer_open(&w, path, &temporary);
+	struct err *err = file_out_open(path, &out);
 
 	if (err)
 		return err;
+	w.out = out.stream;
 	writer_begin(&w);
 	for (size_t i = 0; (e = trace_entry(from, i)) != NULL; i++) {
 		struct format_entry *to;
@@ -576,5 +558,5 @@ struct err *trace_copy(struct trace *from, const struct trace_extra *extra, size
 	for (size_t k = 0; k < nextra; k++)
 		writer_put(&w, extra[k].name, extra[k].data, extra[k].len);
 	writer_end(&w);
-	return writer_close(&w, NULL, path, temporary);
+	return file_out_commit(&out);
 }

@@ -79,8 +79,8 @@ static long open_file(char letter, uint32_t index)
 
 	if (!buffer_path(path, sizeof(path), letter, index))
 		return -1;
-	return rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_CLOEXEC, 0644, 0,
-			  0);
+	return rt_syscall(SYS_openat, AT_FDCWD, (long)path,
+			  O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644, 0, 0);
 }
 
 static void close_file(long fd)

@@ -23,6 +23,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -37,7 +38,8 @@ char rt_dir[PATH_MAX];
 static struct plait_run dummy_run;
 struct plait_run *rt_run = &dummy_run;
 
-static char environment[1 << 16]; /* of /proc/self/environ, when environ is not there yet */
+/* The UNPLAIT_ variables of /proc/self/environ, when environ is not there yet. */
+static char environment[2 * PATH_MAX];
 static char options[1024];
 static uint32_t next_site = 1;
 
@@ -56,26 +58,42 @@ __attribute__((noinline, section("plait_calls"))) long rt_syscall(long nr, long 
 	return ret;
 }
 
+/* Keep a variable only while its name is a prefix of ours: the whole environment may be large. */
 static void read_environment(void)
 {
+	static const char ours[] = "UNPLAIT_";
 	long fd = rt_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/environ", O_RDONLY | O_CLOEXEC,
 			     0, 0, 0);
-	size_t len = 0;
+	size_t len = 0, at = 0; /* kept; in this variable */
+	bool kept = true;
+	char buf[4096];
 	long n;
 
-	if (fd < 0)
-		return;
-	while (len < sizeof(environment) - 2 &&
-	       (n = rt_syscall(SYS_read, fd, (long)(environment + len),
-			       (long)(sizeof(environment) - 2 - len), 0, 0, 0)) > 0)
-		len += (size_t)n;
-	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	while (fd >= 0 && (n = rt_syscall(SYS_read, fd, (long)buf, sizeof(buf), 0, 0, 0)) > 0) {
+		for (long i = 0; i < n; i++) {
+			if (kept && at < sizeof(ours) - 1 && buf[i] != ours[at]) {
+				kept = false;
+				len -= at;
+			}
+			if (kept && len < sizeof(environment) - 2)
+				environment[len++] = buf[i];
+			at = buf[i] ? at + 1 : 0;
+			kept = kept || !buf[i];
+		}
+	}
+	environment[len] = environment[len + 1] = 0;
+	if (fd >= 0)
+		rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
+/* A program with more rights than its user (setuid, file capabilities) must not take orders, least
+ * of all the names of files to write, from the user's environment. */
 const char *rt_getenv(const char *name)
 {
 	size_t len = strlen(name);
 
+	if (getauxval(AT_SECURE))
+		return NULL;
 	if (environ)
 		return getenv(name);
 	if (!environment[0])
@@ -325,8 +343,8 @@ static long create_run(void)
 
 	if (!put_path(path, sizeof(path), rt_dir, "run"))
 		return -36;
-	fd = rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-			0644, 0, 0);
+	fd = rt_syscall(SYS_openat, AT_FDCWD, (long)path,
+			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644, 0, 0);
 	if (fd < 0)
 		return fd;
 	p = -28; /* ENOSPC */

@@ -65,7 +65,8 @@ static bool next_window(void)
 
 	memcpy(path, rt_dir, len);
 	memcpy(path + len, "/pcs", 5);
-	fd = rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_CLOEXEC, 0644, 0, 0);
+	fd = rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+			0644, 0, 0);
 	if (fd < 0)
 		return false;
 	if (rt_buffer_reserve((int)fd, file_offset, WINDOW))

@@ -51,7 +51,8 @@ static bool reserve(const char *name, uint64_t from, uint64_t n)
 
 	if (!graph_path(path, name))
 		return false;
-	fd = rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_CLOEXEC, 0644, 0, 0);
+	fd = rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+			0644, 0, 0);
 	if (fd < 0)
 		return false;
 	done = rt_buffer_reserve((int)fd, from, n);

@@ -270,7 +270,8 @@ static bool map_window(uint64_t size)
 {
 	long fd, p;
 
-	fd = rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_CLOEXEC, 0644, 0, 0);
+	fd = rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+			0644, 0, 0);
 	if (fd < 0)
 		return false;
 	p = rt_syscall(SYS_fallocate, fd, 0, (long)window_offset, (long)size, 0, 0);

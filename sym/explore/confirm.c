@@ -86,7 +86,7 @@ static struct err *run_native(const char *exe, const struct sym_path *p,
 	if (err)
 		return err;
 	in = open(in_path, O_RDONLY | O_CLOEXEC);
-	err_fd = open(err_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	err_fd = open(err_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	pid = fork();
 	if (pid == 0)
 		child(exe, p, config->env, folder, in, err_fd);
