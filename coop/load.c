@@ -194,7 +194,7 @@ static bool touches(const struct event *ev, const struct trace_meta *m,
 	const struct trace_module *exe = &m->modules[0];
 
 	*id = *id2 = COOP_NONE;
-	if (event_is_access(ev->kind)) {
+	if (plait_is_access(ev->kind)) {
 		if (ev->site < p->nsites && p->of_site[ev->site] != COOP_NONE)
 			*id = p->elements.data[p->of_site[ev->site]].id;
 		return *id != COOP_NONE;

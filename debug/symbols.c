@@ -296,7 +296,7 @@ struct err *symbols_event_object(struct symbols *s, const struct event *ev, stru
 	struct err *err;
 
 	/* for calls the site's object is the callee's name, not the argument's */
-	if (event_is_access(ev->kind) && symbols_site(s, ev->site, &at) && at.object[0]) {
+	if (plait_is_access(ev->kind) && symbols_site(s, ev->site, &at) && at.object[0]) {
 		strbuf_adds(out, at.object);
 		return NULL;
 	}

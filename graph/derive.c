@@ -203,18 +203,18 @@ static void fresh(struct derivation *d, uint64_t from, uint64_t n)
 static void step(struct derivation *d, const struct event *ev)
 {
 	uint64_t unit = 1ull << d->o->shift;
-	bool reads = ev->kind == PLAIT_EV_READ || ev->kind == PLAIT_EV_ATOMIC_READ ||
-		     ev->kind == PLAIT_EV_READ_RANGE;
+	/* like the runtime: whatever may write counts as a write, failed compare-exchanges too */
+	bool writes = plait_writes(ev->kind);
 
 	if (ev->kind == PLAIT_EV_ALLOC)
 		fresh(d, ev->address, ev->n);
-	if (!event_is_access(ev->kind) || !ev->n)
+	if (!plait_is_access(ev->kind) || !ev->n)
 		return;
 	for (uint64_t a = ev->address & ~(unit - 1); a < ev->address + ev->n; a += unit)
-		if (reads)
-			read_word(d, a, ev);
-		else
+		if (writes)
 			write_word(d, a, ev);
+		else
+			read_word(d, a, ev);
 }
 
 struct err *graph_derive(struct trace *t, const struct derive_options *o, derive_sink sink,

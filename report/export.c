@@ -221,7 +221,7 @@ static void std_event(struct export *x, const struct event *ev)
 			std_line(x, ev, "join", 'T', ev->other);
 		break;
 	default:
-		if (event_is_access(ev->kind))
+		if (plait_is_access(ev->kind))
 			std_access(x, ev, s);
 	}
 }

@@ -1,7 +1,7 @@
 #include "solve/load-blocked.h"
 
 #include "sym/sym.h"
-#include "unplait/abi.h"
+#include "unplait/effects.h"
 
 struct locks VEC_FIELDS(uint64_t);
 
@@ -17,18 +17,14 @@ void load_blocked_note(struct load_thread *t, size_t position, const struct sym_
 
 static bool takes(const struct load_sync *s)
 {
-	return !s->failed && (s->event == PLAIT_EV_LOCK || s->event == PLAIT_EV_TRYLOCK ||
-			      s->event == PLAIT_EV_RDLOCK || s->event == PLAIT_EV_WRLOCK ||
-			      s->event == PLAIT_EV_TRYRDLOCK || s->event == PLAIT_EV_TRYWRLOCK);
+	return !s->failed && plait_acquires(s->event);
 }
 
 /* Does a thread wait here for what another one must do? (A lock is free in the end: whoever holds
  * it at the failure is given an unlock.) */
 static bool waits(const struct load_sync *s)
 {
-	return s->event == PLAIT_EV_WOKEN || s->event == PLAIT_EV_SEM_WAIT ||
-	       s->event == PLAIT_EV_BARRIER_LEAVE || s->event == PLAIT_EV_JOIN ||
-	       s->event == PLAIT_EV_ONCE_PASS;
+	return plait_may_block(s->event) && !plait_acquires(s->event);
 }
 
 static void release(struct locks *held, uint64_t lock)
@@ -49,7 +45,7 @@ static void held_before(const struct load_thread *t, size_t n, struct locks *ret
 
 		if (takes(s))
 			vec_push(ret, s->address);
-		else if (s->event == PLAIT_EV_UNLOCK || s->event == PLAIT_EV_RWUNLOCK)
+		else if (plait_releases(s->event))
 			release(ret, s->address);
 		else if (s->event == PLAIT_EV_WAIT)
 			release(ret, s->mutex);
@@ -90,7 +86,7 @@ void load_free_cut(struct order_build *b, const struct load_thread *t, uint32_t 
 		}
 		if (takes(s))
 			vec_push(&held, s->address);
-		else if (s->event == PLAIT_EV_UNLOCK || s->event == PLAIT_EV_RWUNLOCK)
+		else if (plait_releases(s->event))
 			release(&held, s->address);
 	}
 	if (held.len && !t->ended)

@@ -120,23 +120,10 @@ static void place_name(void *arg, uint64_t address, struct strbuf *out)
 
 /* ---- steps ---- */
 
-/* What a native run counts as a step; see rt/control. */
+/* What a native run counts as a step. The main thread is there from the beginning. */
 static bool is_step(uint32_t event, uint32_t thread)
 {
-	switch (event) {
-	case PLAIT_EV_LOCK_INIT:
-	case PLAIT_EV_SEM_INIT:
-	case PLAIT_EV_DETACH:
-	case PLAIT_EV_ALLOC:
-	case PLAIT_EV_FREE:
-	case PLAIT_EV_INPUT:
-	case PLAIT_EV_BRANCH:
-		return false;
-	case PLAIT_EV_START:
-		return thread != 0;
-	default:
-		return true;
-	}
+	return plait_is_step(event) && !(event == PLAIT_EV_START && thread == 0);
 }
 
 static term_id put(struct loader *l, uint32_t thread, bool counts, const struct order_step *o)

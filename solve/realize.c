@@ -217,12 +217,11 @@ static uint64_t steps_until(const struct decisions *d, uint32_t thread, uint64_t
 	return n;
 }
 
-/* No scheduling point: it comes along with the step before it, whether the model knows it or not.
- */
-static bool is_release(uint32_t kind)
+/* A step that is not a scheduling point comes along with the step before it, whether the model
+ * knows it or not. */
+static bool comes_with_previous(uint32_t kind)
 {
-	return kind == PLAIT_EV_UNLOCK || kind == PLAIT_EV_RWUNLOCK || kind == PLAIT_EV_EXIT ||
-	       kind == PLAIT_EV_ONCE_END;
+	return plait_is_step(kind) && !plait_is_point(kind);
 }
 
 /* A thread's events that are steps of the program. */
@@ -256,7 +255,8 @@ static struct err *match_thread(struct plan *p, struct trace *trace, const struc
 		uint32_t step = i < t->len ? p->built->step[t->data[i]] : 0;
 
 		if (i == t->len || !is_same(p, t->data[i], ev)) {
-			if (i && is_release(ev->kind) && ev->clock == p->seen[t->data[i - 1]] + 1)
+			if (i && comes_with_previous(ev->kind) &&
+			    ev->clock == p->seen[t->data[i - 1]] + 1)
 				p->count[t->data[i - 1]]++;
 			continue;
 		}

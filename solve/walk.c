@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "unplait/effects.h"
 
 enum { CHOSEN = 1, ALTERNATIVE = 8, EXECUTED = 16 };
 
@@ -25,16 +26,12 @@ struct walker {
 	VEC(uint64_t) passed;	 /* steps at which the wanted thread could not run */
 };
 
-static bool is_access(uint32_t kind)
-{
-	return kind >= PLAIT_EV_READ && kind <= PLAIT_EV_WRITE_RANGE;
-}
-
 static bool is_wanted(const struct walk_step *w, const struct plait_choice *c)
 {
 	if (w->thread != c->thread)
 		return false;
-	return w->site ? w->site == c->site && is_access(c->kind)
+	return w->site ? w->site == c->site &&
+				 (plait_is_access(c->kind) || c->kind == PLAIT_EV_FENCE)
 		       : w->kind == c->kind ||
 				 (w->kind == PLAIT_EV_ONCE_BEGIN && c->kind == PLAIT_EV_ONCE_PASS);
 }

@@ -13,7 +13,7 @@ static const struct {
 	const char *name, *fields;
 } kinds[] = {
 	{ "?", "" },
-#define EVENT(id, name, fields) { name, fields },
+#define EVENT(id, name, fields, effects) { name, fields },
 #include "unplait/events.def"
 #undef EVENT
 };
@@ -36,17 +36,10 @@ enum plait_event_kind event_kind_find(const char *name)
 	return PLAIT_EV_NONE;
 }
 
-bool event_is_access(uint32_t kind)
-{
-	return (kind >= PLAIT_EV_READ && kind <= PLAIT_EV_ATOMIC_RMW) ||
-	       kind == PLAIT_EV_READ_RANGE || kind == PLAIT_EV_WRITE_RANGE;
-}
-
 bool event_is_write(const struct event *ev)
 {
-	return ev->kind == PLAIT_EV_WRITE || ev->kind == PLAIT_EV_ATOMIC_WRITE ||
-	       ev->kind == PLAIT_EV_WRITE_RANGE ||
-	       (ev->kind == PLAIT_EV_ATOMIC_RMW && ev->value != ev->value2);
+	return plait_is_access(ev->kind) && plait_writes(ev->kind) &&
+	       !(ev->kind == PLAIT_EV_ATOMIC_RMW && ev->value == ev->value2);
 }
 
 static const char *const mode_names[] = PLAIT_MODE_NAMES;

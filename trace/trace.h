@@ -16,7 +16,7 @@
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H
 
-#include "unplait/abi.h"
+#include "unplait/effects.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,8 +52,7 @@ const char *event_kind_name(uint32_t kind);   /* "read"; "?" for a bad number */
 const char *event_kind_fields(uint32_t kind); /* "sanv" */
 /* PLAIT_EV_NONE when there is no such name. */
 enum plait_event_kind event_kind_find(const char *name);
-/* reads or writes memory (ranges and atomics included) */
-bool event_is_access(uint32_t kind);
+/* Did it change memory? A failed compare-exchange did not. (By kind alone: effects.h.) */
 bool event_is_write(const struct event *ev);
 
 const char *mode_name(uint32_t mode);

@@ -10,7 +10,7 @@
 /* Access: its bytes. A freed block: all of it. Synchronisation: none. */
 static uint32_t size_of(const struct event *ev, struct map *blocks)
 {
-	if (event_is_access(ev->kind))
+	if (plait_is_access(ev->kind))
 		return (uint32_t)MIN(ev->n, UINT32_MAX);
 	if (ev->kind == PLAIT_EV_FREE)
 		return (uint32_t)MIN(map_get_or(blocks, ev->address, 1), UINT32_MAX);
@@ -19,7 +19,7 @@ static uint32_t size_of(const struct event *ev, struct map *blocks)
 
 static uint64_t value_of(const struct event *ev)
 {
-	if (event_is_access(ev->kind))
+	if (plait_is_access(ev->kind))
 		return ev->value;
 	if (ev->kind == PLAIT_EV_WAIT || ev->kind == PLAIT_EV_WOKEN)
 		return ev->address2;

@@ -3,61 +3,16 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "unplait/abi.h"
+#include "unplait/effects.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { READS = 1, WRITES = 2, MEMORY = 4, ACQUIRES = 8, RELEASES = 16 };
-
-/* Synchronisation counts as reading and writing the state of its object. */
+/* Synchronisation counts as reading and writing the state of its object. A step's value is the
+ * result of the call, but for condition variables. */
 static unsigned effects(const struct step *s)
 {
-	switch (s->kind) {
-	case PLAIT_EV_READ:
-	case PLAIT_EV_READ_RANGE:
-	case PLAIT_EV_ATOMIC_READ:
-		return READS | MEMORY;
-	case PLAIT_EV_WRITE:
-	case PLAIT_EV_WRITE_RANGE:
-	case PLAIT_EV_ATOMIC_WRITE:
-	case PLAIT_EV_FREE:
-		return WRITES | MEMORY;
-	case PLAIT_EV_ATOMIC_RMW:
-		return READS | WRITES | MEMORY;
-	case PLAIT_EV_LOCK:
-	case PLAIT_EV_WRLOCK:
-	case PLAIT_EV_RDLOCK:
-		return READS | WRITES | ACQUIRES;
-	case PLAIT_EV_TRYLOCK:
-	case PLAIT_EV_TRYRDLOCK:
-	case PLAIT_EV_TRYWRLOCK:
-		return s->value ? READS : READS | WRITES | ACQUIRES;
-	case PLAIT_EV_UNLOCK:
-	case PLAIT_EV_RWUNLOCK:
-		return WRITES | RELEASES;
-	case PLAIT_EV_WOKEN:
-	case PLAIT_EV_SEM_TRYWAIT:
-	case PLAIT_EV_FUTEX_WAIT:
-	case PLAIT_EV_BARRIER_LEAVE:
-	case PLAIT_EV_ONCE_PASS:
-		return READS;
-	case PLAIT_EV_WAIT:
-	case PLAIT_EV_SIGNAL:
-	case PLAIT_EV_BROADCAST:
-	case PLAIT_EV_SEM_INIT:
-	case PLAIT_EV_SEM_POST:
-	case PLAIT_EV_FUTEX_WAKE:
-	case PLAIT_EV_BARRIER_WAIT:
-	case PLAIT_EV_LOCK_INIT:
-	case PLAIT_EV_LOCK_DESTROY:
-	case PLAIT_EV_ONCE_END:
-		return WRITES;
-	case PLAIT_EV_SEM_WAIT:
-		return READS | WRITES;
-	default:
-		return 0;
-	}
+	return plait_effects_of(s->kind, (int64_t)s->value);
 }
 
 void steps_deinit(struct steps *s)
@@ -68,27 +23,27 @@ void steps_deinit(struct steps *s)
 
 bool step_writes(const struct step *s)
 {
-	return effects(s) & WRITES;
+	return effects(s) & EV_WRITES;
 }
 
 bool step_reads(const struct step *s)
 {
-	return effects(s) & READS;
+	return effects(s) & EV_READS;
 }
 
 bool step_is_memory(const struct step *s)
 {
-	return effects(s) & MEMORY;
+	return effects(s) & EV_MEMORY;
 }
 
 bool step_is_acquire(const struct step *s)
 {
-	return effects(s) & ACQUIRES;
+	return effects(s) & EV_ACQUIRES;
 }
 
 bool step_is_release(const struct step *s)
 {
-	return effects(s) & RELEASES;
+	return effects(s) & EV_RELEASES;
 }
 
 static uint64_t extent(const struct step *s)
@@ -100,7 +55,7 @@ bool step_conflicts(const struct step *a, const struct step *b)
 {
 	if (a->thread == b->thread || !(step_writes(a) || step_writes(b)))
 		return false;
-	if (!effects(a) || !effects(b))
+	if (!(step_reads(a) || step_writes(a)) || !(step_reads(b) || step_writes(b)))
 		return false;
 	return a->address < b->address + extent(b) && b->address < a->address + extent(a);
 }
@@ -159,7 +114,7 @@ void steps_link(struct steps *s)
 
 	for (size_t i = 0; i < s->len; i++) {
 		struct step *e = &s->data[i];
-		uint32_t latest = effects(e) ? meet_bytes(&memory, e, (uint32_t)i + 1) : 0;
+		uint32_t latest = meet_bytes(&memory, e, (uint32_t)i + 1);
 
 		e->source = latest ? latest - 1 : STEP_NONE;
 	}

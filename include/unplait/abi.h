@@ -23,7 +23,7 @@
 
 enum plait_event_kind {
 	PLAIT_EV_NONE,
-#define EVENT(id, name, fields) PLAIT_EV_##id,
+#define EVENT(id, name, fields, effects) PLAIT_EV_##id,
 #include "unplait/events.def"
 #undef EVENT
 	PLAIT_EV_COUNT

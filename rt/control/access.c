@@ -37,18 +37,6 @@ static struct shadow shadows[SHADOW]; /* in order of appearance */
 static uint32_t nshadows, index_bits;
 static uint16_t shadow_index[1 << LAST_BITS]; /* place + 1 */
 
-static bool is_write(uint32_t kind)
-{
-	return kind == PLAIT_EV_WRITE || kind == PLAIT_EV_ATOMIC_WRITE ||
-	       kind == PLAIT_EV_ATOMIC_RMW || kind == PLAIT_EV_WRITE_RANGE;
-}
-
-static bool is_atomic(uint32_t kind)
-{
-	return kind == PLAIT_EV_ATOMIC_READ || kind == PLAIT_EV_ATOMIC_WRITE ||
-	       kind == PLAIT_EV_ATOMIC_RMW;
-}
-
 static uint32_t point_bit(uint32_t site)
 {
 	return site % (PLAIT_CONTROL_POINTS_SIZE * 8);
@@ -62,7 +50,7 @@ static bool is_point(uint32_t kind, uint32_t site)
 	case CONTROL_RULE_STEPS:
 		return control.next_step <= rt_steps;
 	case CONTROL_RULE_SITES:
-		return is_atomic(kind) || control_site_is_point(site) ||
+		return plait_is_atomic(kind) || control_site_is_point(site) ||
 		       rt_steps >= control.quiet_until;
 	default:
 		return false;
@@ -85,7 +73,7 @@ static bool noted_before(const struct control_thread *me, const void *p, uint32_
 static void fill_op(struct control_thread *me, uint32_t kind, const void *p, size_t size,
 		    uint32_t site)
 {
-	bool writes = is_write(kind);
+	bool writes = plait_writes(kind);
 
 	me->op.kind = me->task.op.kind = kind;
 	me->op.site = me->task.op.site = site;
@@ -123,8 +111,7 @@ access_only(struct control_thread *me, uint32_t kind, const void *p, size_t size
 	else
 		control_executed(me, kind, site);
 	if (control.noting && !noted_before(me, p, site))
-		access_note(me, p, size, site, !is_write(kind) || kind == PLAIT_EV_ATOMIC_RMW,
-			    is_write(kind));
+		access_note(me, p, size, site, plait_reads(kind), plait_writes(kind));
 	return me;
 }
 

@@ -79,8 +79,8 @@ static unsigned elements_of(const struct control_op *op, uint32_t ret[PER_EVENT]
 
 	if (rt_run->nthreads < 2)
 		return 0;
-	if (op->kind <= PLAIT_EV_WRITE_RANGE) {
-		if (number && op->kind != PLAIT_EV_FENCE)
+	if (plait_is_access(op->kind)) {
+		if (number)
 			ret[n++] = number;
 		return n;
 	}

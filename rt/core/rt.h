@@ -19,7 +19,7 @@
 #ifndef RT_CORE_RT_H
 #define RT_CORE_RT_H
 
-#include "unplait/abi.h"
+#include "unplait/effects.h"
 #include "unplait/hooks.h"
 
 #include <stdbool.h>

@@ -314,10 +314,8 @@ void plait_shadow_slow(uint32_t site, const void *p, uint32_t size, uint32_t wri
 
 static void before_access(uint32_t kind, const void *p, size_t size, uint32_t site)
 {
-	if (kind == PLAIT_EV_READ || kind == PLAIT_EV_ATOMIC_READ || kind == PLAIT_EV_READ_RANGE)
-		rt_graph_access(false, p, size, site);
-	else if (kind != PLAIT_EV_FENCE)
-		rt_graph_access(true, p, size, site);
+	if (plait_is_access(kind))
+		rt_graph_access(plait_writes(kind), p, size, site);
 }
 
 /* Fresh memory: whole pages of the shadow go back, the rest is zeroed where it is not zero yet. */

@@ -24,8 +24,8 @@ static void after(uint32_t kind, const void *p, size_t size, uint32_t site, uint
 {
 	if (rt_access == RT_ACCESS_CONTROL)
 		control_after_access(kind, p, size, site, value,
-				     kind == PLAIT_EV_WRITE || kind == PLAIT_EV_ATOMIC_WRITE ||
-					     (kind == PLAIT_EV_ATOMIC_RMW && value != value2));
+				     plait_writes(kind) &&
+					     !(kind == PLAIT_EV_ATOMIC_RMW && value == value2));
 	else if (rt_access == RT_ACCESS_ORDER && rt_self_->held)
 		order_leave(rt_self_->held);
 	rt_record_access(kind, site, p, (uint32_t)size, value, value2);

@@ -133,7 +133,7 @@ static void add_full(struct recorded *r, struct rec_thread *t, const struct even
 			vec_push(&t->arms, (uint32_t)ev->n);
 		else
 			add_bit(t, ev->n);
-	} else if (event_is_access(ev->kind) && s && s->flags & PLAIT_SITE_FEEDS_ADDRESS) {
+	} else if (plait_is_access(ev->kind) && s && s->flags & PLAIT_SITE_FEEDS_ADDRESS) {
 		add_value(t, ev->value, ev->clock);
 	}
 }

@@ -5,7 +5,7 @@
  * program's memory that the runtime uses in a native run. */
 #include "sched/sync.h"
 #include "sym/machine/machine.h"
-#include "unplait/abi.h"
+#include "unplait/effects.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -212,8 +212,8 @@ enum stop machine_point(struct machine *m, uint8_t kind, uint32_t site)
 	return STOP_POINT;
 }
 
-/* Which calls are scheduling points: the same as in a native run (rt/). Releasing is none, nor is
- * making an object. 0 = none. */
+/* The event that a call is before it has done anything; 0: none, or none that is a scheduling
+ * point in a native run. */
 static uint8_t point_of(enum builtin id)
 {
 	static const uint8_t events[BI_COUNT] = {
@@ -225,6 +225,7 @@ static uint8_t point_of(enum builtin id)
 		[BI_MUTEX_LOCK] = PLAIT_EV_LOCK,
 		[BI_MUTEX_TIMEDLOCK] = PLAIT_EV_LOCK,
 		[BI_MUTEX_TRYLOCK] = PLAIT_EV_TRYLOCK,
+		[BI_MUTEX_UNLOCK] = PLAIT_EV_UNLOCK,
 		[BI_COND_DESTROY] = PLAIT_EV_LOCK_DESTROY,
 		[BI_COND_WAIT] = PLAIT_EV_WAIT,
 		[BI_COND_TIMEDWAIT] = PLAIT_EV_WAIT,
@@ -240,12 +241,15 @@ static uint8_t point_of(enum builtin id)
 		[BI_RWLOCK_WRLOCK] = PLAIT_EV_WRLOCK,
 		[BI_RWLOCK_TRYRDLOCK] = PLAIT_EV_TRYRDLOCK,
 		[BI_RWLOCK_TRYWRLOCK] = PLAIT_EV_TRYWRLOCK,
+		[BI_RWLOCK_UNLOCK] = PLAIT_EV_RWUNLOCK,
 		[BI_SPIN_LOCK] = PLAIT_EV_LOCK,
 		[BI_SPIN_TRYLOCK] = PLAIT_EV_TRYLOCK,
+		[BI_SPIN_UNLOCK] = PLAIT_EV_UNLOCK,
 		[BI_ONCE_BEGIN] = PLAIT_EV_ONCE_BEGIN,
+		[BI_ONCE_END] = PLAIT_EV_ONCE_END,
 	};
 
-	return events[id];
+	return plait_is_point(events[id]) ? events[id] : 0;
 }
 
 static bool preempted(struct machine *m)
