@@ -16,6 +16,8 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
 static inline const char *value_name(LLVMValueRef v)
 {
@@ -64,6 +66,39 @@ static inline LLVMValueRef direct_callee(LLVMValueRef call)
 static inline void set_callee(LLVMValueRef call, LLVMValueRef f)
 {
 	LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, f);
+}
+
+#define FUNCTION_ATTRIBUTES ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
+
+static inline unsigned attribute_kind(const char *name)
+{
+	return LLVMGetEnumAttributeKindForName(name, strlen(name));
+}
+
+/* NULL when the function does not have it. */
+static inline LLVMAttributeRef function_attribute(LLVMValueRef f, const char *name)
+{
+	return LLVMGetEnumAttributeAtIndex(f, FUNCTION_ATTRIBUTES, attribute_kind(name));
+}
+
+static inline void function_add_attribute(LLVMValueRef f, const char *name)
+{
+	LLVMContextRef c = LLVMGetModuleContext(LLVMGetGlobalParent(f));
+
+	LLVMAddAttributeAtIndex(f, FUNCTION_ATTRIBUTES,
+				LLVMCreateEnumAttribute(c, attribute_kind(name), 0));
+}
+
+static inline void function_remove_attribute(LLVMValueRef f, const char *name)
+{
+	LLVMRemoveEnumAttributeAtIndex(f, FUNCTION_ATTRIBUTES, attribute_kind(name));
+}
+
+static inline void call_add_attribute(LLVMContextRef c, LLVMValueRef call, const char *name,
+				      uint64_t value)
+{
+	LLVMAddCallSiteAttribute(call, FUNCTION_ATTRIBUTES,
+				 LLVMCreateEnumAttribute(c, attribute_kind(name), value));
 }
 
 #define for_each_function(f, m)                                                                    \

@@ -1,10 +1,11 @@
 /* cc/program.h - the whole program as one module, and what has been decided about it.
  *
- * Life of a program: program_load merges the bitcode; program_prepare gives every function and
- * variable a name of its own; plan_program (plan.h) walks the instructions, numbers the sites and
- * says what each becomes; then one forked child per variant changes its own copy of the module
- * (variant.h) and writes an object file. Nothing below changes the module before that fork, so the
- * bitcode kept in the binary is what the site table's positions refer to. */
+ * Life of a program: merge_objects (driver/merge.h) merges the bitcode; prepare_program
+ * (analyse/prepare.h) gives every function and variable a name of its own; plan_program
+ * (analyse/plan.h) walks the instructions, numbers the sites and says what each becomes; then one
+ * forked child per variant changes its own copy of the module (instrument/) and writes an object
+ * file. Nobody changes the module between prepare_program and that fork, so the bitcode kept in the
+ * binary is what the site table's positions refer to. */
 #ifndef CC_PROGRAM_H
 #define CC_PROGRAM_H
 
@@ -17,7 +18,6 @@
 #include <stdint.h>
 
 struct err;
-struct object_list;
 
 /* A function with a body. */
 struct fn {
@@ -77,10 +77,6 @@ struct program {
 	struct plait_sites_header counts;
 };
 
-/* Parse and merge the bitcode of all objects that have some. */
-struct err *program_load(struct program *p, struct object_list *objects);
-/* Promote what is local to one file, give everything a unique name, list the functions. */
-struct err *program_prepare(struct program *p);
 void program_deinit(struct program *p);
 
 static inline struct fn *program_fn(struct program *p, LLVMValueRef f)

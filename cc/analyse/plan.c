@@ -7,7 +7,7 @@
 #include "cc/analyse/plan.h"
 
 #include "base/mem.h"
-#include "cc/instrument/assembly.h"
+#include "cc/analyse/assembly.h"
 #include "cc/analyse/calls.h"
 #include "cc/analyse/elements.h"
 #include "cc/analyse/names.h"

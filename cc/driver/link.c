@@ -18,10 +18,12 @@
 #include "cc/instrument/instrument.h"
 #include "cc/driver/objects.h"
 #include "cc/analyse/plan.h"
+#include "cc/analyse/prepare.h"
+#include "cc/driver/merge.h"
 #include "cc/driver/process.h"
 #include "cc/program.h"
 #include "cc/instrument/sites.h"
-#include "cc/driver/times.h"
+#include "cc/times.h"
 #include "cc/instrument/variant.h"
 
 #include <errno.h>
@@ -362,9 +364,9 @@ static struct err *take_over(struct link *l, int *status)
 	p->library = l->args->shared;
 	p->trace_all = getenv("UNPLAIT_TRACE_ALL") != NULL;
 	objects_external_refs(&l->objects, &p->external_refs);
-	err = program_load(p, &l->objects);
+	err = merge_objects(p, &l->objects);
 	if (!err)
-		err = program_prepare(p);
+		err = prepare_program(p);
 	times_note("merge", TIMES_ALL);
 	if (!err)
 		plan_program(p);

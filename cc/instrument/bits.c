@@ -32,7 +32,7 @@
 
 static bool has_feature(LLVMValueRef f, const char *feature)
 {
-	const LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+	const LLVMAttributeIndex at = FUNCTION_ATTRIBUTES;
 	LLVMAttributeRef a = LLVMGetStringAttributeAtIndex(f, at, "target-features", 15);
 	unsigned n;
 
@@ -50,14 +50,6 @@ void bits_add_clobbers(struct strbuf *sb, LLVMValueRef f)
 		strbuf_addf(sb, ",~{xmm%d}", i);
 	for (int i = 0; many && i < 8; i++)
 		strbuf_addf(sb, ",~{k%d}", i);
-}
-
-static void add_attribute(const struct bits *s, LLVMValueRef call, const char *name, uint64_t value)
-{
-	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-
-	LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-				 LLVMCreateEnumAttribute(s->context, kind, value));
 }
 
 /* Operands: the scratch register, in a library another for the address; taken; in full the site. */
@@ -99,9 +91,9 @@ static void build(const struct bits *s, LLVMBuilderRef b, LLVMValueRef f, const 
 	code = LLVMGetInlineAsm(type, text->data, text->len, constraints.data, constraints.len,
 				true, true, LLVMInlineAsmDialectATT, false);
 	call = LLVMBuildCall2(b, type, code, args, n, "");
-	add_attribute(s, call, "nounwind", 0);
+	call_add_attribute(s->context, call, "nounwind", 0);
 	/* two bits each: arguments' memory (no), memory that nobody sees (read and written) */
-	add_attribute(s, call, "memory", 3 << 2);
+	call_add_attribute(s->context, call, "memory", 3 << 2);
 	strbuf_deinit(&constraints);
 }
 

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cc/program.h"
-#include "cc/driver/times.h"
+#include "cc/times.h"
 
 #include <string.h>
 
@@ -94,20 +94,6 @@ static bool is_all_hooks(LLVMValueRef f)
 	return hooks * PER_HOOK >= all;
 }
 
-static void add_attribute(struct program *p, LLVMValueRef f, const char *name)
-{
-	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-
-	LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-				LLVMCreateEnumAttribute(p->context, kind, 0));
-}
-
-static void remove_attribute(LLVMValueRef f, const char *name)
-{
-	LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-				       LLVMGetEnumAttributeKindForName(name, strlen(name)));
-}
-
 /* After the passes, before code generation. */
 static void leave_unoptimised(struct program *p)
 {
@@ -115,11 +101,11 @@ static void leave_unoptimised(struct program *p)
 	{
 		if (LLVMIsDeclaration(f) || !is_all_hooks(f))
 			continue;
-		remove_attribute(f, "alwaysinline");
-		remove_attribute(f, "optsize");
-		remove_attribute(f, "minsize");
-		add_attribute(p, f, "noinline");
-		add_attribute(p, f, "optnone");
+		function_remove_attribute(f, "alwaysinline");
+		function_remove_attribute(f, "optsize");
+		function_remove_attribute(f, "minsize");
+		function_add_attribute(f, "noinline");
+		function_add_attribute(f, "optnone");
 	}
 }
 
@@ -127,15 +113,10 @@ static void leave_unoptimised(struct program *p)
  * inlined; the full variant, which replays it, inlines nothing more either. */
 static void keep_calls(struct program *p)
 {
-	const char *always = "alwaysinline";
-	unsigned kind = LLVMGetEnumAttributeKindForName(always, strlen(always));
-
 	for_each_function(f, p->module)
 	{
-		if (!LLVMIsDeclaration(f) &&
-		    !LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-						 kind))
-			add_attribute(p, f, "noinline");
+		if (!LLVMIsDeclaration(f) && !function_attribute(f, "alwaysinline"))
+			function_add_attribute(f, "noinline");
 	}
 }
 

@@ -24,14 +24,6 @@
 /* cc's attribute `memory`: two bits each for the memory of arguments, memory that nobody sees. */
 enum { READS = 1 | 3 << 2, WRITES = 2 | 3 << 2, EVERYTHING = 0 };
 
-static void add_attribute(LLVMContextRef c, LLVMValueRef call, const char *name, uint64_t value)
-{
-	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-
-	LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-				 LLVMCreateEnumAttribute(c, kind, value));
-}
-
 /* The instruction and what is recorded around it, out of the way. The numbers are words of their
  * own, for the runtime to overwrite. */
 static void add_cold(struct strbuf *sb, const char *instruction, struct place p)
@@ -72,16 +64,16 @@ static LLVMValueRef build(LLVMBuilderRef b, LLVMTypeRef type, const struct strbu
 				 true, true, LLVMInlineAsmDialectATT, false);
 	LLVMValueRef call = LLVMBuildCall2(b, type, code, args, n, "");
 
-	add_attribute(c, call, "nounwind", 0);
+	call_add_attribute(c, call, "nounwind", 0);
 	if (memory)
-		add_attribute(c, call, "memory", memory);
+		call_add_attribute(c, call, "memory", memory);
 	return call;
 }
 
 /* Of the first argument: what lies there. */
 static void points_to(LLVMValueRef call, LLVMTypeRef what)
 {
-	unsigned kind = LLVMGetEnumAttributeKindForName("elementtype", 11);
+	unsigned kind = attribute_kind("elementtype");
 
 	LLVMAddCallSiteAttribute(call, 1,
 				 LLVMCreateTypeAttribute(LLVMGetTypeContext(what), kind, what));

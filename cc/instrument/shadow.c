@@ -137,15 +137,6 @@ static void write_text(struct text *t)
 		    t->address, t->address + 1, t->a->write ? "write" : "read", t->a->bytes);
 }
 
-static void add_attribute(const struct shadow *s, LLVMValueRef call, const char *name,
-			  uint64_t value)
-{
-	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-
-	LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-				 LLVMCreateEnumAttribute(s->context, kind, value));
-}
-
 void shadow_look(const struct shadow *s, LLVMBuilderRef b, LLVMValueRef f,
 		 const struct shadow_access *a)
 {
@@ -170,9 +161,9 @@ void shadow_look(const struct shadow *s, LLVMBuilderRef b, LLVMValueRef f,
 	code = LLVMGetInlineAsm(type, t.sb.data, t.sb.len, constraints.data, constraints.len, true,
 				true, LLVMInlineAsmDialectATT, false);
 	call = LLVMBuildCall2(b, type, code, args, 2, "");
-	add_attribute(s, call, "nounwind", 0);
+	call_add_attribute(s->context, call, "nounwind", 0);
 	/* two bits each: arguments' memory (no), memory that nobody sees (read and written) */
-	add_attribute(s, call, "memory", 3 << 2);
+	call_add_attribute(s->context, call, "memory", 3 << 2);
 	strbuf_deinit(&t.sb);
 	strbuf_deinit(&constraints);
 }

@@ -70,21 +70,19 @@ static void redirect_instructions(LLVMValueRef from, LLVMValueRef to, bool calls
 
 static void copy_string_attribute(LLVMValueRef from, LLVMValueRef to, const char *name)
 {
-	LLVMAttributeRef a = LLVMGetStringAttributeAtIndex(
-		from, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name, (unsigned)strlen(name));
+	LLVMAttributeRef a = LLVMGetStringAttributeAtIndex(from, FUNCTION_ATTRIBUTES, name,
+							   (unsigned)strlen(name));
 
 	if (a)
-		LLVMAddAttributeAtIndex(to, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, a);
+		LLVMAddAttributeAtIndex(to, FUNCTION_ATTRIBUTES, a);
 }
 
 static void copy_enum_attribute(LLVMValueRef from, LLVMValueRef to, const char *name)
 {
-	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-	LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(
-		from, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+	LLVMAttributeRef a = function_attribute(from, name);
 
 	if (a)
-		LLVMAddAttributeAtIndex(to, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, a);
+		LLVMAddAttributeAtIndex(to, FUNCTION_ATTRIBUTES, a);
 }
 
 /* Parameter and return attributes are part of the calling convention (byval, sret, zeroext). */
@@ -136,14 +134,6 @@ static const char stub_text[] = "movq plait_variant@GOTPCREL(%rip), %r11\n\t"
 				"jmp ${3:P}\n"
 				"4:\tjmp ${4:P}";
 
-static void add_function_attribute(struct program *p, LLVMValueRef f, const char *name)
-{
-	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-
-	LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-				LLVMCreateEnumAttribute(p->context, kind, 0));
-}
-
 static void build_stub(struct program *p, LLVMValueRef stub, const struct fn *fn)
 {
 	LLVMBuilderRef b = LLVMCreateBuilderInContext(p->context);
@@ -170,8 +160,8 @@ static void build_stub(struct program *p, LLVMValueRef stub, const struct fn *fn
 	LLVMBuildCall2(b, type, text, targets, PLAIT_VARIANTS, "");
 	LLVMBuildUnreachable(b);
 	LLVMDisposeBuilder(b);
-	add_function_attribute(p, stub, "naked");
-	add_function_attribute(p, stub, "noinline");
+	function_add_attribute(stub, "naked");
+	function_add_attribute(stub, "noinline");
 }
 
 /* linkonce may vanish when this object does not use it; the other objects may. */

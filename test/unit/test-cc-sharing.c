@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cc/analyse/pointsto.h"
+#include "cc/analyse/prepare.h"
 #include "cc/program.h"
 #include "cc/analyse/sharing.h"
 
@@ -43,7 +44,7 @@ static void open_world(struct world *w, const char *ir)
 		LLVMParseIRInContext(w->program.context, buffer, &w->program.module, &message),
 		"%s", message ? message : "");
 	w->program.layout = LLVMGetModuleDataLayout(w->program.module);
-	err = program_prepare(&w->program);
+	err = prepare_program(&w->program);
 	cr_assert_null(err);
 	pointsto_run(&w->pt, &w->program);
 	sharing_run(&w->sharing, &w->program, &w->pt);

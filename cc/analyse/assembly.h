@@ -1,6 +1,6 @@
-/* cc/instrument/assembly.h - inline assembly that threads talk through, as LLVM's own instructions. */
-#ifndef CC_INSTRUMENT_ASSEMBLY_H
-#define CC_INSTRUMENT_ASSEMBLY_H
+/* cc/analyse/assembly.h - inline assembly that threads talk through, as LLVM's own instructions. */
+#ifndef CC_ANALYSE_ASSEMBLY_H
+#define CC_ANALYSE_ASSEMBLY_H
 
 #include "cc/llvm.h"
 

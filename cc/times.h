@@ -1,6 +1,6 @@
-/* cc/driver/times.h - UNPLAIT_TIMES=1: what a link spends its processor time on, on stderr. */
-#ifndef CC_DRIVER_TIMES_H
-#define CC_DRIVER_TIMES_H
+/* cc/times.h - UNPLAIT_TIMES=1: what a link spends its processor time on, on stderr. */
+#ifndef CC_TIMES_H
+#define CC_TIMES_H
 
 #define TIMES_ALL (-1) /* no variant's */
 

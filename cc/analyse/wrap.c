@@ -1,4 +1,4 @@
-/* cc/instrument/wrap.c - functions that bring something in from outside, called through pointers.
+/* cc/analyse/wrap.c - functions that bring something in from outside, called through pointers.
  *
  * A direct call of read() is a site, and what it returned is recorded. A call through a pointer
  * could reach anything, so nothing is recorded there, and a program that keeps its system calls in
@@ -8,7 +8,7 @@
  *
  * Functions with variable arguments cannot be passed on in general; those of system calls take one
  * more argument at most. */
-#include "cc/instrument/wrap.h"
+#include "cc/analyse/wrap.h"
 
 #include "base/mem.h"
 #include "cc/analyse/calls.h"

@@ -1,6 +1,6 @@
-/* cc/instrument/wrap.h - input functions that are called through pointers. */
-#ifndef CC_INSTRUMENT_WRAP_H
-#define CC_INSTRUMENT_WRAP_H
+/* cc/analyse/wrap.h - input functions that are called through pointers. */
+#ifndef CC_ANALYSE_WRAP_H
+#define CC_ANALYSE_WRAP_H
 
 #include "cc/llvm.h"
 

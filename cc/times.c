@@ -1,4 +1,4 @@
-#include "cc/driver/times.h"
+#include "cc/times.h"
 
 #include <stdio.h>
 #include <stdlib.h>

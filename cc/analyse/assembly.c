@@ -1,4 +1,4 @@
-/* cc/instrument/assembly.c - inline assembly that threads talk through, as LLVM's own instructions.
+/* cc/analyse/assembly.c - inline assembly that threads talk through, as LLVM's own instructions.
  *
  * Spinlocks and counters are still written as `lock; xaddl %0, %1` in many programs and libraries.
  * To LLVM that is a text: no analysis sees the access, no hook stands before it, the symbolic
@@ -9,7 +9,7 @@
  * A text is read statement by statement; operands begin as their inputs and end as the outputs.
  * One statement that is not understood, and what was built for the text is taken back: it stays
  * assembly. Its memory operands are then accesses of unknown kind (plan.c), nothing is hidden. */
-#include "cc/instrument/assembly.h"
+#include "cc/analyse/assembly.h"
 
 #include "base/mem.h"
 
@@ -545,7 +545,7 @@ bool assembly_memory(LLVMValueRef call, unsigned arg, LLVMTargetDataRef layout, 
 {
 	struct raise r = { .layout = layout, .call = call };
 	LLVMValueRef f = LLVMGetCalledValue(call);
-	unsigned kind = LLVMGetEnumAttributeKindForName("elementtype", 11);
+	unsigned kind = attribute_kind("elementtype");
 	LLVMAttributeRef element = LLVMGetCallSiteEnumAttribute(call, arg + 1, kind);
 	size_t len, clen;
 	const char *text = LLVMGetInlineAsmAsmString(f, &len);

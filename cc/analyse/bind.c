@@ -1,0 +1,230 @@
+/* cc/analyse/bind.c - what a call does to pointers: arguments, results, copies, callbacks.
+ *
+ * A call of one of our own functions adds an edge per argument and one for the result. A call of a
+ * function we do not see hands its arguments to `outside`, unless summaries.def says what it does.
+ * Threads and callbacks that a call starts are noted; settle.c binds them when it knows the
+ * functions. */
+#include "cc/analyse/bind.h"
+
+#include "base/mem.h"
+#include "cc/analyse/calls.h"
+#include "cc/analyse/cells.h"
+#include "cc/analyse/cxx.h"
+#include "cc/analyse/nodes.h"
+#include "cc/analyse/summaries.h"
+
+#include <string.h>
+
+static struct cell vararg_cell(struct pointsto *pt, LLVMValueRef f)
+{
+	/* keyed beside the return cell: one odd address per function */
+	uint64_t key = (uint64_t)(uintptr_t)f | 1;
+	uint64_t *i = map_find(&pt->returns, key);
+	struct cell c;
+
+	if (i)
+		return pt->values.data[*i];
+	c = node_new(pt, NODE_VARARG, NULL);
+	pt->nodes.data[c.node].collapsed = true;
+	map_put(&pt->returns, key, pt->values.len);
+	vec_push(&pt->values, c);
+	return c;
+}
+
+/* The wrapper's own pointers see what it returns to each of its callers: what it writes there
+ * before it returns is written to the callers' objects. */
+static void bind_wrapper(struct pointsto *pt, struct cell fresh, LLVMValueRef f)
+{
+	for_each_block(b, f)
+	{
+		LLVMValueRef t = LLVMGetBasicBlockTerminator(b);
+		struct cell inner = NOWHERE;
+
+		if (t && LLVMIsAReturnInst(t))
+			inner = pointsto_cell(pt, LLVMGetOperand(t, 0));
+		if (inner.node)
+			node_add_edge(pt, fresh, inner);
+	}
+}
+
+/* One of our own functions is called. */
+void bind_function(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
+{
+	unsigned nparams = LLVMCountParams(f), nargs = LLVMGetNumArgOperands(call);
+
+	for (unsigned i = 0; i < nargs; i++) {
+		LLVMValueRef arg = LLVMGetOperand(call, i);
+		struct cell c;
+
+		if (!cell_carries(LLVMTypeOf(arg)))
+			continue;
+		c = pointsto_cell(pt, arg);
+		if (!c.node)
+			continue;
+		if (i < nparams)
+			node_add_edge(pt, c, pointsto_cell(pt, LLVMGetParam(f, i)));
+		else
+			node_add_edge(pt, c, node_link(pt, vararg_cell(pt, f)));
+	}
+	if (!cell_carries(LLVMTypeOf(call)))
+		return;
+	if (map_find(&pt->wrappers, (uint64_t)(uintptr_t)f)) {
+		struct cell fresh = node_new(pt, NODE_HEAP, call);
+
+		cell_set(pt, call, fresh);
+		bind_wrapper(pt, fresh, f);
+		return;
+	}
+	node_add_edge(pt, cell_of_return(pt, f), pointsto_cell(pt, call));
+}
+
+static struct cell arg_cell(struct pointsto *pt, LLVMValueRef call, unsigned i)
+{
+	if (i >= LLVMGetNumArgOperands(call))
+		return NOWHERE;
+	return pointsto_cell(pt, LLVMGetOperand(call, i));
+}
+
+static void add_copy(struct pointsto *pt, struct cell to, struct cell from, LLVMValueRef size)
+{
+	int32_t n = -1;
+
+	if (size && LLVMIsAConstantInt(size) && LLVMConstIntGetZExtValue(size) < 1 << 28)
+		n = (int32_t)LLVMConstIntGetZExtValue(size);
+	if (to.node && from.node) {
+		vec_push(&pt->copies, (struct copy){ to, from, n });
+		node_note_copied(pt, from, n);
+	}
+}
+
+static void call_back(struct pointsto *pt, struct cell fn, struct cell arg, unsigned nargs)
+{
+	if (fn.node)
+		vec_push(&pt->callbacks, (struct callback){ fn, arg, nargs, 0 });
+}
+
+static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct summary *s)
+{
+	struct cell c;
+
+	switch (s->special) {
+	case SPECIAL_COPY:
+		add_copy(pt, arg_cell(pt, call, 0), arg_cell(pt, call, 1), LLVMGetOperand(call, 2));
+		break;
+	case SPECIAL_CREATE:
+	case SPECIAL_THRD: {
+		unsigned k = s->special == SPECIAL_CREATE ? 2 : 1;
+
+		vec_push(&pt->creations, (struct creation){ call, arg_cell(pt, call, k),
+							    arg_cell(pt, call, k + 1), 0 });
+		break;
+	}
+	case SPECIAL_JOIN:
+		/* results travel between threads: treat them as seen by everybody */
+		c = arg_cell(pt, call, 1);
+		if (c.node)
+			node_add_edge(pt, node_outside(pt), node_link(pt, c));
+		break;
+	case SPECIAL_ONCE:
+		call_back(pt, arg_cell(pt, call, 1), NOWHERE, 0);
+		break;
+	case SPECIAL_ATEXIT:
+		call_back(pt, arg_cell(pt, call, 0), NOWHERE, 0);
+		break;
+	case SPECIAL_SORT:
+		call_back(pt, arg_cell(pt, call, LLVMGetNumArgOperands(call) - 1),
+			  arg_cell(pt, call, 0), 2);
+		break;
+	case SPECIAL_SEARCH:
+		call_back(pt, arg_cell(pt, call, 4), arg_cell(pt, call, 0), 1);
+		call_back(pt, arg_cell(pt, call, 4), arg_cell(pt, call, 1), 2);
+		cell_set(pt, call, arg_cell(pt, call, 1));
+		break;
+	case SPECIAL_END:
+		c = arg_cell(pt, call, 1);
+		if (c.node)
+			node_add_edge(pt, arg_cell(pt, call, 0), node_link(pt, c));
+		break;
+	case SPECIAL_FRESH0:
+		c = arg_cell(pt, call, 0);
+		if (c.node)
+			node_add_edge(pt, node_new(pt, NODE_HEAP, call), node_link(pt, c));
+		break;
+	default:
+		cxx_bind(pt, call, s);
+		break;
+	}
+}
+
+void bind_unseen(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
+{
+	const struct summary *s = f ? summary_find(value_name(f)) : NULL;
+	unsigned n = LLVMGetNumArgOperands(call);
+
+	for (unsigned i = 0; i < n; i++) {
+		LLVMValueRef arg = LLVMGetOperand(call, i);
+		struct cell c;
+
+		if (s && !(s->escapes & (1u << MIN(i, 7))))
+			continue;
+		if (!cell_carries(LLVMTypeOf(arg)))
+			continue;
+		c = pointsto_cell(pt, arg);
+		if (c.node)
+			node_add_edge(pt, c, node_outside(pt));
+	}
+	if (s)
+		bind_special(pt, call, s);
+	if (!cell_carries(LLVMTypeOf(call)))
+		return;
+	if (s && s->result == RESULT_FRESH)
+		cell_set(pt, call, node_new(pt, NODE_HEAP, call));
+	else if (s && s->result == RESULT_ARG0)
+		cell_set(pt, call, arg_cell(pt, call, 0));
+	else if (!s || s->result == RESULT_OUTSIDE ||
+		 (LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind && !summary_is_input(s)))
+		node_add_edge(pt, node_outside(pt), pointsto_cell(pt, call));
+}
+
+static void bind_intrinsic(struct pointsto *pt, LLVMValueRef call, const char *name)
+{
+	if (call_classify(call) == CALL_MEMCPY) {
+		add_copy(pt, arg_cell(pt, call, 0), arg_cell(pt, call, 1), LLVMGetOperand(call, 2));
+	} else if (strncmp(name, "llvm.va_start", 13) == 0) {
+		LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+		struct cell ap = pointsto_find(pt, arg_cell(pt, call, 0));
+
+		node_collapse(pt, ap.node);
+		node_add_edge(pt, vararg_cell(pt, f), node_link(pt, ap));
+	} else if (strncmp(name, "llvm.va_copy", 12) == 0) {
+		add_copy(pt, arg_cell(pt, call, 0), arg_cell(pt, call, 1), NULL);
+	} else if (cell_carries(LLVMTypeOf(call))) { /* launder, threadlocal.address, umax ... */
+		for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
+			if (cell_carries(LLVMTypeOf(LLVMGetOperand(call, i))))
+				cell_set(pt, call, arg_cell(pt, call, i));
+	}
+}
+
+static void bind(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
+{
+	if (strncmp(value_name(f), "llvm.", 5) == 0)
+		bind_intrinsic(pt, call, value_name(f));
+	else if (LLVMIsDeclaration(f))
+		bind_unseen(pt, call, f);
+	else
+		bind_function(pt, call, f);
+}
+
+void bind_call(struct pointsto *pt, LLVMValueRef call)
+{
+	LLVMValueRef f = cell_strip_alias(LLVMGetCalledValue(call));
+
+	if (LLVMIsAFunction(f)) {
+		bind(pt, call, f);
+	} else if (LLVMIsAInlineAsm(f)) {
+		bind_unseen(pt, call, NULL);
+	} else {
+		pointsto_cell(pt, f);
+		vec_push(&pt->indirect, (struct indirect_call){ call, 0 });
+	}
+}
