@@ -24,7 +24,7 @@ struct options {
 /* What reporting needs besides the options. */
 struct printer {
 	const struct options *o;
-	struct symbols *symbols;
+	struct modules *modules;
 	unsigned shown;
 };
 
@@ -70,9 +70,9 @@ static struct err *print(struct printer *p, const struct snapshot *s, const stru
 	struct err *err = NULL;
 	struct json j;
 
-	if (!p->symbols)
-		p->symbols = symbols_new();
-	f = fingerprint_new(s, d, p->symbols);
+	if (!p->modules)
+		p->modules = modules_new();
+	f = fingerprint_new(s, d, p->modules);
 	json_init(&j);
 	fingerprint_json(f, &j);
 	if (o->common.json) {
@@ -288,7 +288,7 @@ static struct err *run(struct options *o, const struct cmd *cmd, int argc, char 
 		err = examine_file(&p, status);
 	else
 		err = launch(&p, argv, status);
-	symbols_free(p.symbols);
+	modules_free(p.modules);
 	return err;
 }
 

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 struct err;
-struct symbols;
+struct modules;
 
 /* ---- snapshots ---- */
 
@@ -122,7 +122,7 @@ const struct lock_use *thread_wants(const struct thread_uses *t);
 const struct module_range *snapshot_module(const struct snapshot *s, uint64_t address);
 
 /* Find the frames of a stack that is given by its words. */
-void call_stack_unwind(const struct snapshot *s, struct symbols *symbols, struct call_stack *stack);
+void call_stack_unwind(const struct snapshot *s, struct modules *modules, struct call_stack *stack);
 
 /* ---- analysis ---- */
 
@@ -163,9 +163,9 @@ bool use_blocks(const struct lock_use *wish, const struct lock_use *has, bool se
 /* A snapshot with names: what is printed, stored and merged. Everything is in its own memory. */
 struct fingerprint;
 
-/* symbols may be NULL: modules and offsets only. */
+/* modules may be NULL: paths and offsets only. */
 struct fingerprint *fingerprint_new(const struct snapshot *s, const struct deadlock *d,
-				    struct symbols *symbols);
+				    struct modules *modules);
 void fingerprint_free(struct fingerprint *f);
 /* "deadlock", "stuck", "timed" or "none" */
 const char *fingerprint_kind(const struct fingerprint *f);

@@ -93,16 +93,29 @@ const struct fp_thread *fp_holder(const struct fingerprint *f, const struct fp_t
 struct naming {
 	struct fingerprint *f;
 	const struct snapshot *s;
-	struct symbols *symbols;
+	struct modules *modules;
 	struct map locks; /* address -> index */
 	unsigned unnamed;
 };
 
-static void note_problem(struct naming *n, struct err *err)
+static struct module *open_module(struct naming *n, const struct module_range *m)
 {
+	struct module *ret;
+	struct err *err = modules_get(n->modules, m->path, m->build_id, &ret);
+
 	if (err && !n->f->problem)
 		n->f->problem = arena_strdup(&n->f->arena, err_message(err));
 	err_free(err);
+	return err ? NULL : ret;
+}
+
+static void find_frames(struct naming *n, const struct module_range *m, uint64_t offset,
+			struct source_frames *ret)
+{
+	struct module *module = open_module(n, m);
+
+	if (module)
+		module_frames(module, offset, ret);
 }
 
 static void name_stack(struct naming *n, const struct call_stack *given, struct fp_stack *to)
@@ -110,13 +123,13 @@ static void name_stack(struct naming *n, const struct call_stack *given, struct 
 	VEC(struct fp_frame) frames = { 0 };
 	struct call_stack stack = *given, *from = &stack;
 
-	if (from->nwords && n->symbols)
-		call_stack_unwind(n->s, n->symbols, from);
+	if (from->nwords && n->modules)
+		call_stack_unwind(n->s, n->modules, from);
 	to->truncated = from->truncated;
 	for (unsigned i = 0; i < from->n; i++) {
 		uint64_t pc = from->pc[i] - 1; /* the call, not what comes after it */
 		const struct module_range *m = snapshot_module(n->s, pc);
-		struct symbol_frames found = { 0 };
+		struct source_frames found = { 0 };
 		struct fp_frame frame = { .offset = m ? pc - m->bias : pc };
 
 		if (pc >= n->s->self_start && pc < n->s->self_end)
@@ -125,9 +138,8 @@ static void name_stack(struct naming *n, const struct call_stack *given, struct 
 			frame.module = arena_strdup(&n->f->arena, m->path);
 			frame.build_id = arena_strdup(&n->f->arena, m->build_id);
 		}
-		if (m && n->symbols)
-			note_problem(n, symbols_lookup(n->symbols, m->path, m->build_id,
-						       frame.offset, &found));
+		if (m && n->modules)
+			find_frames(n, m, frame.offset, &found);
 		if (!found.len)
 			vec_push(&frames, frame);
 		for (size_t k = 0; k < found.len; k++) {
@@ -166,11 +178,13 @@ static uint32_t name_lock(struct naming *n, uint64_t address, uint8_t kind)
 	}
 	l = &f->locks[f->nlocks];
 	*l = (struct fp_lock){ .address = address, .kind = fp_kind_name(kind) };
-	if (m && n->symbols && kind != WATCH_JOIN) {
-		note_problem(n, symbols_variable(n->symbols, m->path, m->build_id,
-						 address - m->bias, &l->name));
-		if (l->name)
-			l->name = arena_strdup(&f->arena, l->name);
+	if (m && n->modules && kind != WATCH_JOIN) {
+		struct module *module = open_module(n, m);
+		struct strbuf name = { 0 };
+
+		if (module && module_global_name(module, address - m->bias, &name))
+			l->name = arena_strdup(&f->arena, strbuf_str(&name));
+		strbuf_deinit(&name);
 	}
 	if (!l->name)
 		l->number = ++n->unnamed;
@@ -342,10 +356,10 @@ static void copy_cycles(struct fingerprint *f, const struct deadlock *d)
 }
 
 struct fingerprint *fingerprint_new(const struct snapshot *s, const struct deadlock *d,
-				    struct symbols *symbols)
+				    struct modules *modules)
 {
 	struct fingerprint *f = xcalloc(1, sizeof(*f));
-	struct naming n = { .f = f, .s = s, .symbols = symbols };
+	struct naming n = { .f = f, .s = s, .modules = modules };
 
 	f->program = arena_strdup(&f->arena, s->command ? s->command : "?");
 	f->pid = s->pid;

@@ -42,7 +42,7 @@ struct reading {
 	int pid, mem;
 	struct threads threads;
 	struct frames frames; /* of the thread being read */
-	struct symbols *symbols;
+	struct modules *modules;
 	Dwfl *dwfl;
 };
 
@@ -51,18 +51,24 @@ struct reading {
 static void name_frames(struct reading *r, uint64_t pc, bool is_call)
 {
 	Dwfl_Module *mod = dwfl_addrmodule(r->dwfl, pc);
-	struct symbol_frames found = { 0 };
+	struct source_frames found = { 0 };
 	const char *path = NULL;
 	Dwarf_Addr bias = 0;
 
 	if (mod && dwfl_module_getelf(mod, &bias))
 		dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, &path, NULL);
-	if (path)
-		err_free(symbols_lookup(r->symbols, path, NULL, pc - is_call - bias, &found));
+	if (path) {
+		struct module *m;
+		struct err *err = modules_get(r->modules, path, NULL, &m);
+
+		if (!err)
+			module_frames(m, pc - is_call - bias, &found);
+		err_free(err);
+	}
 	if (!found.len)
 		vec_push(&r->frames, (struct foreign_frame){ .pc = pc });
 	for (size_t i = 0; i < found.len; i++) {
-		const struct symbol_frame *s = &found.data[i];
+		const struct source_frame *s = &found.data[i];
 
 		vec_push(&r->frames, (struct foreign_frame){
 					     .function = s->function ? xstrdup(s->function) : NULL,
@@ -266,7 +272,7 @@ static void find_cycle(struct foreign *f)
 
 struct err *foreign_read(int pid, struct foreign *ret)
 {
-	struct reading r = { .pid = pid, .symbols = symbols_new() };
+	struct reading r = { .pid = pid, .modules = modules_new() };
 	struct sleeps sleeps = { 0 };
 	char path[64];
 	struct err *err;
@@ -286,7 +292,7 @@ struct err *foreign_read(int pid, struct foreign *ret)
 	if (r.mem >= 0)
 		close(r.mem);
 	vec_deinit(&sleeps);
-	symbols_free(r.symbols);
+	modules_free(r.modules);
 	return err;
 }
 

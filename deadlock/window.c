@@ -6,6 +6,7 @@
  * innermost frames, the wrappers around the lock and mostly who called them. */
 #include "deadlock/deadlock.h"
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "debug/modules.h"
 
@@ -17,7 +18,7 @@ static bool word_at(const struct call_stack *s, uint64_t address, uint64_t *ret)
 	return true;
 }
 
-void call_stack_unwind(const struct snapshot *s, struct symbols *symbols, struct call_stack *stack)
+void call_stack_unwind(const struct snapshot *s, struct modules *modules, struct call_stack *stack)
 {
 	uint64_t sp = stack->frame + 16, bp = stack->words[0], pc = stack->words[1];
 
@@ -28,11 +29,16 @@ void call_stack_unwind(const struct snapshot *s, struct symbols *symbols, struct
 	stack->truncated = true;
 	while (stack->n < WATCH_DEPTH) {
 		const struct module_range *m = snapshot_module(s, pc - 1);
+		struct module *module;
 		struct frame_rule rule;
+		struct err *err;
 		uint64_t cfa;
 
-		if (!m ||
-		    !symbols_frame_rule(symbols, m->path, m->build_id, pc - 1 - m->bias, &rule))
+		if (!m)
+			return;
+		err = modules_get(modules, m->path, m->build_id, &module);
+		err_free(err);
+		if (err || !module_frame_rule(module, pc - 1 - m->bias, &rule))
 			return;
 		cfa = (rule.from_bp ? bp : sp) + (uint64_t)rule.cfa_off;
 		if (cfa <= sp || !word_at(stack, cfa - 8, &pc) || pc < 4096)

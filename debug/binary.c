@@ -1,5 +1,6 @@
-/* debug/binary.c - what unplait cc left in a binary: site tables, bitcode; and its build-id. */
-#include "debug/names.h"
+/* debug/binary.c - read an ELF file: sections, build-id, symbols, and what `unplait cc` left in it
+ * (site tables, bitcode). Sizes come from a file that may be damaged: each is checked before use. */
+#include "debug/binary.h"
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -12,8 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+
+#define MAX_BITCODE (1ull << 31)
 
 struct binary {
 	int fd;
@@ -28,11 +32,30 @@ static void binary_close(struct binary *b)
 		close(b->fd);
 }
 
+struct err *binary_open_file(const char *path, int *ret_fd)
+{
+	/* O_NONBLOCK: opening a pipe that nobody writes to would wait for ever */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	*ret_fd = fd;
+	if (fd < 0)
+		return err_errno(errno, "cannot read %s", path);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return NULL;
+	close(fd);
+	*ret_fd = -1;
+	return err_new(ERR_ENV, "cannot read %s: it is not a regular file", path);
+}
+
 static struct err *binary_open(const char *path, struct binary *ret)
 {
-	*ret = (struct binary){ .fd = open(path, O_RDONLY | O_CLOEXEC) };
-	if (ret->fd < 0)
-		return err_errno(errno, "%s", path);
+	struct err *err;
+
+	*ret = (struct binary){ .fd = -1 };
+	err = binary_open_file(path, &ret->fd);
+	if (err)
+		return err;
 	elf_version(EV_CURRENT);
 	ret->elf = elf_begin(ret->fd, ELF_C_READ_MMAP, NULL);
 	if (!ret->elf || elf_kind(ret->elf) != ELF_K_ELF)
@@ -104,8 +127,15 @@ char *binary_symbol_at(const char *path, uint64_t address)
 	return NULL;
 }
 
-/* All notes of a PT_NOTE segment or of all of them: the build-id is one. */
-struct err *binary_build_id(const char *path, char ret[41])
+void build_id_hex(const uint8_t *bytes, size_t len, char ret[BUILD_ID_CHARS])
+{
+	ret[0] = 0;
+	for (size_t i = 0; i < MIN(len, (BUILD_ID_CHARS - 1) / 2u); i++)
+		snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+}
+
+/* The build-id is a note: look through the notes of all sections. */
+struct err *binary_build_id(const char *path, char ret[BUILD_ID_CHARS])
 {
 	_cleanup_(binary_close) struct binary b;
 	struct err *err = binary_open(path, &b);
@@ -122,39 +152,51 @@ struct err *binary_build_id(const char *path, char ret[41])
 		    !(data = elf_getdata(scn, NULL)))
 			continue;
 		while ((at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
-			const uint8_t *id = (const uint8_t *)data->d_buf + desc;
-
 			if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
 			    memcmp((const char *)data->d_buf + name, "GNU", 4) != 0)
 				continue;
-			for (size_t i = 0; i < MIN(note.n_descsz, 20); i++)
-				snprintf(ret + 2 * i, 3, "%02x", id[i]);
+			build_id_hex((const uint8_t *)data->d_buf + desc, note.n_descsz, ret);
 			return NULL;
 		}
 	}
 	return err;
 }
 
-struct err *binary_bitcode(const char *path, struct strbuf *ret)
+/* ---- bitcode ---- */
+
+/* The section is one zstd frame that says how long its content is. `unplait cc` also puts a
+ * checksum of the content at its end, which zstd compares: LLVM would abort on damaged bitcode. */
+static struct err *unpack(const char *path, const struct strbuf *packed, struct strbuf *ret)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(packed->data, packed->len);
+	size_t n;
+
+	strbuf_clear(ret);
+	if (packed->len >= 4 && !memcmp(packed->data, "BC\xc0\xde", 4)) {
+		strbuf_add(ret, packed->data, packed->len); /* not packed at all */
+		return NULL;
+	}
+	/* the factor is far beyond what zstd makes of real bitcode */
+	if (size >= ZSTD_CONTENTSIZE_ERROR || size > MIN(MAX_BITCODE, 1000ull * packed->len))
+		return err_new(ERR_ENV,
+			       "the .plait.bc section of %s is damaged; rebuild with unplait cc",
+			       path);
+	strbuf_pad(ret, 0, size);
+	n = ZSTD_decompress(ret->data, size, packed->data, packed->len);
+	if (n == size)
+		return NULL;
+	return err_new(ERR_ENV,
+		       "the .plait.bc section of %s is damaged (%s); rebuild with unplait cc", path,
+		       ZSTD_isError(n) ? ZSTD_getErrorName(n) : "too short");
+}
+
+struct err *binary_bitcode(const char *path, struct strbuf *ret, bool *found)
 {
 	struct strbuf packed = { 0 };
-	unsigned long long size;
-	bool found;
-	struct err *err = binary_section(path, PLAIT_SECTION_BITCODE, &packed, &found);
+	struct err *err = binary_section(path, PLAIT_SECTION_BITCODE, &packed, found);
 
-	if (!err && !found)
-		err = err_new(ERR_ENV, "%s carries no bitcode: build it with `unplait cc`", path);
-	if (!err) {
-		size = ZSTD_getFrameContentSize(packed.data, packed.len);
-		if (size >= ZSTD_CONTENTSIZE_ERROR || size > (1ull << 32)) {
-			err = err_new(ERR_ENV, "%s: its bitcode is damaged", path);
-		} else {
-			strbuf_clear(ret);
-			strbuf_pad(ret, 0, size);
-			if (ZSTD_decompress(ret->data, size, packed.data, packed.len) != size)
-				err = err_new(ERR_ENV, "%s: its bitcode is damaged", path);
-		}
-	}
+	if (!err && *found)
+		err = unpack(path, &packed, ret);
 	strbuf_deinit(&packed);
 	return err;
 }

@@ -6,42 +6,11 @@
 #ifndef DEBUG_NAMES_H
 #define DEBUG_NAMES_H
 
+#include "debug/binary.h"
 #include "trace/trace.h"
-#include "unplait/sites.h"
 
 struct err;
 struct strbuf;
-
-/* ---- binaries ---- */
-
-/* The tables of one binary (unplait/sites.h); strings by sites_string. */
-struct sites {
-	char *path;
-	char build_id[41];
-	struct plait_sites_header header;
-	const struct plait_site *sites; /* site number minus one */
-	const struct plait_element *elements;
-	char *data;
-	size_t len;
-};
-
-/* An error when the binary cannot be read, or was not built by unplait. */
-struct err *sites_open(const char *binary, struct sites **ret);
-void sites_close(struct sites *s);
-/* "" for an offset outside. */
-const char *sites_string(const struct sites *s, uint32_t offset);
-
-/* A section's bytes; *found says whether there is one (an empty answer is no error). */
-struct err *binary_section(const char *binary, const char *name, struct strbuf *ret, bool *found);
-/* The merged bitcode of .plait.bc, decompressed. */
-struct err *binary_bitcode(const char *binary, struct strbuf *ret);
-/* "lock" or "queue+24": the variable or function at an address in the file; NULL when unknown.
- * Owned. */
-char *binary_symbol_at(const char *binary, uint64_t address);
-/* Hexadecimal; "" when it has none. */
-struct err *binary_build_id(const char *binary, char ret[41]);
-
-/* ---- the names of a trace ---- */
 
 struct code_point {
 	const char *file; /* relative to the compilation directory; "" = unknown */
@@ -72,7 +41,7 @@ struct place {
 	uint64_t offset;     /* into it; a stack: distance below its upper end */
 	uint32_t thread;     /* heap: who allocated it; stack: whose it is */
 	uint32_t site;	     /* heap: where it was allocated ... */
-	uint32_t sequence;   /* ... the how-manieth block of that thread and site, from 1 */
+	uint32_t sequence;   /* ... its number among the blocks of that thread and site, from 1 */
 };
 
 /* clock: that of the event that uses the address. */

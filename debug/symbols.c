@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "debug/debuginfo.h"
+#include "debug/modules.h"
 
 #include <string.h>
 
@@ -24,7 +24,9 @@ struct block {
 struct symbols {
 	struct trace *trace;
 	struct sites **sites; /* per module, NULL = none */
-	struct debuginfo *debuginfo;
+	struct modules *modules;
+	struct module **module; /* per module of the trace; NULL = not asked yet, or unreadable */
+	bool *asked;
 	struct map lines; /* pc -> index into points */
 	VEC(struct code_point) points;
 	VEC(struct block) blocks; /* by address, then by time */
@@ -57,6 +59,9 @@ struct err *symbols_open(struct trace *t, struct symbols **ret)
 
 	s->trace = t;
 	s->sites = xcalloc(m->nmodules + 1, sizeof(*s->sites));
+	s->module = xcalloc(m->nmodules + 1, sizeof(*s->module));
+	s->asked = xcalloc(m->nmodules + 1, sizeof(*s->asked));
+	s->modules = modules_new();
 	for (size_t i = 0; i < m->nmodules && !err; i++)
 		if (m->modules[i].nsites)
 			err = open_sites(s, i);
@@ -64,7 +69,6 @@ struct err *symbols_open(struct trace *t, struct symbols **ret)
 		symbols_close(s);
 		return err;
 	}
-	s->debuginfo = debuginfo_open(m);
 	*ret = s;
 	return NULL;
 }
@@ -76,7 +80,9 @@ void symbols_close(struct symbols *s)
 	for (size_t i = 0; i < trace_meta(s->trace)->nmodules; i++)
 		sites_close(s->sites[i]);
 	free(s->sites);
-	debuginfo_close(s->debuginfo);
+	free(s->module);
+	free(s->asked);
+	modules_free(s->modules);
 	map_deinit(&s->lines);
 	vec_deinit(&s->points);
 	vec_deinit(&s->blocks);
@@ -96,20 +102,66 @@ const struct sites *symbols_sites(struct symbols *s, uint32_t site, uint32_t *re
 	return NULL;
 }
 
+/* The module that an address of the run lies in, and where in it; NULL when it is in none that can
+ * be read now. */
+static struct module *module_at(struct symbols *s, uint64_t address, uint64_t *offset)
+{
+	const struct trace_meta *m = trace_meta(s->trace);
+
+	for (size_t i = 0; i < m->nmodules; i++) {
+		const struct trace_module *at = &m->modules[i];
+
+		if (address < at->low || address >= at->high || !at->path || at->path[0] != '/')
+			continue;
+		if (!s->asked[i]) {
+			struct err *err =
+				modules_get(s->modules, at->path, at->build_id, &s->module[i]);
+
+			s->asked[i] = true;
+			if (err) {
+				log_debug(1, "%s; its addresses have no names", err_message(err));
+				s->module[i] = NULL;
+			}
+			err_free(err);
+		}
+		*offset = address - at->load_address;
+		return s->module[i];
+	}
+	return NULL;
+}
+
+static void name_pc(struct symbols *s, uint64_t pc, struct code_point *ret)
+{
+	struct source_frames frames = { 0 };
+	const struct source_frame *own;
+	uint64_t offset;
+	struct module *m = module_at(s, pc, &offset);
+
+	*ret = (struct code_point){ .file = "", .function = "", .object = "" };
+	if (m)
+		module_frames(m, offset, &frames);
+	own = source_frames_own(&frames);
+	if (own) {
+		ret->file = own->file ? own->file : "";
+		ret->line = own->line;
+		ret->column = own->column;
+		ret->function = own->function ? own->function : "";
+	}
+	vec_deinit(&frames);
+}
+
 bool symbols_pc(struct symbols *s, uint64_t pc, struct code_point *ret)
 {
 	uint64_t *known = map_find(&s->lines, pc);
-	struct code_point p = { .object = "" };
 
-	if (!known) {
-		debuginfo_line(s->debuginfo, pc, &p.file, &p.line, &p.column, &p.function);
-		map_put(&s->lines, pc, s->points.len);
-		vec_push(&s->points, p);
+	if (known) {
+		*ret = s->points.data[*known];
 	} else {
-		p = s->points.data[*known];
+		name_pc(s, pc, ret);
+		map_put(&s->lines, pc, s->points.len);
+		vec_push(&s->points, *ret);
 	}
-	*ret = p;
-	return p.file[0] || p.function[0];
+	return ret->file[0] || ret->function[0];
 }
 
 bool symbols_site(struct symbols *s, uint32_t site, struct code_point *ret)
@@ -231,14 +283,18 @@ struct err *symbols_place(struct symbols *s, uint64_t address, uint64_t clock, s
 {
 	const struct trace_meta *m = trace_meta(s->trace);
 	const struct block *b;
+	struct module *module;
+	uint64_t offset;
 	struct err *err = s->collected ? NULL : collect(s);
 
 	*ret = (struct place){ 0 };
 	if (err)
 		return err;
-	if (debuginfo_global(s->debuginfo, address, &ret->base, &ret->size)) {
+	module = module_at(s, address, &offset);
+	if (module && module_global(module, offset, &ret->base, &ret->size)) {
 		ret->kind = PLACE_GLOBAL;
-		ret->offset = address - ret->base;
+		ret->offset = offset - ret->base;
+		ret->base = address - ret->offset;
 		return NULL;
 	}
 	b = find_block(s, address, clock);
@@ -263,10 +319,13 @@ void symbols_place_name(struct symbols *s, const struct place *p, uint64_t addre
 {
 	const struct trace_meta *m = trace_meta(s->trace);
 	struct code_point at;
+	struct module *module;
+	uint64_t offset;
 
 	switch (p->kind) {
 	case PLACE_GLOBAL:
-		if (debuginfo_global_name(s->debuginfo, address, out))
+		module = module_at(s, address, &offset);
+		if (module && module_global_name(module, offset, out))
 			return;
 		break;
 	case PLACE_HEAP:

@@ -151,8 +151,6 @@ struct err *sym_open(const char *path, const char *const *cflags, struct sym_pro
 /* The same from bitcode in memory. */
 struct err *sym_load_bitcode(const void *bytes, size_t len, struct sym_program **ret);
 void sym_close(struct sym_program *p);
-/* Native twin of the program for confirmations, NULL when there is only bitcode. Borrowed. */
-const char *sym_native(const struct sym_program *p);
 
 /* sink, when not NULL, receives the program's output as it is written (fd 1 and 2). */
 typedef void sym_sink(void *arg, int fd, const void *data, size_t len);

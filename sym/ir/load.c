@@ -3,20 +3,15 @@
  * confirmed by running it. */
 #include "base/err.h"
 #include "base/file.h"
+#include "debug/binary.h"
 #include "sym/ir/program.h"
 
-#include <elf.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zstd.h>
-
-#define MAX_BITCODE (1ull << 31)
 
 struct err *sym_load_bitcode(const void *bytes, size_t len, struct sym_program **ret)
 {
@@ -46,11 +41,6 @@ void sym_close(struct sym_program *p)
 		free(p->cflags[i]);
 	free(p->cflags);
 	free(p);
-}
-
-const char *sym_native(const struct sym_program *p)
-{
-	return p->native;
 }
 
 static struct err *run_compiler(const char *const *argv, const char *what)
@@ -175,76 +165,23 @@ static struct err *open_source(const char *path, const char *const *cflags,
 	return NULL;
 }
 
-/* The section is one zstd frame that says how long its content is. Sizes come from a file that
- * anybody may have made: nothing is believed. */
-static struct err *unpack(const void *data, size_t len, const char *path, struct sym_program **ret)
+static struct err *open_elf(const char *path, struct sym_program **ret)
 {
-	unsigned long long size = ZSTD_getFrameContentSize(data, len);
-	struct err *err;
-	void *bytes;
-	size_t n;
+	struct strbuf bitcode = { 0 };
+	bool found;
+	struct err *err = binary_bitcode(path, &bitcode, &found);
+	struct stat st;
 
-	if (len >= 4 && !memcmp(data, "BC\xc0\xde", 4))
-		return sym_load_bitcode(data, len, ret);
-	if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
-	    size > MAX_BITCODE)
-		return err_new(ERR_ENV,
-			       "the .plait.bc section of %s is damaged; rebuild with unplait cc",
-			       path);
-	bytes = xmalloc(size + 1);
-	n = ZSTD_decompress(bytes, size, data, len);
-	if (ZSTD_isError(n) || n != size)
-		err = err_new(
-			ERR_ENV,
-			"the .plait.bc section of %s is damaged (%s); rebuild with unplait cc",
-			path, ZSTD_isError(n) ? ZSTD_getErrorName(n) : "too short");
-	else
-		err = sym_load_bitcode(bytes, n, ret);
-	free(bytes);
-	return err;
-}
-
-static struct err *open_elf(const char *path, const struct file_map *map, struct sym_program **ret)
-{
-	struct err *err = NULL;
-	Elf_Scn *scn = NULL;
-	size_t names;
-	bool found = false;
-	Elf *elf;
-
-	elf_version(EV_CURRENT);
-	elf = elf_memory((char *)map->data, map->len);
-	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names)) {
-		if (elf)
-			elf_end(elf);
-		return err_new(ERR_ENV, "%s is not a readable ELF file", path);
-	}
-	while (!found && !err && (scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr sh;
-		const char *name;
-
-		if (!gelf_getshdr(scn, &sh) || !(name = elf_strptr(elf, names, sh.sh_name)) ||
-		    strcmp(name, ".plait.bc"))
-			continue;
-		if (sh.sh_offset > map->len || sh.sh_size > map->len - sh.sh_offset) {
-			err = err_new(ERR_ENV, "%s is truncated", path);
-			break;
-		}
-		found = true;
-		err = unpack(map->data + sh.sh_offset, sh.sh_size, path, ret);
-	}
-	elf_end(elf);
-	if (!found && !err)
+	if (!err && !found)
 		err = err_new(ERR_ENV,
 			      "%s carries no bitcode; build it with `unplait cc`, or give a .bc or "
 			      ".c file",
 			      path);
-	if (!err) {
-		struct stat st;
-
-		if (!stat(path, &st) && (st.st_mode & 0111))
-			(*ret)->native = realpath(path, NULL);
-	}
+	if (!err)
+		err = sym_load_bitcode(bitcode.data, bitcode.len, ret);
+	strbuf_deinit(&bitcode);
+	if (!err && !stat(path, &st) && (st.st_mode & 0111))
+		(*ret)->native = realpath(path, NULL);
 	return err;
 }
 
@@ -260,7 +197,7 @@ struct err *sym_open(const char *path, const char *const *cflags, struct sym_pro
 	if (err)
 		return err;
 	if (map.len >= 4 && !memcmp(map.data, "\177ELF", 4))
-		err = open_elf(path, &map, ret);
+		err = open_elf(path, ret);
 	else
 		err = err_wrap(sym_load_bitcode(map.data, map.len, ret), "%s", path);
 	file_map_close(&map);

@@ -1,14 +1,11 @@
 /* The analysis of watch areas: random lock programs against a brute-force oracle, damaged areas,
- * buckets, symbols. */
+ * buckets. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "debug/modules.h"
 #include "deadlock/deadlock.h"
 
 #include <criterion/criterion.h>
-#include <dlfcn.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -423,55 +420,4 @@ Test(deadlock, bucket)
 	}
 	cr_assert_eq(strlen(two), 16u);
 	free(two);
-}
-
-/* ---- symbols ---- */
-
-struct pair {
-	int unused;
-	pthread_mutex_t lock;
-};
-static struct pair pairs[3];
-
-static __attribute__((noinline)) uint64_t own_bias(void)
-{
-	Dl_info info;
-
-	return dladdr((void *)(uintptr_t)own_bias, &info) ? (uint64_t)info.dli_fbase : 0;
-}
-
-Test(symbols, own_function_and_variable)
-{
-	struct symbols *s = symbols_new();
-	struct symbol_frames frames = { 0 };
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *name;
-
-	cr_assert(n > 0);
-	self[n] = 0;
-	cr_assert_null(
-		symbols_lookup(s, self, NULL, (uint64_t)(uintptr_t)own_bias - own_bias(), &frames));
-	cr_assert(frames.len >= 1);
-	cr_assert_str_eq(frames.data[frames.len - 1].function, "own_bias");
-	cr_assert(strstr(frames.data[0].file, "test/unit/test-deadlock.c") != NULL);
-	free(frames.data);
-	cr_assert_null(symbols_variable(s, self, NULL,
-					(uint64_t)(uintptr_t)&pairs[2].lock - own_bias(), &name));
-	cr_assert_str_eq(name, "pairs[2].lock");
-	symbols_free(s);
-}
-
-Test(symbols, absent_and_wrong)
-{
-	struct symbols *s = symbols_new();
-	struct symbol_frames frames = { 0 };
-	struct err *err = symbols_lookup(s, "/no/such/file", NULL, 0, &frames);
-
-	cr_assert_not_null(err);
-	err_free(err);
-	err = symbols_lookup(s, "/proc/self/exe", "0123456789", 0, &frames);
-	cr_assert_eq(frames.len, 0u);
-	err_free(err);
-	symbols_free(s);
 }

@@ -1,0 +1,45 @@
+/* debug/module.h - private: what modules.c opens and frames.c and variables.c read.
+ *
+ * elfutils places every module at an address of its own choice, `bias` away from the file's own
+ * addresses. Inside debug/, `addr` always means elfutils' address, `offset` the file's own. */
+#ifndef DEBUG_MODULE_H
+#define DEBUG_MODULE_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "debug/modules.h"
+
+#include <elfutils/libdwfl.h>
+
+/* Which compilation unit an address belongs to. */
+struct unit_range {
+	GElf_Addr low, high;
+	Dwarf_Die unit;
+	Dwarf_Addr bias; /* addr - bias is the address in the debug information */
+};
+
+/* A variable with static storage. */
+struct variable {
+	GElf_Addr addr;
+	uint64_t size;
+	const char *name;
+	Dwarf_Die type;
+};
+
+struct module {
+	struct arena *arena; /* of the modules: strings of answers */
+	Dwfl *dwfl;
+	Dwfl_Module *mod;
+	GElf_Addr bias;
+	char *problem;		      /* why it cannot be used; NULL = it can */
+	VEC(struct unit_range) units; /* by low; collected at the first question */
+	bool have_units;
+	VEC(struct variable) variables; /* by address; collected at the first question */
+	bool have_variables;
+};
+
+/* "ThreadPool::work()" for the name of a symbol, without the variant that unplait cc made of it
+ * ("work.plait.full"). NULL for NULL. */
+const char *module_demangled(struct module *m, const char *symbol);
+
+#endif
