@@ -24,13 +24,17 @@ struct err *program_write_bitcode(struct program *p, const char *path)
 	LLVMMemoryBufferRef buf = LLVMWriteBitcodeToMemoryBuffer(p->module);
 	size_t len = LLVMGetBufferSize(buf), cap = ZSTD_compressBound(len), n;
 	void *out = xmalloc(cap);
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
 	struct err *err;
 
-	n = ZSTD_compress(out, cap, LLVMGetBufferStart(buf), len, 3);
+	/* with a checksum: LLVM aborts on damaged bitcode, so the reader must notice before it */
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
+	n = ZSTD_compress2(zstd, out, cap, LLVMGetBufferStart(buf), len);
 	if (ZSTD_isError(n))
 		err = err_new(ERR_ENV, "cannot compress the bitcode: %s", ZSTD_getErrorName(n));
 	else
 		err = file_write(path, out, n);
+	ZSTD_freeCCtx(zstd);
 	free(out);
 	LLVMDisposeMemoryBuffer(buf);
 	return err;

@@ -69,6 +69,13 @@ is "$(wc -c <err)" 0 "the right build: no warning"
 # a binary without bitcode, without tables, a script, not a program
 objcopy --remove-section .plait.bc prog nobitcode
 one_line "carries no bitcode" unplait sym run ./nobitcode
+# damaged bitcode: noticed before LLVM, which would abort, reads it
+bitcode=$(readelf -SW prog | awk '$2 == ".plait.bc" || $3 == ".plait.bc" { for (i = 1; i <= NF; i++) if ($i == ".plait.bc") print $(i + 3), $(i + 4) }')
+at=$((0x${bitcode% *})) len=$((0x${bitcode#* }))
+for where in 9 $((len / 3)) $((len / 2)) $((len - 2)); do
+	patch prog damaged $((at + where)) '\252\125'
+	one_line "the .plait.bc section of ./damaged is damaged" unplait sym run ./damaged
+done
 run 0 unplait record -o x.plait --fail-on exit -- ./nobitcode
 clang-19 -o plain prog.c -lpthread
 one_line "was not built with \`unplait cc\`" unplait info ./plain

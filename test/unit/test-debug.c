@@ -5,14 +5,17 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "debug/binary.h"
+#include "debug/dump.h"
 #include "debug/modules.h"
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/procfs.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -165,4 +168,137 @@ Test(path, shorten)
 	expect_path("../../b.c", NULL, "../../b.c");
 	expect_path("/../b.c", NULL, "/b.c");
 	expect_path("a/..", NULL, "");
+}
+
+/* ---- core dumps ---- */
+
+static void add_note(struct strbuf *out, uint32_t type, const void *content, size_t len)
+{
+	Elf64_Nhdr note = { 5, (uint32_t)len, type };
+
+	strbuf_add(out, &note, sizeof(note));
+	strbuf_add(out, "CORE\0\0\0", 8);
+	strbuf_add(out, content, len);
+	strbuf_pad(out, 0, -len & 3);
+}
+
+/* One page of memory, which is an ELF header with a build-id; two threads; one mapped file. */
+static void make_core(struct strbuf *out)
+{
+	struct {
+		Elf64_Ehdr eh;
+		Elf64_Phdr ph[2];
+		Elf64_Nhdr note;
+		char name[4];
+		uint8_t id[4];
+	} page = { .eh = { .e_ident = ELFMAG,
+			   .e_phoff = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 2 },
+		   .note = { 4, 4, NT_GNU_BUILD_ID },
+		   .name = "GNU",
+		   .id = { 1, 2, 0xab, 4 } };
+	struct {
+		uint64_t count, page, start, end, offset;
+		char path[16];
+	} files = { 1, 4096, 0x7000, 0x8000, 0, "/usr/bin/dining" };
+	Elf64_Ehdr eh = { .e_ident = ELFMAG,
+			  .e_type = ET_CORE,
+			  .e_machine = EM_X86_64,
+			  .e_phoff = sizeof(eh),
+			  .e_phentsize = sizeof(Elf64_Phdr),
+			  .e_phnum = 2 };
+	Elf64_Phdr ph[2] = { { .p_type = PT_NOTE, .p_offset = sizeof(eh) + sizeof(ph) },
+			     { .p_type = PT_LOAD, .p_vaddr = 0x7000, .p_memsz = 0x1000 } };
+	struct elf_prstatus thread = { .pr_pid = 41, .pr_cursig = 6 };
+	struct strbuf notes = { 0 };
+
+	page.ph[0] = (Elf64_Phdr){ .p_type = PT_NOTE,
+				   .p_vaddr = offsetof(typeof(page), note),
+				   .p_memsz = sizeof(page) - offsetof(typeof(page), note) };
+	page.ph[1] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_vaddr = 0 };
+	eh.e_ident[EI_CLASS] = ELFCLASS64;
+	add_note(&notes, NT_PRSTATUS, &thread, sizeof(thread));
+	thread.pr_pid = 42;
+	thread.pr_reg[14] = 0x7654; /* rdi */
+	add_note(&notes, NT_PRSTATUS, &thread, sizeof(thread));
+	add_note(&notes, NT_FILE, &files, sizeof(files));
+	ph[0].p_filesz = notes.len;
+	ph[1].p_offset = ph[0].p_offset + notes.len;
+	ph[1].p_filesz = sizeof(page);
+	strbuf_add(out, &eh, sizeof(eh));
+	strbuf_add(out, ph, sizeof(ph));
+	strbuf_add(out, notes.data, notes.len);
+	strbuf_add(out, &page, sizeof(page));
+	strbuf_deinit(&notes);
+}
+
+/* Open the bytes as a dump, through a file; `folder` keeps it until the end of the test. */
+static struct err *open_core(const char *folder, const void *data, size_t len, struct dump *ret)
+{
+	char *path = xasprintf("%s/core", folder);
+	struct err *err;
+
+	cr_assert_null(file_write(path, data, len));
+	err = dump_open(path, ret);
+	free(path);
+	return err;
+}
+
+Test(dump, threads_memory_modules)
+{
+	struct strbuf core = { 0 };
+	struct dump d;
+	char *folder;
+	size_t len;
+
+	cr_assert_null(file_temp_dir(&folder));
+	make_core(&core);
+	cr_assert_null(open_core(folder, core.data, core.len, &d));
+	cr_assert_eq(d.threads.len, 2u);
+	cr_assert_eq(d.threads.data[1].tid, 42u);
+	cr_assert_eq(d.threads.data[1].registers.rdi, 0x7654u);
+	cr_assert_eq(d.signal, 6);
+	cr_assert_not_null(dump_bytes(&d, 0x7000, &len));
+	cr_assert_null(dump_bytes(&d, 0x7fff, &len), "it was not dumped");
+	cr_assert_eq(d.modules.len, 1u);
+	cr_assert_eq(dump_module_at(&d, 0x7123)->bias, 0x7000u);
+	cr_assert_str_eq(d.modules.data[0].path, "/usr/bin/dining");
+	cr_assert_str_eq(d.modules.data[0].build_id, "0102ab04");
+	cr_assert_eq(d.gaps.len, 0u);
+	dump_close(&d);
+	file_remove_tree(folder);
+	free(folder);
+	strbuf_deinit(&core);
+}
+
+/* Every cut and every changed byte: an error or a dump, never a crash. */
+Test(dump, damaged, .timeout = 60)
+{
+	struct strbuf core = { 0 };
+	struct dump d;
+	char *folder;
+
+	cr_assert_null(file_temp_dir_fast(&folder));
+	make_core(&core);
+	for (size_t n = 1; n < core.len; n++) {
+		struct err *err = open_core(folder, core.data, n, &d);
+
+		cr_assert(err || d.gaps.len || d.threads.len < 2 || !d.modules.len);
+		err_free(err);
+		dump_close(&d);
+	}
+	for (size_t i = 0; i < core.len; i++) {
+		static const uint8_t flips[] = { 0x01, 0x80, 0xff };
+
+		for (size_t k = 0; k < ARRAY_SIZE(flips); k++) {
+			core.data[i] = (char)(core.data[i] ^ flips[k]);
+			err_free(open_core(folder, core.data, core.len, &d));
+			dump_close(&d);
+			core.data[i] = (char)(core.data[i] ^ flips[k]);
+		}
+	}
+	file_remove_tree(folder);
+	free(folder);
+	strbuf_deinit(&core);
 }

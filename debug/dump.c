@@ -1,0 +1,282 @@
+/* debug/dump.c - see dump.h.
+ *
+ * An ELF core has PT_LOAD segments (memory) and one PT_NOTE segment: NT_PRSTATUS for each thread
+ * (the one that got the signal first), NT_PRPSINFO, NT_FILE. The kernel dumps the first page of
+ * every mapped ELF file, whose program headers say where the module was loaded and what its
+ * build-id is. */
+#include "debug/dump.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/procfs.h>
+
+/* n bytes of the file from `at` on; NULL when it is not that long. */
+static const uint8_t *file_bytes(const struct dump *d, uint64_t at, uint64_t n)
+{
+	return at <= d->map.len && n <= d->map.len - at ? d->map.data + at : NULL;
+}
+
+/* ---- notes ---- */
+
+static void read_thread(struct dump *d, const uint8_t *p, size_t len)
+{
+	struct elf_prstatus status;
+	struct dump_thread *t;
+
+	if (len < sizeof(status)) {
+		names_intern(&d->gaps, "the registers of a thread are cut off");
+		return;
+	}
+	memcpy(&status, p, sizeof(status));
+	t = vec_add(&d->threads);
+	t->tid = (uint32_t)status.pr_pid;
+	static_assert(sizeof(t->registers) == sizeof(status.pr_reg), "one layout, two names");
+	memcpy(&t->registers, status.pr_reg, sizeof(t->registers));
+	if (d->threads.len == 1)
+		d->signal = status.pr_cursig;
+}
+
+static void read_program(struct dump *d, const uint8_t *p, size_t len)
+{
+	struct elf_prpsinfo info;
+
+	if (len < sizeof(info))
+		return;
+	memcpy(&info, p, sizeof(info));
+	memcpy(d->program, info.pr_fname, sizeof(info.pr_fname));
+}
+
+/* count, page size, count * (start, end, offset in pages), count strings */
+static void read_files(struct dump *d, const uint8_t *p, size_t len)
+{
+	const char *name, *end = (const char *)p + len;
+	uint64_t head[2];
+
+	if (len < sizeof(head))
+		return;
+	memcpy(head, p, sizeof(head));
+	if (head[0] > (len - sizeof(head)) / 24) {
+		names_intern(&d->gaps, "the list of mapped files is cut off");
+		return;
+	}
+	name = (const char *)p + sizeof(head) + 24 * head[0];
+	for (uint64_t i = 0; i < head[0] && name < end; i++) {
+		size_t n = strnlen(name, (size_t)(end - name));
+		uint64_t range[3];
+
+		if (name + n == end)
+			break; /* a name without its end */
+		memcpy(range, p + sizeof(head) + 24 * i, sizeof(range));
+		vec_push(&d->files,
+			 (struct dump_file){ range[0], range[1], range[2] * head[1], name });
+		name += n + 1;
+	}
+}
+
+/* Calls `take` for each note. Names and contents are padded to 4 bytes. */
+static void each_note(struct dump *d, const uint8_t *p, size_t len,
+		      void (*take)(struct dump *d, const Elf64_Nhdr *note, const uint8_t *name,
+				   const uint8_t *content, void *arg),
+		      void *arg)
+{
+	while (len >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr note;
+		size_t name, content;
+
+		memcpy(&note, p, sizeof(note));
+		name = ((size_t)note.n_namesz + 3) & ~(size_t)3;
+		content = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+		if (name > len - sizeof(note) || content > len - sizeof(note) - name)
+			return;
+		take(d, &note, p + sizeof(note), p + sizeof(note) + name, arg);
+		p += sizeof(note) + name + content;
+		len -= sizeof(note) + name + content;
+	}
+}
+
+static void take_core_note(struct dump *d, const Elf64_Nhdr *note, const uint8_t *name,
+			   const uint8_t *content, void *arg)
+{
+	(void)name;
+	(void)arg;
+	if (note->n_type == NT_PRSTATUS)
+		read_thread(d, content, note->n_descsz);
+	else if (note->n_type == NT_PRPSINFO)
+		read_program(d, content, note->n_descsz);
+	else if (note->n_type == NT_FILE)
+		read_files(d, content, note->n_descsz);
+}
+
+/* ---- modules ---- */
+
+static void take_build_id(struct dump *d, const Elf64_Nhdr *note, const uint8_t *name,
+			  const uint8_t *content, void *arg)
+{
+	struct dump_module *m = arg;
+
+	(void)d;
+	if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(name, "GNU", 4))
+		build_id_hex(content, note->n_descsz, m->build_id);
+}
+
+/* The module whose ELF header was mapped at `start`; false when there is none in the dump. The
+ * notes' headers may come before the first PT_LOAD, which tells the bias: hence two rounds. */
+static bool read_module(struct dump *d, uint64_t start, struct dump_module *ret)
+{
+	bool placed = false;
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph;
+
+	if (!dump_read(d, start, &eh, sizeof(eh)) || memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    eh.e_phentsize != sizeof(Elf64_Phdr))
+		return false;
+	for (unsigned i = 0; i < 2u * eh.e_phnum; i++) {
+		uint64_t at = start + eh.e_phoff + i % eh.e_phnum * sizeof(ph);
+		const uint8_t *notes;
+		size_t len;
+
+		if (!dump_read(d, at, &ph, sizeof(ph)))
+			return false;
+		if (ph.p_type == PT_LOAD && !placed) {
+			ret->bias = start - ph.p_vaddr + ph.p_offset;
+			placed = true;
+		} else if (ph.p_type == PT_NOTE && placed &&
+			   (notes = dump_bytes(d, ret->bias + ph.p_vaddr, &len)) &&
+			   len >= ph.p_memsz) {
+			each_note(d, notes, ph.p_memsz, take_build_id, ret);
+		}
+	}
+	return placed;
+}
+
+static void add_modules(struct dump *d)
+{
+	for (size_t i = 0; i < d->files.len; i++) {
+		const struct dump_file *f = &d->files.data[i];
+		struct dump_module m = { .low = f->start, .high = f->end, .path = f->path };
+
+		if (f->offset != 0 || !read_module(d, f->start, &m))
+			continue;
+		for (size_t k = i + 1; k < d->files.len; k++)
+			if (strcmp(d->files.data[k].path, f->path) == 0 &&
+			    d->files.data[k].start >= m.high && d->files.data[k].offset != 0)
+				m.high = d->files.data[k].end;
+		vec_push(&d->modules, m);
+	}
+}
+
+/* ---- the whole ---- */
+
+static void add_segment(struct dump *d, const Elf64_Phdr *ph)
+{
+	struct dump_segment s = { .address = ph->p_vaddr,
+				  .size = ph->p_memsz,
+				  .there = MIN(ph->p_filesz, ph->p_memsz),
+				  .at = ph->p_offset,
+				  .flags = ph->p_flags };
+
+	if (s.address + s.size < s.address)
+		return;
+	if (!file_bytes(d, s.at, s.there)) {
+		names_intern(&d->gaps, "the file is cut off: part of the memory is missing");
+		s.there = s.at < d->map.len ? d->map.len - s.at : 0;
+	}
+	vec_push(&d->segments, s);
+}
+
+/* With 65535 segments and more the number is in the first section header. */
+static uint64_t count_headers(const struct dump *d, const Elf64_Ehdr *eh)
+{
+	Elf64_Shdr sh;
+	const uint8_t *p = file_bytes(d, eh->e_shoff, sizeof(sh));
+
+	if (eh->e_phnum != PN_XNUM || !p)
+		return eh->e_phnum;
+	memcpy(&sh, p, sizeof(sh));
+	return sh.sh_info;
+}
+
+struct err *dump_open(const char *path, struct dump *ret)
+{
+	struct err *err;
+	const uint8_t *headers = NULL;
+	Elf64_Ehdr eh;
+	uint64_t n = 0;
+
+	*ret = (struct dump){ 0 };
+	err = file_map_open(path, &ret->map);
+	if (err)
+		return err;
+	if (ret->map.len >= sizeof(eh)) {
+		memcpy(&eh, ret->map.data, sizeof(eh));
+		if (!memcmp(eh.e_ident, ELFMAG, SELFMAG) && eh.e_ident[EI_CLASS] == ELFCLASS64 &&
+		    eh.e_type == ET_CORE && eh.e_machine == EM_X86_64 &&
+		    eh.e_phentsize == sizeof(Elf64_Phdr)) {
+			n = count_headers(ret, &eh);
+			headers = file_bytes(ret, eh.e_phoff, n * sizeof(Elf64_Phdr));
+		}
+	}
+	if (!headers)
+		return err_new(ERR_ENV, "%s is not an x86-64 core dump", path);
+	for (uint64_t i = 0; i < n; i++) {
+		const uint8_t *notes;
+		Elf64_Phdr ph;
+
+		memcpy(&ph, headers + i * sizeof(ph), sizeof(ph));
+		if (ph.p_type == PT_LOAD)
+			add_segment(ret, &ph);
+		else if (ph.p_type == PT_NOTE &&
+			 (notes = file_bytes(ret, ph.p_offset, ph.p_filesz)))
+			each_note(ret, notes, ph.p_filesz, take_core_note, NULL);
+	}
+	add_modules(ret);
+	return NULL;
+}
+
+void dump_close(struct dump *d)
+{
+	if (d->map.data)
+		file_map_close(&d->map);
+	vec_deinit(&d->segments);
+	vec_deinit(&d->threads);
+	vec_deinit(&d->files);
+	vec_deinit(&d->modules);
+	names_deinit(&d->gaps);
+	*d = (struct dump){ 0 };
+}
+
+const uint8_t *dump_bytes(const struct dump *d, uint64_t address, size_t *len)
+{
+	for (size_t i = 0; i < d->segments.len; i++) {
+		const struct dump_segment *s = &d->segments.data[i];
+
+		if (address < s->address || address - s->address >= s->there)
+			continue;
+		*len = s->there - (address - s->address);
+		return d->map.data + s->at + (address - s->address);
+	}
+	return NULL;
+}
+
+bool dump_read(const struct dump *d, uint64_t address, void *buf, size_t len)
+{
+	size_t there;
+	const uint8_t *p = dump_bytes(d, address, &there);
+
+	if (!p || there < len)
+		return false;
+	memcpy(buf, p, len);
+	return true;
+}
+
+const struct dump_module *dump_module_at(const struct dump *d, uint64_t address)
+{
+	for (size_t i = 0; i < d->modules.len; i++)
+		if (address >= d->modules.data[i].low && address < d->modules.data[i].high)
+			return &d->modules.data[i];
+	return NULL;
+}

@@ -1,0 +1,66 @@
+/* debug/dump.h - read a core dump: memory, threads with their registers, files, modules.
+ *
+ * Kernel cores and gcore's, x86-64. The file is mapped, never read whole, and never believed: every
+ * size and offset is checked against the file before use. What is missing is a gap with a sentence
+ * of its own; it never reads as zero. */
+#ifndef DEBUG_DUMP_H
+#define DEBUG_DUMP_H
+
+#include "base/file.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "debug/binary.h"
+
+#include <sys/user.h>
+
+struct err;
+
+/* A range of the process's memory. Only the first `there` of its bytes are in the dump. */
+struct dump_segment {
+	uint64_t address, size, there;
+	uint64_t at;	/* where they are in the file */
+	uint32_t flags; /* PF_R, PF_W, PF_X */
+};
+
+struct dump_thread {
+	uint32_t tid;
+	struct user_regs_struct registers;
+};
+
+/* A file that was mapped; its path is borrowed from the dump. */
+struct dump_file {
+	uint64_t start, end;
+	uint64_t offset; /* of the mapping in the file, in bytes */
+	const char *path;
+};
+
+/* A program or library that was loaded. */
+struct dump_module {
+	uint64_t low, high;
+	uint64_t bias; /* run-time address minus the file's own */
+	const char *path;
+	char build_id[BUILD_ID_CHARS]; /* "" = it has none, or the dump does not tell */
+};
+
+struct dump {
+	struct file_map map;
+	VEC(struct dump_segment) segments;
+	VEC(struct dump_thread) threads; /* the one that got the signal is first */
+	VEC(struct dump_file) files;
+	VEC(struct dump_module) modules;
+	char program[17]; /* its name, as far as the kernel keeps it; "" = not known */
+	int signal;	  /* that ended it; 0 = not known */
+	struct names gaps;
+};
+
+struct err *dump_open(const char *path, struct dump *ret);
+void dump_close(struct dump *d); /* also after an error of dump_open */
+
+/* The bytes from an address on, *len of them; NULL when they were not dumped. */
+const uint8_t *dump_bytes(const struct dump *d, uint64_t address, size_t *len);
+/* All of them, or false. */
+bool dump_read(const struct dump *d, uint64_t address, void *buf, size_t len);
+/* The module that an address lies in; NULL when there is none. */
+const struct dump_module *dump_module_at(const struct dump *d, uint64_t address);
+
+#endif
