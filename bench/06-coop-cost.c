@@ -342,7 +342,7 @@ static void record(const char *folder, const struct program *x, int mode, int ro
 	struct coop_program *p = NULL;
 	struct session *s = NULL;
 	struct err *err =
-		program_open(binary, mode == BLOCK ? PLAIT_MODE_BLOCK : PLAIT_MODE_ORDER, &p);
+		coop_program_open(binary, mode == BLOCK ? PLAIT_MODE_BLOCK : PLAIT_MODE_ORDER, &p);
 
 	*ret = (struct recording){ .plain = 1e9 };
 	for (int k = 0; k < 5; k++)
@@ -372,7 +372,7 @@ static void record(const char *folder, const struct program *x, int mode, int ro
 		}
 	}
 	session_close(s);
-	program_close(p);
+	coop_program_close(p);
 }
 
 /* The scheme that reproduced best, from the file; FULL when it says nothing. */

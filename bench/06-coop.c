@@ -125,7 +125,7 @@ static void bench_open(struct bench *b, const char *folder, const char *name, en
 	*b = (struct bench){ 0 };
 	b->argv[0] = xasprintf("%s/%s", folder, name);
 	b->target.argv = b->argv;
-	err = program_open(b->argv[0], mode, &b->p);
+	err = coop_program_open(b->argv[0], mode, &b->p);
 	if (!err)
 		err = session_open(&b->target, &b->s);
 	if (!err)
@@ -155,7 +155,7 @@ static void bench_close(struct bench *b)
 {
 	coop_deinit(&b->full);
 	session_close(b->s);
-	program_close(b->p);
+	coop_program_close(b->p);
 	vec_deinit(&b->seen);
 	free(b->argv[0]);
 }
@@ -219,7 +219,7 @@ static void cut_by_plan(const struct bench *b, const struct plan_options *o, siz
 		plan_choose(b->p, o, instance++, chosen);
 		coop_begin_log(ret, f->logs.data[l].name, f->signatures.text[f->signature]);
 		for (uint32_t i = 0; i < f->logs.data[l].n; i++) {
-			uint32_t at = program_find(b->p, f->elements.data[e[i].element].id);
+			uint32_t at = coop_program_find(b->p, f->elements.data[e[i].element].id);
 			const struct coop_vector *v = &f->vectors.data[e[i].vector];
 
 			if (at != COOP_NONE && chosen[at])

@@ -165,7 +165,7 @@ static struct err *find_profile(const char *program, const char *mode, const cha
 	struct coop_program *p = NULL;
 	struct strbuf text = { 0 };
 	bool *chosen = NULL;
-	struct err *err = program_open(program, m, &p);
+	struct err *err = coop_program_open(program, m, &p);
 
 	if (!err && given)
 		err = profile_read(given, p, &chosen);
@@ -182,7 +182,7 @@ static struct err *find_profile(const char *program, const char *mode, const cha
 		*ret = xasprintf("profile=%s", full);
 	free(chosen);
 	strbuf_deinit(&text);
-	program_close(p);
+	coop_program_close(p);
 	return err;
 }
 

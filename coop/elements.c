@@ -25,7 +25,7 @@ static bool is_access(const struct plait_site *s)
 
 static uint32_t add_element(struct coop_program *p, uint32_t id, const char *name)
 {
-	struct program_element *e = vec_add(&p->elements);
+	struct coop_program_element *e = vec_add(&p->elements);
 
 	e->id = id;
 	e->name = xstrdup(name);
@@ -86,7 +86,7 @@ static void by_block(struct coop_program *p, const struct sites *s)
 	}
 }
 
-struct err *program_open(const char *binary, enum plait_mode mode, struct coop_program **ret)
+struct err *coop_program_open(const char *binary, enum plait_mode mode, struct coop_program **ret)
 {
 	_cleanup_(xfreep) char *path = file_find_program(binary);
 	struct coop_program *p;
@@ -120,7 +120,7 @@ struct err *program_open(const char *binary, enum plait_mode mode, struct coop_p
 	return NULL;
 }
 
-void program_close(struct coop_program *p)
+void coop_program_close(struct coop_program *p)
 {
 	if (!p)
 		return;
@@ -132,7 +132,7 @@ void program_close(struct coop_program *p)
 	free(p);
 }
 
-uint32_t program_find(const struct coop_program *p, uint32_t id)
+uint32_t coop_program_find(const struct coop_program *p, uint32_t id)
 {
 	for (uint32_t i = 0; i < p->elements.len; i++)
 		if (p->elements.data[i].id == id)
@@ -140,9 +140,9 @@ uint32_t program_find(const struct coop_program *p, uint32_t id)
 	return COOP_NONE;
 }
 
-uint32_t program_add_sync(struct coop_program *p, uint32_t id)
+uint32_t coop_program_add_sync(struct coop_program *p, uint32_t id)
 {
-	uint32_t i = program_find(p, id);
+	uint32_t i = coop_program_find(p, id);
 	_cleanup_(xfreep) char *name = NULL, *source = NULL;
 
 	if (i != COOP_NONE)
@@ -164,7 +164,7 @@ void profile_write(const struct coop_program *p, const bool *chosen, struct strb
 	strbuf_addf(out, PLAIT_PROFILE_MAGIC "%s %s\n",
 		    p->mode == PLAIT_MODE_BLOCK ? "block" : "order", p->build);
 	for (uint32_t i = 0; i < p->elements.len; i++) {
-		const struct program_element *e = &p->elements.data[i];
+		const struct coop_program_element *e = &p->elements.data[i];
 
 		if (chosen && !chosen[i])
 			continue;
@@ -197,9 +197,9 @@ struct err *profile_read(const char *path, struct coop_program *p, bool **ret)
 		uint32_t site, id, i = COOP_NONE;
 
 		if (sscanf(line, "site %u %u", &site, &id) == 2)
-			i = program_find(p, id);
+			i = coop_program_find(p, id);
 		else if (sscanf(line, "sync %u", &id) == 1)
-			i = program_add_sync(p, id);
+			i = coop_program_add_sync(p, id);
 		if (i != COOP_NONE)
 			vec_push(&found, i);
 	}

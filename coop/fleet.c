@@ -106,7 +106,7 @@ struct err *fleet_pilot(struct session *s, struct coop_program *p, uint32_t runs
 		err = fleet_run(s, p, i ? PLAIT_STRATEGY_PCT : PLAIT_STRATEGY_FAIR, seed + i, NULL,
 				&c);
 	for (uint32_t e = 0; e < c.elements.len && !err; e++) {
-		uint32_t k = program_find(p, c.elements.data[e].id), different = 0, first[16];
+		uint32_t k = coop_program_find(p, c.elements.data[e].id), different = 0, first[16];
 
 		if (k == COOP_NONE)
 			continue;

@@ -238,46 +238,6 @@ static struct err *from_events(struct trace *t, struct coop_program *p, struct b
 	return err;
 }
 
-struct err *coop_derive(struct trace *t, struct coop_program *p, const bool *chosen,
-			struct strbuf *ret)
-{
-	struct plait_vectors_header h = { .version = PLAIT_VECTORS_VERSION, .mode = p->mode };
-	struct builders all = { 0 };
-	struct map index = { 0 };
-	struct err *err = from_events(t, p, &all, &index);
-
-	memcpy(h.magic, PLAIT_VECTORS_MAGIC, 8);
-	strbuf_add(ret, &h, sizeof(h));
-	for (size_t i = 0; i < all.len && !err; i++) {
-		struct plait_vectors_chunk c = { all.data[i].element, 0,
-						 (uint32_t)all.data[i].len + 1, 1 };
-		uint32_t k = program_find(p, c.element), word = 0;
-
-		if (chosen && (k == COOP_NONE || !chosen[k]))
-			continue;
-		for (size_t r = 0; r < all.data[i].len; r++)
-			c.nwords += (all.data[i].runs[r].count - 1) / PLAIT_VECTORS_COUNT_MAX;
-		strbuf_add(ret, &c, sizeof(c));
-		for (size_t r = 0; r < all.data[i].len; r++) {
-			uint32_t left = all.data[i].runs[r].count;
-
-			while (left) {
-				uint32_t n = MIN(left, PLAIT_VECTORS_COUNT_MAX);
-
-				word = all.data[i].runs[r].thread | n << PLAIT_VECTORS_THREAD_BITS;
-				strbuf_add(ret, &word, 4);
-				left -= n;
-			}
-		}
-		word = 0;
-		strbuf_add(ret, &word, 4);
-	}
-	((struct plait_vectors_header *)ret->data)->used = ret->len;
-	map_deinit(&index);
-	builders_deinit(&all);
-	return err;
-}
-
 /* ---- logs ---- */
 
 /* Threads of a log -> threads of all logs. */
@@ -303,9 +263,10 @@ static void add_log(struct coop *c, struct trace *t, struct coop_program *p, con
 	coop_begin_log(c, trace_path(t), signature);
 	for (size_t i = 0; i < all->len; i++) {
 		struct builder *b = &all->data[i];
-		uint32_t k = p && b->element & PLAIT_SYNC_ELEMENT ? program_add_sync(p, b->element)
-			     : p				  ? program_find(p, b->element)
-								  : COOP_NONE;
+		uint32_t k = p && b->element & PLAIT_SYNC_ELEMENT
+				     ? coop_program_add_sync(p, b->element)
+			     : p ? coop_program_find(p, b->element)
+				 : COOP_NONE;
 
 		if (chosen && (k == COOP_NONE || !chosen[k]))
 			continue;

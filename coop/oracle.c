@@ -64,7 +64,7 @@ static void write_request(const struct coop *c, const struct coop_program *p,
 	for (size_t i = 0; i < x->n; i++) {
 		const struct coop_vector *v = &c->vectors.data[x->choices[i].vector];
 		uint32_t id = c->elements.data[x->choices[i].element].id;
-		uint32_t k = program_find(p, id), strength = x->choices[i].strength;
+		uint32_t k = coop_program_find(p, id), strength = x->choices[i].strength;
 
 		if (strength == COOP_HARD)
 			strength = PLAIT_VECTORS_HARD - 1;

@@ -46,8 +46,8 @@ static const struct coop_program *sorting;
 
 static int by_accesses(const void *a, const void *b)
 {
-	const struct program_element *x = &sorting->elements.data[*(const uint32_t *)a];
-	const struct program_element *y = &sorting->elements.data[*(const uint32_t *)b];
+	const struct coop_program_element *x = &sorting->elements.data[*(const uint32_t *)a];
+	const struct coop_program_element *y = &sorting->elements.data[*(const uint32_t *)b];
 
 	if (x->accesses != y->accesses)
 		return x->accesses < y->accesses ? -1 : 1;
@@ -118,7 +118,7 @@ void plan_load(const struct coop_program *p, const struct plan_options *o, doubl
 	for (uint32_t i = 0; i < n; i++) {
 		plan_choose(p, o, i, chosen);
 		for (size_t k = 0; k < p->elements.len; k++) {
-			const struct program_element *e = &p->elements.data[k];
+			const struct coop_program_element *e = &p->elements.data[k];
 
 			count += e->seen && chosen[k];
 			sum += chosen[k] ? (double)e->accesses : 0;

@@ -12,7 +12,7 @@ struct trace_outcome;
 
 /* ---- the elements of a binary ---- */
 
-struct program_element {
+struct coop_program_element {
 	uint32_t id;
 	char *name;	   /* "queue.filled", "main.c:41", "lock" */
 	uint32_t nsites;   /* 0: a synchronisation object */
@@ -25,18 +25,18 @@ struct coop_program {
 	char *path;
 	char build[41];
 	enum plait_mode mode;
-	VEC(struct program_element) elements;
+	VEC(struct coop_program_element) elements;
 	uint32_t *of_site; /* index of the element, by site; COOP_NONE */
 	uint32_t nsites;
 };
 
 /* mode: order (elements are variables) or block (basic blocks). */
-struct err *program_open(const char *binary, enum plait_mode mode, struct coop_program **ret);
-void program_close(struct coop_program *p);
+struct err *coop_program_open(const char *binary, enum plait_mode mode, struct coop_program **ret);
+void coop_program_close(struct coop_program *p);
 /* Index of an element; COOP_NONE when absent. */
-uint32_t program_find(const struct coop_program *p, uint32_t id);
+uint32_t coop_program_find(const struct coop_program *p, uint32_t id);
 /* A synchronisation object, by element number; its name comes from the symbol table. */
-uint32_t program_add_sync(struct coop_program *p, uint32_t id);
+uint32_t coop_program_add_sync(struct coop_program *p, uint32_t id);
 
 /* ---- profiles ---- */
 
@@ -75,9 +75,6 @@ struct err *coop_load_trace(struct coop *c, struct trace *t, struct coop_program
 const char *coop_load_section(struct coop *c, const char *name, const char *signature,
 			      const char *const *threads, uint32_t nthreads, const void *data,
 			      size_t len);
-/* The vectors of a run that was recorded with all its events, as a section of mode order. */
-struct err *coop_derive(struct trace *t, struct coop_program *p, const bool *chosen,
-			struct strbuf *ret);
 /* "assert: ...", "signal 11 in worker", "stuck"; NULL when the run passed. load: where the binary
  * was loaded. Owned. */
 char *coop_signature(const struct trace_outcome *o, const char *binary, uint64_t load);
@@ -104,17 +101,5 @@ struct coop_replay {
 	uint32_t dropped;	   /* soft vectors that gave way in it */
 };
 coop_oracle coop_replay_oracle;
-
-/* ---- the store ---- */
-
-struct coop_store;
-struct err *coop_store_open(const char *path, struct coop_store **ret);
-void coop_store_close(struct coop_store *s);
-/* Logs that are there already are passed over; *added counts the others. */
-struct err *coop_store_add(struct coop_store *s, const struct coop *c, uint64_t *added);
-struct err *coop_store_load(struct coop_store *s, struct coop *ret);
-/* Candidates that were tried and did not reproduce. */
-struct err *coop_store_tried(struct coop_store *s, struct map *ret);
-struct err *coop_store_note_tried(struct coop_store *s, const struct map *tried);
 
 #endif

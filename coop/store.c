@@ -3,14 +3,21 @@
  * A vector is stored once, under the hash of its bytes with threads by name, so that a store grows
  * by what is new. A log is known by the hash of its entries and its name: adding the same file
  * twice adds it once. Candidates that were tried are remembered, so that the next merge goes on
- * where the last one stopped. One build and one scheme per store. */
-#include "coop/program.h"
+ * where the last one stopped. One build and one scheme per store.
+ *
+ * Logs are added in one transaction, and the result of every step is checked: whatever fails in
+ * between (a full disk, a crash), the store holds what it held before. A store may come from a
+ * stranger: views and triggers are refused, and every column is checked before it is used. */
+#include "coop/store.h"
+
+#include "coop/coop.h"
 
 #include "base/err.h"
-#include "base/strbuf.h"
+#include "base/mem.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -29,14 +36,93 @@ static const char schema[] =
 	" signature TEXT, entries BLOB);"
 	"CREATE TABLE IF NOT EXISTS tried (hash INTEGER PRIMARY KEY);";
 
+/* What SQLite says, and the system's reason where there is one. */
 static struct err *broken(const struct coop_store *s)
 {
+	int code = sqlite3_errcode(s->db) & 0xff, system = sqlite3_system_errno(s->db);
+
+	if (system && (code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_FULL))
+		return err_errno(system, "%s: %s", s->path, sqlite3_errmsg(s->db));
 	return err_new(ERR_ENV, "%s: %s", s->path, sqlite3_errmsg(s->db));
+}
+
+static struct err *damaged(const struct coop_store *s, const char *what)
+{
+	return err_new(ERR_ENV, "%s is damaged: %s", s->path, what);
 }
 
 static struct err *run_sql(struct coop_store *s, const char *sql)
 {
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? NULL : broken(s);
+}
+
+/* ---- statements ---- */
+
+static void finalizep(sqlite3_stmt **q)
+{
+	sqlite3_finalize(*q);
+}
+
+static struct err *prepare(struct coop_store *s, const char *sql, sqlite3_stmt **ret)
+{
+	return sqlite3_prepare_v2(s->db, sql, -1, ret, NULL) == SQLITE_OK ? NULL : broken(s);
+}
+
+/* *ret: there is a row. */
+static struct err *next_row(struct coop_store *s, sqlite3_stmt *q, bool *ret)
+{
+	int code = sqlite3_step(q);
+
+	*ret = code == SQLITE_ROW;
+	return code == SQLITE_ROW || code == SQLITE_DONE ? NULL : broken(s);
+}
+
+/* Run a statement to its end, and make it ready for the next time. */
+static struct err *execute(struct coop_store *s, sqlite3_stmt *q)
+{
+	struct err *err = sqlite3_step(q) == SQLITE_DONE ? NULL : broken(s);
+
+	sqlite3_reset(q);
+	return err;
+}
+
+/* The number in the first column of the only row; an error when there is no row. */
+static struct err *only_number(struct coop_store *s, sqlite3_stmt *q, sqlite3_int64 *ret)
+{
+	bool row;
+	struct err *err = next_row(s, q, &row);
+
+	if (!err && !row)
+		err = damaged(s, "a row is missing");
+	if (!err)
+		*ret = sqlite3_column_int64(q, 0);
+	sqlite3_reset(q);
+	return err;
+}
+
+/* NULL and "" are the same. */
+static const char *column_text(sqlite3_stmt *q, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(q, column);
+
+	return text ? text : "";
+}
+
+/* ---- open ---- */
+
+/* A view or a trigger would run somebody's SQL in place of ours, perhaps without an end. */
+static struct err *check_schema(struct coop_store *s)
+{
+	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
+	sqlite3_int64 n = 0;
+	struct err *err = prepare(s,
+				  "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', "
+				  "'index') OR sql LIKE 'CREATE VIRTUAL%'",
+				  &q);
+
+	if (!err)
+		err = only_number(s, q, &n);
+	return !err && n ? damaged(s, "it holds more than tables") : err;
 }
 
 struct err *coop_store_open(const char *path, struct coop_store **ret)
@@ -49,7 +135,10 @@ struct err *coop_store_open(const char *path, struct coop_store **ret)
 	if (!err)
 		sqlite3_busy_timeout(s->db, 60000); /* others may be adding too */
 	if (!err)
-		err = run_sql(s, "PRAGMA synchronous=OFF");
+		err = run_sql(s, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; "
+				 "PRAGMA synchronous=FULL");
+	if (!err)
+		err = check_schema(s);
 	if (!err)
 		err = run_sql(s, schema);
 	if (err) {
@@ -69,34 +158,50 @@ void coop_store_close(struct coop_store *s)
 	free(s);
 }
 
-static sqlite3_stmt *prepare(struct coop_store *s, const char *sql)
+static struct err *begin(struct coop_store *s)
 {
-	sqlite3_stmt *q = NULL;
-
-	return sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK ? q : NULL;
+	return run_sql(s, "BEGIN IMMEDIATE");
 }
 
-static char *get_meta(struct coop_store *s, const char *key)
+/* Takes the error of what was done since begin, if any. */
+static struct err *end(struct coop_store *s, struct err *err)
 {
-	sqlite3_stmt *q = prepare(s, "SELECT value FROM meta WHERE key = ?");
-	char *value = NULL;
+	if (!err)
+		err = run_sql(s, "COMMIT");
+	if (err && !sqlite3_get_autocommit(s->db))
+		err_free(run_sql(s, "ROLLBACK"));
+	return err;
+}
 
-	if (!q)
-		return NULL;
+/* *ret is NULL when there is no such key. */
+static struct err *get_meta(struct coop_store *s, const char *key, char **ret)
+{
+	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = prepare(s, "SELECT value FROM meta WHERE key = ?", &q);
+	bool row = false;
+
+	*ret = NULL;
+	if (err)
+		return err;
 	sqlite3_bind_text(q, 1, key, -1, SQLITE_STATIC);
-	if (sqlite3_step(q) == SQLITE_ROW)
-		value = xstrdup((const char *)sqlite3_column_text(q, 0));
-	sqlite3_finalize(q);
-	return value;
+	err = next_row(s, q, &row);
+	if (row)
+		*ret = xstrdup(column_text(q, 0));
+	return err;
 }
+
+/* ---- adding ---- */
 
 static struct err *check_meta(struct coop_store *s, const struct coop *c)
 {
-	_cleanup_(xfreep) char *build = get_meta(s, "build");
-	_cleanup_(xfreep) char *mode = get_meta(s, "mode");
-	struct err *err;
+	_cleanup_(xfreep) char *build = NULL, *mode = NULL;
+	struct err *err = get_meta(s, "build", &build);
 	char *sql;
 
+	if (!err)
+		err = get_meta(s, "mode", &mode);
+	if (err)
+		return err;
 	if (build && strcmp(build, c->build) != 0)
 		return err_new(ERR_ENV,
 			       "%s holds logs of another build of the program (%.12s, not %.12s); "
@@ -111,27 +216,6 @@ static struct err *check_meta(struct coop_store *s, const struct coop *c)
 	return err;
 }
 
-/* The row of a thread's name. */
-static sqlite3_int64 thread_row(struct coop_store *s, const char *name)
-{
-	sqlite3_stmt *q = prepare(s, "INSERT OR IGNORE INTO thread (name) VALUES (?)");
-	sqlite3_int64 id = -1;
-
-	if (q) {
-		sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
-		sqlite3_step(q);
-		sqlite3_finalize(q);
-	}
-	q = prepare(s, "SELECT id FROM thread WHERE name = ?");
-	if (q) {
-		sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
-		if (sqlite3_step(q) == SQLITE_ROW)
-			id = sqlite3_column_int64(q, 0);
-		sqlite3_finalize(q);
-	}
-	return id;
-}
-
 struct adding {
 	struct coop_store *s;
 	const struct coop *c;
@@ -140,245 +224,320 @@ struct adding {
 	sqlite3_stmt *put_vector, *find_vector, *put_log;
 };
 
+static void adding_deinit(struct adding *a)
+{
+	sqlite3_finalize(a->put_vector);
+	sqlite3_finalize(a->find_vector);
+	sqlite3_finalize(a->put_log);
+	free(a->threads);
+	free(a->vectors);
+}
+
+static struct err *adding_init(struct adding *a)
+{
+	struct err *err;
+
+	a->threads = xcalloc(a->c->threads.len + 1, sizeof(*a->threads));
+	a->vectors = xcalloc(a->c->vectors.len + 1, sizeof(*a->vectors));
+	err = prepare(a->s, "INSERT OR IGNORE INTO vector (hash, runs) VALUES (?, ?)",
+		      &a->put_vector);
+	if (!err)
+		err = prepare(a->s, "SELECT id FROM vector WHERE hash = ?", &a->find_vector);
+	if (!err)
+		err = prepare(a->s,
+			      "INSERT OR IGNORE INTO log (hash, name, signature, entries) "
+			      "VALUES (?, ?, ?, ?)",
+			      &a->put_log);
+	return err;
+}
+
+static struct err *add_threads(struct adding *a)
+{
+	_cleanup_(finalizep) sqlite3_stmt *put = NULL, *find = NULL;
+	struct err *err = prepare(a->s, "INSERT OR IGNORE INTO thread (name) VALUES (?)", &put);
+
+	if (!err)
+		err = prepare(a->s, "SELECT id FROM thread WHERE name = ?", &find);
+	for (size_t i = 0; i < a->c->threads.len && !err; i++) {
+		sqlite3_int64 row = 0;
+
+		sqlite3_bind_text(put, 1, a->c->threads.text[i], -1, SQLITE_STATIC);
+		err = execute(a->s, put);
+		sqlite3_bind_text(find, 1, a->c->threads.text[i], -1, SQLITE_STATIC);
+		if (!err)
+			err = only_number(a->s, find, &row);
+		a->threads[i] = (uint32_t)row;
+	}
+	return err;
+}
+
+static struct err *add_elements(struct adding *a)
+{
+	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = prepare(a->s,
+				  "INSERT INTO element VALUES (?, ?) ON CONFLICT (id) DO UPDATE "
+				  "SET name = excluded.name WHERE excluded.name <> ''",
+				  &q);
+
+	for (size_t i = 0; i < a->c->elements.len && !err; i++) {
+		sqlite3_bind_int64(q, 1, a->c->elements.data[i].id);
+		sqlite3_bind_text(q, 2, a->c->elements.data[i].name, -1, SQLITE_STATIC);
+		err = execute(a->s, q);
+	}
+	return err;
+}
+
 /* As older versions wrote it, too. */
 struct stored_run {
 	uint32_t thread, count;
 };
 
-static sqlite3_int64 vector_row(struct adding *a, uint32_t id)
+/* Store a vector once; its row is in a->vectors then. */
+static struct err *add_vector(struct adding *a, uint32_t id)
 {
 	const struct coop_vector *v = &a->c->vectors.data[id];
-	struct stored_run *runs = xcalloc(v->nruns + 1, sizeof(*runs));
+	_cleanup_(xfreep) struct stored_run *runs = NULL;
 	size_t len = v->nruns * sizeof(*runs);
 	sqlite3_int64 hash;
+	struct err *err;
 
-	if (a->vectors[id]) {
-		free(runs);
-		return a->vectors[id];
-	}
+	if (a->vectors[id])
+		return NULL;
+	runs = xcalloc(v->nruns + 1, sizeof(*runs));
 	for (uint32_t i = 0; i < v->nruns; i++)
 		runs[i] = (struct stored_run){ a->threads[v->runs[i].thread], v->runs[i].count };
 	hash = (sqlite3_int64)XXH3_64bits(runs, len);
 	sqlite3_bind_int64(a->put_vector, 1, hash);
 	sqlite3_bind_blob64(a->put_vector, 2, runs, len, SQLITE_STATIC);
-	sqlite3_step(a->put_vector);
-	sqlite3_reset(a->put_vector);
+	err = execute(a->s, a->put_vector);
 	sqlite3_bind_int64(a->find_vector, 1, hash);
-	if (sqlite3_step(a->find_vector) == SQLITE_ROW)
-		a->vectors[id] = sqlite3_column_int64(a->find_vector, 0);
-	sqlite3_reset(a->find_vector);
-	free(runs);
-	return a->vectors[id];
+	return err ? err : only_number(a->s, a->find_vector, &a->vectors[id]);
 }
 
 /* entries: pairs of element id and vector row. */
-static bool add_log(struct adding *a, uint32_t log)
+static struct err *add_log(struct adding *a, uint32_t log, uint64_t *added)
 {
 	const struct coop_log *l = &a->c->logs.data[log];
 	const struct coop_entry *e = coop_entries(a->c, log);
-	sqlite3_int64 *entries = xcalloc(2 * l->n + 1, sizeof(*entries));
+	_cleanup_(xfreep) sqlite3_int64 *entries = xcalloc(2 * l->n + 1, sizeof(*entries));
 	const char *signature =
 		l->signature == COOP_NONE ? NULL : a->c->signatures.text[l->signature];
-	bool added;
+	struct err *err = NULL;
 
-	for (uint32_t i = 0; i < l->n; i++) {
+	for (uint32_t i = 0; i < l->n && !err; i++) {
+		err = add_vector(a, e[i].vector);
 		entries[2 * i] = a->c->elements.data[e[i].element].id;
-		entries[2 * i + 1] = vector_row(a, e[i].vector);
+		entries[2 * i + 1] = a->vectors[e[i].vector];
 	}
+	if (err)
+		return err;
 	sqlite3_bind_int64(a->put_log, 1,
 			   (sqlite3_int64)(XXH3_64bits(entries, 16ull * l->n) ^
 					   hash_bytes(l->name, strlen(l->name), 0)));
 	sqlite3_bind_text(a->put_log, 2, l->name, -1, SQLITE_STATIC);
-	if (signature)
-		sqlite3_bind_text(a->put_log, 3, signature, -1, SQLITE_STATIC);
-	else
-		sqlite3_bind_null(a->put_log, 3);
+	sqlite3_bind_text(a->put_log, 3, signature, -1, SQLITE_STATIC); /* NULL: it passed */
 	sqlite3_bind_blob64(a->put_log, 4, entries, 16ull * l->n, SQLITE_STATIC);
-	sqlite3_step(a->put_log);
-	added = sqlite3_changes(a->s->db) > 0;
-	sqlite3_reset(a->put_log);
-	free(entries);
-	return added;
+	err = execute(a->s, a->put_log);
+	if (!err)
+		*added += (uint64_t)sqlite3_changes(a->s->db);
+	return err;
 }
 
-static struct err *add_elements(struct coop_store *s, const struct coop *c)
+static struct err *add_all(struct adding *a, uint64_t *added)
 {
-	sqlite3_stmt *q = prepare(s, "INSERT INTO element VALUES (?, ?) ON CONFLICT (id) DO UPDATE "
-				     "SET name = excluded.name WHERE excluded.name <> ''");
+	struct err *err = check_meta(a->s, a->c);
 
-	if (!q)
-		return broken(s);
-	for (size_t i = 0; i < c->elements.len; i++) {
-		sqlite3_bind_int64(q, 1, c->elements.data[i].id);
-		sqlite3_bind_text(q, 2, c->elements.data[i].name, -1, SQLITE_STATIC);
-		sqlite3_step(q);
-		sqlite3_reset(q);
-	}
-	sqlite3_finalize(q);
-	return NULL;
+	if (!err)
+		err = add_elements(a);
+	if (!err)
+		err = add_threads(a);
+	for (uint32_t i = 0; i < a->c->logs.len && !err; i++)
+		err = add_log(a, i, added);
+	return err;
 }
 
 struct err *coop_store_add(struct coop_store *s, const struct coop *c, uint64_t *added)
 {
-	struct adding a = { .s = s, .c = c };
-	struct err *err = run_sql(s, "BEGIN IMMEDIATE");
+	_cleanup_(adding_deinit) struct adding a = { .s = s, .c = c };
+	struct err *err = adding_init(&a);
 
 	*added = 0;
 	if (!err)
-		err = check_meta(s, c);
-	if (!err)
-		err = add_elements(s, c);
-	a.put_vector = prepare(s, "INSERT OR IGNORE INTO vector (hash, runs) VALUES (?, ?)");
-	a.find_vector = prepare(s, "SELECT id FROM vector WHERE hash = ?");
-	a.put_log = prepare(s, "INSERT OR IGNORE INTO log (hash, name, signature, entries) "
-			       "VALUES (?, ?, ?, ?)");
-	a.threads = xcalloc(c->threads.len + 1, sizeof(*a.threads));
-	a.vectors = xcalloc(c->vectors.len + 1, sizeof(*a.vectors));
-	for (size_t i = 0; i < c->threads.len && !err; i++)
-		a.threads[i] = (uint32_t)thread_row(s, c->threads.text[i]);
-	if (!err && (!a.put_vector || !a.find_vector || !a.put_log))
-		err = broken(s);
-	for (uint32_t i = 0; i < c->logs.len && !err; i++)
-		*added += add_log(&a, i);
-	sqlite3_finalize(a.put_vector);
-	sqlite3_finalize(a.find_vector);
-	sqlite3_finalize(a.put_log);
-	free(a.threads);
-	free(a.vectors);
-	if (err) {
-		err_free(run_sql(s, "ROLLBACK"));
+		err = begin(s);
+	if (err)
 		return err;
-	}
-	return run_sql(s, "COMMIT");
+	err = end(s, add_all(&a, added));
+	if (err)
+		*added = 0;
+	return err;
 }
 
 /* ---- loading ---- */
 
-struct loading {
-	struct coop *c;
-	struct map threads, vectors; /* row -> id */
+enum {
+	MAX_THREADS = 1 << PLAIT_VECTORS_THREAD_BITS,
+	MAX_EXTRA = 1 << 22, /* words for runs that need more than one: a few bytes ask for many */
 };
 
-static struct err *load_names(struct coop_store *s, struct loading *l)
-{
-	sqlite3_stmt *q = prepare(s, "SELECT id, name FROM thread ORDER BY id");
+struct loading {
+	struct coop_store *s;
+	struct coop *c;
+	struct map threads, vectors; /* row -> id */
+	uint64_t extra;
+};
 
-	if (!q)
-		return broken(s);
-	while (sqlite3_step(q) == SQLITE_ROW)
+static struct err *load_threads(struct loading *l)
+{
+	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = prepare(l->s, "SELECT id, name FROM thread ORDER BY id", &q);
+	bool row;
+
+	while (!err && !(err = next_row(l->s, q, &row)) && row) {
+		if (l->c->threads.len >= MAX_THREADS)
+			return damaged(l->s, "there are too many threads");
 		map_put(&l->threads, (uint64_t)sqlite3_column_int64(q, 0),
-			names_intern(&l->c->threads, (const char *)sqlite3_column_text(q, 1)));
-	sqlite3_finalize(q);
-	q = prepare(s, "SELECT id, name FROM element ORDER BY id");
-	if (!q)
-		return broken(s);
-	while (sqlite3_step(q) == SQLITE_ROW)
-		coop_element(l->c, (uint32_t)sqlite3_column_int64(q, 0),
-			     (const char *)sqlite3_column_text(q, 1));
-	sqlite3_finalize(q);
-	return NULL;
-}
-
-static struct err *load_vectors(struct coop_store *s, struct loading *l)
-{
-	sqlite3_stmt *q = prepare(s, "SELECT id, runs FROM vector ORDER BY id");
-
-	if (!q)
-		return broken(s);
-	while (sqlite3_step(q) == SQLITE_ROW) {
-		const struct stored_run *stored = sqlite3_column_blob(q, 1);
-		size_t n = (size_t)sqlite3_column_bytes(q, 1) / sizeof(*stored), room = n + 1,
-		       len = 0;
-		struct coop_run *runs;
-
-		for (size_t i = 0; i < n; i++)
-			room += stored[i].count / PLAIT_VECTORS_COUNT_MAX;
-		runs = xcalloc(room, sizeof(*runs));
-		for (size_t i = 0; i < n; i++)
-			len = coop_push_run(runs, len,
-					    (uint32_t)map_get_or(&l->threads, stored[i].thread, 0),
-					    stored[i].count);
-		map_put(&l->vectors, (uint64_t)sqlite3_column_int64(q, 0),
-			coop_vector(l->c, runs, len));
-		free(runs);
+			names_intern(&l->c->threads, column_text(q, 1)));
 	}
-	sqlite3_finalize(q);
+	return err;
+}
+
+static struct err *load_elements(struct loading *l)
+{
+	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = prepare(l->s, "SELECT id, name FROM element ORDER BY id", &q);
+	bool row;
+
+	while (!err && !(err = next_row(l->s, q, &row)) && row)
+		coop_element(l->c, (uint32_t)sqlite3_column_int64(q, 0), column_text(q, 1));
+	return err;
+}
+
+static struct err *load_vector(struct loading *l, sqlite3_int64 id, const uint8_t *blob, size_t len)
+{
+	size_t n = len / sizeof(struct stored_run), room = n + 1, nruns = 0;
+	_cleanup_(xfreep) struct coop_run *runs = NULL;
+	struct stored_run run;
+
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&run, blob + i * sizeof(run), sizeof(run));
+		l->extra += run.count / PLAIT_VECTORS_COUNT_MAX;
+		room += run.count / PLAIT_VECTORS_COUNT_MAX;
+		if (l->extra > MAX_EXTRA)
+			return damaged(l->s, "its vectors are too long");
+	}
+	runs = xcalloc(room, sizeof(*runs));
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *thread;
+
+		memcpy(&run, blob + i * sizeof(run), sizeof(run));
+		thread = map_find(&l->threads, run.thread);
+		if (!thread)
+			return damaged(l->s, "a vector names a thread that never was");
+		nruns = coop_push_run(runs, nruns, (uint32_t)*thread, run.count);
+	}
+	map_put(&l->vectors, (uint64_t)id, coop_vector(l->c, runs, nruns));
 	return NULL;
 }
 
-static struct err *load_logs(struct coop_store *s, struct loading *l)
+static struct err *load_vectors(struct loading *l)
 {
-	sqlite3_stmt *q = prepare(s, "SELECT name, signature, entries FROM log ORDER BY id");
+	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = prepare(l->s, "SELECT id, runs FROM vector ORDER BY id", &q);
+	bool row;
 
-	if (!q)
-		return broken(s);
-	while (sqlite3_step(q) == SQLITE_ROW) {
-		size_t n = (size_t)sqlite3_column_bytes(q, 2) / 16;
+	while (!err && !(err = next_row(l->s, q, &row)) && row) {
+		const uint8_t *blob = sqlite3_column_blob(q, 1);
+
+		err = load_vector(l, sqlite3_column_int64(q, 0), blob,
+				  blob ? (size_t)sqlite3_column_bytes(q, 1) : 0);
+	}
+	return err;
+}
+
+static struct err *load_entries(struct loading *l, const char *entries, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		sqlite3_int64 pair[2];
+		uint64_t *vector;
+
+		memcpy(pair, entries + 16 * i, 16);
+		vector = map_find(&l->vectors, (uint64_t)pair[1]);
+		if (!vector)
+			return damaged(l->s, "a log names a vector that is not there");
+		vec_push(&l->c->entries,
+			 (struct coop_entry){ coop_element(l->c, (uint32_t)pair[0], ""),
+					      (uint32_t)*vector });
+		vec_last(&l->c->logs)->n++;
+	}
+	return NULL;
+}
+
+static struct err *load_logs(struct loading *l)
+{
+	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = prepare(l->s, "SELECT name, signature, entries FROM log ORDER BY id", &q);
+	bool row;
+
+	while (!err && !(err = next_row(l->s, q, &row)) && row) {
 		const char *entries = sqlite3_column_blob(q, 2);
 
-		coop_begin_log(l->c, (const char *)sqlite3_column_text(q, 0),
-			       (const char *)sqlite3_column_text(q, 1));
-		for (size_t i = 0; i < n; i++) {
-			sqlite3_int64 pair[2];
-			uint64_t *vector;
-
-			memcpy(pair, entries + 16 * i, 16);
-			vector = map_find(&l->vectors, (uint64_t)pair[1]);
-			if (!vector)
-				continue;
-			vec_push(&l->c->entries,
-				 (struct coop_entry){ coop_element(l->c, (uint32_t)pair[0], ""),
-						      (uint32_t)*vector });
-			vec_last(&l->c->logs)->n++;
-		}
-		coop_end_log(l->c);
+		coop_begin_log(l->c, column_text(q, 0), (const char *)sqlite3_column_text(q, 1));
+		err = load_entries(l, entries,
+				   entries ? (size_t)sqlite3_column_bytes(q, 2) / 16 : 0);
+		if (!coop_end_log(l->c) && !err)
+			err = damaged(l->s, "a log has two vectors for one element");
 	}
-	sqlite3_finalize(q);
-	return NULL;
+	return err;
 }
 
 struct err *coop_store_load(struct coop_store *s, struct coop *ret)
 {
-	_cleanup_(xfreep) char *build = get_meta(s, "build");
-	_cleanup_(xfreep) char *mode = get_meta(s, "mode");
-	struct loading l = { .c = ret };
-	struct err *err = load_names(s, &l);
+	_cleanup_(xfreep) char *build = NULL, *mode = NULL;
+	struct loading l = { .s = s, .c = ret };
+	struct err *err = get_meta(s, "build", &build);
 
+	if (!err)
+		err = get_meta(s, "mode", &mode);
 	snprintf(ret->build, sizeof(ret->build), "%s", build ? build : "");
 	ret->mode = mode ? (uint32_t)atoi(mode) : 0;
 	if (!err)
-		err = load_vectors(s, &l);
+		err = load_threads(&l);
 	if (!err)
-		err = load_logs(s, &l);
+		err = load_elements(&l);
+	if (!err)
+		err = load_vectors(&l);
+	if (!err)
+		err = load_logs(&l);
 	map_deinit(&l.threads);
 	map_deinit(&l.vectors);
 	return err;
 }
 
+/* ---- candidates that were tried ---- */
+
 struct err *coop_store_tried(struct coop_store *s, struct map *ret)
 {
-	sqlite3_stmt *q = prepare(s, "SELECT hash FROM tried");
+	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = prepare(s, "SELECT hash FROM tried", &q);
+	bool row;
 
-	if (!q)
-		return broken(s);
-	while (sqlite3_step(q) == SQLITE_ROW)
+	while (!err && !(err = next_row(s, q, &row)) && row)
 		map_put(ret, (uint64_t)sqlite3_column_int64(q, 0), 1);
-	sqlite3_finalize(q);
-	return NULL;
+	return err;
 }
 
 struct err *coop_store_note_tried(struct coop_store *s, const struct map *tried)
 {
-	struct err *err = run_sql(s, "BEGIN IMMEDIATE");
-	sqlite3_stmt *q = prepare(s, "INSERT OR IGNORE INTO tried VALUES (?)");
+	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = prepare(s, "INSERT OR IGNORE INTO tried VALUES (?)", &q);
 
-	if (!err && !q)
-		err = broken(s);
+	if (!err)
+		err = begin(s);
+	if (err)
+		return err;
 	for (size_t i = 0; i < tried->len && !err; i++) {
 		sqlite3_bind_int64(q, 1, (sqlite3_int64)tried->entries[i].key);
-		sqlite3_step(q);
-		sqlite3_reset(q);
+		err = execute(s, q);
 	}
-	sqlite3_finalize(q);
-	return err ? err : run_sql(s, "COMMIT");
+	return end(s, err);
 }
