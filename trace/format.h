@@ -61,7 +61,6 @@ struct err *trace_load(struct trace *t, const struct format_entry *e, struct str
 void meta_write(const struct trace_meta *m, struct strbuf *out);
 struct err *meta_read(const char *text, size_t len, struct trace_meta *ret);
 void meta_deinit(struct trace_meta *m);
-void outcome_copy(struct trace_outcome *to, const struct trace_outcome *from);
 /* Fills in threads[i].name from parents and ordinals; an error when they make no tree. */
 struct err *meta_name_threads(struct trace_meta *m);
 

@@ -300,12 +300,6 @@ struct err *meta_read(const char *data, size_t len, struct trace_meta *m)
 	return meta_name_threads(m);
 }
 
-void outcome_copy(struct trace_outcome *to, const struct trace_outcome *from)
-{
-	*to = *from;
-	to->message = from->message ? xstrdup(from->message) : NULL;
-}
-
 static void free_words(char **w)
 {
 	for (size_t i = 0; w && w[i]; i++)
