@@ -1,4 +1,4 @@
-/* report/rank-json.c - a ranking as the JSON object of doc/format/json.md. */
+/* report/rank-json.c - a ranking as the JSON object that `rank --json` prints. */
 #include "report/report.h"
 
 #include "base/json.h"

@@ -16,7 +16,7 @@ void report_explain_term(const struct explanation *x, unsigned width, struct str
 void report_explain_html(const struct explanation *x, struct strbuf *out);
 /* Graphviz: the two projections with their data flow. */
 void report_explain_dot(const struct explanation *x, struct strbuf *out);
-/* The object of spec'ed names, see doc/format/json.md. */
+/* The object that `explain --json` prints. */
 void report_explain_json(const struct explanation *x, struct json *out);
 
 /* Ranked communication, in the same four forms. */
