@@ -108,6 +108,7 @@ static void write_json(struct json *j, const struct hunt_result *r)
 	json_end(j);
 	json_uint(j, "pairs", r->pairs);
 	json_uint(j, "points", r->points);
+	json_uint(j, "threads", r->threads);
 	json_bool(j, "exhausted", r->exhausted);
 	if (r->states)
 		json_uint(j, "states", r->states);
@@ -115,6 +116,7 @@ static void write_json(struct json *j, const struct hunt_result *r)
 	json_uint(j, "hangs_dismissed", r->hangs_dismissed);
 	uncontrolled_describe(r->uncontrolled, &sb);
 	json_str(j, "uncontrolled", strbuf_str(&sb));
+	json_str(j, "note", r->note);
 	json_end(j);
 	strbuf_deinit(&sb);
 }
@@ -131,6 +133,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	const char *fail_on = NULL, *gate = NULL, *points = NULL, *junit = NULL, *sarif = NULL;
 	uint64_t replays = 5, jobs = 1;
 	struct hunt_result r = { 0 };
+	struct ci_cases cases = { 0 };
 	const struct opt table[] = {
 		OPT_STR('s', "strategy", "S", &o.strategy,
 			"auto, random, pct[:d], pos, rf, dfs[:bound], states, fair, stay"),
@@ -190,10 +193,12 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	proposer_deinit(&proposer);
 	if (err)
 		return err;
+	ci_from_hunt(&o, &r, &cases);
 	if (junit)
-		err = write_junit(junit, &o, &r);
+		err = write_junit(junit, "unplait hunt", &cases);
 	if (sarif && !err)
-		err = write_sarif(sarif, &o, &r);
+		err = write_sarif(sarif, &cases);
+	ci_cases_deinit(&cases);
 	if (err) {
 		hunt_result_deinit(&r);
 		return err;

@@ -3,10 +3,13 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct explanation;
 struct ranking;
+struct suite_result;
+struct suite_results;
 struct strbuf;
 struct json;
 
@@ -24,6 +27,12 @@ void report_rank_term(const struct ranking *r, unsigned width, struct strbuf *ou
 void report_rank_html(const struct ranking *r, struct strbuf *out);
 void report_rank_dot(const struct ranking *r, struct strbuf *out);
 void report_rank_json(const struct ranking *r, struct json *out);
+
+/* `unplait test`: a test as it ends, all of them at the end, or everything as JSON. */
+void report_suite_line(const struct suite_result *r, struct strbuf *out);
+void report_suite_summary(const struct suite_results *r, double seconds, struct strbuf *out);
+void report_suite_json(const struct suite_results *r, double seconds, bool interrupted,
+		       struct json *out);
 
 /* Text with &, <, >, " escaped. */
 void report_html_escape(struct strbuf *out, const char *text);

@@ -340,6 +340,7 @@ static struct err *take_in(struct hunt *h, struct slot *slot)
 	h->result->steps += r->steps;
 	h->result->pairs += r->new_pairs;
 	h->result->uncontrolled |= r->uncontrolled;
+	h->result->threads = MAX(h->result->threads, r->nthreads);
 	/* a run that was given up, or held back by wishes, says nothing about how long they are */
 	if (r->points > h->longest && r->outcome != PLAIT_OUTCOME_HANG &&
 	    !slot->request.nconstraints)
@@ -369,6 +370,7 @@ static struct err *try_proposal(struct hunt *h, const struct proposal *p)
 	if (!err) {
 		h->result->steps += r.steps;
 		h->result->uncontrolled |= r.uncontrolled;
+		h->result->threads = MAX(h->result->threads, r.nthreads);
 		if (run_failed(&r))
 			err = consider(h, &r, "states");
 	}
@@ -478,6 +480,7 @@ static struct err *search_all(struct hunt *h)
 		h->result->runs++;
 		h->result->steps += r.steps;
 		h->result->uncontrolled |= r.uncontrolled;
+		h->result->threads = MAX(h->result->threads, r.nthreads);
 		show_progress(h);
 		err = dfs_advance(&d, &r, &more);
 		if (!err && run_failed(&r))

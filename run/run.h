@@ -237,6 +237,7 @@ struct hunt_result {
 	uint64_t runs, steps, events;
 	double seconds;
 	uint64_t pairs, points; /* coverage */
+	uint32_t threads;	/* of the run that had most; 1: none was started */
 	uint32_t uncontrolled;
 	bool interrupted; /* by Ctrl-C */
 	bool exhausted;	  /* dfs or states has explored everything within its bound */

@@ -1,0 +1,31 @@
+/* suite/framework.h - private: test frameworks, and how each is asked for its tests. */
+#ifndef SUITE_FRAMEWORK_H
+#define SUITE_FRAMEWORK_H
+
+#include "suite/suite.h"
+
+struct framework {
+	const char *name;
+	/* Bytes that a program built with it has and others do not: names of its functions in the
+	 * symbol table, or of its options. Any of them will do. */
+	const char *markers[4];
+	const char *list[4];		 /* the arguments that make it list its tests */
+	const char *list_environment[3]; /* ... or the variables */
+	/* Names out of that list. */
+	void (*parse)(char *text, struct words *ret);
+	/* Add what makes the program run this test alone. */
+	void (*select)(struct suite_test *t, const char *name);
+	/* It runs tests in children: how to prevent that. NULL = it does not, or select does it. */
+	const char *forks;
+};
+
+/* The framework a program was built with; NULL = none that we know. Looks at the file only. */
+const struct framework *framework_of(const char *program);
+/* The tests of one command, by asking its program. model: everything but the name. */
+struct err *framework_list(const struct suite_test *model, struct words *ret);
+
+/* suite/folder.c: the tests of a build folder, from CTest or Meson. */
+bool folder_has_tests(const char *folder);
+struct err *folder_list(const char *folder, struct suite_tests *ret);
+
+#endif
