@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 
 #include "cmd/show-run.h"
+#include "cmd/trust.h"
 
 #include "base/file.h"
 #include "base/strbuf.h"
@@ -70,6 +71,7 @@ static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, in
 	const char *html = NULL, *dot = NULL, *fail_on = NULL, *method = NULL;
 	enum explain_method way = EXPLAIN_AUTO;
 	struct cmd_common common = { 0 };
+	bool trust = false;
 	const struct opt table[] = {
 		OPT_STR(0, "method", "WAY", &method,
 			"dynamic, constraints or both (default: what the plait allows)"),
@@ -88,6 +90,7 @@ static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, in
 		OPT_STR(0, "oracle", "CMD", &o.target.oracle,
 			"run CMD after each run; status 0 is good"),
 		OPT_STR(0, "expect", "FILE", &o.target.expect, "standard output must equal FILE"),
+		OPT_FLAG(0, "trust", &trust, TRUST_HELP),
 		OPT_END,
 	};
 	struct explanation *x = NULL;
@@ -102,6 +105,8 @@ static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, in
 	if (!find_method(method, &way))
 		return cmd_usage(cmd, "--method is dynamic, constraints or both");
 	err = run_options(fail_on, NULL, NULL, &o.target, NULL);
+	if (!err)
+		err = trust_check(o.plait, o.command != NULL, trust);
 	if (!err)
 		err = explain_run(&o, way, &x);
 	if (!err)

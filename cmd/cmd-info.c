@@ -4,6 +4,7 @@
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "report/export.h"
+#include "run/run.h"
 #include "unplait/graph.h"
 
 #include <stdio.h>
@@ -114,14 +115,21 @@ static void print_module(const struct trace_module *m)
 	       m->nsites);
 }
 
-static void print_header(struct trace *t, struct symbols *s)
+static void print_header(struct trace *t, struct symbols *s, const struct target *stored)
 {
 	const struct trace_meta *m = trace_meta(t);
 	time_t when = m->start_ns / 1000000000;
 	char date[64] = "";
 
 	print_command(m->command);
+	if (stored->oracle)
+		print_line("oracle     ", stored->oracle);
+	if (stored->input)
+		print_line("input      ", stored->input);
 	print_line("folder     ", m->cwd ? m->cwd : "?");
+	printf("origin      %s\n", trace_made_here(t)
+					   ? "made here, by you"
+					   : "not made here by you: it is run only with --trust");
 	if (m->start_ns && strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", gmtime(&when)))
 		printf("started     %s\n", date);
 	print_machine(m);
@@ -231,7 +239,8 @@ static void graph_json(struct trace *t, struct json *j)
 	json_end(j);
 }
 
-static struct err *plait_json(const struct cmd_common *common, struct trace *t)
+static struct err *plait_json(const struct cmd_common *common, struct trace *t,
+			      const struct target *stored)
 {
 	const struct trace_meta *m = trace_meta(t);
 	struct json j;
@@ -244,6 +253,9 @@ static struct err *plait_json(const struct cmd_common *common, struct trace *t)
 	for (char **w = m->command; w && *w; w++)
 		json_str(&j, NULL, *w);
 	json_end(&j);
+	if (stored->oracle)
+		json_str(&j, "oracle", stored->oracle);
+	json_bool(&j, "made_here", trace_made_here(t));
 	json_str(&j, "mode", mode_name(m->mode));
 	json_begin_object(&j, "outcome");
 	json_str(&j, "kind", outcome_name(m->outcome.kind));
@@ -303,11 +315,14 @@ static struct err *info_plait(const struct info_options *o, const struct cmd_com
 	struct trace *t;
 	struct symbols *s = NULL;
 	struct export_filter filter;
+	struct target stored = { 0 };
 	struct err *err = trace_open(path, &t);
 
 	if (err)
 		return err;
 	err = make_filter(o, t, &filter);
+	if (!err)
+		err = target_stored(t, &stored);
 	if (!err && !common->json) {
 		err = symbols_open(t, &s);
 		if (err) {
@@ -319,14 +334,15 @@ static struct err *info_plait(const struct info_options *o, const struct cmd_com
 	if (err)
 		;
 	else if (common->json)
-		err = plait_json(common, t);
+		err = plait_json(common, t, &stored);
 	else if (o->events)
 		err = export_run(t, s, export_find("text"), &filter, stdout);
 	else {
-		print_header(t, s);
+		print_header(t, s, &stored);
 		print_graph(t);
 		err = print_counts(t);
 	}
+	target_deinit(&stored);
 	symbols_close(s);
 	trace_close(t);
 	return err;

@@ -1,6 +1,7 @@
 /* cmd/cmd-minimize.c - fewer context switches, same failure. */
 #include "cmd/cmd.h"
 #include "cmd/show-run.h"
+#include "cmd/trust.h"
 #include "run/run.h"
 #include "trace/trace.h"
 
@@ -75,12 +76,14 @@ static struct err *minimize_main(const struct cmd *cmd, int argc, char **argv, i
 	struct target target = { 0 };
 	const char *output = NULL, *fail_on = NULL;
 	uint64_t runs = 2000;
+	bool trust = false;
 	const struct opt table[] = {
 		OPT_STR('o', "output", "FILE", &output, "where to save it (FILE.min.plait)"),
 		OPT_U64('n', "runs", "N", &runs, "use at most N runs (2000)"),
 		OPT_REAL(0, "timeout", "SEC", &target.timeout, "real seconds per run (10)"),
 		OPT_STR(0, "fail-on", "exit", &fail_on,
 			"count a non-zero exit status as a failure"),
+		OPT_FLAG(0, "trust", &trust, TRUST_HELP),
 		OPT_END,
 	};
 	struct minimized m = { 0 };
@@ -95,6 +98,8 @@ static struct err *minimize_main(const struct cmd *cmd, int argc, char **argv, i
 		err = run_options(fail_on, NULL, NULL, &target, NULL);
 	if (!err)
 		err = schedule_load(argv[0], &schedule);
+	if (!err)
+		err = trust_check(argv[0], argc > 1, trust);
 	if (!err)
 		err = target_from_plait(&target, argv[0], argv + 1);
 	if (!err) {

@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
+#include "cmd/trust.h"
 #include "base/file.h"
 #include "run/run.h"
 #include "trace/trace.h"
@@ -93,7 +94,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	struct target target = { 0 };
 	uint64_t times = 1, i, same = 0;
 	const char *gate = NULL, *fail_on = NULL, *gdb_command = NULL;
-	bool gdb = false, steps = false;
+	bool gdb = false, steps = false, trust = false;
 	const struct opt table[] = {
 		OPT_U64(0, "times", "N", &times, "replay N times (default 1)"),
 		OPT_REAL(0, "timeout", "SEC", &target.timeout, "real seconds per run (default 10)"),
@@ -107,6 +108,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		OPT_FLAG(0, "gdb", &gdb, "debug it: breakpoints, stepping, run again; help plait"),
 		OPT_STR(0, "gdb-command", "CMD", &gdb_command, "with --gdb: run CMD and leave"),
 		OPT_FLAG(0, "exec", &target.exec_each, "start the program anew for each run"),
+		OPT_FLAG(0, "trust", &trust, TRUST_HELP),
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
 		OPT_END,
 	};
@@ -123,6 +125,8 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		err = run_options(fail_on, gate, NULL, &target, NULL);
 	if (!err)
 		err = schedule_load(argv[0], &schedule);
+	if (!err)
+		err = trust_check(argv[0], argc > 1, trust);
 	if (!err)
 		err = target_from_plait(&target, argv[0], argv + 1);
 	if (err)

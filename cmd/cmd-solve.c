@@ -1,5 +1,6 @@
 /* cmd/cmd-solve.c - a schedule from per-thread paths: the order engine's answer, run natively. */
 #include "cmd/cmd.h"
+#include "cmd/trust.h"
 #include "cmd/show-run.h"
 
 #include "base/file.h"
@@ -297,7 +298,7 @@ static struct err *solve_main(const struct cmd *cmd, int argc, char **argv, int 
 {
 	struct solve_job j = { .options.seed = 1 };
 	struct cmd_common common = { 0 };
-	bool fail = false;
+	bool fail = false, trust = false;
 	const struct opt table[] = {
 		OPT_FLAG(0, "fail", &fail, "a schedule that fails as recorded (default)"),
 		OPT_FLAG(0, "pass", &j.pass, "the nearest schedule that does not fail"),
@@ -309,6 +310,7 @@ static struct err *solve_main(const struct cmd *cmd, int argc, char **argv, int 
 		OPT_FLAG(0, "no-run", &j.no_run, "do not run it natively: unconfirmed"),
 		OPT_FLAG(0, "reference", &j.reference, "also by Z3, in the published encoding"),
 		OPT_REAL(0, "timeout", "SEC", &j.target.timeout, "real time a run may take (10)"),
+		OPT_FLAG(0, "trust", &trust, TRUST_HELP),
 		OPT_END,
 	};
 	struct err *err = cmd_parse(cmd, table, &common, true, &argc, &argv);
@@ -319,7 +321,10 @@ static struct err *solve_main(const struct cmd *cmd, int argc, char **argv, int 
 		return cmd_usage(cmd, "which recording?");
 	if (fail && j.pass)
 		return cmd_usage(cmd, "--fail or --pass?");
-	err = open_all(&j, argc, argv);
+	if (!j.no_run)
+		err = trust_check(argv[0], argc > 1, trust);
+	if (!err)
+		err = open_all(&j, argc, argv);
 	if (!err)
 		err = work(&j);
 	if (!err)

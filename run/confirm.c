@@ -68,7 +68,9 @@ struct err *save_plait(struct session *s, const struct run_result *r, const char
 	struct trace_outcome outcome;
 	struct strbuf schedule = { 0 }, target = { 0 };
 	struct trace_extra extra[] = { { .name = "schedule" }, { .name = "target" } };
-	struct trace_seal_options options = { .outcome = &outcome, .extra = extra, .nextra = 2 };
+	struct trace_seal_options options = {
+		.made_here = true, .outcome = &outcome, .extra = extra, .nextra = 2
+	};
 	struct err *err;
 	char *dir = NULL;
 

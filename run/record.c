@@ -104,7 +104,7 @@ static void note_graph(struct trace *t, struct record_run *ret)
 static struct err *keep(struct recorder *r, const char *dir, char *path,
 			const struct trace_outcome *judged, double seconds, struct record_run *ret)
 {
-	struct trace_seal_options options = { .outcome = judged };
+	struct trace_seal_options options = { .outcome = judged, .made_here = true };
 	struct trace *t;
 	struct err *err = trace_seal(dir, &options, path);
 

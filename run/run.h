@@ -25,6 +25,7 @@
 
 struct err;
 struct json;
+struct trace;
 
 /* ---- what to run, and what counts as failing ---- */
 
@@ -49,6 +50,8 @@ struct target {
  * already says stays; command: the program and arguments to use instead, NULL or empty = the
  * plait's. */
 struct err *target_from_plait(struct target *t, const char *plait, char *const *command);
+/* Everything that an open plait says about it, and nothing else. */
+struct err *target_stored(struct trace *trace, struct target *ret);
 void target_deinit(struct target *t);
 /* The section "target" of a plait. */
 void target_write(const struct target *t, struct strbuf *out);

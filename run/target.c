@@ -116,12 +116,31 @@ static struct err *check(const struct target *t, const char *plait)
 	return NULL;
 }
 
+/* A plait's settings, into what t does not say yet. */
+static struct err *take_settings(struct target *t, struct trace *trace)
+{
+	const void *data = NULL;
+	size_t len = 0;
+	struct err *err = trace_section(trace, SECTION, &data, &len);
+
+	if (err || !data)
+		return err;
+	t->stored = xcalloc(1, len + 1);
+	memcpy(t->stored, data, len);
+	parse(t);
+	return NULL;
+}
+
+struct err *target_stored(struct trace *trace, struct target *ret)
+{
+	copy_command(ret, trace_meta(trace));
+	return take_settings(ret, trace);
+}
+
 struct err *target_from_plait(struct target *t, const char *plait, char *const *command)
 {
 	struct trace *trace = NULL;
-	const void *data = NULL;
 	struct err *err;
-	size_t len = 0;
 
 	if (command && command[0])
 		t->argv = (char **)command;
@@ -132,13 +151,8 @@ struct err *target_from_plait(struct target *t, const char *plait, char *const *
 	}
 	if (!err && !t->argv)
 		copy_command(t, trace_meta(trace));
-	if (!err && trace_has_section(trace, SECTION))
-		err = trace_section(trace, SECTION, &data, &len);
-	if (!err && data) {
-		t->stored = xcalloc(1, len + 1);
-		memcpy(t->stored, data, len);
-		parse(t);
-	}
+	if (!err)
+		err = take_settings(t, trace);
 	trace_close(trace);
 	return err ? err : check(t, plait);
 }

@@ -2,6 +2,7 @@
 #ifndef TRACE_FORMAT_H
 #define TRACE_FORMAT_H
 
+#include "base/siphash.h"
 #include "trace/trace.h"
 
 #define PLAIT_MAGIC	"\x89PLAIT\r\n"
@@ -13,7 +14,7 @@ struct format_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t endian;
-	uint8_t reserved[16];
+	uint8_t stamp[SIPHASH_LEN]; /* of what follows, with the user's key; 0 = none */
 };
 
 /* One per block of events, and one per named section. */
@@ -57,6 +58,11 @@ const struct format_entry *trace_entry(const struct trace *t, size_t i);
 const uint8_t *trace_stored(const struct trace *t, const struct format_entry *e);
 /* Check the hash and decompress into ret (emptied first). */
 struct err *trace_load(struct trace *t, const struct format_entry *e, struct strbuf *ret);
+
+/* The stamp of this user: begin, add all bytes behind the header, end. False: there is no key. */
+bool stamp_begin(struct siphash *ret);
+/* The whole file, checked. */
+const uint8_t *trace_bytes(const struct trace *t, size_t *len);
 
 void meta_write(const struct trace_meta *m, struct strbuf *out);
 struct err *meta_read(const char *text, size_t len, struct trace_meta *ret);

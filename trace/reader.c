@@ -56,6 +56,12 @@ const uint8_t *trace_stored(const struct trace *t, const struct format_entry *e)
 	return t->data + e->offset;
 }
 
+const uint8_t *trace_bytes(const struct trace *t, size_t *len)
+{
+	*len = t->len;
+	return t->data;
+}
+
 uint32_t trace_thread_find(const struct trace *t, const char *name)
 {
 	for (uint32_t i = 0; i < t->meta.nthreads; i++)

@@ -33,6 +33,8 @@
 struct writer {
 	FILE *out;
 	uint64_t at; /* bytes written */
+	bool stamped;
+	struct siphash stamp; /* of everything behind the header */
 	VEC(struct format_entry) directory;
 	struct strbuf scratch;
 };
@@ -48,14 +50,18 @@ static void put(struct writer *w, const void *data, size_t len)
 {
 	fwrite(data, 1, len, w->out);
 	w->at += len;
+	if (w->stamped)
+		siphash_add(&w->stamp, data, len);
 }
 
-static void writer_begin(struct writer *w)
+/* made_here: what follows gets a stamp. */
+static void writer_begin(struct writer *w, bool made_here)
 {
 	struct format_header h = { .version = PLAIT_FORMAT_VERSION, .endian = PLAIT_ENDIAN };
 
 	memcpy(h.magic, PLAIT_MAGIC, 8);
 	put(w, &h, sizeof(h));
+	w->stamped = made_here && stamp_begin(&w->stamp);
 }
 
 /* Appends the bytes, compressed when that helps, and their entry. */
@@ -82,6 +88,16 @@ static struct format_entry *writer_put(struct writer *w, const char *name, const
 	return e;
 }
 
+/* The stamp is known last; a pipe, where nobody can go back, gets none. */
+static void put_stamp(struct writer *w)
+{
+	uint8_t stamp[SIPHASH_LEN];
+
+	siphash_end(&w->stamp, stamp);
+	if (fseek(w->out, offsetof(struct format_header, stamp), SEEK_SET) == 0)
+		fwrite(stamp, 1, sizeof(stamp), w->out);
+}
+
 static void writer_end(struct writer *w)
 {
 	struct format_footer f = { .nentries = w->directory.len };
@@ -94,6 +110,8 @@ static void writer_end(struct writer *w)
 	f.size = w->at + sizeof(f);
 	memcpy(f.magic, PLAIT_END_MAGIC, 8);
 	put(w, &f, sizeof(f));
+	if (w->stamped)
+		put_stamp(w);
 }
 
 /* ---- one thread's events ---- */
@@ -484,7 +502,7 @@ static struct err *seal(const char *dir, const struct trace_seal_options *option
 	read_outcome(run, options->outcome, &m.outcome);
 	file_map_close(&map);
 
-	writer_begin(w);
+	writer_begin(w, options->made_here);
 	put_all_events(w, dir, &m);
 	put_pcs(w, dir);
 	put_graph(w, dir, m.nthreads);
@@ -541,7 +559,7 @@ struct err *trace_copy(struct trace *from, const struct trace_extra *extra, size
 	if (err)
 		return err;
 	w.out = out.stream;
-	writer_begin(&w);
+	writer_begin(&w, trace_made_here(from));
 	for (size_t i = 0; (e = trace_entry(from, i)) != NULL; i++) {
 		struct format_entry *to;
 		bool replaced = false;

@@ -122,6 +122,9 @@ struct err *trace_open_memory(const char *name, const void *data, size_t len, st
 void trace_close(struct trace *t); /* NULL is fine */
 const struct trace_meta *trace_meta(const struct trace *t);
 const char *trace_path(const struct trace *t);
+/* Did this user make the plait, on this machine? A plait is a program: it says which command to run.
+ * Ours have a stamp that needs the user's key (base/secret.h); copies of a plait keep it. */
+bool trace_made_here(const struct trace *t);
 /* Index of the thread of that name; UINT32_MAX when there is none. */
 uint32_t trace_thread_find(const struct trace *t, const char *name);
 /* The program counter behind a site >= PLAIT_PC_SITE_FIRST; 0 when unknown. */
@@ -160,6 +163,7 @@ struct trace_seal_options {
 	const struct trace_outcome *outcome; /* what the launcher saw; NULL: the runtime's word */
 	const struct trace_extra *extra;     /* sections to add */
 	size_t nextra;
+	bool made_here; /* we have started this run ourselves: stamp the plait as ours */
 };
 
 /* Turn a run folder into a plait. options may be NULL. */

@@ -175,7 +175,7 @@ Test(trace, outcome_sections_and_copy)
 					.signal = 11,
 					.exit_code = -1 };
 	struct trace_extra extra = { "schedule", "abc", 3 };
-	struct trace_seal_options o = { &judged, &extra, 1 };
+	struct trace_seal_options o = { .outcome = &judged, .extra = &extra, .nextra = 1 };
 	struct trace_extra other = { "schedule", "defg", 4 };
 	char *path = xasprintf("%s/out.plait", dir);
 	struct strbuf data = { 0 };
