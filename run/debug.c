@@ -55,7 +55,7 @@ static const char script[] =
 	"    def invoke(self, arg, tty):\n"
 	"        current = int(value('control.area')['current'])\n"
 	"        for i in range(int(value('control.nalive'))):\n"
-	"            t = value(\"'rt/control/engine.c'::alive[%d]\" % i)\n"
+	"            t = value('control_alive[%d]' % i)\n"
 	"            wait = t['op']['wait']\n"
 	"            what = wait['what'].string() if int(wait) else 'to go on'\n"
 	"            print('%s thread %d, waits %s, %d events done' % ('*' if int(t['task']['id']) "

@@ -8,8 +8,6 @@
 
 #include "base/err.h"
 
-enum { CHOSEN = 1, RUNNING = 2, WRITES = 4, ALTERNATIVE = 8, EXECUTED = 16 };
-
 static void node_deinit(struct dfs_node *n)
 {
 	for (size_t i = 0; i < n->options.len; i++)
@@ -44,7 +42,7 @@ static bool dependent(const struct plait_choice *a, const struct plait_choice *b
 	/* creating, ending, joining and leaving touch everything */
 	if (!a->object || !b->object)
 		return a->kind == PLAIT_EV_PROCESS_EXIT || b->kind == PLAIT_EV_PROCESS_EXIT;
-	return a->object / 8 == b->object / 8 && ((a->flags | b->flags) & WRITES);
+	return a->object / 8 == b->object / 8 && ((a->flags | b->flags) & PLAIT_CHOICE_WRITES);
 }
 
 static bool is_asleep(const struct dfs_node *n, uint32_t thread)
@@ -71,7 +69,7 @@ static bool wakes(const struct dfs_node *n, const struct plait_choice *sleeper)
 
 static bool is_thread_choice(const struct dfs_node *n)
 {
-	return !(n->options.data[0].op.flags & ALTERNATIVE);
+	return !(n->options.data[0].op.flags & PLAIT_CHOICE_ALTERNATIVE);
 }
 
 /* The run itself went on with a thread that sleeps here: what follows repeats other schedules, but
@@ -115,10 +113,10 @@ static uint32_t cost(const struct dfs_node *n, size_t option)
 {
 	size_t i;
 
-	if (n->options.data[option].op.flags & (RUNNING | ALTERNATIVE))
+	if (n->options.data[option].op.flags & (PLAIT_CHOICE_RUNNING | PLAIT_CHOICE_ALTERNATIVE))
 		return 0;
 	for (i = 0; i < n->options.len; i++)
-		if (n->options.data[i].op.flags & RUNNING)
+		if (n->options.data[i].op.flags & PLAIT_CHOICE_RUNNING)
 			return 1;
 	return 0;
 }
@@ -131,9 +129,10 @@ static size_t read_group(const struct run_result *r, size_t at, struct dfs_node 
 	do {
 		vec_push(&n->options, ((struct dfs_option){ .op = r->choices[i] }));
 		i++;
-	} while (i < r->nchoices && !(r->choices[i].flags & (CHOSEN | EXECUTED)));
+	} while (i < r->nchoices &&
+		 !(r->choices[i].flags & (PLAIT_CHOICE_CHOSEN | PLAIT_CHOICE_EXECUTED)));
 	n->options.data[0].tried = true;
-	while (i < r->nchoices && (r->choices[i].flags & EXECUTED))
+	while (i < r->nchoices && (r->choices[i].flags & PLAIT_CHOICE_EXECUTED))
 		vec_push(&n->after, r->choices[i++]);
 	return i;
 }
@@ -158,7 +157,7 @@ static struct err *extend(struct dfs *d, const struct run_result *r)
 {
 	size_t at = 0, depth = 0, next = 0;
 
-	while (at < r->nchoices && (r->choices[at].flags & EXECUTED))
+	while (at < r->nchoices && (r->choices[at].flags & PLAIT_CHOICE_EXECUTED))
 		at++;
 	while (at < r->nchoices) {
 		struct dfs_node n = { 0 };
@@ -240,8 +239,9 @@ struct err *dfs_advance(struct dfs *d, const struct run_result *r, bool *more)
 			vec_push(&d->decisions, r->schedule.decisions.data[i]);
 		vec_push(&d->decisions,
 			 (struct decision){ .step = op->step,
-					    .kind = op->flags & ALTERNATIVE ? DECISION_CHOICE
-									    : DECISION_SWITCH,
+					    .kind = op->flags & PLAIT_CHOICE_ALTERNATIVE
+							    ? DECISION_CHOICE
+							    : DECISION_SWITCH,
 					    .value = op->thread });
 		*more = true;
 		return NULL;

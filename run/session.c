@@ -577,7 +577,7 @@ static void judge(struct session *s, const struct run_request *req, int status,
 	else if (r->end == PLAIT_END_BUDGET || r->timed_out)
 		r->outcome = PLAIT_OUTCOME_HANG;
 	else if (r->end == PLAIT_END_DIVERGED || r->end == PLAIT_END_FULL ||
-		 r->end == PLAIT_END_INFEASIBLE || !s->area->started)
+		 r->end == PLAIT_END_INFEASIBLE || r->end == PLAIT_END_BROKEN || !s->area->started)
 		r->outcome = PLAIT_OUTCOME_UNKNOWN;
 	else if (r->signal)
 		r->outcome = r->signal == SIGABRT ? PLAIT_OUTCOME_ASSERT : PLAIT_OUTCOME_SIGNAL;

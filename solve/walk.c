@@ -17,8 +17,6 @@
 #include "base/log.h"
 #include "unplait/effects.h"
 
-enum { CHOSEN = 1, ALTERNATIVE = 8, EXECUTED = 16 };
-
 struct walker {
 	const struct walk_step *steps;
 	size_t n, at;		 /* at: the next to happen */
@@ -55,10 +53,12 @@ static bool is_born(const struct run_result *r, size_t i, uint32_t thread)
 {
 	size_t end = i + 1;
 
-	while (end < r->nchoices && !(r->choices[end].flags & (CHOSEN | EXECUTED)))
+	while (end < r->nchoices &&
+	       !(r->choices[end].flags & (PLAIT_CHOICE_CHOSEN | PLAIT_CHOICE_EXECUTED)))
 		end++;
 	for (size_t k = end; k-- > 0;)
-		if (!(r->choices[k].flags & ALTERNATIVE) && r->choices[k].thread == thread)
+		if (!(r->choices[k].flags & PLAIT_CHOICE_ALTERNATIVE) &&
+		    r->choices[k].thread == thread)
 			return true;
 	return false;
 }
@@ -87,9 +87,9 @@ static bool compare(struct walker *w, const struct run_result *r)
 		const struct plait_choice *c = &r->choices[i];
 		const struct walk_step *want = &w->steps[w->at];
 
-		if (!(c->flags & CHOSEN))
+		if (!(c->flags & PLAIT_CHOICE_CHOSEN))
 			continue;
-		if (c->flags & ALTERNATIVE) {
+		if (c->flags & PLAIT_CHOICE_ALTERNATIVE) {
 			const struct walk_step *last = w->at ? want - 1 : NULL;
 
 			if (last && last->nchoices > 1 && c->thread != last->choice) {

@@ -42,7 +42,7 @@ enum plait_control_flags {
 	PLAIT_CONTROL_NO_POISON = 64, /* leave freed memory as it is */
 	PLAIT_CONTROL_EARLY = 128,    /* control begins before the constructors */
 	PLAIT_CONTROL_SPURIOUS = 256, /* waits for condition variables may end without a signal */
-	PLAIT_CONTROL_AGAIN = 512,    /* a process that has had other runs will do */
+	PLAIT_CONTROL_AGAIN = 512,    /* the run may reuse a process */
 };
 
 /* How threads hand the processor on (rt/control/gate.h). */
@@ -58,6 +58,7 @@ enum plait_control_end {
 	PLAIT_END_FULL,	      /* a region is full, or too many threads */
 	PLAIT_END_MISUSE,     /* a destroyed or freed object was used */
 	PLAIT_END_INFEASIBLE, /* the access vectors cannot be obeyed */
+	PLAIT_END_BROKEN,     /* a rule of the control engine does not hold: our bug */
 };
 
 /* The signal that the tool sends a run which makes no step (rt/control/away.c). */
@@ -82,16 +83,16 @@ enum plait_uncontrolled {
 struct plait_pattern {
 	uint32_t thread;	      /* thread index */
 	uint32_t site_low, site_high; /* inclusive; low = PLAIT_ANY: any site */
-	uint32_t nth;		      /* the how-manieth match, from 1; PLAIT_ANY: each */
+	uint32_t nth;		      /* the n-th match, from 1; PLAIT_ANY: each */
 	uint64_t index;		      /* the thread's index-th event, from 1; 0: any */
 	uint64_t address;	      /* 0: any */
 };
 
 enum plait_constraint_kind {
 	PLAIT_CONSTRAINT_BEFORE, /* an event matching b waits until one matching a has run */
-	PLAIT_CONSTRAINT_ATOMIC, /* from a to b, or its end, no other thread runs, unless it cannot
-				  */
-	PLAIT_CONSTRAINT_LATE,	 /* an event matching b waits as long as any other thread can run */
+	/* from a to b, or the thread's end, no other thread runs, unless that thread cannot */
+	PLAIT_CONSTRAINT_ATOMIC,
+	PLAIT_CONSTRAINT_LATE, /* an event matching b waits as long as any other thread can run */
 	/* wishes: given up without a note when nobody else can run */
 	PLAIT_CONSTRAINT_READS, /* the b.nth read matching b should see a write matching a */
 	PLAIT_CONSTRAINT_FIRST, /* writes matching a wait until the b.nth read matching b */
@@ -209,15 +210,20 @@ struct plait_blocked {
 	uint64_t frames[PLAIT_MAX_FRAMES];
 };
 
+enum plait_choice_flags {
+	PLAIT_CHOICE_CHOSEN = 1,
+	PLAIT_CHOICE_RUNNING = 2,     /* it ran until now: choosing another preempts it */
+	PLAIT_CHOICE_WRITES = 4,      /* its operation changes the object */
+	PLAIT_CHOICE_ALTERNATIVE = 8, /* no thread, but an alternative (which waiter wakes) */
+	PLAIT_CHOICE_EXECUTED = 16,   /* executed without a choice */
+};
 /* One candidate at one choice: entries of the same step stand together, the chosen one first. */
 struct plait_choice {
 	uint64_t step;
 	uint64_t object;
 	uint32_t thread, site;
-	uint32_t kind; /* enum plait_event_kind of the pending operation */
-	/* 1 chosen, 2 was running (choosing another preempts it), 4 writes, 8 no thread but an
-	 * alternative (which waiter wakes), 16 executed without a choice */
-	uint32_t flags;
+	uint32_t kind;	/* enum plait_event_kind of the pending operation */
+	uint32_t flags; /* enum plait_choice_flags */
 };
 
 #endif

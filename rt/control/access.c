@@ -1,46 +1,13 @@
-/* rt/control/access.c - memory accesses under control.
+/* rt/control/access.c - memory accesses under control: which of them are scheduling points.
  *
- * Most accesses are no scheduling points: they are counted, hashed, and that is all. Which sites
- * are points is learned: a shadow of the memory notes for each 8 bytes which threads and which
- * sites touched them; as soon as two threads did and one wrote, its sites become points, in this
- * run and in later ones (the bitmap lies in the control area).
+ * Most are not: they are counted and hashed, and that is all (quick.h has the shortest way). An
+ * access is a point if its site is one (learn.c finds out which are), if it is atomic, or if there
+ * has been no point for long. While decisions are followed it is a point where the next one is due.
  *
- * The same shadow says which write each read saw. A pair of sites never seen before is what a
- * search wants more of: the pairs are counted in the control area, over all runs.
- *
- * Spinning: the same read (site, address, value) three times while nobody has written anything
- * is a loop that waits for somebody else. Such a thread is passed over until a write happens. */
+ * Spinning: the same read (site, address, value) three times while nobody has written anything is
+ * a loop that waits for another thread. A thread that spins is passed over until a write happens. */
 #include "rt/control/quick.h"
 #include "rt/control/vectors.h"
-#include "sched/pairs.h"
-
-#include <string.h>
-
-enum {
-	SHADOW = 1 << 15, /* addresses that one run can learn about */
-	FIRST_BITS = 9,	  /* of the index over them, which grows: few pages are touched */
-	LAST_BITS = 16,
-	SITES = 8,
-	LAST = 64,
-	PAIRS_SEEN = 64,
-};
-
-struct shadow {
-	uint64_t granule; /* address / 8 */
-	uint32_t first, writer_site;
-	uint32_t pair_write, pair_read;		   /* noted last */
-	uint8_t shared, written, nsites, nlearned; /* of the sites */
-	uint8_t site_reads, site_writes;	   /* bits, by index into sites */
-	uint32_t sites[SITES];
-};
-static struct shadow shadows[SHADOW]; /* in order of appearance */
-static uint32_t nshadows, index_bits;
-static uint16_t shadow_index[1 << LAST_BITS]; /* place + 1 */
-
-static uint32_t point_bit(uint32_t site)
-{
-	return site % (PLAIT_CONTROL_POINTS_SIZE * 8);
-}
 
 static bool is_point(uint32_t kind, uint32_t site)
 {
@@ -56,6 +23,49 @@ static bool is_point(uint32_t kind, uint32_t site)
 		return false;
 	}
 }
+
+/* ---- what is worked out beforehand ---- */
+
+/* Somebody wants to see every access. */
+static bool nothing_is_quick(void)
+{
+	return !control_active || control.vectors || control.hard_constraints || rt_writing ||
+	       rt_before_access || control_logs() || (control.all_points && !control.fixed);
+}
+
+static enum control_rule rule(void)
+{
+	if (control.fixed && !control.hard_constraints && !control_logs())
+		return CONTROL_RULE_STEPS;
+	if (control.nalive < 2)
+		return CONTROL_RULE_NONE;
+	return control.all_points || control.hard_constraints ? CONTROL_RULE_ALL
+							      : CONTROL_RULE_SITES;
+}
+
+void control_quick_begin(void)
+{
+	static const uint8_t no_points;
+	const struct plait_control *a = control.area;
+	bool learned;
+
+	control.counting = control.nalive > 1 && !control.fixed;
+	control.rule = rule();
+	control.direct = !rt_writing && !rt_before_access;
+	learned = control.rule == CONTROL_RULE_SITES && a->points == PLAIT_POINTS_LEARNED;
+	control.point_bits = learned ? (const uint8_t *)a + PLAIT_CONTROL_POINTS : &no_points;
+	control.point_mask = learned ? PLAIT_CONTROL_POINTS_SIZE - 1 : 0;
+	control.noting = a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS);
+	control.simple = !control.fixed && !control.vectors && !a->nconstraints && !control_logs();
+	control_forget_candidates();
+	control.quick_limit = nothing_is_quick() ? 0
+			      : control.fixed && control.next_step < a->event_budget
+				      ? control.next_step
+				      : a->event_budget;
+	control_be_quiet();
+}
+
+/* ---- an access ---- */
 
 uint64_t control_noted[CONTROL_NOTED];
 
@@ -111,7 +121,7 @@ access_only(struct control_thread *me, uint32_t kind, const void *p, size_t size
 	else
 		control_executed(me, kind, site);
 	if (control.noting && !noted_before(me, p, site))
-		access_note(me, p, size, site, plait_reads(kind), plait_writes(kind));
+		learn_access(me, p, size, site, plait_reads(kind), plait_writes(kind));
 	return me;
 }
 
@@ -128,13 +138,10 @@ struct control_thread *control_before_access(uint32_t kind, const void *p, size_
 	return control_access_point(me);
 }
 
-void control_after_access(uint32_t kind, const void *p, size_t size, uint32_t site, uint64_t value,
-			  bool wrote)
+void control_after_access(const void *p, uint32_t site, uint64_t value, bool wrote)
 {
 	struct control_thread *me = control_self();
 
-	(void)kind;
-	(void)size;
 	if (!me)
 		return;
 	if (wrote)
@@ -147,168 +154,4 @@ void control_spin_check(struct control_thread *me, uint32_t site, const void *ob
 			uint64_t value)
 {
 	control_spin_look(me, site, object, value);
-}
-
-/* ---- learning and pairs ---- */
-
-static uint32_t home_of(uint64_t granule)
-{
-	return (uint32_t)(granule * 0x9e3779b97f4a7c15ull >> (64 - index_bits));
-}
-
-static void enter(uint32_t i)
-{
-	uint32_t h = home_of(shadows[i].granule);
-
-	while (shadow_index[h])
-		h = (h + 1) & ((1u << index_bits) - 1);
-	shadow_index[h] = (uint16_t)(i + 1);
-}
-
-static void grow_index(void)
-{
-	index_bits = index_bits ? index_bits + 1 : FIRST_BITS;
-	memset(shadow_index, 0, sizeof(shadow_index[0]) << index_bits);
-	for (uint32_t i = 0; i < nshadows; i++)
-		enter(i);
-}
-
-static struct shadow *last_shadows[LAST];
-
-/* NULL when there are too many: this address teaches nothing. */
-static __attribute__((noinline)) struct shadow *find_shadow(uint64_t granule, uint32_t thread)
-{
-	struct shadow **cached = &last_shadows[granule % LAST];
-	uint32_t h;
-
-	if (!index_bits || (nshadows >= 1u << (index_bits - 1) && index_bits < LAST_BITS))
-		grow_index();
-	for (h = home_of(granule); shadow_index[h]; h = (h + 1) & ((1u << index_bits) - 1))
-		if (shadows[shadow_index[h] - 1].granule == granule)
-			return *cached = &shadows[shadow_index[h] - 1];
-	if (nshadows + 1 >= SHADOW)
-		return NULL;
-	shadows[nshadows] = (struct shadow){ .granule = granule, .first = thread };
-	enter(nshadows);
-	return &shadows[nshadows++];
-}
-
-static inline struct shadow *shadow_of(uint64_t granule, uint32_t thread)
-{
-	struct shadow *s = last_shadows[granule % LAST];
-
-	return likely(s && s->granule == granule) ? s : find_shadow(granule, thread);
-}
-
-static void learn(uint32_t site)
-{
-	uint8_t *bits = (uint8_t *)control.area + PLAIT_CONTROL_POINTS;
-	uint32_t bit = point_bit(site);
-
-	if (bits[bit / 8] & 1u << bit % 8)
-		return;
-	bits[bit / 8] |= (uint8_t)(1u << bit % 8);
-	control.area->new_points++;
-}
-
-static void note_possible(const struct shadow *s, uint32_t site, bool reads, bool writes);
-
-static __attribute__((noinline)) void add_site(struct shadow *s, uint32_t site, bool reads,
-					       bool writes)
-{
-	if (control.area->flags & PLAIT_CONTROL_PAIRS)
-		note_possible(s, site, reads, writes);
-	if (s->nsites < SITES) {
-		s->site_reads |= (uint8_t)(reads << s->nsites);
-		s->site_writes |= (uint8_t)(writes << s->nsites);
-		s->sites[s->nsites++] = site;
-	} else if (s->shared && s->written) {
-		learn(site);
-	}
-}
-
-static inline bool has_site(const struct shadow *s, uint32_t site)
-{
-	unsigned i;
-
-	for (i = 0; i < s->nsites; i++)
-		if (s->sites[i] == site)
-			return true;
-	return false;
-}
-
-static void note_pair(const struct shadow *s, uint32_t read_site)
-{
-	static uint64_t seen[PAIRS_SEEN]; /* in this run, and once is enough */
-	uint64_t key = (uint64_t)s->writer_site << 32 | read_site;
-	uint64_t *slot = &seen[(key * 0x9e3779b97f4a7c15ull >> 32) % PAIRS_SEEN];
-	uint32_t run = (uint32_t)control.area->run_number;
-	struct plait_pair *p;
-
-	if (*slot == key || !read_site) /* site 0 is no place */
-		return;
-	*slot = key;
-	p = pairs_get(control.area, s->writer_site, read_site);
-	if (!p)
-		return;
-	control.area->new_pairs += p->count == 0;
-	if (p->count == 0 || p->last_run != run)
-		p->count++;
-	p->last_run = run;
-}
-
-/* The pairs that a new site of this address makes possible. */
-static void note_possible(const struct shadow *s, uint32_t site, bool reads, bool writes)
-{
-	unsigned i;
-
-	if (reads && site)
-		pairs_get(control.area, 0, site);
-	for (i = 0; i < s->nsites; i++) {
-		if (reads && site && (s->site_writes & 1u << i))
-			pairs_get(control.area, s->sites[i], site);
-		if (writes && s->sites[i] && (s->site_reads & 1u << i))
-			pairs_get(control.area, site, s->sites[i]);
-	}
-}
-
-static inline void note_granule(uint64_t granule, uint32_t thread, uint32_t site, bool reads,
-				bool writes)
-{
-	struct shadow *s = shadow_of(granule, thread);
-
-	if (!s)
-		return;
-	s->shared |= s->first != thread;
-	if (reads && s->shared && (control.area->flags & PLAIT_CONTROL_PAIRS))
-		note_pair(s, site);
-	if (writes) {
-		s->written = 1;
-		s->writer_site = site;
-	}
-	if (!has_site(s, site))
-		add_site(s, site, reads, writes);
-	while (s->shared && s->written && s->nlearned < s->nsites)
-		learn(s->sites[s->nlearned++]);
-}
-
-static __attribute__((noinline)) void note_range(uint32_t who, const void *p, size_t size,
-						 uint32_t site, bool reads, bool writes)
-{
-	uint64_t granule = (uint64_t)p >> 3, last = ((uint64_t)p + (size ? size - 1 : 0)) >> 3;
-
-	for (last = last - granule > 8 ? granule + 8 : last; granule <= last; granule++)
-		note_granule(granule, who, site, reads, writes);
-}
-
-void access_note(struct control_thread *me, const void *p, size_t size, uint32_t site, bool reads,
-		 bool writes)
-{
-	/* a signal handler is somebody else than the thread it runs on */
-	const uint32_t who = me->task.id + (me->outer ? PLAIT_MAX_THREADS : 0);
-
-	if (likely((uint64_t)p % 8 + size <= 8))
-		note_granule((uint64_t)p >> 3, who, site, reads, writes);
-	else
-		note_range(who, p, size, site, reads, writes);
 }

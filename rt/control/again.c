@@ -26,7 +26,7 @@
  * target maps lies at the same addresses whether there is such an area or not. */
 #include "rt/control/again-inside.h"
 
-#include "rt/control/control.h"
+#include "rt/control/engine.h"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>

@@ -10,8 +10,8 @@
  * The interrupted code may hold a lock of libc; whoever then wants it waits in the kernel, is
  * nudged in turn, and the first one goes on. */
 #include "rt/control/again.h"
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/control/engine.h"
+#include "rt/core/real.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -20,7 +20,7 @@
  * the same end: heap addresses agree too. */
 #include "rt/control/gate.h"
 
-#include "rt/interpose/interpose.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 
 #include <sched.h>

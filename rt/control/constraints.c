@@ -15,7 +15,7 @@
  * held back wherever they are. */
 #include "rt/control/constraints.h"
 
-#include "rt/control/control.h"
+#include "rt/control/engine.h"
 
 struct progress {
 	uint32_t seen_a, seen_b; /* matches so far */
@@ -155,11 +155,10 @@ static void lose_patience(void)
 			progress[i].done = true;
 }
 
-size_t constraints_filter(struct control_thread *me, struct sched_task **tasks, size_t n)
+size_t constraints_filter(struct sched_task **tasks, size_t n)
 {
 	size_t kept = keep(tasks, n, GIVE_NOTHING);
 
-	(void)me;
 	if (kept && kept < n)
 		lose_patience();
 	if (!kept)
@@ -192,7 +191,7 @@ static void progress_reads(const struct plait_constraint *c, struct progress *p,
 	control.area->reads_met += p->done;
 }
 
-bool constraints_broadcast(const struct control_thread *me)
+bool control_wakes_all(const struct control_thread *me)
 {
 	uint32_t i;
 
@@ -223,7 +222,7 @@ void constraints_executed(struct control_thread *me)
 				control.atomic_holder = 0;
 			else if (a && !control.atomic_holder)
 				control.atomic_holder = me->task.id + 1;
-		} else if (c->kind == PLAIT_CONSTRAINT_READS || c->kind == PLAIT_CONSTRAINT_FIRST) {
+		} else if (is_wish(c->kind)) {
 			progress_reads(c, p, me, a, b);
 		} else if (c->kind == PLAIT_CONSTRAINT_BEFORE && a && nth_ok(&c->a, p->seen_a)) {
 			p->done = true;

@@ -2,7 +2,6 @@
 #ifndef RT_CONTROL_CONSTRAINTS_H
 #define RT_CONTROL_CONSTRAINTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct control_thread;
@@ -10,11 +9,9 @@ struct sched_task;
 
 /* Remove whom a constraint forbids to go on now; if that leaves nobody, the constraints give way
  * and the run is marked. Returns how many remain. */
-size_t constraints_filter(struct control_thread *me, struct sched_task **tasks, size_t n);
+size_t constraints_filter(struct sched_task **tasks, size_t n);
 /* me's published operation has been executed. */
 void constraints_executed(struct control_thread *me);
-/* Shall the signal that me has just executed wake everybody? */
-bool constraints_broadcast(const struct control_thread *me);
 void constraints_begin(void);
 
 #endif

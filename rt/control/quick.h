@@ -1,19 +1,28 @@
 /* rt/control/quick.h - the accesses that are no scheduling points, which are most of them.
  *
- * They are counted and hashed, and a read is compared with the last one of its site (spinning). All
- * of that is here, to be put into the hooks; whenever anything else is called for, control_quick
- * says no and has done nothing. What it needs to know is worked out beforehand, whenever something
- * changes that it depends on: see control_quick_begin. */
+ * They are counted and hashed, and a read is compared with the last one of its site (spinning).
+ * These functions are inlined into the hooks. control_quick() says no, and has done nothing,
+ * whenever an access needs more than that. What it asks for is worked out beforehand
+ * (control_quick_begin), because it runs at every access. */
 #ifndef RT_CONTROL_QUICK_H
 #define RT_CONTROL_QUICK_H
 
-#include "rt/control/control.h"
+#include "rt/control/engine.h"
 
 enum {
 	CONTROL_QUIET_MAX = 5000, /* steps without a choice, until an access is made a point */
 	CONTROL_SPIN_COUNT = 2,	  /* repetitions */
 	CONTROL_NOTED = 256,
 };
+
+/* No access must be a point for some time. */
+static inline void control_be_quiet(void)
+{
+	control.quiet_until = rt_steps + CONTROL_QUIET_MAX + 1;
+	control.quick_until = control.counting && control.quiet_until < control.quick_limit
+				      ? control.quiet_until
+				      : control.quick_limit;
+}
 
 /* The same thread, site and address again teach nothing, as long as the site is no point: a small
  * cache of what was noted last spares most of the work. */

@@ -4,7 +4,7 @@
  * that waits) and into the run's failure record; then the process exits at once, with no handler
  * run: the other threads are in the middle of something and stay there. */
 #include "rt/control/again.h"
-#include "rt/control/control.h"
+#include "rt/control/engine.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -17,8 +17,7 @@ enum { EXIT_STATUS = 70 }; /* the tool looks at the control area, not at this */
 static _Noreturn void leave(enum plait_control_end end)
 {
 	control.area->end = end;
-	control_active = false;
-	control.quick_until = 0;
+	control_stop();
 	rt_finish(EXIT_STATUS);
 	again_end(EXIT_STATUS << 8);
 	for (;;)
@@ -40,26 +39,6 @@ static void thread_name(char *out, size_t size, uint32_t index)
 		len += (size_t)snprintf(out + len, size - len, ".%u", chain[n]);
 }
 
-/* Frame-pointer walk of a thread that has published an operation and stands still. */
-static uint32_t walk(const struct control_thread *t, uint64_t *frames, uint32_t max)
-{
-	const struct plait_thread_info *info = &rt_run->threads[t->task.id];
-	uint64_t low = info->stack_low, high = low + info->stack_size, fp = (uint64_t)t->frame;
-	uint32_t n = 0;
-
-	while (n < max && fp >= low && fp + 16 <= high && !(fp % 8)) {
-		const uint64_t *frame = (const uint64_t *)fp;
-
-		if (frame[1] < 4096)
-			break;
-		frames[n++] = frame[1];
-		if (frame[0] <= fp)
-			break;
-		fp = frame[0];
-	}
-	return n;
-}
-
 static void note_blocked(const struct control_thread *t, char *text, size_t size)
 {
 	struct plait_blocked *b =
@@ -78,7 +57,7 @@ static void note_blocked(const struct control_thread *t, char *text, size_t size
 	b->site = t->op.site;
 	b->object = (uint64_t)t->op.object;
 	snprintf(b->what, sizeof(b->what), "%s", t->op.wait ? t->op.wait->what : "to go on");
-	b->nframes = walk(t, b->frames, PLAIT_MAX_FRAMES);
+	b->nframes = rt_walk_frames(t->task.id, (uint64_t)t->frame, b->frames, PLAIT_MAX_FRAMES);
 	thread_name(name, sizeof(name), t->task.id);
 	snprintf(text + len, size - len, "%sthread %s waits %s", len ? "; " : "", name, b->what);
 	if (b->holder == PLAIT_ANY)
@@ -98,7 +77,7 @@ static void note_all(bool only_waiting)
 	for (i = 0; i < control.nthreads; i++) {
 		struct control_thread *t = control_thread_at(i);
 
-		if (t->rt && !t->ended && t != control.timers &&
+		if (t->rt && !t->ended && t != control_timers &&
 		    !(only_waiting && control_thread_ready(t)))
 			note_blocked(t, text, sizeof(control.area->text));
 	}
@@ -120,9 +99,8 @@ void control_hang(const char *why)
 	leave(PLAIT_END_BUDGET);
 }
 
-void control_misuse(struct control_thread *me, const char *what, const void *object)
+void control_misuse(const char *what, const void *object)
 {
-	(void)me;
 	snprintf(control.area->text, sizeof(control.area->text), "%s (%p)", what, object);
 	control.area->end = PLAIT_END_MISUSE;
 	rt_failure(PLAIT_OUTCOME_ASSERT, SIGABRT, 0, object, what);
@@ -144,6 +122,14 @@ void control_full(const char *what)
 {
 	snprintf(control.area->text, sizeof(control.area->text), "%s", what);
 	leave(PLAIT_END_FULL);
+}
+
+void control_broken(const char *rule, const char *file, int line)
+{
+	snprintf(control.area->text, sizeof(control.area->text),
+		 "the control engine is broken: %s does not hold (%s:%d); please report this", rule,
+		 file, line);
+	leave(PLAIT_END_BROKEN);
 }
 
 void control_infeasible(void)

@@ -10,8 +10,7 @@
  * heap; the request and the results are in the control area, and only "go" and the exit
  * status travel over the socket. */
 #include "rt/control/again.h"
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/control/engine.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -60,7 +59,7 @@ static void begin_run(void)
 	control_begin();
 }
 
-void control_init(void)
+void control_init(const struct control_world *world)
 {
 	const char *path = rt_getenv(PLAIT_ENV_CONTROL), *server = rt_getenv(PLAIT_ENV_SERVER);
 	struct plait_control *area;
@@ -85,9 +84,10 @@ void control_init(void)
 		return;
 	}
 	control.area = area;
+	control.world = world;
+	rt_on_death = again_end;
 	if (server)
 		server_fd = atoi(server);
-	control_threads_init();
 	if (!rt_writing)
 		rt_pcs_share();
 	if (area->flags & PLAIT_CONTROL_EARLY)

@@ -1,3 +1,4 @@
+/* rt/control/turns.c - see turns.h. */
 #include "rt/control/turns.h"
 
 static uint32_t next_choice;

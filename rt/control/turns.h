@@ -2,7 +2,7 @@
 #ifndef RT_CONTROL_TURNS_H
 #define RT_CONTROL_TURNS_H
 
-#include "rt/control/control.h"
+#include "rt/control/engine.h"
 
 void turns_begin(void);
 void turns_thread_new(struct control_thread *t);

@@ -12,13 +12,13 @@
  * way, the run ends at once: infeasible. */
 #include "rt/control/vectors.h"
 
-#include "rt/control/control.h"
-#include "rt/modes/order.h"
+#include "rt/control/engine.h"
+#include "rt/core/elements.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ELEMENTS_MAX = 1 << 16, PER_EVENT = 2 };
+enum { PER_EVENT = 2 };
 enum permission { MAY, PAST, HELD };
 
 struct progress {
@@ -47,14 +47,14 @@ void vectors_begin(void)
 	runs = (const struct plait_vectors_run *)(sites + request->nsites);
 	if (request->nelements >= ELEMENTS_MAX)
 		control_full("too many elements");
-	order_clear();
+	elements_clear();
 	for (uint32_t i = 0; i < request->nelements; i++) {
 		progress[i] = (struct progress){ 0 };
-		if (!order_put(elements[i].id, i + 1))
+		if (!elements_put(elements[i].id, i + 1))
 			control_full("too many elements");
 	}
 	for (uint32_t i = 0; i < request->nsites; i++)
-		if (!order_set_site(sites[i].site, sites[i].element + 1))
+		if (!elements_set_site(sites[i].site, sites[i].element + 1))
 			control_full("too many sites");
 }
 
@@ -74,7 +74,7 @@ void vectors_thread_new(struct control_thread *t, const struct control_thread *p
 /* The elements (numbers from 1) that an operation belongs to. */
 static unsigned elements_of(const struct control_op *op, uint32_t ret[PER_EVENT])
 {
-	uint32_t number = op->site < order_nsites ? order_sites[op->site] : 0;
+	uint32_t number = elements_of_site(op->site);
 	unsigned n = 0;
 
 	if (rt_run->nthreads < 2)
@@ -86,11 +86,11 @@ static unsigned elements_of(const struct control_op *op, uint32_t ret[PER_EVENT]
 	}
 	if (!plait_vectors_sync(op->kind))
 		return 0;
-	number = number ? number : order_find(order_sync_element(op->object));
+	number = number ? number : elements_find(elements_of_sync(op->object));
 	if (number)
 		ret[n++] = number;
 	if (op->kind == PLAIT_EV_WAIT || op->kind == PLAIT_EV_WOKEN) {
-		number = order_find(order_sync_element(op->object2));
+		number = elements_find(elements_of_sync(op->object2));
 		if (number)
 			ret[n++] = number;
 	}

@@ -209,3 +209,11 @@ void rt_buffer_close(struct rt_thread *t)
 		rt_syscall(SYS_munmap, (long)b->window, WINDOW, 0, 0, 0, 0);
 	*b = (struct rt_buffer){ 0 };
 }
+
+void *rt_reserve_memory(size_t n, int flags)
+{
+	long p = rt_syscall(SYS_mmap, 0, (long)n, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+
+	return p < 0 && p > -4096 ? NULL : (void *)p;
+}

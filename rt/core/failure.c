@@ -5,9 +5,7 @@
  * fault again (or the signal is sent again), so that the target dies as it would have died alone,
  * core dump and exit status included. assert() and abort() are taken over to get their text and the
  * frames of the caller; libc's functions then do what they always do. */
-#include "rt/control/again.h"
-#include "rt/interpose/interpose.h"
-#include "rt/modes/order.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 
 #include <dlfcn.h>
@@ -24,15 +22,17 @@
 static void (*real_assert_fail)(const char *, const char *, unsigned, const char *);
 static void (*real_abort)(void);
 
-/* Frame pointers, as long as they look like frames of this thread's stack. */
-static uint32_t walk_frames(uint64_t pc, uint64_t fp, uint64_t *frames, uint32_t max)
+bool (*rt_on_fault)(int signal, uint64_t *address);
+uint64_t (*rt_true_pc)(uint64_t pc);
+void (*rt_on_death)(int wait_status);
+
+/* Frame pointers, as long as they look like frames of that thread's stack. */
+uint32_t rt_walk_frames(uint32_t thread, uint64_t fp, uint64_t *frames, uint32_t max)
 {
-	const struct plait_thread_info *info = &rt_run->threads[rt_self()->index];
+	const struct plait_thread_info *info = &rt_run->threads[thread];
 	uint64_t low = info->stack_low, high = info->stack_low + info->stack_size;
 	uint32_t n = 0;
 
-	if (pc && n < max)
-		frames[n++] = pc;
 	while (n < max && fp >= low && fp + 16 <= high && fp % 8 == 0) {
 		const uint64_t *frame = (const uint64_t *)fp;
 
@@ -60,22 +60,21 @@ static bool in_hook(uint64_t pc)
 /* The first frame is where it happened, the others are return addresses. */
 static uint32_t walk_failure(uint64_t pc, uint64_t fp, uint64_t *frames, uint32_t max)
 {
-	uint32_t n;
+	uint32_t thread = rt_self()->index, n;
 
-	pc = order_hot_pc(pc);
-	if (!in_hook(pc))
-		return walk_frames(pc, fp, frames, max);
-	for (n = walk_frames(0, fp, frames, max); n > 1 && in_hook(frames[0]); n--)
+	if (rt_true_pc)
+		pc = rt_true_pc(pc);
+	if (!in_hook(pc)) {
+		n = pc != 0; /* 0: it jumped there, and the caller is the first frame */
+		frames[0] = pc;
+		return n + rt_walk_frames(thread, fp, frames + n, max - n);
+	}
+	for (n = rt_walk_frames(thread, fp, frames, max); n > 1 && in_hook(frames[0]); n--)
 		for (uint32_t i = 1; i < n; i++)
 			frames[i - 1] = frames[i];
 	if (n)
 		frames[0]--; /* in the call, not behind it */
 	return n;
-}
-
-uint32_t rt_backtrace(uint64_t *frames, uint32_t max)
-{
-	return walk_frames(0, (uint64_t)__builtin_frame_address(0), frames, max);
 }
 
 static uint64_t open_values(const struct rt_values *v)
@@ -138,15 +137,16 @@ static void on_fatal_signal(int signal, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
 	bool sent = info->si_code <= 0 || signal == SIGABRT;
+	uint64_t address = sent ? 0 : (uint64_t)info->si_addr;
 	struct sigaction action = { .sa_handler = SIG_DFL };
 
-	if (signal == SIGSEGV && !sent && rt_graph_fault((uint64_t)info->si_addr))
+	if (!sent && rt_on_fault && rt_on_fault(signal, &address))
 		return;
 	fail(signal == SIGABRT ? PLAIT_OUTCOME_ASSERT : PLAIT_OUTCOME_SIGNAL, signal, info->si_code,
-	     sent ? NULL : (void *)rt_graph_address((uint64_t)info->si_addr),
-	     signal == SIGABRT ? "aborted" : NULL, (uint64_t)uc->uc_mcontext.gregs[REG_RIP],
-	     (uint64_t)uc->uc_mcontext.gregs[REG_RBP]);
-	again_end(signal);
+	     (void *)address, signal == SIGABRT ? "aborted" : NULL,
+	     (uint64_t)uc->uc_mcontext.gregs[REG_RIP], (uint64_t)uc->uc_mcontext.gregs[REG_RBP]);
+	if (rt_on_death)
+		rt_on_death(signal);
 	real.sigaction(signal, &action, NULL);
 	if (sent) /* it is blocked now and arrives when this handler returns */
 		rt_syscall(SYS_tgkill, getpid(), rt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), signal,

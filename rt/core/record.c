@@ -1,11 +1,9 @@
 /* rt/core/record.c - events into buffers; the fast path is in record.h, the layouts in events.def. */
 #include "rt/core/record.h"
 
-#include "rt/modes/order.h"
-
 bool rt_recording;
 bool rt_writing;
-bool rt_ordering;
+void (*rt_on_sync)(uint32_t kind, uint32_t site, const void *object, const void *object2);
 bool rt_stepping;
 uint64_t rt_steps;
 uint64_t rt_tsc0;
@@ -95,8 +93,8 @@ void rt_record_sa_r(uint32_t kind, uint32_t site, const void *object, int result
 	struct rt_thread *t = rt_self();
 	uint8_t *p, *q;
 
-	if (unlikely(rt_ordering))
-		order_sync(kind, site, object, NULL);
+	if (unlikely(rt_on_sync != NULL))
+		rt_on_sync(kind, site, object, NULL);
 	if (!rt_recording || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);
@@ -138,8 +136,8 @@ void rt_record_sa_n(uint32_t kind, uint32_t site, const void *object, uint64_t n
 		      kind == PLAIT_EV_ONCE_BEGIN || kind == PLAIT_EV_ONCE_END ||
 		      kind == PLAIT_EV_ONCE_PASS;
 
-	if (unlikely(rt_ordering))
-		order_sync(kind, site, object, NULL);
+	if (unlikely(rt_on_sync != NULL))
+		rt_on_sync(kind, site, object, NULL);
 	if (!rt_recording && !(always && rt_writing))
 		return;
 	switch (kind) {
@@ -161,8 +159,8 @@ void rt_record_wait(uint32_t kind, uint32_t site, const void *cond, const void *
 	struct rt_thread *t = rt_self();
 	uint8_t *p, *q;
 
-	if (unlikely(rt_ordering))
-		order_sync(kind, site, cond, mutex);
+	if (unlikely(rt_on_sync != NULL))
+		rt_on_sync(kind, site, cond, mutex);
 	if (!rt_recording || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);

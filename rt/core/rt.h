@@ -1,21 +1,33 @@
-/* rt/core/rt.h - inside libplait: what its files share.
+/* rt/core/rt.h - inside libplait: what all of its rooms share.
  *
- * Life inside somebody else's process: no malloc, no stdio, no exit; errno is saved around our own
- * system calls; whatever cannot be written is counted, the trace is marked, the target goes on.
+ * libplait lives in somebody else's process. It calls no malloc and no stdio, and never exits. It
+ * saves errno around its own system calls. What cannot be written is counted, the trace is marked,
+ * and the target goes on.
  *
- *	init.c       mode, run folder, variant, fork and exit handling
- *	thread.c     who is who: rt_self, names by birth order
- *	buffer.c     per-thread mapped files that survive everything
- *	record.c     events into buffers (record.h: the fast path)
- *	failure.c    fatal signals, assert()                 pcs.c   program counters as sites
- *	hooks.c      memory accesses of the full variant     path.c  branch bits of the path variant
- *	order.c      access vectors of modes order and block; order-patch.c puts the order variant's
- *hooks in alloc.c      allocation                              tsan.c  the -fsanitize=thread
- *interface signals.c    signals from thread to thread, under control keys.c       thread-specific
- *data at the end of a controlled thread graph.c      mode graph (graph-store.c: its files;
- *graph-hw.c: the model of caches) interpose.c  taking over libc's functions; sync-*.c, io.c,
- *time.c: the taken-over functions control/     the control engine (control.h is its interface to
- *the rest) */
+ * The rooms, and what each may include (scripts/lint checks it):
+ *
+ *	core/       this room: life of the process and its threads, records, failures
+ *	control/    the control engine; sees core
+ *	modes/      what instrumented code calls; sees core and control
+ *	interpose/  the taken-over functions of libc; sees core and control
+ *
+ * Core calls the rooms above it through the pointers at the end of this header. One file sees every
+ * room, because it starts them: core/init.c.
+ *
+ * The files of core:
+ *
+ *	init.c         mode, variant, fork and exit; starts the rooms
+ *	environment.c  the environment, and the options in it
+ *	folder.c       the run folder and its file `run`
+ *	modules.c      loaded modules and their site numbers
+ *	thread.c       who is who: rt_self, names by birth order
+ *	buffer.c       per-thread mapped files that survive everything
+ *	record.c       events into buffers (record.h: the fast path)
+ *	values.c       values of address-feeding loads, as blocks in a buffer
+ *	failure.c      fatal signals, assert(), abort()
+ *	pcs.c          program counters as sites
+ *	elements.c     which element of an access vector an event belongs to
+ *	real.h         libc's own functions, below our hooks (libc.def lists them) */
 #ifndef RT_CORE_RT_H
 #define RT_CORE_RT_H
 
@@ -89,8 +101,8 @@ static inline struct rt_thread *rt_self(void)
 }
 
 extern struct rt_thread rt_threads[PLAIT_MAX_THREADS]; /* by index */
-/* Whoever must not be recorded: threads after their end, beyond PLAIT_MAX_THREADS, during rt_init.
- * Its depth is never 0. */
+/* Stands for threads that must not be recorded: after their end, beyond PLAIT_MAX_THREADS, and
+ * during rt_init. Its depth is never 0. */
 extern struct rt_thread rt_nobody;
 
 /* thread.c. A child is named while its parent creates it: index and ordinal are fixed before the
@@ -110,15 +122,25 @@ void rt_finish(int status);
  * in the child, start a new run in folder `dir` (NULL: without a trace). */
 extern bool rt_server_fork;
 void rt_restart(const char *dir);
-/* Absolute path of the run folder, "" when there is none. */
-extern char rt_dir[];
-/* An environment variable, even before libc has set up environ. */
+
+/* environment.c. An environment variable, even before libc has set up environ. */
 const char *rt_getenv(const char *name);
-/* Bring the table of loaded modules up to date (takes the loader's lock). */
-void rt_note_modules(void);
-/* Options of $UNPLAIT_OPTIONS. */
+/* Options of $UNPLAIT_OPTIONS: "name" or "name=value", with commas between them. */
+void rt_options_read(void);
 bool rt_option(const char *name);
-const char *rt_option_value(const char *name); /* NULL = absent; points into the environment copy */
+const char *rt_option_value(const char *name); /* NULL: absent; valid until the next call */
+
+/* folder.c. Absolute path of the run folder, "" when there is none. */
+extern char rt_dir[];
+/* Create or take over a run folder and set rt_run. False: nothing can be recorded. */
+bool rt_folder_open(const char *dir);
+void rt_folder_forget(void); /* rt_run is the private dummy again */
+void rt_folder_finish(void); /* the last facts about the run */
+
+/* modules.c. Bring the table of loaded modules up to date (takes the loader's lock). */
+void rt_note_modules(void);
+/* Number the sites of an instrumented module; 0: it is known already, or not ours to number. */
+uint32_t rt_module_new(const struct plait_module *module);
 
 /* buffer.c. At least n bytes of room, or NULL (nothing can be written; the loss is counted). */
 uint8_t *rt_buffer_room(struct rt_thread *t, size_t n);
@@ -126,6 +148,9 @@ void rt_buffer_close(struct rt_thread *t);
 /* Reserve the bytes [from, from + n) of a file, zeroed, so that storing into a mapping of them
  * cannot fail; false when there is no room. */
 bool rt_buffer_reserve(int fd, uint64_t from, uint64_t n);
+/* Zeroed memory that costs nothing until it is touched; NULL when there is none. flags: more of
+ * mmap's. */
+void *rt_reserve_memory(size_t n, int flags);
 
 /* record.c: one function per field layout. Each is a no-op unless this run records events
  * (rt_recording), and sets the thread's clock first. */
@@ -146,8 +171,6 @@ extern uint64_t rt_steps;
 /* Modes path and full, and control with the trace on: threads, allocation, texts and input are
  * written even where rt_recording is false. */
 extern bool rt_writing;
-/* Modes order and block: synchronisation goes to order_sync(). */
-extern bool rt_ordering;
 void rt_record_bytes(uint32_t kind, uint32_t site, const void *p, size_t n);
 void rt_record_stack(const void *low, size_t size);
 void rt_record_number(uint32_t kind, uint64_t n); /* SIGNAL_ENTER ... */
@@ -181,27 +204,16 @@ extern uint8_t rt_access;
 /* Mode graph: called before the access. */
 extern void (*rt_before_access)(uint32_t kind, const void *p, size_t size, uint32_t site);
 
-/* graph.c: mode graph, or control with option `graph`. */
-extern bool rt_graph;
-bool rt_graph_start(void); /* with the run folder open; false: no graph */
-/* Mode graph by words, with all that makes it quick? The graph variant does nothing else. */
-bool rt_graph_is_quick(void);
-/* An address that a look at the shadow may have failed at: the one that it was for. */
-uint64_t rt_graph_address(uint64_t address);
-/* A fault at an address: true when it was such a look, and will succeed now. Async-signal-safe. */
-bool rt_graph_fault(uint64_t address);
-void rt_graph_access(bool write, const void *p, size_t n, uint32_t site);
-void rt_graph_fresh(const void *p, size_t n); /* a newly allocated block */
-
-/* Fill in rt_run->failure (first caller wins) and record a FAILURE event. Async-signal-safe. */
-/* Modes path and full: keep the branch bits that other threads have not written yet. */
-void rt_save_bits(void);
+/* failure.c. Fill in rt_run->failure (the first caller wins) and record a FAILURE event.
+ * Async-signal-safe. */
 void rt_failure(enum plait_outcome_kind kind, int signal, int code, const void *address,
 		const char *text);
-/* Frame-pointer walk from the caller, bounded by the thread's stack. Returns the count. */
-uint32_t rt_backtrace(uint64_t *frames, uint32_t max);
-
-/* failure.c: handlers for fatal signals, and an alternate stack for this thread. */
+/* Modes path and full: keep the branch bits that other threads have not written yet. */
+void rt_save_bits(void);
+/* Return addresses from the frame pointer fp on, within the stack of that thread. Returns how many
+ * there are. */
+uint32_t rt_walk_frames(uint32_t thread, uint64_t fp, uint64_t *frames, uint32_t max);
+/* Handlers for fatal signals, and an alternate stack for this thread. */
 void rt_failure_init(void);
 void rt_failure_thread(void);
 struct sigaction;
@@ -225,5 +237,17 @@ __attribute__((always_inline)) static inline uint32_t rt_take_site(void)
 
 /* The raw system call, without errno. */
 long rt_syscall(long nr, long a, long b, long c, long d, long e, long f);
+
+/* ---- what the rooms above do when core meets it; NULL: nothing ---- */
+
+/* A synchronisation event, in its true place. object2: the mutex of a wait. Modes order, block. */
+extern void (*rt_on_sync)(uint32_t kind, uint32_t site, const void *object, const void *object2);
+/* A fault at *address. True: the access will succeed now. False: *address is what the program meant
+ * to access. Mode graph. */
+extern bool (*rt_on_fault)(int signal, uint64_t *address);
+/* Where the program has the instruction that runs at pc, which may be a patched copy. Mode order. */
+extern uint64_t (*rt_true_pc)(uint64_t pc);
+/* A fatal signal has been noted, and the process is about to die of it. Mode control. */
+extern void (*rt_on_death)(int wait_status);
 
 #endif

@@ -6,7 +6,7 @@
  *
  * The end of a thread is seen through a thread-specific key: its destructor asks to be called again
  * until the last round, so that destructors with instrumented code come before it. */
-#include "rt/interpose/interpose.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 
 #include <limits.h>

@@ -3,8 +3,7 @@
  * libc makes every thread change its identity, by a signal that each of them answers. With fibers
  * there is one kernel thread, libc believes in the others, and would ask them for ever: so the
  * system call alone is made, for the one there is. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -12,7 +11,7 @@
 
 static bool one_thread(void)
 {
-	return control_active && !control.current->gate.native;
+	return control_has_fibers();
 }
 
 static int result(long r)

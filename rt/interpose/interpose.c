@@ -16,7 +16,7 @@
 #define BINDING ".weak "
 #endif
 
-struct interpose_real real;
+struct real_functions real;
 
 /* The pointers the jumps go through. Hidden, not static: the assembler must find them. */
 #define INTERPOSE(ret, name, params)                                                               \
@@ -25,7 +25,7 @@ struct interpose_real real;
 	__asm__(".pushsection .text\n\t" BINDING #name "\n\t.type " #name ", @function\n" #name    \
 		":\n\tjmp *interpose_" #name "(%rip)\n\t.size " #name ", .-" #name                 \
 		"\n\t.popsection");
-#include "rt/interpose/interpose.def"
+#include "rt/core/libc.def"
 #undef INTERPOSE
 
 #ifdef INTERPOSE_STRONG
@@ -75,7 +75,7 @@ void interpose_init(enum interpose_wish wish)
 		interpose_##name = real.name;
 #define INTERPOSE(ret, name, params)	  TAKE(ret, name, params, wish == INTERPOSE_ALL)
 #define INTERPOSE_LIFE(ret, name, params) TAKE(ret, name, params, wish != INTERPOSE_NONE)
-#include "rt/interpose/interpose.def"
+#include "rt/core/libc.def"
 #undef INTERPOSE
 #undef TAKE
 }

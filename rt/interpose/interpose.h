@@ -1,6 +1,6 @@
 /* rt/interpose/interpose.h - taking over libc's functions.
  *
- * For each line of interpose.def, libplait exports the function's own name as one instruction,
+ * For each line of libc.def, libplait exports the function's own name as one instruction,
  * `jmp *fn`, where fn is `hook_NAME` at first. Where the mode needs no hook (off: none; path: none
  * but threads and ways out) rt_init points fn at libc's function itself, which costs one
  * predictable jump and nothing else.
@@ -9,35 +9,7 @@
 #ifndef RT_INTERPOSE_INTERPOSE_H
 #define RT_INTERPOSE_INTERPOSE_H
 
-#include <grp.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sched.h>
-#include <semaphore.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/select.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/timerfd.h>
-#include <sys/types.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
-#include <threads.h>
-#include <time.h>
-
-struct interpose_real {
-#define INTERPOSE(ret, name, params) ret(*name) params;
-#include "rt/interpose/interpose.def"
-#undef INTERPOSE
-};
-
-extern struct interpose_real real;
+#include "rt/core/real.h"
 
 /* Resolve `real`, and get out of the way where our hooks are not wanted. */
 enum interpose_wish {
@@ -46,13 +18,9 @@ enum interpose_wish {
 	INTERPOSE_ALL,
 };
 void interpose_init(enum interpose_wish wish);
-
-/* signal.c: the handler that the target has installed, false = none; and call it. What came from
- * outside may be anywhere: nothing in its handler is a scheduling point. */
-bool signal_handler(int number, struct sigaction *ret);
-bool signal_ignored(int number);
-void signal_run(int number, siginfo_t *info, void *context, bool from_outside);
-void signals_jumped(const struct __jmp_buf_tag *env); /* signals.c: a longjmp is about to happen */
+/* Mode control: get ready, and what the engine asks of us. */
+void interpose_control_init(void);
+extern const struct control_world interpose_world;
 
 /* First line of every hook: libc's functions are known. */
 void interpose_early(void);
@@ -65,7 +33,7 @@ void interpose_early(void);
 int __pthread_key_create(pthread_key_t *, void (*)(void *)); /* no header has it */
 
 #define INTERPOSE(ret, name, params) ret hook_##name params;
-#include "rt/interpose/interpose.def"
+#include "rt/core/libc.def"
 #undef INTERPOSE
 
 #endif

@@ -5,8 +5,7 @@
  * called and does not block. If nobody else can run, we really wait for the outside world. Pipes
  * and socket pairs made by the target are known: when only they are waited for, nothing
  * outside can help, and it is a deadlock. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 
@@ -94,11 +93,8 @@ void io_done(void)
 
 static bool trusted(const struct control_thread *t)
 {
-	if (!control.io_trust || looks[t->task.id].epoch != io_epoch ||
-	    ++looks[t->task.id].age > TRUST)
-		return false;
-	control.io_trusted = true;
-	return true;
+	return looks[t->task.id].epoch == io_epoch && ++looks[t->task.id].age <= TRUST &&
+	       control_trusts();
 }
 
 static bool looked(const struct control_thread *t, bool ready)
@@ -143,12 +139,13 @@ static size_t outside(const struct control_thread *t, struct pollfd *set, size_t
 	return 0;
 }
 
-bool io_wait(void)
+/* A replay waits for the thread that a decision names; the first run waits for anybody. */
+bool io_wait(const struct control_thread *one)
 {
 	struct pollfd set[POLL_SET];
-	size_t i, n = 0;
+	size_t i, n = one ? outside(one, set, POLL_SET) : 0;
 
-	for (i = 0; i < control_nthreads(); i++) {
+	for (i = 0; !one && i < control_nthreads(); i++) {
 		const struct control_thread *t = control_thread_at(i);
 
 		if (t->rt && !t->ended)
@@ -156,18 +153,8 @@ bool io_wait(void)
 	}
 	if (!n)
 		return false;
-	control_note(PLAIT_UNCONTROLLED_IO);
-	rt_syscall(SYS_poll, (long)set, (long)n, -1, 0, 0, 0);
-	return true;
-}
-
-bool io_wait_for(const struct control_thread *t)
-{
-	struct pollfd set[POLL_SET];
-	size_t n = outside(t, set, POLL_SET);
-
-	if (!n)
-		return false;
+	if (!one)
+		control_note(PLAIT_UNCONTROLLED_IO);
 	rt_syscall(SYS_poll, (long)set, (long)n, -1, 0, 0, 0);
 	return true;
 }

@@ -3,8 +3,7 @@
  * libc runs the destructors of a thread in code that ends with the kernel thread. A fiber
  * has none, so a controlled thread does the same here, in libc's order: first C++ thread_local
  * objects, then up to four rounds over the keys. For that the destructors must be known. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,6 +1,5 @@
 /* rt/interpose/process.c - processes, cancellation, and memory that is given back. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 
@@ -40,8 +39,7 @@ pid_t hook_fork(void)
 	control_note(PLAIT_UNCONTROLLED_FORK);
 	pid = real.fork();
 	if (pid == 0) {
-		control_active = false;
-		control.quick_until = 0;
+		control_stop();
 		return 0;
 	}
 	io_forked();
@@ -64,7 +62,7 @@ void hook_free(void *p)
 	}
 	if (unlikely(birth_owns(p)))
 		return;
-	if (p && control_self() && !(control.area->flags & PLAIT_CONTROL_NO_POISON)) {
+	if (p && control_self() && !control_asked(PLAIT_CONTROL_NO_POISON)) {
 		size_t n = malloc_usable_size(p);
 
 		memset(p, POISON, n < POISON_MAX ? n : POISON_MAX);

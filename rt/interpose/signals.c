@@ -14,8 +14,7 @@
  * What a signalfd waits for is left to the kernel, which then holds it pending. Signals that come
  * from outside go to the carrier as the kernel sees fit; a handler that runs that way is noted, and
  * nothing in it is a scheduling point. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 
@@ -57,14 +56,14 @@ static long process_id(void)
 void signals_reset(void)
 {
 	nqueued = 0;
-	control.signals = by_signalfd = 0;
+	control_signals = by_signalfd = 0;
 }
 
 /* ---- the queue ---- */
 
 static uint64_t *pending_at(uint32_t thread)
 {
-	return thread ? &control_thread_at(thread - 1)->signals : &control.signals;
+	return thread ? &control_thread_at(thread - 1)->signals : &control_signals;
 }
 
 static int enqueue(const struct queued *q)
@@ -125,7 +124,6 @@ static void run_handler(struct control_thread *me, const struct queued *q,
 				       .task_op = me->task.op,
 				       .released = me->released,
 				       .timed_out = me->timed_out,
-				       .wait_order = me->wait_order,
 				       .next = me->outer };
 	siginfo_t info = info_of(q);
 	uint64_t mask = me->signal_mask;
@@ -142,7 +140,7 @@ static void run_handler(struct control_thread *me, const struct queued *q,
 	me->signal_mask |= bits_of(&action->sa_mask);
 	if (!(action->sa_flags & SA_NODEFER))
 		me->signal_mask |= bit_of(q->number);
-	signal_run(q->number, &info, &context, false);
+	handlers_run(q->number, &info, &context, false);
 	me->signal_mask = mask;
 	me->rt->depth = depth;
 	me->outer = outer.next;
@@ -150,7 +148,6 @@ static void run_handler(struct control_thread *me, const struct queued *q,
 	me->task.op = outer.task_op;
 	me->released = outer.released;
 	me->timed_out = outer.timed_out;
-	me->wait_order = outer.wait_order;
 	me->frame = frame;
 	errno = saved;
 }
@@ -164,7 +161,7 @@ bool signals_deliver(struct control_thread *me)
 
 	if (!dequeue(me, ~me->signal_mask, &q))
 		return false;
-	if (!signal_handler(q.number, &action)) {
+	if (!handlers_find(q.number, &action)) {
 		signals_send(q.thread ? me : NULL, q.number, q.code, q.value);
 		return true;
 	}
@@ -189,13 +186,13 @@ static bool ignored(int number)
 {
 	struct sigaction action;
 
-	return signal_ignored(number) ||
-	       (usually_ignored(number) && !signal_handler(number, &action));
+	return handlers_ignored(number) ||
+	       (usually_ignored(number) && !handlers_find(number, &action));
 }
 
 static bool takes(const struct control_thread *t, int number)
 {
-	return t->rt && !t->ended && t != control.timers && !(t->signal_mask & bit_of(number));
+	return t->rt && !t->ended && t != control_timers && !(t->signal_mask & bit_of(number));
 }
 
 static bool somebody_takes(int number)
@@ -212,7 +209,7 @@ bool signals_lethal(int number)
 {
 	struct sigaction action;
 
-	return somebody_takes(number) && !ignored(number) && !signal_handler(number, &action);
+	return somebody_takes(number) && !ignored(number) && !handlers_find(number, &action);
 }
 
 int signals_send(struct control_thread *t, int number, int code, union sigval value)
@@ -226,7 +223,7 @@ int signals_send(struct control_thread *t, int number, int code, union sigval va
 	control_changed();
 	if (blocked && (by_signalfd & bit_of(number)))
 		return (int)-rt_syscall(SYS_kill, process_id(), number, 0, 0, 0, 0);
-	if (blocked || signal_handler(number, &action))
+	if (blocked || handlers_find(number, &action))
 		return enqueue(&q);
 	if (ignored(number))
 		return 0;
@@ -259,7 +256,7 @@ static int send_at_point(struct control_thread *me, uint32_t site, struct contro
 
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_INPUT,
 						.site = site,
-						.object = t ? (void *)t : (void *)&control.signals,
+						.object = t ? (void *)t : (void *)&control_signals,
 						.writes = true });
 	if (t && t->ended)
 		return ESRCH;
@@ -364,7 +361,7 @@ int hook_raise(int number)
 	HOOK_ENTER;
 	plait_call_site = 0;
 	if (!me || number <= 0 || number >= _NSIG ||
-	    (!signal_handler(number, &action) && !(me->signal_mask & bit_of(number))))
+	    (!handlers_find(number, &action) && !(me->signal_mask & bit_of(number))))
 		return real.raise(number);
 	signals_send(me, number, SI_TKILL, (union sigval){ 0 });
 	while (signals_deliver(me))
@@ -434,7 +431,7 @@ int hook_sigpending(sigset_t *set)
 	r = real.sigpending(set);
 	if (!me || r)
 		return r;
-	bits = bits_of(set) | me->signals | control.signals;
+	bits = bits_of(set) | me->signals | control_signals;
 	memcpy(set, &bits, sizeof(bits));
 	return 0;
 }
@@ -458,7 +455,7 @@ static bool signal_pending(const struct control_thread *t)
 	uint64_t pending = 0, wanted = bits_of(t->op.object2);
 
 	rt_syscall(SYS_rt_sigpending, (long)&pending, 8, 0, 0, 0, 0);
-	return (pending | t->signals | control.signals) & wanted;
+	return (pending | t->signals | control_signals) & wanted;
 }
 
 static const struct control_wait signal_wait = { "for a signal", signal_pending, NULL,

@@ -6,9 +6,7 @@
  *
  * On request a wait may be woken by nobody: that is decided when it begins, one time in eight; when
  * it then takes place is up to the schedule. */
-#include "rt/control/constraints.h"
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 #include "sched/sync.h"
@@ -39,10 +37,10 @@ static const struct control_wait woken_wait = { "for a condition variable", woke
 
 static bool spurious(struct control_thread *me)
 {
-	if (!(control.area->flags & PLAIT_CONTROL_SPURIOUS))
+	if (!control_asked(PLAIT_CONTROL_SPURIOUS))
 		return false;
 	/* a systematic search tries each alternative: two are enough */
-	return control_choose(me, control.area->flags & PLAIT_CONTROL_LOG ? 2 : 8) == 1;
+	return control_choose(me, control_asked(PLAIT_CONTROL_LOG) ? 2 : 8) == 1;
 }
 
 static int wait_controlled(struct control_thread *me, uint32_t site, pthread_cond_t *c,
@@ -53,7 +51,7 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 	int r;
 
 	if (sync_mutex_is_dead(mutex))
-		control_misuse(me, "wait with a mutex that was destroyed or freed", m);
+		control_misuse("wait with a mutex that was destroyed or freed", m);
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_WAIT,
 						.site = site,
 						.object = c,
@@ -66,7 +64,6 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 	control_changed();
 	rt_record_wait(PLAIT_EV_WAIT, site, c, m, 0);
 	me->released = spurious(me);
-	me->wait_order = ++control.wait_order;
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_WOKEN,
 						.site = site,
 						.object = c,
@@ -78,7 +75,7 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 	r = me->released ? 0 : ETIMEDOUT;
 	me->released = false;
 	if (sync_mutex_is_dead(mutex))
-		control_misuse(me, "woken with a mutex that was destroyed or freed", m);
+		control_misuse("woken with a mutex that was destroyed or freed", m);
 	sync_mutex_restore(mutex, me->task.id + 1, count);
 	control_changed();
 	rt_record_wait(PLAIT_EV_WOKEN, site, c, m, r);
@@ -166,7 +163,7 @@ static void signal_controlled(struct control_thread *me, uint32_t site, pthread_
 				  .kind = kind, .site = site, .object = c, .writes = true });
 	for (i = 0; i < control_nthreads(); i++)
 		waiting += waits_for(control_thread_at(i), c) != NULL;
-	all |= control.area->nconstraints && constraints_broadcast(me);
+	all |= control_wakes_all(me);
 	chosen = all ? 0 : control_choose(me, waiting);
 	for (i = 0; i < control_nthreads(); i++) {
 		bool *released = waits_for(control_thread_at(i), c);

@@ -2,8 +2,7 @@
  *
  * libstdc++ builds atomic wait, latch, barrier, semaphore and future on syscall(SYS_futex), so
  * libc's syscall() is taken over; everything but futexes passes through. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 

@@ -1,6 +1,5 @@
 /* rt/interpose/sync-misc.c - semaphores, barriers, once; the state machines are in sched/sync.c. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 #include "sched/sync.h"

@@ -1,6 +1,5 @@
 /* rt/interpose/sync-mutex.c - mutexes and spinlocks; the state machines are in sched/sync.c. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 #include "sched/sync.h"
@@ -16,10 +15,10 @@ static struct sync_mutex *machine(pthread_mutex_t *m)
 	return (struct sync_mutex *)m;
 }
 
-static void check_alive(struct control_thread *me, pthread_mutex_t *m)
+static void check_alive(pthread_mutex_t *m)
 {
 	if (unlikely(sync_mutex_is_dead(machine(m))))
-		control_misuse(me, "use of a mutex that was destroyed or freed", m);
+		control_misuse("use of a mutex that was destroyed or freed", m);
 }
 
 static bool mutex_ready(const struct control_thread *t)
@@ -73,14 +72,14 @@ static int lock_controlled(struct control_thread *me, uint32_t site, pthread_mut
 {
 	int r = ETIMEDOUT;
 
-	check_alive(me, m);
+	check_alive(m);
 	if (control_point(me, &(struct control_op){ .kind = PLAIT_EV_LOCK,
 						    .site = site,
 						    .object = m,
 						    .writes = true,
 						    .wait = &mutex_wait,
 						    .deadline = deadline })) {
-		check_alive(me, m); /* it may have been destroyed while we waited */
+		check_alive(m); /* it may have been destroyed while we waited */
 		r = sync_mutex_lock(machine(m), me->task.id + 1);
 		note_robust(me, machine(m), r);
 		control_changed();
@@ -143,12 +142,12 @@ int hook_pthread_mutex_trylock(pthread_mutex_t *m)
 	HOOK_ENTER;
 	site = rt_take_site();
 	if (me) {
-		check_alive(me, m);
+		check_alive(m);
 		control_point(me, &(struct control_op){ .kind = PLAIT_EV_TRYLOCK,
 							.site = site,
 							.object = m,
 							.writes = true });
-		check_alive(me, m);
+		check_alive(m);
 		r = sync_mutex_trylock(machine(m), me->task.id + 1);
 		note_robust(me, machine(m), r);
 		if (r == EBUSY)
@@ -176,7 +175,7 @@ int hook_pthread_mutex_unlock(pthread_mutex_t *m)
 		rt_record_sa_r(PLAIT_EV_UNLOCK, site, m, 0);
 		return real.pthread_mutex_unlock(m);
 	}
-	check_alive(me, m);
+	check_alive(m);
 	control_step(me,
 		     &(struct control_op){
 			     .kind = PLAIT_EV_UNLOCK, .site = site, .object = m, .writes = true });
@@ -221,7 +220,7 @@ int hook_pthread_mutex_destroy(pthread_mutex_t *m)
 	HOOK_ENTER;
 	site = rt_take_site();
 	if (me) {
-		check_alive(me, m);
+		check_alive(m);
 		control_point(me, &(struct control_op){ .kind = PLAIT_EV_LOCK_DESTROY,
 							.site = site,
 							.object = m,

@@ -1,6 +1,5 @@
 /* rt/interpose/sync-rwlock.c - reader-writer locks; the state machine is in sched/sync.c. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 #include "sched/sync.h"

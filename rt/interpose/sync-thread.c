@@ -5,8 +5,7 @@
  * order in every run. A thread's end comes after its TLS destructors, which are user code and are
  * called by us (keys.c). Only main is ended by libc: seen by the destructor of a key of ours that
  * asks to be called again until the third round. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 
@@ -27,13 +26,12 @@ static void end_destructor(void *value)
 		control_thread_end(t);
 }
 
-void control_threads_init(void)
+void threads_init(void)
 {
 	real.pthread_key_create(&end_key, end_destructor);
-	keys_init();
 }
 
-void control_thread_arm(struct control_thread *t)
+void threads_watch_end(struct control_thread *t)
 {
 	pthread_setspecific(end_key, t);
 }
@@ -81,27 +79,17 @@ static int create_controlled(struct control_thread *me, uint32_t site, pthread_t
 	if (attr)
 		pthread_attr_getdetachstate(attr, &detach);
 	t->detached = detach == PTHREAD_CREATE_DETACHED;
-	t->gate.native = me->gate.native;
 	t->gate.body = controlled_body;
 	t->gate.end = controlled_end;
-	t->gate.arg = t;
-	/* libc allocates now, and a malloc of the program's own takes locks: not under control, as
-	 * the new thread cannot run yet, and most threads are made without it (birth_warm) */
-	me->rt->depth++;
-	r = birth_thread(&t->gate, t->task.id, &t->handle, attr);
-	me->rt->depth--;
-	if (r) {
-		control_thread_drop(t);
+	r = control_thread_birth(me, t, attr);
+	if (r)
 		return r;
-	}
 	*handle = t->handle;
-	control.area->slots = birth_used();
-	control_changed();
 	rt_record_thread(PLAIT_EV_FORK, site, t->rt->index, 0);
 	return 0;
 }
 
-struct control_thread *control_thread_own(struct control_thread *me, void *(*start)(void *))
+struct control_thread *threads_new_own(struct control_thread *me, void *(*start)(void *))
 {
 	struct control_thread *t;
 	sigset_t all, before;

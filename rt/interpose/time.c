@@ -1,7 +1,6 @@
 /* rt/interpose/time.c - sleeping and clocks. Under control time is virtual: it moves with the scheduling
  * points, jumps when everybody sleeps, and runs faster while a program polls it. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 

@@ -137,7 +137,7 @@ void graph_hw_access(struct graph_thread *g, bool write, uint64_t number, uint32
 	while (__atomic_test_and_set(&model_lock, __ATOMIC_ACQUIRE))
 		rt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 	if (!g->cache_model)
-		g->cache_model = graph_memory(nsets * nways * sizeof(struct line));
+		g->cache_model = rt_reserve_memory(nsets * nways * sizeof(struct line), 0);
 	l = g->cache_model ? find(g, number) : NULL;
 	graph_header->operations++;
 	if (g->cache_model && (!l || (write && l->state == SHARED))) {

@@ -22,14 +22,6 @@ uint32_t graph_mask;
 static uint32_t nodes_room; /* nodes that the file has room for */
 static uint8_t grow_lock;
 
-void *graph_memory(size_t n)
-{
-	long p = rt_syscall(SYS_mmap, 0, (long)n, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p < 0 && p > -4096 ? NULL : (void *)p;
-}
-
 static bool graph_path(char *path, const char *name)
 {
 	size_t dir = strlen(rt_dir), n = strlen(name);
@@ -93,7 +85,7 @@ bool graph_open(void)
 
 struct graph_thread *graph_thread_new(uint32_t index)
 {
-	struct graph_thread *g = graph_memory(sizeof(*g));
+	struct graph_thread *g = rt_reserve_memory(sizeof(*g), 0);
 	char name[] = "g00000";
 
 	if (!g)
@@ -105,8 +97,8 @@ struct graph_thread *graph_thread_new(uint32_t index)
 	g->exact_bit = index < 15;
 	g->bit = (uint16_t)(1u << (index < 15 ? index : 15));
 	g->node_mask = g->edge_mask = 1023;
-	g->node_slots = graph_memory(1024 * sizeof(uint32_t));
-	g->edge_slots = graph_memory(1024 * sizeof(uint32_t));
+	g->node_slots = rt_reserve_memory(1024 * sizeof(uint32_t), 0);
+	g->edge_slots = rt_reserve_memory(1024 * sizeof(uint32_t), 0);
 	g->edges = map_file(name, PLAIT_GRAPH_EDGES * sizeof(struct plait_graph_edge));
 	g->edges_room = STEP / sizeof(struct plait_graph_edge);
 	return g->node_slots && g->edge_slots && g->edges ? g : NULL;
@@ -151,7 +143,7 @@ static uint32_t new_node(struct graph_thread *g, uint32_t site, uint32_t context
 
 static void grow_nodes(struct graph_thread *g)
 {
-	uint32_t mask = g->node_mask * 2 + 1, *slots = graph_memory((mask + 1ull) * 4);
+	uint32_t mask = g->node_mask * 2 + 1, *slots = rt_reserve_memory((mask + 1ull) * 4, 0);
 
 	if (!slots)
 		return;
@@ -205,7 +197,7 @@ uint32_t graph_node_of(struct graph_thread *g, uint32_t site, uint32_t context)
 
 static void grow_edges(struct graph_thread *g)
 {
-	uint32_t mask = g->edge_mask * 2 + 1, *slots = graph_memory((mask + 1ull) * 4);
+	uint32_t mask = g->edge_mask * 2 + 1, *slots = rt_reserve_memory((mask + 1ull) * 4, 0);
 
 	if (!slots)
 		return;

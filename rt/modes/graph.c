@@ -34,6 +34,7 @@
 
 #include "rt/core/record.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -49,7 +50,7 @@
 	  .own = OWN_OF_TWO,                                                                       \
 	  .want = 0x00010001 }
 
-bool rt_graph; /* collecting */
+bool rt_graph;
 __thread struct plait_shadow plait_shadow = SKIP_NOTHING;
 static uint8_t locks[LOCKS];
 static uint32_t shift;
@@ -399,15 +400,15 @@ static bool map_shadows(void)
 }
 
 /* What a program may have is shadowed: a fault elsewhere is one of the look that comes first. */
-uint64_t rt_graph_address(uint64_t address)
+static uint64_t meant(uint64_t address)
 {
 	return rt_graph && !is_shadowed(address) ? address ^ SHADOW_BIT : address;
 }
 
 /* A look has failed: is there memory that it was for? Two threads may come at once. */
-bool rt_graph_fault(uint64_t address)
+static bool make_shadow(uint64_t address)
 {
-	uint64_t a = rt_graph_address(address);
+	uint64_t a = meant(address);
 	unsigned char present;
 
 	if (a == address || a >> 47)
@@ -415,6 +416,14 @@ bool rt_graph_fault(uint64_t address)
 	if (rt_syscall(SYS_mincore, (long)(a & ~4095ull), 1, (long)&present, 0, 0, 0) < 0)
 		return false;
 	return is_shadowed(a) || map_shadows_of(a >> 40, (a >> 40) + 1) || is_shadowed(a);
+}
+
+static bool on_fault(int signal, uint64_t *address)
+{
+	if (signal == SIGSEGV && make_shadow(*address))
+		return true;
+	*address = meant(*address);
+	return false;
 }
 
 static uint32_t number(const char *option, uint32_t otherwise)
@@ -457,6 +466,7 @@ bool rt_graph_start(void)
 		graph_hw_init(bytes, number("hw-ways", 8));
 	memcpy(graph_header->magic, PLAIT_GRAPH_MAGIC, 8);
 	rt_before_access = before_access;
+	rt_on_fault = on_fault;
 	rt_graph = true;
 	return true;
 }

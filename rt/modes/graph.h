@@ -1,9 +1,24 @@
-/* rt/modes/graph.h - inside the graph collector: what graph.c, graph-store.c and graph-hw.c share. */
+/* rt/modes/graph.h - the graph collector: mode graph, or control with option `graph`.
+ *
+ *	graph.c        who wrote last, who has read since; edges between accesses
+ *	graph-store.c  its files: nodes and edges
+ *	graph-hw.c     the model of caches */
 #ifndef RT_MODES_GRAPH_H
 #define RT_MODES_GRAPH_H
 
 #include "rt/core/rt.h"
 #include "unplait/graph.h"
+
+/* ---- what the other files of libplait call ---- */
+
+extern bool rt_graph;	   /* collecting */
+bool rt_graph_start(void); /* with the run folder open; false: no graph */
+/* Mode graph by words, with all that makes it quick? The graph variant does nothing else. */
+bool rt_graph_is_quick(void);
+void rt_graph_access(bool write, const void *p, size_t n, uint32_t site);
+void rt_graph_fresh(const void *p, size_t n); /* a newly allocated block */
+
+/* ---- what the files of the collector share, and the fast path in the hooks ---- */
 
 /* Where the shadow of an address lies: one bit of the address flipped, and half of that. The places
  * where Linux puts the memory of programs, in units of 1 TB:
@@ -15,7 +30,7 @@
  *	54 to 57	44 to 47	22, 23		the program and its heap
  *	7c to 7f	6c to 6f	36, 37		all else
  *
- * A program that has memory elsewhere gets a shadow there at its first access (rt_graph_fault).
+ * A program that has memory elsewhere gets a shadow there at its first access (on_fault in graph.c).
  * Pages cost when touched. Instrumented code does the same sum: cc/instrument/shadow.c. */
 #define SHADOW_BIT (1ull << PLAIT_SHADOW_BIT)
 
@@ -99,7 +114,6 @@ struct plait_graph_edge *graph_add_edge(struct graph_thread *g, uint32_t src, ui
 					uint32_t sink, uint64_t sink_time);
 struct graph_thread *graph_thread_new(uint32_t index);
 bool graph_open(void);
-void *graph_memory(size_t n); /* zeroed, lazily; NULL */
 
 /* Push an event into a thread's context. With racy look-up two that come at once may leave one of
  * them: a lock for each communication costs more than all the rest of it. A context that is full of

@@ -23,7 +23,7 @@ static void after(uint32_t kind, const void *p, size_t size, uint32_t site, uint
 		  uint64_t value2)
 {
 	if (rt_access == RT_ACCESS_CONTROL)
-		control_after_access(kind, p, size, site, value,
+		control_after_access(p, site, value,
 				     plait_writes(kind) &&
 					     !(kind == PLAIT_EV_ATOMIC_RMW && value == value2));
 	else if (rt_access == RT_ACCESS_ORDER && rt_self_->held)

@@ -56,9 +56,7 @@ static void include(struct span *s, uint8_t *p)
 /* The slot of a place; 0: it is not recorded. */
 static uint32_t slot_of(const struct plait_order_place *p, uint32_t first_site)
 {
-	uint32_t site = first_site + p->site - 1;
-
-	return p->hot && site < order_nsites ? order_sites[site] : 0;
+	return p->hot ? elements_of_site(first_site + p->site - 1) : 0;
 }
 
 static void patch_one(const struct plait_order_place *place, uint32_t slot)

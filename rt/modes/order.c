@@ -47,9 +47,7 @@ _Static_assert(offsetof(struct order_slot, lock) == SLOT_LOCK &&
 	       "order-offsets.h");
 
 enum {
-	SITES_MAX = 1 << 22,
-	SLOTS_MAX = 1 << 16,
-	TABLE = 1 << 17,
+	SLOTS_MAX = ELEMENTS_MAX,
 	FIRST_WORDS = 12, /* a chunk of 64 bytes */
 	LAST_WORDS = (64 << 10) / 4 - 4,
 	SPINS = 200,	  /* then give the processor away */
@@ -63,14 +61,8 @@ enum {
 #define WINDOW_FIRST (64ull << 10)
 #define WINDOW_LAST  (4ull << 20)
 
-uint32_t *order_sites;
-uint32_t order_nsites;
-
 struct order_slot *order_slots;
 static uint32_t nslots;
-static struct entry {
-	uint32_t element, number; /* number 0: free */
-} *table;
 static uint32_t table_lock, file_lock;
 static bool have_profile, all_sync, can_keep;
 
@@ -78,14 +70,6 @@ static struct plait_vectors_header *header;
 static uint8_t *window, *window_end;
 static uint64_t window_offset, window_size;
 static char path[4200]; /* of the file */
-
-static void *reserve_memory(size_t size, int flags)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
 
 /* ---- locks ---- */
 
@@ -189,69 +173,6 @@ static void unlock(uint32_t *word)
 	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
 }
 
-/* ---- elements and their numbers ---- */
-
-static struct entry *find(uint32_t element)
-{
-	uint32_t i = element * 0x9e3779b1u >> 15;
-
-	while (table[i % TABLE].number && table[i % TABLE].element != element)
-		i++;
-	return &table[i % TABLE];
-}
-
-static bool tables(void)
-{
-	if (!order_sites)
-		order_sites = reserve_memory(SITES_MAX * sizeof(*order_sites), 0);
-	if (!table)
-		table = reserve_memory(TABLE * sizeof(*table), 0);
-	return order_sites && table;
-}
-
-bool order_set_site(uint32_t site, uint32_t number)
-{
-	if (!tables() || site >= SITES_MAX)
-		return false;
-	order_sites[site] = number;
-	if (site >= order_nsites)
-		order_nsites = site + 1;
-	return true;
-}
-
-uint32_t order_find(uint32_t element)
-{
-	return table ? __atomic_load_n(&find(element)->number, __ATOMIC_ACQUIRE) : 0;
-}
-
-bool order_put(uint32_t element, uint32_t number)
-{
-	struct entry *e;
-
-	if (!tables() || number >= SLOTS_MAX)
-		return false;
-	e = find(element);
-	e->element = element;
-	__atomic_store_n(&e->number, number, __ATOMIC_RELEASE);
-	return true;
-}
-
-void order_clear(void)
-{
-	if (order_sites)
-		memset(order_sites, 0, order_nsites * sizeof(*order_sites));
-	if (table)
-		memset(table, 0, TABLE * sizeof(*table));
-	order_nsites = 0;
-}
-
-uint32_t order_sync_element(const void *object)
-{
-	const struct plait_module_info *m = &rt_run->modules[0];
-
-	return plait_vectors_sync_element((uint64_t)object, m->load_address, m->low, m->high);
-}
-
 /* ---- the file ---- */
 
 static bool set_path(void)
@@ -333,19 +254,19 @@ static bool grow(struct order_slot *s)
 /* The slot of an element, added when new; 0 when there is no room. */
 static uint32_t slot_number(uint32_t element)
 {
-	uint32_t number = order_find(element);
+	uint32_t number = elements_find(element);
 	struct order_slot *s;
 
 	if (number || !lock(&table_lock))
 		return number;
-	number = order_find(element);
+	number = elements_find(element);
 	if (!number && nslots + 1 < SLOTS_MAX) {
 		s = &order_slots[nslots + 1];
 		s->element = element;
 		s->keep_after = KEEP_AFTER;
 		if (grow(s)) {
 			number = ++nslots;
-			order_put(element, number);
+			elements_put(element, number);
 		}
 	}
 	unlock(&table_lock);
@@ -373,7 +294,7 @@ static void read_line(const char *p, const char *end)
 	if (end - p > 5 && !memcmp(p, "site ", 5)) {
 		p = number_at(p + 5, end, &site);
 		number_at(p, end, &element);
-		order_set_site(site, slot_number(element));
+		elements_set_site(site, slot_number(element));
 	} else if (end - p == 8 && !memcmp(p, "sync all", 8)) {
 		all_sync = true;
 	} else if (end - p > 5 && !memcmp(p, "sync ", 5)) {
@@ -410,12 +331,12 @@ void order_init(void)
 	const char *profile = rt_option_value("profile");
 
 	/* the order variant has 31 bits for the address of a slot */
-	order_slots = reserve_memory(SLOTS_MAX * sizeof(*order_slots), MAP_32BIT);
+	order_slots = rt_reserve_memory(SLOTS_MAX * sizeof(*order_slots), MAP_32BIT);
 	if (order_slots && order_can_patch())
 		plait_variant = PLAIT_VARIANT_ORDER;
 	if (!order_slots)
-		order_slots = reserve_memory(SLOTS_MAX * sizeof(*order_slots), 0);
-	if (!order_slots || !tables() || !set_path() || !map_window(WINDOW_FIRST))
+		order_slots = rt_reserve_memory(SLOTS_MAX * sizeof(*order_slots), 0);
+	if (!order_slots || !elements_init() || !set_path() || !map_window(WINDOW_FIRST))
 		return;
 	header = (struct plait_vectors_header *)window;
 	window += sizeof(*header);
@@ -429,20 +350,21 @@ void order_init(void)
 	can_keep = rt_syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0,
 			      0) == 0;
 	rt_access = RT_ACCESS_ORDER;
-	rt_ordering = true;
+	rt_on_sync = order_sync;
+	rt_true_pc = order_hot_pc;
 }
 
 void order_module(const struct plait_module *module, uint32_t first_site)
 {
 	static uint32_t base; /* of this module's elements */
 
-	if (!rt_ordering)
+	if (!rt_on_sync)
 		return;
 	if (!have_profile && rt_mode == PLAIT_MODE_ORDER)
 		for (uint32_t i = 0; i < module->nsites && module->element_of_site; i++)
 			if (module->element_of_site[i] != UINT32_MAX)
-				order_set_site(first_site + i,
-					       slot_number(base + module->element_of_site[i]));
+				elements_set_site(first_site + i,
+						  slot_number(base + module->element_of_site[i]));
 	base += module->nelements;
 	order_patch(module, first_site);
 }
@@ -519,7 +441,7 @@ void order_forked(void)
 
 static void sync_entry(uint32_t element)
 {
-	uint32_t number = all_sync ? slot_number(element) : order_find(element);
+	uint32_t number = all_sync ? slot_number(element) : elements_find(element);
 	struct order_slot *s = number ? order_enter_slot(&order_slots[number], ORDER_ONCE) : NULL;
 
 	if (s)
@@ -528,7 +450,7 @@ static void sync_entry(uint32_t element)
 
 void order_sync(uint32_t kind, uint32_t site, const void *object, const void *object2)
 {
-	uint32_t number = site < order_nsites ? order_sites[site] : 0;
+	uint32_t number = elements_of_site(site);
 	struct order_slot *s;
 
 	if (!plait_vectors_sync(kind) || rt_run->nthreads < 2)
@@ -538,8 +460,8 @@ void order_sync(uint32_t kind, uint32_t site, const void *object, const void *ob
 		if (s)
 			order_leave(s);
 	} else {
-		sync_entry(order_sync_element(object));
+		sync_entry(elements_of_sync(object));
 	}
 	if (object2)
-		sync_entry(order_sync_element(object2));
+		sync_entry(elements_of_sync(object2));
 }

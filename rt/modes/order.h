@@ -2,9 +2,8 @@
 #ifndef RT_MODES_ORDER_H
 #define RT_MODES_ORDER_H
 
+#include "rt/core/elements.h"
 #include "rt/modes/order-offsets.h"
-#include "rt/core/rt.h"
-#include "unplait/vectors.h"
 
 /* A recorded element. Whoever holds the lock appends to the vector and makes the access. A thread
  * that makes many accesses in a row keeps the lock, as the slot's owner: see order.c. */
@@ -21,9 +20,6 @@ struct order_slot {
 };
 _Static_assert(sizeof(struct order_slot) == 64, "one cache line");
 
-/* Slot number (from 1) of each site; 0: not recorded. */
-extern uint32_t *order_sites;
-extern uint32_t order_nsites;
 extern struct order_slot *order_slots; /* by number, from 1 */
 
 /* Modes order and block: read the profile, open the file. */
@@ -40,7 +36,7 @@ struct order_slot *order_enter_slot(struct order_slot *slot, uint32_t count);
 /* Most sites of a partial profile are not. */
 static inline bool order_records(uint32_t site)
 {
-	return site < order_nsites && order_sites[site];
+	return elements_of_site(site) != 0;
 }
 
 /* order-patch.c. Can the text of this process be changed? */
@@ -57,7 +53,7 @@ void order_enter_place(struct order_slot *slot, uint32_t count);
 /* Before and after the access. What enter returns goes to leave. */
 static inline struct order_slot *order_enter(uint32_t site)
 {
-	uint32_t number = likely(site < order_nsites) ? order_sites[site] : 0;
+	uint32_t number = elements_of_site(site);
 	struct rt_thread *t = rt_self_;
 	struct order_slot *s;
 	uint32_t *last;
@@ -86,13 +82,5 @@ static inline void order_leave(struct order_slot *slot)
 		__atomic_store_n(&slot->lock, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&rt_self_->held, NULL, __ATOMIC_RELEASE);
 }
-
-/* For the control engine too: a table of sites, and a number per element (0: unknown). */
-bool order_set_site(uint32_t site, uint32_t number);
-uint32_t order_find(uint32_t element);
-bool order_put(uint32_t element, uint32_t number);
-void order_clear(void);
-/* The element of a synchronisation object. */
-uint32_t order_sync_element(const void *object);
 
 #endif

@@ -1,4 +1,4 @@
-/* rt/interpose/signal.c - the target's signal handlers, marked as such.
+/* rt/interpose/handlers.c - the target's signal handlers, marked as such.
  *
  * A handler that the target installs is called through on_signal, which records SIGNAL_ENTER and
  * SIGNAL_LEAVE around it. What the target asks back is what it installed: our wrapper and the
@@ -8,8 +8,7 @@
  * A handler may leave by longjmp; the jump says that the handler is over. If it interrupted
  * libplait in the middle of a record, that thread's later events are lost (and counted): the record
  * cannot be finished. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@ static struct sigaction installed[_NSIG]; /* by the target */
 static bool known[_NSIG];
 static int lock;
 
-void signal_run(int number, siginfo_t *info, void *context, bool from_outside)
+void handlers_run(int number, siginfo_t *info, void *context, bool from_outside)
 {
 	struct rt_thread *t = rt_self_;
 	bool outer = t && t->in_signal;
@@ -46,7 +45,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
 	if (control_active)
 		control_note(PLAIT_UNCONTROLLED_SIGNAL);
-	signal_run(number, info, context, true);
+	handlers_run(number, info, context, true);
 }
 
 static void take_lock(sigset_t *saved)
@@ -76,13 +75,13 @@ static bool is_ignore(const struct sigaction *a)
 	return !(a->sa_flags & SA_SIGINFO) && a->sa_handler == SIG_IGN;
 }
 
-bool signal_handler(int number, struct sigaction *ret)
+bool handlers_find(int number, struct sigaction *ret)
 {
 	*ret = installed[number];
 	return known[number] && !is_default(ret) && !is_ignore(ret);
 }
 
-bool signal_ignored(int number)
+bool handlers_ignored(int number)
 {
 	return known[number] && is_ignore(&installed[number]);
 }

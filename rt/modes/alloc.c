@@ -1,8 +1,8 @@
-/* rt/core/alloc.c - allocation as the path and full variants see it.
+/* rt/modes/alloc.c - allocation as the path and full variants see it.
  *
  * A block's life is recorded inside its real life (ALLOC after the allocation, FREE before the
  * release), so that two blocks at one address never seem to live at once. */
-#include "rt/core/rt.h"
+#include "rt/modes/graph.h"
 
 #include <errno.h>
 #include <malloc.h>

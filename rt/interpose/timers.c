@@ -1,4 +1,4 @@
-/* rt/control/timers.c - alarms and timers in virtual time.
+/* rt/interpose/timers.c - alarms and timers in virtual time.
  *
  * A thread of our own stands for all of them: it sleeps until the earliest expires, and being
  * chosen is what makes it expire. When that happens among the steps of the others is thus a
@@ -12,8 +12,7 @@
  * A signal that would only end the process is a watchdog. It strikes when its time has really
  * passed, but it is no way to go on: threads that wait for each other under an alarm are a
  * deadlock. */
-#include "rt/control/control.h"
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/interpose/timeout.h"
 
 #include <errno.h>
@@ -61,7 +60,7 @@ void timers_reset(void)
 					    .clock = CLOCK_MONOTONIC,
 					    .notify = SIGEV_SIGNAL,
 					    .number = numbers[i] };
-	control.timers = NULL;
+	control_timers = NULL;
 }
 
 bool timers_patient(void)
@@ -227,10 +226,10 @@ static void set(struct timer *t, uint64_t deadline, uint64_t interval)
 	t->interval = interval;
 	t->overrun = 0;
 	control_changed();
-	if (!control.timers && deadline && me)
-		control.timers = control_thread_own(me, timers_main);
-	if (control.timers && control.timers->op.wait == &timer_wait)
-		control.timers->op.deadline = earliest();
+	if (!control_timers && deadline && me)
+		control_timers = threads_new_own(me, timers_main);
+	if (control_timers && control_timers->op.wait == &timer_wait)
+		control_timers->op.deadline = earliest();
 }
 
 static void set_spec(struct timer *t, bool absolute, const struct itimerspec *spec,

@@ -1,8 +1,9 @@
-/* rt/modes/values.c - values of address-feeding loads, mode path.
+/* rt/core/values.c - values of address-feeding loads, mode path.
  *
- * A program has more of these than of anything else that mode path writes. So they are no records:
- * instrumented code stores a value with as many bytes as it has, one after the other, into a block
- *of the thread's window (hooks.h has the five instructions). The block is one record, PATH_VALUES:
+ * Instrumented code stores the bytes of a value into an open block of the thread's window
+ * (hooks.h has the five instructions), because a program has more of these values than of anything
+ * else that mode path writes: a record each would cost too much. The block is one record,
+ * PATH_VALUES:
  *
  *	tag | used + 1, 0 while it is open | room | bytes
  *

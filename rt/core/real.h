@@ -1,0 +1,39 @@
+/* rt/core/real.h - libc's own functions, below our hooks.
+ *
+ * Inside libplait, call `real.NAME` wherever the plain name would run our own hook. Every function
+ * that libplait takes over has an entry (libc.def); interpose_init() resolves them all before any
+ * hook runs. */
+#ifndef RT_CORE_REAL_H
+#define RT_CORE_REAL_H
+
+#include <grp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+
+struct real_functions {
+#define INTERPOSE(ret, name, params) ret(*name) params;
+#include "rt/core/libc.def"
+#undef INTERPOSE
+};
+
+extern struct real_functions real;
+
+#endif

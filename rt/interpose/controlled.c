@@ -1,0 +1,24 @@
+/* rt/interpose/controlled.c - how the control engine calls the taken-over functions. */
+#include "rt/interpose/controlled.h"
+
+static void begin(void)
+{
+	signals_reset();
+	timers_reset();
+}
+
+void interpose_control_init(void)
+{
+	threads_init();
+	keys_init();
+}
+
+const struct control_world interpose_world = {
+	.begin = begin,
+	.watch_end = threads_watch_end,
+	.thread_ended = mutex_owner_ended,
+	.deliver = signals_deliver,
+	.wait_outside = io_wait,
+	.timers_patient = timers_patient,
+	.timers_periodic = timers_periodic,
+};

@@ -1,0 +1,49 @@
+/* rt/interpose/controlled.h - private to rt/interpose/: what its files call of each other under control. */
+#ifndef RT_INTERPOSE_CONTROLLED_H
+#define RT_INTERPOSE_CONTROLLED_H
+
+#include "rt/control/control.h"
+#include "rt/interpose/interpose.h"
+
+/* ---- handlers.c: what the target has installed ---- */
+
+bool handlers_find(int number, struct sigaction *ret); /* false: no handler */
+bool handlers_ignored(int number);
+/* Call it. What came from outside may be anywhere: nothing in its handler is a scheduling point. */
+void handlers_run(int number, siginfo_t *info, void *context, bool from_outside);
+
+/* ---- signals.c ---- */
+
+bool signals_deliver(struct control_thread *me); /* see struct control_world */
+/* A signal for one thread, or (t NULL) for the process; code and value are the handler's siginfo.
+ * Returns an errno. */
+int signals_send(struct control_thread *t, int number, int code, union sigval value);
+bool signals_lethal(int number);		      /* would it end the process now? */
+struct control_thread *signals_thread(pid_t tid);     /* by the number that gettid gives it */
+void signals_jumped(const struct __jmp_buf_tag *env); /* a longjmp is about to happen */
+void signals_reset(void);
+
+/* ---- timers.c ---- */
+
+bool timers_patient(void); /* see struct control_world */
+bool timers_periodic(void);
+void timers_closed(int fd); /* a descriptor that may be a timerfd is about to be closed */
+void timers_reset(void);
+
+/* ---- io.c ---- */
+
+bool io_wait(const struct control_thread *t); /* see struct control_world */
+void io_forked(void);
+void io_done(void); /* something was done to a descriptor: look again who is ready */
+
+/* ---- sync-thread.c, sync-mutex.c, keys.c ---- */
+
+void threads_init(void);
+void threads_watch_end(struct control_thread *t);
+/* A thread of our own, which is there for as long as the process is. NULL: it cannot be made. */
+struct control_thread *threads_new_own(struct control_thread *me, void *(*start)(void *));
+void mutex_owner_ended(struct control_thread *t);
+void keys_init(void);
+void keys_thread_end(void); /* the destructors of the calling thread */
+
+#endif
