@@ -1,6 +1,6 @@
 /* base/err.h - errors as values.
  * A function that can fail because the world is bad returns `struct err *`: NULL is success.
- * Whoever receives an error either hands it up (err_wrap adds context) or frees it. */
+ * A function that receives an error either hands it up (err_wrap adds context) or frees it. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 

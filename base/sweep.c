@@ -1,6 +1,6 @@
 /* base/sweep.c - remove temporary folders when a signal ends the process.
  *
- * Walking a tree is nothing a signal handler may do; fork and exec are. So the handler starts
+ * A signal handler may not walk a tree, but it may fork and exec. So the handler starts
  * rm(1) with the paths that are registered at that moment, waits for it, and dies of the signal.
  * The table is the one piece of state that a handler can reach, hence global. */
 #include "base/sweep.h"

@@ -1,6 +1,6 @@
 /* base/sweep.h - temporary folders that must not outlive the process.
- * Killed by Ctrl-C, SIGTERM or SIGHUP, the process removes them first. Where a command catches
- * these signals itself, its handler counts and it cleans up on its normal way out. */
+ * Killed by Ctrl-C, SIGTERM or SIGHUP, the process removes them first. A command that
+ * catches these signals itself cleans up on its normal way out instead. */
 #ifndef BASE_SWEEP_H
 #define BASE_SWEEP_H
 

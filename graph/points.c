@@ -6,17 +6,15 @@
  *	runs in which the point executed in context x / executions of the point in all runs
  *
  * ascending: small is suspicious. (003 prints the formula damaged; this is what its words say.)
- * With labels only what failing runs alone did is looked at: edges of failing graphs that no
- * passing graph has. Ochiai's coefficient of (point on a bug-only edge, failing) is the published
- * alternative, and breaks ties.
+ * With labels we look only at edges of failing graphs that no passing graph has. Ochiai's
+ * coefficient of (point on a bug-only edge, failing) is the published alternative, and breaks ties.
  *
- * Which opinion is right differs from bug to bug: rare contexts tell little where few executions
- *make every context rare, an edge that tells failing runs from passing ones may be an effect. With
- *labels the list is therefore ordered by the sum of 1 / rank over three lists (reciprocal rank
- *fusion, Cormack 2009): by the score, by Ochiai, and by the evidence of the edges that end at the
- *point.
+ * No single list is right for every bug. With few executions every context is rare, so rarity says
+ * little; and an edge that tells failing runs from passing ones may be an effect. With labels the
+ * list is therefore ordered by the sum of 1 / rank over three lists (reciprocal rank fusion,
+ * Cormack 2009): by the score, by Ochiai, and by the evidence of the edges that end at the point.
  *
- * Executions are those that took part in communication: others are not collected. */
+ * Only executions that took part in communication count: others are not collected. */
 #include "graph/graph.h"
 
 #include <math.h>

@@ -286,7 +286,7 @@ static struct watch_order *find_order(struct watch_slot *t, uint64_t inner, uint
 	return NULL;
 }
 
-/* A reader may come at any moment: an order without its gates would be an inversion that is none.
+/* A reader may come at any moment: an order without its gates would look like an inversion.
  */
 static void publish(struct watch_order *o, struct watch_order now)
 {

@@ -253,6 +253,6 @@ void stack_settle(struct watch_slot *t, const uint64_t *fp)
 		stack_ease(t);
 	}
 	t->waits++;
-	/* whoever has read a window that was half one and half the other must look again */
+	/* a reader that has seen a window half old and half new must look again */
 	STORE(t->seq, t->seq + 1);
 }

@@ -1,4 +1,4 @@
-/* preload/wait.c - waits that are no locks: conditions, semaphores, barriers, joins.
+/* preload/wait.c - waits for something other than a lock: conditions, semaphores, barriers, joins.
  *
  * They are recorded as a use on top of the stack, never held. A condition wait also gives its mutex
  * up: the mutex's use is YIELD until the call is over. Most of these calls are cancellation points,

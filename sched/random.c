@@ -17,7 +17,7 @@ static struct sched_task *stay_pick(struct sched *s, const struct sched_view *v)
 
 const struct strategy strategy_stay = { .pick = stay_pick };
 
-/* Whoever is due first in the given order; nobody left in it: as stay. */
+/* The thread that is due first in the given order; as stay when none of them is left. */
 static struct sched_task *follow_pick(struct sched *s, const struct sched_view *v)
 {
 	struct sched_task *first = stay_pick(s, v);
@@ -31,8 +31,8 @@ static struct sched_task *follow_pick(struct sched *s, const struct sched_view *
 
 const struct strategy strategy_follow = { .pick = follow_pick };
 
-/* Turns of a few points, then whoever has waited longest. Used to tell a hang from starvation: what
- * hangs under this strategy too really hangs. */
+/* Turns of a few points, then the thread that has waited longest. Used to tell a hang from
+ * starvation: what hangs under this strategy too really hangs. */
 enum { FAIR_TURN = 50 };
 
 static struct sched_task *fair_pick(struct sched *s, const struct sched_view *v)

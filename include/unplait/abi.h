@@ -1,6 +1,6 @@
-/* unplait/abi.h - what the runtime writes and the tool reads. ALL that target and tool share
- *besides hooks.h (compiler to runtime), sites.h (compiler to tool) and control.h (steering). Bump
- *PLAIT_FORMAT_VERSION when a layout or a meaning changes; doc/format/plait.md describes it.
+/* unplait/abi.h - what the runtime writes and the tool reads. Beside it target and tool share only
+ * hooks.h (compiler to runtime), sites.h (compiler to tool) and control.h (steering). Bump
+ * PLAIT_FORMAT_VERSION when a layout or a meaning changes; doc/format/plait.md describes it.
  *
  * A run's folder ($UNPLAIT_DIR):
  *	run      struct plait_run, mapped shared by the target
@@ -11,8 +11,8 @@
  *	fork-PID the run folder of a followed child (option `follow`)
  *
  * A record is a tag byte (the event kind, 1..127, or a short form) and its fields (events.def). The
- *files are zero-filled and a tag is written *after* its fields, so a reader stops at the first zero
- *byte: what it has read is complete, whatever killed the target. */
+ * files are zero-filled and a tag is written *after* its fields. So a reader stops at the first
+ * zero byte, and what it has read is complete, whatever killed the target. */
 #ifndef UNPLAIT_ABI_H
 #define UNPLAIT_ABI_H
 
@@ -91,7 +91,7 @@ struct plait_window {
 
 struct plait_thread_info {
 	uint32_t parent;  /* index of the creating thread; itself for thread 0 */
-	uint32_t ordinal; /* the how-manieth child of its parent, from 1 */
+	uint32_t ordinal; /* it is the n-th child of its parent, from 1 */
 	uint32_t kernel_tid;
 	uint32_t state; /* 0 unused, 1 alive, 2 ended */
 	uint64_t stack_low, stack_size;

@@ -178,8 +178,9 @@ struct plait_control {
 #define PLAIT_CONTROL_SIZE	   (7ull << 30)
 
 /* One turn of the order that FOLLOW keeps to: the thread executes events until it has executed
- * `upto` in all. A turn stands for events, not for places in the run: whoever has an event of the
- * earliest turn pending goes on, so the order survives a schedule that differs here and there. */
+ * `upto` in all. A turn stands for events, not for places in the run: the thread whose pending
+ * event belongs to the earliest turn goes on, so the order survives a schedule that differs here
+ * and there. */
 struct plait_turn {
 	uint32_t thread; /* PLAIT_ANY: no turn, but the next alternative to choose is `upto` */
 	uint32_t next;	 /* the next entry of this thread (or the next choice); PLAIT_ANY: none */

@@ -70,10 +70,10 @@ struct plait_module {
 	uint32_t *module_base; /* where to store the first site number minus one */
 	const void *anchor;    /* an address inside the module, to find its load address */
 	const char *name;      /* output name at link time, for humans */
-	/* element of each access site, index site-1; UINT32_MAX for sites that are no access. Used
+	/* element of each access site, index site-1; UINT32_MAX for sites that are not accesses. Used
 	 * by modes order/block/graph. */
 	const uint32_t *element_of_site;
-	/* The places of the order variant; an entry with hot == 0 is none. */
+	/* The places of the order variant; an entry with hot == 0 is empty. */
 	const struct plait_order_place *order_places, *order_places_end;
 };
 #define PLAIT_MODULE_VERSION 2
@@ -101,11 +101,11 @@ PLAIT_EXPORT void plait_note_free(void *p);
 /* ---- graph variant ---- */
 
 /* In front of each access, which stays as it is, code looks at the shadow of its words: a cell of
- * 32 bits for a word, at the word's address with one bit flipped, says who wrote it (the upper
- * bits) and whether anybody has read it since (the bit above those of a node); 16 bits, at half
- * that address, who has. When a cell is none of this thread's (a read: and it has not read the word
- * before, either), the access is reported: plait_shadow_read4_kept and so on, with the site and the
- * address on the stack. cc/instrument/shadow.c, rt/modes/graph.h. */
+ * 32 bits for a word, at the word's address with one bit flipped, says which thread wrote it (the
+ * upper bits) and whether any thread has read it since (the bit above those of a node); 16 bits, at
+ * half that address, say which threads have. An access is reported when the cell is not this
+ * thread's (a read: and the thread has not read the word before): plait_shadow_read4_kept and so
+ * on, with the site and the address on the stack. cc/instrument/shadow.c, rt/modes/graph.h. */
 #define PLAIT_SHADOW_BIT     44
 #define PLAIT_CELL_NODE_BITS 21
 /* What this thread's words look like, two at a time. */
@@ -124,7 +124,7 @@ PLAIT_EXPORT void plait_shadow_slow(uint32_t site, const void *p, uint32_t size,
  *	if ((int64_t)plait_bits < 0) plait_flush_bits();
  * It starts as 1; a flush writes the 63 bits below the sentinel and resets it to 1. Instrumented
  * code calls plait_flush_bits_kept (full: plait_flush_branch_kept, the site on the stack), which
- *does the same and keeps the registers: rt/modes/kept.S. */
+ * does the same and keeps the registers: rt/modes/kept.S. */
 PLAIT_EXPORT extern __thread uint64_t plait_bits;
 PLAIT_EXPORT void plait_flush_bits(void);
 /* A recorded switch: the index of the chosen successor (0 = default, then in IR order). */
@@ -139,14 +139,14 @@ struct plait_values {
 };
 PLAIT_EXPORT extern __thread struct plait_values plait_values;
 PLAIT_EXPORT void plait_flush_values(void);
-/* The same in the full variant, for what is no shared access: an event of its own. */
+/* The same in the full variant, for loads that are not shared accesses: an event of its own. */
 PLAIT_EXPORT void plait_path_value(uint64_t value);
 /* The result of an external call whose value is input (read, getenv, rand, time ...), and memory
  * that such a call filled; in the path and the full variant. The site is that of the call. */
 PLAIT_EXPORT void plait_path_input(uint32_t site, uint64_t value);
 PLAIT_EXPORT void plait_path_input_range(uint32_t site, const void *p, size_t n);
-/* The same for a string, and for a string whose address lies at p (getline); result 0 (and -1 of a
- * line): there is none. */
+/* The same for a string, and for a string whose address lies at p (getline). A result of 0 (for a
+ * line also -1) means that there is no string. */
 PLAIT_EXPORT void plait_path_input_text(uint32_t site, const char *p, uint64_t result);
 PLAIT_EXPORT void plait_path_input_line(uint32_t site, char *const *p, uint64_t result);
 

@@ -1,8 +1,8 @@
 /* unplait/sites.h - the tables that `unplait cc` leaves in a binary, and the names of their
  * sections.
  *
- * All sections are not loaded at run time (no SHF_ALLOC), little-endian, written by cc/instrument/sites.c and
- * read by debug/binary.c.
+ * No section is loaded at run time (no SHF_ALLOC). All are little-endian, written by
+ * cc/instrument/sites.c and read by debug/binary.c.
  *
  *	.plait.sites  struct plait_sites_header, then the arrays it announces, then the strings
  *	.plait.bc     zstd frame: the merged bitcode before instrumentation (one module)

@@ -4,7 +4,7 @@
  *
  * The file holds COUNT independent programs as functions; its main runs them all and prints one
  * checksum line each. Arithmetic is done in unsigned types or guarded, indices are masked, loops
- *are bounded, every variable is initialised: whatever two correct executions print must agree. */
+ * are bounded, every variable is initialised: whatever two correct executions print must agree. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  *	threadgen SEED > file.c
  *
  * Two or three threads do a few things with two or three shared variables, mutexes, a semaphore and
- *a condition variable. main makes a number of the final values and asserts, in one line for each,
- *that it is not that number: each outcome is a failure with a name of its own. Some programs can
+ * a condition variable. main makes a number of the final values and asserts, in one line for each,
+ * that it is not that number: each outcome is a failure with a name of its own. Some programs can
  * deadlock. */
 #include <stdio.h>
 #include <stdlib.h>
