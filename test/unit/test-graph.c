@@ -371,7 +371,7 @@ Test(graph, ranks_the_original_graphs_as_the_original_did)
 	struct reconstructions r;
 
 	if (!load_fixture(&s, "buggy", true) || !load_fixture(&s, "nonbuggy", false))
-		cr_skip_test("the fixtures are not here");
+		cr_skip_test("no fixtures: set UNPLAIT_FIXTURES");
 	load_golden(&want);
 	graph_reconstruct(&s, &opts, &r);
 	cr_assert_eq(s.nfailing, 42);
