@@ -123,13 +123,14 @@ $(BUILD)/libplait.a: $(RT_OBJ)
 	$(Q)ld -r -o $(BUILD)/libplait.o $(RT_OBJ) && objcopy --localize-hidden $(BUILD)/libplait.o
 	$(Q)rm -f $@ && ar rcs $@ $(BUILD)/libplait.o
 # the same with strong names, to stand before a sanitizer's weak ones; the heap is the sanitizer's
+HEAP_NAMES := malloc calloc realloc memalign aligned_alloc posix_memalign malloc_usable_size free
 STRONG_OBJ := $(BUILD)/rtobj/rt/interpose/interpose-strong.o
 $(STRONG_OBJ): rt/interpose/interpose.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RT_CFLAGS) -DINTERPOSE_STRONG -MF $(@:.o=.d) -c -o $@ $<
 $(BUILD)/libplait-sanitizer.a: $(RT_OBJ) $(STRONG_OBJ)
 	@echo "  AR    $@"
-	$(Q)ld -r -o $(@:.a=.o) $(filter-out $(BUILD)/rtobj/rt/interpose/interpose.o,$^) && objcopy --localize-hidden --weaken-symbol=free $(@:.a=.o)
+	$(Q)ld -r -o $(@:.a=.o) $(filter-out $(BUILD)/rtobj/rt/interpose/interpose.o,$^) && objcopy --localize-hidden $(patsubst %,--weaken-symbol=%,$(HEAP_NAMES)) $(@:.a=.o)
 	$(Q)rm -f $@ && ar rcs $@ $(@:.a=.o)
 $(BUILD)/libplait.so: $(RT_OBJ)
 	@echo "  LINK  $@"

@@ -30,7 +30,7 @@ void dfs_request(const struct dfs *d, struct run_request *req)
 	*req = (struct run_request){ .strategy = PLAIT_STRATEGY_DFS,
 				     .points = PLAIT_POINTS_ALL,
 				     .flags = PLAIT_CONTROL_LOG | PLAIT_CONTROL_PREFIX |
-					      PLAIT_CONTROL_AGAIN,
+					      PLAIT_CONTROL_AGAIN | PLAIT_CONTROL_EAGER,
 				     .decisions = d->decisions.data,
 				     .ndecisions = d->decisions.len };
 }

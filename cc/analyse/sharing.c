@@ -392,13 +392,16 @@ static uint64_t object_size(const char *name, const struct summary *sum, unsigne
 	return 0;
 }
 
+/* To free an object is to write all of it: a read that comes later is wrong. */
 static void touch_external(struct sharing *s, LLVMValueRef call, LLVMValueRef f, uint64_t who)
 {
 	const struct summary *sum = summary_find(value_name(f));
+	bool frees = call_classify_function(f) == CALL_FREE;
 
 	for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
 		LLVMValueRef arg = LLVMGetOperand(call, i);
-		uint64_t writers = !sum || (sum->writes & (1u << MIN(i, 7))) ? who : 0, size = 0;
+		bool writes = !sum || frees || sum->writes & (1u << MIN(i, 7));
+		uint64_t writers = writes ? who : 0, size = 0;
 
 		if (LLVMGetTypeKind(LLVMTypeOf(arg)) != LLVMPointerTypeKind)
 			continue;

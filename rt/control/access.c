@@ -6,6 +6,7 @@
  *
  * Spinning: the same read (site, address, value) three times while nobody has written anything is
  * a loop that waits for another thread. A thread that spins is passed over until a write happens. */
+#include "rt/control/heap.h"
 #include "rt/control/quick.h"
 #include "rt/control/vectors.h"
 
@@ -132,10 +133,15 @@ struct control_thread *control_before_access(uint32_t kind, const void *p, size_
 
 	if (!me)
 		return NULL;
-	if (!is_point(kind, site))
-		return access_only(me, kind, p, size, site);
-	fill_op(me, kind, p, size, site);
-	return control_access_point(me);
+	if (!is_point(kind, site)) {
+		me = access_only(me, kind, p, size, site);
+	} else {
+		fill_op(me, kind, p, size, site);
+		me = control_access_point(me);
+	}
+	if (unlikely(heap_touches_bad(p, size)))
+		heap_misused(p, size, plait_writes(kind));
+	return me;
 }
 
 void control_after_access(const void *p, uint32_t site, uint64_t value, bool wrote)

@@ -8,6 +8,7 @@
 #define RT_CONTROL_QUICK_H
 
 #include "rt/control/engine.h"
+#include "rt/control/heap.h"
 
 enum {
 	CONTROL_QUIET_MAX = 5000, /* steps without a choice, until an access is made a point */
@@ -55,7 +56,7 @@ control_quick(const struct rt_thread *t, uint32_t kind, const void *p, uint32_t 
 	if (unlikely(rt_steps >= control.quick_until || !t || (t->depth | t->in_signal)))
 		return false;
 	me = t->control;
-	if (unlikely(!me || control_site_is_point(site)))
+	if (unlikely(!me || control_site_is_point(site) || heap_is_bad(p)))
 		return false;
 	if (control.noting) {
 		key = control_noted_key(me, p, site);

@@ -25,7 +25,7 @@ static _Noreturn void leave(enum plait_control_end end)
 }
 
 /* "0.1.2" */
-static void thread_name(char *out, size_t size, uint32_t index)
+void control_thread_name(char *out, size_t size, uint32_t index)
 {
 	uint32_t chain[16] = { 0 }, n = 0, i = index;
 	size_t len;
@@ -58,11 +58,11 @@ static void note_blocked(const struct control_thread *t, char *text, size_t size
 	b->object = (uint64_t)t->op.object;
 	snprintf(b->what, sizeof(b->what), "%s", t->op.wait ? t->op.wait->what : "to go on");
 	b->nframes = rt_walk_frames(t->task.id, (uint64_t)t->frame, b->frames, PLAIT_MAX_FRAMES);
-	thread_name(name, sizeof(name), t->task.id);
+	control_thread_name(name, sizeof(name), t->task.id);
 	snprintf(text + len, size - len, "%sthread %s waits %s", len ? "; " : "", name, b->what);
 	if (b->holder == PLAIT_ANY)
 		return;
-	thread_name(other, sizeof(other), b->holder);
+	control_thread_name(other, sizeof(other), b->holder);
 	len = strlen(text);
 	snprintf(text + len, size - len, t->op.kind == PLAIT_EV_JOIN ? " %s" : " held by thread %s",
 		 other);
@@ -99,9 +99,10 @@ void control_hang(const char *why)
 	leave(PLAIT_END_BUDGET);
 }
 
-void control_misuse(const char *what, const void *object)
+void control_misuse(const char *what, const void *object, const char *detail)
 {
-	snprintf(control.area->text, sizeof(control.area->text), "%s (%p)", what, object);
+	snprintf(control.area->text, sizeof(control.area->text), "%s (%p)%s%s", what, object,
+		 *detail ? ": " : "", detail);
 	control.area->end = PLAIT_END_MISUSE;
 	rt_failure(PLAIT_OUTCOME_ASSERT, SIGABRT, 0, object, what);
 	abort();
@@ -111,7 +112,7 @@ void control_diverged(const char *why)
 {
 	char name[64];
 
-	thread_name(name, sizeof(name), control.current->task.id);
+	control_thread_name(name, sizeof(name), control.current->task.id);
 	snprintf(control.area->text, sizeof(control.area->text),
 		 "%s (after %llu events, thread %s)", why, (unsigned long long)rt_steps, name);
 	control.area->diverged_step = rt_steps;

@@ -11,6 +11,8 @@
  * status travel over the socket. */
 #include "rt/control/again.h"
 #include "rt/control/engine.h"
+#include "rt/control/heap.h"
+#include "rt/core/real.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -110,15 +112,22 @@ static void fresh_descriptors(void)
  * the gate. */
 enum { WARM_FIRST = 1, WARM_OWN_MALLOC = 16 };
 
-static uint32_t warm_first(void)
+extern const char jump_malloc[]; /* our own name for it: interpose.c */
+
+static bool has_own_malloc(void)
 {
+	void *found = dlsym(RTLD_DEFAULT, "malloc");
 	Dl_info a, b;
 
-	return dladdr(dlsym(RTLD_DEFAULT, "malloc"), &a) &&
-			       dladdr((void *)(uintptr_t)gnu_get_libc_version, &b) &&
-			       a.dli_fbase != b.dli_fbase
-		       ? WARM_OWN_MALLOC
-		       : WARM_FIRST;
+	if (found == (const void *)jump_malloc)
+		found = (void *)(uintptr_t)real.malloc;
+	return dladdr(found, &a) && dladdr((void *)(uintptr_t)gnu_get_libc_version, &b) &&
+	       a.dli_fbase != b.dli_fbase;
+}
+
+static uint32_t warm_first(void)
+{
+	return has_own_malloc() ? WARM_OWN_MALLOC : WARM_FIRST;
 }
 
 /* A child is to begin with the next run. */
@@ -205,6 +214,7 @@ static int controlled_main(int argc, char **argv, char **envp)
 	if (!control_active) {
 		away_init();
 		mallopt(M_ARENA_MAX, 1); /* threads take turns: one heap is enough, and cheaper */
+		heap_begin();
 		if (server_fd >= 0)
 			serve();
 		else if (fiber_possible() && warm_first() > WARM_FIRST)

@@ -23,6 +23,7 @@ struct real_functions real;
 	extern ret(*interpose_##name) params;                                                      \
 	ret(*interpose_##name) params = hook_##name;                                               \
 	__asm__(".pushsection .text\n\t" BINDING #name "\n\t.type " #name ", @function\n" #name    \
+		":\n\t.hidden jump_" #name "\n\t.globl jump_" #name "\njump_" #name                \
 		":\n\tjmp *interpose_" #name "(%rip)\n\t.size " #name ", .-" #name                 \
 		"\n\t.popsection");
 #include "rt/core/libc.def"

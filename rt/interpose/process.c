@@ -1,11 +1,9 @@
-/* rt/interpose/process.c - processes, cancellation, and memory that is given back. */
+/* rt/interpose/process.c - processes and cancellation. */
 #include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 
 #include <errno.h>
-#include <malloc.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 /* Leaving with threads alive is a scheduling point: what they would have done before the end, or
@@ -45,50 +43,6 @@ pid_t hook_fork(void)
 	io_forked();
 	rt_record_sv(PLAIT_EV_PROCESS_FORK, site, (uint64_t)pid);
 	return pid;
-}
-
-/* ---- freed memory is filled, so that its use after the free shows ---- */
-
-extern void __libc_free(void *p);
-extern void *__libc_calloc(size_t n, size_t size);
-extern void *__libc_realloc(void *p, size_t size);
-enum { POISON = 0xdd, POISON_MAX = 1 << 20 };
-
-void hook_free(void *p)
-{
-	if (unlikely(!real.free)) { /* the loader, before we know anything */
-		__libc_free(p);
-		return;
-	}
-	if (unlikely(birth_owns(p)))
-		return;
-	if (p && control_self() && !control_asked(PLAIT_CONTROL_NO_POISON)) {
-		size_t n = malloc_usable_size(p);
-
-		memset(p, POISON, n < POISON_MAX ? n : POISON_MAX);
-	}
-	real.free(p);
-}
-
-/* libc's loader calls these by name while it makes a thread; see control/birth.c. */
-void *hook_calloc(size_t n, size_t size)
-{
-	void *p = birth_calloc(n, size);
-
-	if (unlikely(p != NULL))
-		return p;
-	return real.calloc ? real.calloc(n, size) : __libc_calloc(n, size);
-}
-
-void *hook_realloc(void *p, size_t size)
-{
-	void *q;
-
-	if (unlikely(birth_owns(p))) {
-		q = hook_calloc(1, size);
-		return q ? memcpy(q, p, birth_bytes(p, size)) : NULL;
-	}
-	return real.realloc ? real.realloc(p, size) : __libc_realloc(p, size);
 }
 
 /* ---- cancellation ---- */

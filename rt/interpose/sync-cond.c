@@ -51,7 +51,7 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 	int r;
 
 	if (sync_mutex_is_dead(mutex))
-		control_misuse("wait with a mutex that was destroyed or freed", m);
+		control_misuse("wait with a mutex that was destroyed or freed", m, "");
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_WAIT,
 						.site = site,
 						.object = c,
@@ -75,7 +75,7 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 	r = me->released ? 0 : ETIMEDOUT;
 	me->released = false;
 	if (sync_mutex_is_dead(mutex))
-		control_misuse("woken with a mutex that was destroyed or freed", m);
+		control_misuse("woken with a mutex that was destroyed or freed", m, "");
 	sync_mutex_restore(mutex, me->task.id + 1, count);
 	control_changed();
 	rt_record_wait(PLAIT_EV_WOKEN, site, c, m, r);

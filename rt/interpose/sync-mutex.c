@@ -18,7 +18,7 @@ static struct sync_mutex *machine(pthread_mutex_t *m)
 static void check_alive(pthread_mutex_t *m)
 {
 	if (unlikely(sync_mutex_is_dead(machine(m))))
-		control_misuse("use of a mutex that was destroyed or freed", m);
+		control_misuse("use of a mutex that was destroyed or freed", m, "");
 }
 
 static bool mutex_ready(const struct control_thread *t)

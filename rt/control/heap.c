@@ -1,0 +1,185 @@
+/* rt/control/heap.c - marks for libc's heap; see heap.h.
+ *
+ * Two bitmaps over the main heap (there is only one under control: server.c). The program's own
+ * reuse of memory is left as libc has it, because some bugs need a block that comes back at the
+ * same address (ABA). So a use of freed memory is seen as long as nobody has been given it again.
+ *
+ * Freed memory is filled with POISON as well: code that was not compiled by us crashes on it
+ * sooner, and a lock in it is recognised (sync-mutex.c). libc keeps 16 bytes of its own at the
+ * beginning of a freed block; behind them we note who freed it.
+ *
+ * Blocks from before heap_begin have no mark at their beginning: they are filled and marked when
+ * they are freed, and never called wrong for the lack of a mark. Large blocks that libc maps one by
+ * one lie outside; libc unmaps them, and a later use is a crash anyway. */
+#include "rt/control/heap.h"
+
+#include "rt/control/engine.h"
+#include "rt/core/real.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+enum { POISON = 0xdd, POISON_MAX = 1 << 20, NOTE_AT = 16, LOOK_BACK = 1 << 20 };
+#define HEAP_MAX (4ull << 30)
+
+struct heap heap;
+
+static bool is_inside(const void *p)
+{
+	return (uint64_t)p - heap.base < heap.size;
+}
+
+static uint64_t granule_of(const void *p)
+{
+	return ((uint64_t)p - heap.base) / HEAP_GRANULE;
+}
+
+static bool has(const uint64_t *bits, uint64_t i)
+{
+	return bits[i / 64] >> i % 64 & 1;
+}
+
+/* Threads that are not under control allocate as well: hence atomic. */
+static void set(uint64_t *bits, uint64_t i)
+{
+	__atomic_or_fetch(&bits[i / 64], 1ull << i % 64, __ATOMIC_RELAXED);
+}
+
+static void clear(uint64_t *bits, uint64_t i)
+{
+	__atomic_and_fetch(&bits[i / 64], ~(1ull << i % 64), __ATOMIC_RELAXED);
+}
+
+void heap_first_block(const void *p)
+{
+	if (!heap.base)
+		heap.base = (uint64_t)p & ~4095ull;
+}
+
+void heap_begin(void)
+{
+	uint64_t bytes = HEAP_MAX / HEAP_GRANULE / 8;
+	void *maps;
+
+	if (heap.size || !heap.base || control.area->flags & PLAIT_CONTROL_NO_POISON)
+		return;
+	maps = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (maps == MAP_FAILED)
+		return;
+	heap.bad = maps;
+	heap.starts = heap.bad + bytes / 8;
+	heap.size = HEAP_MAX;
+}
+
+void heap_allocated(void *p, size_t size)
+{
+	uint64_t first, end, i;
+
+	if (!is_inside(p))
+		return;
+	first = granule_of(p);
+	end = granule_of((char *)p + real.malloc_usable_size(p) + HEAP_GRANULE - 1);
+	for (i = first; i < end; i++) {
+		clear(heap.bad, i);
+		clear(heap.starts, i);
+	}
+	set(heap.starts, first);
+	for (i = granule_of((char *)p + size + HEAP_GRANULE - 1); i < end; i++)
+		set(heap.bad, i);
+}
+
+size_t heap_usable(void *p)
+{
+	size_t n = p ? real.malloc_usable_size(p) : 0, i;
+
+	if (!is_inside(p))
+		return n;
+	for (i = 0; i < n; i += HEAP_GRANULE)
+		if (has(heap.bad, granule_of((char *)p + i)))
+			return i;
+	return n;
+}
+
+/* Who freed it, and when, in 8 bytes of the freed block. */
+static void leave_note(const struct control_thread *me, void *p)
+{
+	uint64_t note = (uint64_t)(me->task.id + 1) << 48 | (rt_steps & ((1ull << 48) - 1));
+
+	memcpy((char *)p + NOTE_AT, &note, sizeof(note));
+}
+
+void heap_freeing(struct control_thread *me, void *p)
+{
+	size_t n;
+	uint64_t i, end;
+
+	if (me && is_inside(p) && has(heap.bad, granule_of(p)))
+		heap_misused(p, 0, false);
+	n = real.malloc_usable_size(p);
+	memset(p, POISON, n < POISON_MAX ? n : POISON_MAX);
+	if (!me || !is_inside(p))
+		return;
+	leave_note(me, p);
+	end = granule_of((char *)p + n + HEAP_GRANULE - 1);
+	for (i = granule_of(p); i < end; i++)
+		set(heap.bad, i);
+	set(heap.starts, granule_of(p));
+}
+
+/* ---- what went wrong ---- */
+
+/* The block that this address lies in, or behind. NULL: not known. */
+static void *block_of(const void *p)
+{
+	uint64_t i = granule_of(p), low = i > LOOK_BACK ? i - LOOK_BACK : 0;
+
+	while (i > low && !has(heap.starts, i))
+		i--;
+	return has(heap.starts, i) ? (void *)(heap.base + i * HEAP_GRANULE) : NULL;
+}
+
+static void describe(const void *p, char *text, size_t room)
+{
+	char *block = block_of(p), name[64];
+	uint64_t note;
+
+	if (!block)
+		return;
+	if (!has(heap.bad, granule_of(block))) {
+		snprintf(text, room, "%zu bytes behind the beginning of a block of %zu",
+			 (size_t)((const char *)p - block), heap_usable(block));
+		return;
+	}
+	memcpy(&note, block + NOTE_AT, sizeof(note));
+	if (note >> 48 == 0 || note >> 48 > control.nthreads)
+		return;
+	control_thread_name(name, sizeof(name), (uint32_t)(note >> 48) - 1);
+	snprintf(text, room, "thread %s freed it, at event %llu of the run; byte %zu of the block",
+		 name, (unsigned long long)(note & ((1ull << 48) - 1)),
+		 (size_t)((const char *)p - block));
+}
+
+void heap_misused(const void *p, size_t size, bool writes)
+{
+	char text[256] = "";
+	const char *end = (const char *)p + size;
+	bool freed;
+	void *block;
+
+	while (size && !heap_is_bad(p) && (const char *)p + HEAP_GRANULE < end)
+		p = (const char *)p + HEAP_GRANULE;
+	if (size && !heap_is_bad(p))
+		p = end - 1;
+	block = block_of(p);
+	freed = block && has(heap.bad, granule_of(block));
+	describe(p, text, sizeof(text));
+	control_misuse(!size   ? "free of memory that was freed before"
+		       : freed ? (writes ? "write to memory that was freed"
+					 : "read of memory that was freed")
+			       : (writes ? "write behind the end of a block of memory"
+					 : "read behind the end of a block of memory"),
+		       p, text);
+}

@@ -1,0 +1,58 @@
+/* rt/control/heap.h - what the target does with memory that is not its own: freed, or behind a block.
+ *
+ * Under control every block of libc's heap is followed by a few bytes that belong to nobody, and
+ * freed memory stays marked until it is given out again. An access to either ends the run as a
+ * failure, at the access and not at the crash it may lead to later. */
+#ifndef RT_CONTROL_HEAP_H
+#define RT_CONTROL_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct control_thread;
+
+enum { HEAP_GRANULE = 16, HEAP_RED = 16 }; /* bytes: of a mark; behind each block */
+
+/* Marks for each granule of libc's main heap, one bit each. size 0: nothing is checked. */
+struct heap {
+	uint64_t base, size;
+	uint64_t *bad;	  /* freed, or behind a block */
+	uint64_t *starts; /* a block begins here */
+};
+extern struct heap heap;
+
+/* The first block that libc has given out in this process: the heap begins there. */
+void heap_first_block(const void *p);
+/* Before the first run of this process: checks begin. */
+void heap_begin(void);
+/* libc has given out `size` bytes at p, and HEAP_RED more. */
+void heap_allocated(void *p, size_t size);
+/* p is about to be freed. Ends the run if it was freed before. me may be NULL: not under control. */
+void heap_freeing(struct control_thread *me, void *p);
+/* How much of the block may be used. */
+size_t heap_usable(void *p);
+/* An access to bad memory: ends the run. */
+void heap_misused(const void *p, size_t size, bool writes);
+
+static inline bool heap_is_bad(const void *p)
+{
+	uint64_t at = (uint64_t)p - heap.base;
+
+	return at < heap.size && heap.bad[at / (64 * HEAP_GRANULE)] >> at / HEAP_GRANULE % 64 & 1;
+}
+
+/* Does an access of this size touch bad memory? */
+static inline bool heap_touches_bad(const void *p, size_t size)
+{
+	const char *at = p, *last = at + (size ? size - 1 : 0);
+
+	if ((uint64_t)p - heap.base >= heap.size)
+		return false;
+	for (; at < last; at += HEAP_GRANULE)
+		if (heap_is_bad(at))
+			return true;
+	return heap_is_bad(last);
+}
+
+#endif
