@@ -1,6 +1,7 @@
 #include "base/json.h"
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -25,30 +26,14 @@ static void newline(struct json *j)
 	strbuf_pad(&j->out, ' ', 2 * (size_t)j->depth);
 }
 
-/* Length of the valid UTF-8 sequence at s (1..4), 0 when it is not one. */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-	size_t n = s[0] < 0x80			 ? 1
-		   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-		   : (s[0] & 0xf0) == 0xe0	 ? 3
-		   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-						 : 0;
-
-	if (!n || n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return n;
-}
-
 static void quote(struct strbuf *out, const char *text, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)text;
 
 	strbuf_addc(out, '"');
 	for (size_t i = 0; i < len;) {
-		size_t n = utf8_length(s + i, len - i);
+		uint32_t c;
+		size_t n = utf8_decode(s + i, len - i, &c);
 
 		if (s[i] == '"' || s[i] == '\\')
 			strbuf_addf(out, "\\%c", s[i]);

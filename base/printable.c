@@ -2,29 +2,12 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The length of the UTF-8 sequence at p and its code point; 0 when there is none. */
-static size_t decode(const uint8_t *p, uint32_t *ret)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : 4;
-	uint32_t c = len == 1 ? p[0] : p[0] & (0x7fu >> len);
-
-	if (len == 4 && p[0] >> 3 != 30)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if (p[i] >> 6 != 2) /* also the end of the string */
-			return 0;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	*ret = c;
-	return c >= least[len] && c <= 0x10ffff && c >> 11 != 0x1b ? len : 0;
-}
 
 /* Changes how its neighbours are shown. */
 static bool is_hidden(uint32_t c)
@@ -50,12 +33,12 @@ static void add_escape(struct strbuf *out, uint8_t byte)
 
 void strbuf_add_printable(struct strbuf *out, const char *text, const char *keep)
 {
-	const uint8_t *p = (const uint8_t *)text;
+	const uint8_t *p = (const uint8_t *)text, *end = p + strlen(text);
 	uint32_t c;
 	size_t len;
 
-	for (; *p; p += len ? len : 1) {
-		len = decode(p, &c);
+	for (; p < end; p += len ? len : 1) {
+		len = utf8_decode(p, (size_t)(end - p), &c);
 		if (len == 0 || (is_control(c) && !strchr(keep, (int)c)))
 			add_escape(out, *p);
 		else if (is_hidden(c))

@@ -11,46 +11,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-static unsigned terminal_width(void)
-{
-	struct winsize size;
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
-		return size.ws_col > 140 ? 140 : size.ws_col;
-	return 100;
-}
-
-typedef void (*writer)(const struct explanation *x, struct strbuf *out);
-
-static struct err *write_file(const struct explanation *x, const char *path, writer write)
+static struct err *write_file(const struct explanation *x, const char *path,
+			      const struct report_format *format)
 {
 	_cleanup_(strbuf_deinit) struct strbuf out = { 0 };
+	struct report_view view = { 0 };
 
 	if (!path)
 		return NULL;
-	write(x, &out);
+	format->explanation(x, &view, &out);
 	return file_write(path, strbuf_str(&out), out.len);
 }
 
 static struct err *print(const struct explanation *x, const struct cmd_common *common)
 {
+	const struct report_format *format = common->json ? &report_json : &report_term;
+	struct report_view view = { .width = cmd_terminal_width() };
 	_cleanup_(strbuf_deinit) struct strbuf out = { 0 };
-	struct err *err = NULL;
-	struct json j;
 
-	if (common->json) {
-		json_init(&j);
-		report_explain_json(x, &j);
-		err = cmd_write_json(common, &j);
-		json_deinit(&j);
-		return err;
-	}
-	report_explain_term(x, terminal_width(), &out);
-	fputs(strbuf_str(&out), stdout);
-	return NULL;
+	format->explanation(x, &view, &out);
+	return cmd_write_report(common, &out);
 }
 
 static bool find_method(const char *name, enum explain_method *ret)
@@ -112,9 +93,9 @@ static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, in
 	if (!err)
 		err = print(x, &common);
 	if (!err)
-		err = write_file(x, html, report_explain_html);
+		err = write_file(x, html, &report_html);
 	if (!err)
-		err = write_file(x, dot, report_explain_dot);
+		err = write_file(x, dot, &report_dot);
 	if (!err)
 		*status = x->confirmed ? 1 : 4;
 	explanation_free(x);

@@ -1,10 +1,13 @@
 /* cmd/cmd-hunt.c - search for a schedule that makes the program fail. */
-#include "report/ci-output.h"
 #include "cmd/cmd.h"
-#include "solve/propose.h"
+
+#include "base/strbuf.h"
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
+#include "report/ci-cases.h"
+#include "report/report.h"
 #include "run/run.h"
+#include "solve/propose.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -194,10 +197,9 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	if (err)
 		return err;
 	ci_from_hunt(&o, &r, &cases);
-	if (junit)
-		err = write_junit(junit, "unplait hunt", &cases);
-	if (sarif && !err)
-		err = write_sarif(sarif, &cases);
+	err = ci_cases_write(&cases, "unplait hunt", &report_junit, junit);
+	if (!err)
+		err = ci_cases_write(&cases, "unplait hunt", &report_sarif, sarif);
 	ci_cases_deinit(&cases);
 	if (err) {
 		hunt_result_deinit(&r);

@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 struct rank_options {
 	struct ranking_options ranking;
@@ -23,43 +21,26 @@ struct rank_options {
 	bool unlabeled;
 };
 
-static unsigned terminal_width(void)
-{
-	struct winsize size;
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
-		return size.ws_col > 140 ? 140 : size.ws_col;
-	return 100;
-}
-
-typedef void (*writer)(const struct ranking *r, struct strbuf *out);
-
-static struct err *write_file(const struct ranking *r, const char *path, writer write)
+static struct err *write_file(const struct ranking *r, const char *path,
+			      const struct report_format *format)
 {
 	_cleanup_(strbuf_deinit) struct strbuf out = { 0 };
+	struct report_view view = { 0 };
 
 	if (!path)
 		return NULL;
-	write(r, &out);
+	format->ranking(r, &view, &out);
 	return file_write(path, strbuf_str(&out), out.len);
 }
 
 static struct err *print(const struct ranking *r, const struct cmd_common *common)
 {
+	const struct report_format *format = common->json ? &report_json : &report_term;
+	struct report_view view = { .width = cmd_terminal_width() };
 	_cleanup_(strbuf_deinit) struct strbuf out = { 0 };
-	struct err *err;
-	struct json j;
 
-	if (common->json) {
-		json_init(&j);
-		report_rank_json(r, &j);
-		err = cmd_write_json(common, &j);
-		json_deinit(&j);
-		return err;
-	}
-	report_rank_term(r, terminal_width(), &out);
-	fputs(strbuf_str(&out), stdout);
-	return NULL;
+	format->ranking(r, &view, &out);
+	return cmd_write_report(common, &out);
 }
 
 /* Failing and passing runs of the program, into a folder; *ret is removed afterwards unless -o. */
@@ -151,9 +132,9 @@ static struct err *rank(const struct rank_options *o, int argc, char **argv,
 	if (!err)
 		err = print(r, common);
 	if (!err)
-		err = write_file(r, o->html, report_rank_html);
+		err = write_file(r, o->html, &report_html);
 	if (!err)
-		err = write_file(r, o->dot, report_rank_dot);
+		err = write_file(r, o->dot, &report_dot);
 	if (!err)
 		*status = r->unlabelled || r->baseline ? r->npoints > 0 : r->above_noise;
 	ranking_free(r);

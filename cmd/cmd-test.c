@@ -2,7 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "base/printable.h"
-#include "report/ci-output.h"
+#include "report/ci-cases.h"
 #include "report/report.h"
 #include "suite/suite.h"
 
@@ -56,13 +56,12 @@ static struct err *write_files(const struct suite_results *r, const char *junit,
 			       const char *baseline)
 {
 	struct ci_cases cases = { 0 };
-	struct err *err = NULL;
+	struct err *err;
 
 	ci_from_suite(r, &cases);
-	if (junit)
-		err = write_junit(junit, "unplait test", &cases);
-	if (sarif && !err)
-		err = write_sarif(sarif, &cases);
+	err = ci_cases_write(&cases, "unplait test", &report_junit, junit);
+	if (!err)
+		err = ci_cases_write(&cases, "unplait test", &report_sarif, sarif);
 	if (baseline && !err)
 		err = baseline_write(baseline, r);
 	ci_cases_deinit(&cases);

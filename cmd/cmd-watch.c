@@ -7,6 +7,8 @@
 #include "deadlock/deadlock.h"
 #include "deadlock/foreign.h"
 #include "deadlock/launch.h"
+#include "deadlock/merge.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +31,7 @@ struct printer {
 };
 
 static struct err *write_file(const struct options *o, const struct fingerprint *f, int pid,
-			      struct json *j)
+			      const struct strbuf *json)
 {
 	_cleanup_(xfreep) char *path = NULL;
 	struct err *err = file_make_dirs(o->out);
@@ -44,51 +46,40 @@ static struct err *write_file(const struct options *o, const struct fingerprint 
 		path = xasprintf("%s/%s-%s-%d-%u.json", o->out, fingerprint_kind(f),
 				 fingerprint_bucket(f), pid, i);
 	}
-	err = file_write(path, strbuf_str(&j->out), j->out.len);
+	err = file_write(path, strbuf_str(json), json->len);
 	if (!err)
 		log_note("fingerprint written to %s", path);
 	return err;
 }
 
-static struct err *write_sarif(const struct options *o, const struct fingerprint *f)
+static const struct report_format *format_of(const struct options *o)
 {
-	struct json j;
-	struct err *err;
-
-	json_init(&j);
-	fingerprint_sarif(f, &j);
-	err = file_write(o->sarif, strbuf_str(&j.out), j.out.len);
-	json_deinit(&j);
-	return err;
+	return o->common.json ? &report_json : &report_term;
 }
 
 static struct err *print(struct printer *p, const struct snapshot *s, const struct deadlock *d)
 {
+	_cleanup_(strbuf_deinit) struct strbuf shown = { 0 }, sarif = { 0 }, json = { 0 };
 	const struct options *o = p->o;
+	struct report_view view = { .all = o->all };
 	struct fingerprint *f;
-	struct strbuf text = { 0 };
-	struct err *err = NULL;
-	struct json j;
+	struct err *err;
 
 	if (!p->modules)
 		p->modules = modules_new();
 	f = fingerprint_new(s, d, p->modules);
-	json_init(&j);
-	fingerprint_json(f, &j);
-	if (o->common.json) {
-		err = cmd_write_json(&o->common, &j);
-	} else {
-		fingerprint_text(f, o->all, &text);
-		fputs(strbuf_str(&text), stdout);
-		fflush(stdout);
-		strbuf_deinit(&text);
+	format_of(o)->fingerprint(f, &view, &shown);
+	err = cmd_write_report(&o->common, &shown);
+	fflush(stdout);
+	if (!err && o->sarif) {
+		report_sarif.fingerprint(f, &view, &sarif);
+		err = file_write(o->sarif, strbuf_str(&sarif), sarif.len);
 	}
-	if (!err && o->sarif)
-		err = write_sarif(o, f);
-	if (!err && o->out)
-		err = write_file(o, f, (int)s->pid, &j);
+	if (!err && o->out) {
+		report_json.fingerprint(f, &view, &json);
+		err = write_file(o, f, (int)s->pid, &json);
+	}
 	p->shown++;
-	json_deinit(&j);
 	fingerprint_free(f);
 	return err;
 }
@@ -184,22 +175,14 @@ static struct err *conclude(struct printer *p, struct snapshot *s, struct deadlo
 /* The nearest thing for a process that was started without the library. */
 static struct err *attach_without(struct printer *p, int *status)
 {
+	_cleanup_(strbuf_deinit) struct strbuf shown = { 0 };
+	struct report_view view = { 0 };
 	struct foreign f;
 	struct err *err = foreign_read((int)p->o->pid, &f);
 
-	if (!err && p->o->common.json) {
-		struct json j;
-
-		json_init(&j);
-		foreign_json(&f, &j);
-		err = cmd_write_json(&p->o->common, &j);
-		json_deinit(&j);
-	} else if (!err) {
-		struct strbuf text = { 0 };
-
-		foreign_text(&f, &text);
-		fputs(strbuf_str(&text), stdout);
-		strbuf_deinit(&text);
+	if (!err) {
+		format_of(p->o)->foreign(&f, &view, &shown);
+		err = cmd_write_report(&p->o->common, &shown);
 	}
 	*status = f.ncycle ? 1 : 0;
 	foreign_deinit(&f);
@@ -245,26 +228,18 @@ static struct err *examine_file(struct printer *p, int *status)
 
 static struct err *merge(const struct options *o, int argc, char **argv, int *status)
 {
+	_cleanup_(strbuf_deinit) struct strbuf shown = { 0 };
+	struct report_view view = { 0 };
 	struct merge *m = merge_new();
 	struct err *err = NULL;
 
 	for (int i = 0; i < argc && !err; i++)
 		err = merge_add(m, argv[i]);
-	if (!err && o->common.json) {
-		struct json j;
-
-		json_init(&j);
-		merge_json(m, &j);
-		err = cmd_write_json(&o->common, &j);
-		json_deinit(&j);
-	} else if (!err) {
-		struct strbuf text = { 0 };
-
-		merge_text(m, &text);
-		fputs(strbuf_str(&text), stdout);
-		strbuf_deinit(&text);
+	if (!err) {
+		format_of(o)->merge(m, &view, &shown);
+		err = cmd_write_report(&o->common, &shown);
 	}
-	*status = merge_buckets(m) ? 1 : 0;
+	*status = m->buckets.len ? 1 : 0;
 	merge_free(m);
 	return err;
 }

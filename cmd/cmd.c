@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 static void print_help(const struct cmd *cmd, const struct opt *table, const struct opt *common)
 {
@@ -66,11 +68,24 @@ struct err *cmd_parse(const struct cmd *cmd, const struct opt *table, struct cmd
 
 struct err *cmd_write_json(const struct cmd_common *common, struct json *j)
 {
-	if (!*common->json) {
-		fputs(strbuf_str(&j->out), stdout);
-		return NULL;
-	}
-	return file_write(common->json, strbuf_str(&j->out), j->out.len);
+	return cmd_write_report(common, &j->out);
+}
+
+struct err *cmd_write_report(const struct cmd_common *common, const struct strbuf *report)
+{
+	if (common->json && *common->json)
+		return file_write(common->json, strbuf_str(report), report->len);
+	fputs(strbuf_str(report), stdout);
+	return NULL;
+}
+
+unsigned cmd_terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
+		return size.ws_col > 140 ? 140 : size.ws_col;
+	return 100;
 }
 
 struct err *cmd_usage(const struct cmd *cmd, const char *what)

@@ -37,6 +37,10 @@ struct err *cmd_parse(const struct cmd *cmd, const struct opt *table, struct cmd
 		      bool mixed, int *argc, char ***argv);
 /* Write the finished JSON to where --json said. */
 struct err *cmd_write_json(const struct cmd_common *common, struct json *j);
+/* Print a finished report, or write it to where --json said. */
+struct err *cmd_write_report(const struct cmd_common *common, const struct strbuf *report);
+/* Columns of the terminal, within reason. */
+unsigned cmd_terminal_width(void);
 /* err_new(ERR_USAGE, ...) naming the command's synopsis. */
 struct err *cmd_usage(const struct cmd *cmd, const char *what);
 

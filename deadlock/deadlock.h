@@ -1,16 +1,14 @@
 /* deadlock/deadlock.h - from the area of a watched process to what its threads wait for.
  *
- *	read       snapshot_from_pid, _from_file, _from_core, _parse: what every thread holds and
- *wants settle     two snapshots: who has not moved in between analyse    deadlock_find: cycles,
- *stuck threads, potential lock-order inversions print      fingerprint_*: symbols, bucket, text,
- *JSON, SARIF; merging many
+ *	read     snapshot_from_pid, _from_file, _from_core, _parse: what each thread holds and wants
+ *	settle   snapshot_settle: two snapshots tell who has not moved in between
+ *	analyse  deadlock_find: cycles, stuck threads, potential lock-order inversions
+ *	name     fingerprint_new: functions, lines, names of locks, buckets; report/ prints it
  *
  * A snapshot owns its threads; a deadlock holds indices into the snapshot it was made from. */
 #ifndef DEADLOCK_DEADLOCK_H
 #define DEADLOCK_DEADLOCK_H
 
-#include "base/json.h"
-#include "base/strbuf.h"
 #include "unplait/watch.h"
 
 #include <stdbool.h>
@@ -160,7 +158,8 @@ bool use_blocks(const struct lock_use *wish, const struct lock_use *has, bool se
 
 /* ---- fingerprints ---- */
 
-/* A snapshot with names: what is printed, stored and merged. Everything is in its own memory. */
+/* A snapshot with names: what is printed, stored and merged; deadlock/fingerprint.h has its parts,
+ * report/ prints it. Everything is in its own memory. */
 struct fingerprint;
 
 /* modules may be NULL: paths and offsets only. */
@@ -171,18 +170,5 @@ void fingerprint_free(struct fingerprint *f);
 const char *fingerprint_kind(const struct fingerprint *f);
 /* 16 hex digits; the same for the same deadlock on another machine. "" when kind is none. */
 const char *fingerprint_bucket(const struct fingerprint *f);
-void fingerprint_text(const struct fingerprint *f, bool all, struct strbuf *out);
-void fingerprint_json(const struct fingerprint *f, struct json *j);
-void fingerprint_sarif(const struct fingerprint *f, struct json *j);
-
-/* Fingerprints from many runs and machines, by bucket. */
-struct merge;
-struct merge *merge_new(void);
-void merge_free(struct merge *m);
-/* A fingerprint's JSON file, or a folder of them. */
-struct err *merge_add(struct merge *m, const char *path);
-size_t merge_buckets(const struct merge *m);
-void merge_text(struct merge *m, struct strbuf *out);
-void merge_json(struct merge *m, struct json *j);
 
 #endif

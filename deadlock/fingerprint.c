@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "debug/modules.h"
 

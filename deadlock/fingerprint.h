@@ -1,4 +1,4 @@
-/* deadlock/fingerprint.h - the named form of a snapshot, shared by the printers. Private. */
+/* deadlock/fingerprint.h - the parts of a fingerprint, for those who write one. */
 #ifndef DEADLOCK_FINGERPRINT_H
 #define DEADLOCK_FINGERPRINT_H
 

@@ -13,9 +13,7 @@
 #include "deadlock/foreign.h"
 
 #include "base/err.h"
-#include "base/json.h"
 #include "base/mem.h"
-#include "base/strbuf.h"
 #include "base/vec.h"
 #include "debug/modules.h"
 
@@ -308,75 +306,4 @@ void foreign_deinit(struct foreign *f)
 	free(f->threads);
 	free(f->cycle);
 	*f = (struct foreign){ 0 };
-}
-
-/* ---- printing ---- */
-
-void foreign_text(const struct foreign *f, struct strbuf *out)
-{
-	if (f->ncycle) {
-		strbuf_addf(out,
-			    "deadlock: %zu thread%s (by the owners in the mutexes; where they were "
-			    "taken is not known)\n",
-			    f->ncycle,
-			    f->ncycle == 1 ? " waits for itself" : "s wait for each other");
-		for (size_t i = 0; i < f->ncycle; i++)
-			strbuf_addf(out, "  thread %d wants a mutex that thread %d holds\n",
-				    f->threads[f->cycle[i]].tid, f->threads[f->cycle[i]].owner);
-		strbuf_addc(out, '\n');
-	}
-	for (size_t i = 0; i < f->nthreads; i++) {
-		const struct foreign_thread *t = &f->threads[i];
-
-		strbuf_addf(out, "thread %d %s", t->tid,
-			    t->owner   ? "waits for a mutex"
-			    : t->futex ? "sleeps on a futex"
-				       : "is not in a futex");
-		if (t->owner)
-			strbuf_addf(out, " held by thread %d", t->owner);
-		strbuf_adds(out, ", at\n");
-		for (size_t k = 0; k < t->nframes; k++) {
-			const struct foreign_frame *fr = &t->frames[k];
-
-			strbuf_addf(out, "      %s", fr->function ? fr->function : "?");
-			if (fr->file)
-				strbuf_addf(out, "  %s:%u", fr->file, fr->line);
-			strbuf_addc(out, '\n');
-		}
-	}
-}
-
-void foreign_json(const struct foreign *f, struct json *j)
-{
-	json_begin_object(j, NULL);
-	json_int(j, "unplait", 1);
-	json_str(j, "command", "watch");
-	json_str(j, "kind", f->ncycle ? "deadlock" : "none");
-	json_bool(j, "library", false);
-	json_int(j, "pid", f->pid);
-	json_begin_array(j, "cycle");
-	for (size_t i = 0; i < f->ncycle; i++)
-		json_int(j, NULL, f->threads[f->cycle[i]].tid);
-	json_end(j);
-	json_begin_array(j, "threads");
-	for (size_t i = 0; i < f->nthreads; i++) {
-		const struct foreign_thread *t = &f->threads[i];
-
-		json_begin_object(j, NULL);
-		json_int(j, "tid", t->tid);
-		if (t->owner)
-			json_int(j, "waits_for", t->owner);
-		json_begin_array(j, "stack");
-		for (size_t k = 0; k < t->nframes; k++) {
-			json_begin_object(j, NULL);
-			json_str(j, "function", t->frames[k].function);
-			json_str(j, "file", t->frames[k].file);
-			json_int(j, "line", t->frames[k].line);
-			json_end(j);
-		}
-		json_end(j);
-		json_end(j);
-	}
-	json_end(j);
-	json_end(j);
 }

@@ -7,8 +7,6 @@
 #include <stdint.h>
 
 struct err;
-struct json;
-struct strbuf;
 
 struct foreign_frame {
 	char *function, *file; /* NULL = unknown */
@@ -36,7 +34,5 @@ struct foreign {
  * the stacks. */
 struct err *foreign_read(int pid, struct foreign *ret);
 void foreign_deinit(struct foreign *f);
-void foreign_text(const struct foreign *f, struct strbuf *out);
-void foreign_json(const struct foreign *f, struct json *j);
 
 #endif

@@ -2,32 +2,18 @@
  *
  * Two fingerprints are the same deadlock when their buckets agree, or when their build buckets do:
  * one of the machines may have had no symbols. Order: most frequent first, then by bucket. */
+#include "deadlock/merge.h"
+
 #include "base/err.h"
 #include "base/file.h"
-#include "base/map.h"
 #include "base/mem.h"
-#include "base/vec.h"
-#include "deadlock/deadlock.h"
+#include "base/strbuf.h"
 
 #include <cjson/cJSON.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-struct bucket {
-	char *id, *kind, *program;
-	char *summary; /* one line per thread of the cycle */
-	size_t count;
-	VEC(char *) files;
-};
-
-struct merge {
-	VEC(struct bucket) buckets;
-	struct names keys; /* bucket and build bucket ids */
-	struct map owner;  /* key -> bucket */
-	size_t read, skipped;
-};
 
 struct merge *merge_new(void)
 {
@@ -39,7 +25,7 @@ void merge_free(struct merge *m)
 	if (!m)
 		return;
 	for (size_t i = 0; i < m->buckets.len; i++) {
-		struct bucket *b = &m->buckets.data[i];
+		struct merge_bucket *b = &m->buckets.data[i];
 
 		for (size_t k = 0; k < b->files.len; k++)
 			free(b->files.data[k]);
@@ -53,11 +39,6 @@ void merge_free(struct merge *m)
 	names_deinit(&m->keys);
 	map_deinit(&m->owner);
 	free(m);
-}
-
-size_t merge_buckets(const struct merge *m)
-{
-	return m->buckets.len;
 }
 
 static const char *text_of(const cJSON *object, const char *key)
@@ -134,11 +115,11 @@ static char *summarise(const cJSON *threads)
 
 /* ---- adding ---- */
 
-static struct bucket *find_bucket(struct merge *m, const char *id, const char *build_id,
-				  const char *kind, const char *program, const cJSON *threads)
+static struct merge_bucket *find_bucket(struct merge *m, const char *id, const char *build_id,
+					const char *kind, const char *program, const cJSON *threads)
 {
 	const char *keys[] = { id, build_id };
-	struct bucket *b = NULL;
+	struct merge_bucket *b = NULL;
 	size_t at = m->buckets.len;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
@@ -160,7 +141,7 @@ static struct bucket *find_bucket(struct merge *m, const char *id, const char *b
 	return &m->buckets.data[at];
 }
 
-static void count(struct bucket *b, const char *path)
+static void count(struct merge_bucket *b, const char *path)
 {
 	b->count++;
 	vec_push(&b->files, xstrdup(path));
@@ -234,56 +215,18 @@ struct err *merge_add(struct merge *m, const char *path)
 	return NULL;
 }
 
-/* ---- printing ---- */
+/* ---- the table ---- */
 
 static int compare_buckets(const void *a, const void *b)
 {
-	const struct bucket *x = a, *y = b;
+	const struct merge_bucket *x = a, *y = b;
 
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
 	return strcmp(x->id, y->id);
 }
 
-void merge_text(struct merge *m, struct strbuf *out)
+void merge_sort(struct merge *m)
 {
 	vec_sort(&m->buckets, compare_buckets);
-	strbuf_addf(out, "%zu fingerprint%s, %zu bucket%s\n", m->read, m->read == 1 ? "" : "s",
-		    m->buckets.len, m->buckets.len == 1 ? "" : "s");
-	if (m->skipped)
-		strbuf_addf(out, "%zu other JSON files skipped\n", m->skipped);
-	for (size_t i = 0; i < m->buckets.len; i++) {
-		const struct bucket *b = &m->buckets.data[i];
-
-		strbuf_addf(out, "\n%s  %s  seen %zu time%s  %s\n%s", b->id, b->kind, b->count,
-			    b->count == 1 ? "" : "s", b->program, b->summary);
-	}
-}
-
-void merge_json(struct merge *m, struct json *j)
-{
-	vec_sort(&m->buckets, compare_buckets);
-	json_begin_object(j, NULL);
-	json_int(j, "unplait", 1);
-	json_str(j, "command", "watch");
-	json_uint(j, "fingerprints", m->read);
-	json_uint(j, "skipped", m->skipped);
-	json_begin_array(j, "buckets");
-	for (size_t i = 0; i < m->buckets.len; i++) {
-		const struct bucket *b = &m->buckets.data[i];
-
-		json_begin_object(j, NULL);
-		json_str(j, "bucket", b->id);
-		json_str(j, "kind", b->kind);
-		json_uint(j, "count", b->count);
-		json_str(j, "program", b->program);
-		json_str(j, "summary", b->summary);
-		json_begin_array(j, "files");
-		for (size_t k = 0; k < b->files.len; k++)
-			json_str(j, NULL, b->files.data[k]);
-		json_end(j);
-		json_end(j);
-	}
-	json_end(j);
-	json_end(j);
 }

@@ -1,7 +1,13 @@
-/* report/deadlock-json.c - a fingerprint for programs: our JSON, and SARIF 2.1.0 for code scanners.
- * The JSON is also what is stored and merged, and what `synth` takes as breadcrumbs. */
+/* report/deadlock-json.c - deadlocks as the JSON objects that `watch --json` prints: a fingerprint, many
+ * of them by bucket, a process without the watch library. A fingerprint's JSON is also what `watch
+ * -o` stores: deadlock/merge.c reads it back. */
+#include "report/formats.h"
+
+#include "base/json.h"
 #include "base/mem.h"
 #include "deadlock/fingerprint.h"
+#include "deadlock/foreign.h"
+#include "deadlock/merge.h"
 
 #include <string.h>
 
@@ -135,7 +141,7 @@ static void put_thread(struct json *j, const struct fingerprint *f, const struct
 	json_end(j);
 }
 
-void fingerprint_json(const struct fingerprint *f, struct json *j)
+static void add_fingerprint(struct json *j, const struct fingerprint *f)
 {
 	json_begin_object(j, NULL);
 	json_int(j, "unplait", 1);
@@ -167,171 +173,109 @@ void fingerprint_json(const struct fingerprint *f, struct json *j)
 	json_end(j);
 }
 
-/* ---- SARIF ---- */
+/* ---- many ---- */
 
-static void put_location(struct json *j, const char *key, const struct fp_stack *s,
-			 const char *message)
+static void add_merge(struct json *j, const struct merge *m)
 {
-	const struct fp_frame *fr = fp_site(s);
-
-	json_begin_object(j, key);
-	json_begin_object(j, "physicalLocation");
-	json_begin_object(j, "artifactLocation");
-	json_str(j, "uri", fr && fr->file ? fr->file : fr && fr->module ? fr->module : "unknown");
-	json_end(j);
-	if (fr && fr->file && fr->line) {
-		json_begin_object(j, "region");
-		json_int(j, "startLine", fr->line);
-		json_end(j);
-	}
-	json_end(j);
-	if (fr && fr->function) {
-		json_begin_array(j, "logicalLocations");
-		json_begin_object(j, NULL);
-		json_str(j, "fullyQualifiedName", fr->function);
-		json_end(j);
-		json_end(j);
-	}
-	json_begin_object(j, "message");
-	json_str(j, "text", message);
-	json_end(j);
-	json_end(j);
-}
-
-static void put_message(struct json *j, const char *text)
-{
-	json_begin_object(j, "message");
-	json_str(j, "text", text);
-	json_end(j);
-}
-
-static void put_fingerprints(struct json *j, const char *bucket)
-{
-	json_begin_object(j, "partialFingerprints");
-	json_str(j, "unplaitBucket/v1", bucket);
-	json_end(j);
-}
-
-static void put_flow_step(struct json *j, const struct fingerprint *f, const struct fp_use *u,
-			  const char *verb)
-{
-	char lock[256], text[300];
-
-	fp_lock_text(f, u->lock, lock, sizeof(lock));
-	snprintf(text, sizeof(text), "%s %s", verb, lock);
 	json_begin_object(j, NULL);
-	put_location(j, "location", &u->stack, text);
-	json_end(j);
-}
-
-static void put_cycle_result(struct json *j, const struct fingerprint *f, const struct fp_cycle *c)
-{
-	char text[200];
-
-	snprintf(text, sizeof(text), "%zu thread(s) wait for each other%s; bucket %s", c->len,
-		 c->timed ? " until a timeout" : " for ever", c->bucket);
-	json_begin_object(j, NULL);
-	json_str(j, "ruleId", c->timed ? "timed-cycle" : "deadlock");
-	json_str(j, "level", c->timed ? "warning" : "error");
-	put_message(j, text);
-	json_begin_array(j, "locations");
-	for (size_t i = 0; i < c->len; i++)
-		put_location(j, NULL, &f->threads[c->edges[i].thread].uses[c->edges[i].want].stack,
-			     "blocked here");
-	json_end(j);
-	json_begin_array(j, "codeFlows");
-	json_begin_object(j, NULL);
-	json_begin_array(j, "threadFlows");
-	for (size_t i = 0; i < c->len; i++) {
-		const struct wait_edge *e = &c->edges[i];
-		const struct wait_edge *before = &c->edges[(i + c->len - 1) % c->len];
+	json_int(j, "unplait", 1);
+	json_str(j, "command", "watch");
+	json_uint(j, "fingerprints", m->read);
+	json_uint(j, "skipped", m->skipped);
+	json_begin_array(j, "buckets");
+	for (size_t i = 0; i < m->buckets.len; i++) {
+		const struct merge_bucket *b = &m->buckets.data[i];
 
 		json_begin_object(j, NULL);
-		json_str(j, "id", f->threads[e->thread].name);
-		json_begin_array(j, "locations");
-		put_flow_step(j, f, &f->threads[before->holder].uses[before->held], "takes");
-		put_flow_step(j, f, &f->threads[e->thread].uses[e->want], "waits for");
+		json_str(j, "bucket", b->id);
+		json_str(j, "kind", b->kind);
+		json_uint(j, "count", b->count);
+		json_str(j, "program", b->program);
+		json_str(j, "summary", b->summary);
+		json_begin_array(j, "files");
+		for (size_t k = 0; k < b->files.len; k++)
+			json_str(j, NULL, b->files.data[k]);
 		json_end(j);
 		json_end(j);
 	}
 	json_end(j);
 	json_end(j);
-	json_end(j);
-	put_fingerprints(j, c->bucket);
-	json_end(j);
 }
 
-static void put_stuck_result(struct json *j, const struct fingerprint *f)
+/* ---- without the library ---- */
+
+static void add_foreign(struct json *j, const struct foreign *f)
 {
 	json_begin_object(j, NULL);
-	json_str(j, "ruleId", "stuck");
-	json_str(j, "level", "error");
-	put_message(j, "every thread waits, and no lock cycle explains it");
-	json_begin_array(j, "locations");
+	json_int(j, "unplait", 1);
+	json_str(j, "command", "watch");
+	json_str(j, "kind", f->ncycle ? "deadlock" : "none");
+	json_bool(j, "library", false);
+	json_int(j, "pid", f->pid);
+	json_begin_array(j, "cycle");
+	for (size_t i = 0; i < f->ncycle; i++)
+		json_int(j, NULL, f->threads[f->cycle[i]].tid);
+	json_end(j);
+	json_begin_array(j, "threads");
 	for (size_t i = 0; i < f->nthreads; i++) {
-		const struct fp_use *wish = fp_wants(&f->threads[i]);
+		const struct foreign_thread *t = &f->threads[i];
 
-		if (wish)
-			put_location(j, NULL, &wish->stack, "waits here");
-	}
-	json_end(j);
-	put_fingerprints(j, f->bucket);
-	json_end(j);
-}
-
-static void put_inversion_result(struct json *j, const struct fingerprint *f,
-				 const struct fp_inversion *v)
-{
-	char a[256], b[256], text[600];
-
-	fp_lock_text(f, v->order[0].outer, a, sizeof(a));
-	fp_lock_text(f, v->order[0].inner, b, sizeof(b));
-	snprintf(text, sizeof(text), "potential deadlock: %s and %s are taken in both orders", a,
-		 b);
-	json_begin_object(j, NULL);
-	json_str(j, "ruleId", "lock-order-inversion");
-	json_str(j, "level", "note");
-	put_message(j, text);
-	json_begin_array(j, "locations");
-	for (unsigned k = 0; k < 2; k++)
-		put_location(j, NULL, &v->order[k].inner_stack,
-			     k ? "in the other order" : "in one order");
-	json_end(j);
-	json_end(j);
-}
-
-void fingerprint_sarif(const struct fingerprint *f, struct json *j)
-{
-	static const char *const rules[] = { "deadlock", "timed-cycle", "stuck",
-					     "lock-order-inversion" };
-
-	json_begin_object(j, NULL);
-	json_str(j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-	json_str(j, "version", "2.1.0");
-	json_begin_array(j, "runs");
-	json_begin_object(j, NULL);
-	json_begin_object(j, "tool");
-	json_begin_object(j, "driver");
-	json_str(j, "name", "unplait");
-	json_str(j, "version", UNPLAIT_VERSION);
-	json_begin_array(j, "rules");
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		json_begin_object(j, NULL);
-		json_str(j, "id", rules[i]);
+		json_int(j, "tid", t->tid);
+		if (t->owner)
+			json_int(j, "waits_for", t->owner);
+		json_begin_array(j, "stack");
+		for (size_t k = 0; k < t->nframes; k++) {
+			json_begin_object(j, NULL);
+			json_str(j, "function", t->frames[k].function);
+			json_str(j, "file", t->frames[k].file);
+			json_int(j, "line", t->frames[k].line);
+			json_end(j);
+		}
+		json_end(j);
 		json_end(j);
 	}
 	json_end(j);
 	json_end(j);
-	json_end(j);
-	json_begin_array(j, "results");
-	for (size_t i = 0; i < f->ncycles; i++)
-		put_cycle_result(j, f, &f->cycles[i]);
-	if (f->stuck)
-		put_stuck_result(j, f);
-	for (size_t i = 0; i < f->ninversions; i++)
-		put_inversion_result(j, f, &f->inversions[i]);
-	json_end(j);
-	json_end(j);
-	json_end(j);
-	json_end(j);
+}
+
+/* ---- the formats ---- */
+
+/* Hand the finished object over. */
+static void finish(struct json *j, struct strbuf *out)
+{
+	strbuf_add(out, j->out.data, j->out.len);
+	json_deinit(j);
+}
+
+void fingerprint_json(const struct fingerprint *f, const struct report_view *view,
+		      struct strbuf *out)
+{
+	struct json j;
+
+	(void)view;
+	json_init(&j);
+	add_fingerprint(&j, f);
+	finish(&j, out);
+}
+
+void merge_json(struct merge *m, const struct report_view *view, struct strbuf *out)
+{
+	struct json j;
+
+	(void)view;
+	merge_sort(m);
+	json_init(&j);
+	add_merge(&j, m);
+	finish(&j, out);
+}
+
+void foreign_json(const struct foreign *f, const struct report_view *view, struct strbuf *out)
+{
+	struct json j;
+
+	(void)view;
+	json_init(&j);
+	add_foreign(&j, f);
+	finish(&j, out);
 }

@@ -1,7 +1,13 @@
-/* report/deadlock-term.c - a fingerprint for people. */
+/* report/deadlock-term.c - deadlocks for people: a fingerprint, many of them by bucket, a process
+ * without the watch library. */
+#include "report/formats.h"
+
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "deadlock/fingerprint.h"
+#include "deadlock/foreign.h"
+#include "deadlock/merge.h"
 
 #include <string.h>
 
@@ -263,7 +269,8 @@ static void add_caveats(struct strbuf *out, const struct fingerprint *f)
 				    f->threads[i].name, f->threads[i].lost);
 }
 
-void fingerprint_text(const struct fingerprint *f, bool all, struct strbuf *out)
+void fingerprint_term(const struct fingerprint *f, const struct report_view *view,
+		      struct strbuf *out)
 {
 	strbuf_addf(out, "%s (pid %u)\n", f->program, f->pid);
 	for (size_t i = 0; i < f->ncycles; i++)
@@ -273,11 +280,66 @@ void fingerprint_text(const struct fingerprint *f, bool all, struct strbuf *out)
 			    "%sstuck%s: every thread waits, and no lock cycle explains it  bucket "
 			    "%s\n",
 			    color(COLOR_RED), color(COLOR_OFF), f->bucket);
-	add_others(out, f, all || f->stuck);
+	add_others(out, f, view->all || f->stuck);
 	if (!f->ncycles && !f->stuck)
 		strbuf_adds(out, "no deadlock\n");
 	add_inversions(out, f);
-	if (all)
+	if (view->all)
 		add_releases(out, f);
 	add_caveats(out, f);
+}
+
+/* ---- many ---- */
+
+void merge_term(struct merge *m, const struct report_view *view, struct strbuf *out)
+{
+	(void)view;
+	merge_sort(m);
+	strbuf_addf(out, "%zu fingerprint%s, %zu bucket%s\n", m->read, m->read == 1 ? "" : "s",
+		    m->buckets.len, m->buckets.len == 1 ? "" : "s");
+	if (m->skipped)
+		strbuf_addf(out, "%zu other JSON files skipped\n", m->skipped);
+	for (size_t i = 0; i < m->buckets.len; i++) {
+		const struct merge_bucket *b = &m->buckets.data[i];
+
+		strbuf_addf(out, "\n%s  %s  seen %zu time%s  %s\n%s", b->id, b->kind, b->count,
+			    b->count == 1 ? "" : "s", b->program, b->summary);
+	}
+}
+
+/* ---- without the library ---- */
+
+void foreign_term(const struct foreign *f, const struct report_view *view, struct strbuf *out)
+{
+	(void)view;
+	if (f->ncycle) {
+		strbuf_addf(out,
+			    "deadlock: %zu thread%s (by the owners in the mutexes; where they were "
+			    "taken is not known)\n",
+			    f->ncycle,
+			    f->ncycle == 1 ? " waits for itself" : "s wait for each other");
+		for (size_t i = 0; i < f->ncycle; i++)
+			strbuf_addf(out, "  thread %d wants a mutex that thread %d holds\n",
+				    f->threads[f->cycle[i]].tid, f->threads[f->cycle[i]].owner);
+		strbuf_addc(out, '\n');
+	}
+	for (size_t i = 0; i < f->nthreads; i++) {
+		const struct foreign_thread *t = &f->threads[i];
+
+		strbuf_addf(out, "thread %d %s", t->tid,
+			    t->owner   ? "waits for a mutex"
+			    : t->futex ? "sleeps on a futex"
+				       : "is not in a futex");
+		if (t->owner)
+			strbuf_addf(out, " held by thread %d", t->owner);
+		strbuf_adds(out, ", at\n");
+		for (size_t k = 0; k < t->nframes; k++) {
+			const struct foreign_frame *fr = &t->frames[k];
+
+			strbuf_addf(out, "      %s", fr->function ? fr->function : "?");
+			if (fr->file)
+				strbuf_addf(out, "  %s:%u", fr->file, fr->line);
+			strbuf_addc(out, '\n');
+		}
+	}
 }

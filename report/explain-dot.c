@@ -1,17 +1,10 @@
-#include "report/report.h"
+/* report/explain-dot.c - the two schedules as a Graphviz drawing, with their data flow. */
+#include "report/formats.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "explain/explanation.h"
-
-static void add_quoted(struct strbuf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			strbuf_addc(out, '\\');
-		strbuf_addc(out, *text);
-	}
-}
+#include "report/escape.h"
 
 static void add_schedule(struct strbuf *out, const struct explanation *x,
 			 const struct shown_schedule *s, char side, const char *title)
@@ -20,10 +13,11 @@ static void add_schedule(struct strbuf *out, const struct explanation *x,
 	for (size_t i = 0; i < s->len; i++) {
 		const struct shown_event *e = &s->events[i];
 
-		strbuf_addf(out, "    %c%zu [label=\"%s  %s:%u\\n%s ", side, i,
-			    e->thread < x->nthreads ? x->threads[e->thread] : "?",
-			    e->file ? e->file : "?", e->line, e->op ? e->op : "event");
-		add_quoted(out, e->object ? e->object : "");
+		strbuf_addf(out, "    %c%zu [label=\"%s  ", side, i,
+			    e->thread < x->nthreads ? x->threads[e->thread] : "?");
+		escape_dot(out, e->file ? e->file : "?");
+		strbuf_addf(out, ":%u\\n%s ", e->line, e->op ? e->op : "event");
+		escape_dot(out, e->object);
 		strbuf_addf(out, "\"%s%s];\n", e->reordered ? ", style=bold" : "",
 			    e->failure ? ", color=red" : "");
 		if (i)
@@ -33,8 +27,10 @@ static void add_schedule(struct strbuf *out, const struct explanation *x,
 	strbuf_adds(out, "  }\n");
 }
 
-void report_explain_dot(const struct explanation *x, struct strbuf *out)
+void explanation_dot(const struct explanation *x, const struct report_view *view,
+		     struct strbuf *out)
 {
+	(void)view;
 	strbuf_adds(out, "digraph explanation {\n  node [shape=box, fontname=\"monospace\"];\n");
 	add_schedule(out, x, &x->failing, 'f', "failing");
 	add_schedule(out, x, &x->passing, 'p', "passing");

@@ -1,41 +1,17 @@
 /* report/explain-html.c - an explanation as one self-contained page.
  * C writes plain, complete HTML (readable with scripts off, printable); assets/explain.js only adds
  * the data-flow arrows, the source panel, filters and keys. Every text goes through
- * report_html_escape: source code and values are somebody else's. */
-#include "report/report.h"
+ * escape_markup: source code and values are somebody else's. */
+#include "report/formats.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "explain/explanation.h"
 #include "report/assets.h"
+#include "report/escape.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-void report_html_escape(struct strbuf *out, const char *text)
-{
-	for (; text && *text; text++) {
-		switch (*text) {
-		case '&':
-			strbuf_adds(out, "&amp;");
-			break;
-		case '<':
-			strbuf_adds(out, "&lt;");
-			break;
-		case '>':
-			strbuf_adds(out, "&gt;");
-			break;
-		case '"':
-			strbuf_adds(out, "&quot;");
-			break;
-		case '\n':
-			strbuf_adds(out, "&#10;");
-			break;
-		default:
-			strbuf_addc(out, *text);
-		}
-	}
-}
 
 static const char *thread_name(const struct explanation *x, uint32_t t)
 {
@@ -47,7 +23,7 @@ static void add_attribute(struct strbuf *out, const char *name, const char *valu
 	if (!value)
 		return;
 	strbuf_addf(out, " %s=\"", name);
-	report_html_escape(out, value);
+	escape_markup(out, value);
 	strbuf_addc(out, '"');
 }
 
@@ -56,7 +32,7 @@ static void add_span(struct strbuf *out, const char *class, const char *text)
 	if (!text)
 		return;
 	strbuf_addf(out, "<span class=\"%s\">", class);
-	report_html_escape(out, text);
+	escape_markup(out, text);
 	strbuf_adds(out, "</span>");
 }
 
@@ -96,7 +72,7 @@ static void add_event(struct strbuf *out, const struct explanation *x, const str
 	add_span(out, "code", e->object);
 	if (e->value) {
 		strbuf_adds(out, "<span class=code>= ");
-		report_html_escape(out, e->value);
+		escape_markup(out, e->value);
 		strbuf_adds(out, "</span>");
 	}
 	if (e->failure)
@@ -109,9 +85,9 @@ static void add_event(struct strbuf *out, const struct explanation *x, const str
 		strbuf_addf(out, "<span class=tag>and %u more</span>", e->repeats);
 	if (e->file) {
 		strbuf_adds(out, "<span class=where>");
-		report_html_escape(out, e->file);
+		escape_markup(out, e->file);
 		strbuf_addf(out, ":%u ", e->line);
-		report_html_escape(out, e->function);
+		escape_markup(out, e->function);
 		strbuf_adds(out, "</span>");
 	}
 	strbuf_adds(out, "</div>");
@@ -160,7 +136,7 @@ static void add_fact(struct strbuf *out, const char *name, const char *class, co
 	if (!text)
 		return;
 	strbuf_addf(out, "<dt>%s</dt><dd class=\"%s\">", name, class);
-	report_html_escape(out, text);
+	escape_markup(out, text);
 	strbuf_adds(out, "</dd>\n");
 }
 
@@ -171,9 +147,9 @@ static void add_head(struct strbuf *out, const struct explanation *x)
 
 	strbuf_adds(out, "<!doctype html>\n<html lang=en><head><meta charset=utf-8>"
 			 "<meta name=viewport content=\"width=device-width\"><title>unplait: ");
-	report_html_escape(out, x->program);
+	escape_markup(out, x->program);
 	strbuf_addf(out, "</title>\n<style>\n%s</style></head>\n<body>\n<h1>", asset_explain_css);
-	report_html_escape(out, x->program);
+	escape_markup(out, x->program);
 	strbuf_adds(out, "</h1>\n<dl class=facts>\n");
 	proof = xasprintf(
 		"%s: %" PRIu64 " of %" PRIu64 " replays fail the same way; %s (%" PRIu64
@@ -196,9 +172,9 @@ static void add_bar(struct strbuf *out, const struct explanation *x)
 			continue;
 		strbuf_addf(out, "<button aria-pressed=true class=\"thread t%u\" data-thread=\"",
 			    t % 6);
-		report_html_escape(out, x->threads[t]);
+		escape_markup(out, x->threads[t]);
 		strbuf_adds(out, "\">thread ");
-		report_html_escape(out, x->threads[t]);
+		escape_markup(out, x->threads[t]);
 		strbuf_adds(out, "</button>");
 	}
 	strbuf_adds(out,
@@ -215,7 +191,7 @@ static void add_advice(struct strbuf *out, const struct explanation *x)
 	if (!a->text)
 		return;
 	strbuf_adds(out, "<div class=advice><b>Advice.</b> ");
-	report_html_escape(out, a->text);
+	escape_markup(out, a->text);
 	if (a->runs_after)
 		strbuf_addf(out,
 			    "<br><span class=\"%s\">Tested: failed %" PRIu64 " of %" PRIu64
@@ -250,9 +226,9 @@ static void add_earlier(struct strbuf *out, const struct shown_earlier *e)
 	if (!e->summary)
 		return;
 	strbuf_adds(out, "<div class=advice><b>Earlier.</b> Before that, ");
-	report_html_escape(out, e->summary);
+	escape_markup(out, e->summary);
 	strbuf_adds(out, ". It may be the root: ");
-	report_html_escape(out, a->text);
+	escape_markup(out, a->text);
 	strbuf_addf(out,
 		    ".<br><span class=good>With that enforced %" PRIu64 " of %" PRIu64
 		    " schedules fail.</span><br>Without, it happens in %" PRIu64 " of %" PRIu64
@@ -279,8 +255,10 @@ static void add_flows(struct strbuf *out, const struct explanation *x)
 	strbuf_addf(out, "];\n%s</script>\n", asset_explain_js);
 }
 
-void report_explain_html(const struct explanation *x, struct strbuf *out)
+void explanation_html(const struct explanation *x, const struct report_view *view,
+		      struct strbuf *out)
 {
+	(void)view;
 	add_head(out, x);
 	add_advice(out, x);
 	add_earlier(out, &x->earlier);
@@ -294,7 +272,7 @@ void report_explain_html(const struct explanation *x, struct strbuf *out)
 		strbuf_adds(out, "<h2>Notes</h2><ul>\n");
 		for (size_t i = 0; i < x->nnotes; i++) {
 			strbuf_adds(out, "<li>");
-			report_html_escape(out, x->notes[i].text);
+			escape_markup(out, x->notes[i].text);
 			strbuf_adds(out, "</li>\n");
 		}
 		strbuf_adds(out, "</ul>\n");

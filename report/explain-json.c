@@ -1,4 +1,5 @@
-#include "report/report.h"
+/* report/explain-json.c - an explanation as the JSON object that `explain --json` prints. */
+#include "report/formats.h"
 
 #include "base/json.h"
 #include "explain/explanation.h"
@@ -99,7 +100,7 @@ static void add_earlier(struct json *j, const struct shown_earlier *e)
 	json_end(j);
 }
 
-void report_explain_json(const struct explanation *x, struct json *j)
+static void add_explanation(struct json *j, const struct explanation *x)
 {
 	static const char *const kinds[] = BUG_KIND_NAMES;
 
@@ -147,4 +148,16 @@ void report_explain_json(const struct explanation *x, struct json *j)
 	json_real(j, "replay", x->seconds_advice, 3);
 	json_end(j);
 	json_end(j);
+}
+
+void explanation_json(const struct explanation *x, const struct report_view *view,
+		      struct strbuf *out)
+{
+	struct json j;
+
+	(void)view;
+	json_init(&j);
+	add_explanation(&j, x);
+	strbuf_add(out, j.out.data, j.out.len);
+	json_deinit(&j);
 }

@@ -8,7 +8,7 @@
  *	          q->mut = NULL;                          pthread_mutex_lock(q->mut);
  *
  * Rows of one side only are fine: the shorter side is padded with blanks. */
-#include "report/report.h"
+#include "report/formats.h"
 
 #include "base/log.h"
 #include "base/strbuf.h"
@@ -412,8 +412,10 @@ static void add_proof(struct strbuf *out, const struct explanation *x, unsigned 
 	add_entry(out, "proof", strbuf_str(&text), x->confirmed ? COLOR_OFF : COLOR_YELLOW, width);
 }
 
-void report_explain_term(const struct explanation *x, unsigned width, struct strbuf *out)
+void explanation_term(const struct explanation *x, const struct report_view *view,
+		      struct strbuf *out)
 {
+	unsigned width = view->width;
 	static const char *const kinds[] = BUG_KIND_NAMES;
 
 	strbuf_addf(out, "%s%s%s\n", color(COLOR_BOLD), x->program, color(COLOR_OFF));

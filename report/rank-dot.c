@@ -1,21 +1,12 @@
 /* report/rank-dot.c - the best reconstructions as a Graphviz drawing: one cluster each, regions
  * from top to bottom. */
-#include "report/report.h"
+#include "report/formats.h"
 
 #include "base/strbuf.h"
 #include "graph/ranking.h"
+#include "report/escape.h"
 
 enum { DRAWN = 3 };
-
-static void add_text(struct strbuf *out, const char *text)
-{
-	for (; text && *text; text++) {
-		if (*text == '"' || *text == '\\')
-			strbuf_addc(out, '\\');
-		if ((unsigned char)*text >= ' ')
-			strbuf_addc(out, *text);
-	}
-}
 
 static void add_node(struct strbuf *out, size_t cluster, const char *id,
 		     const struct shown_member *m, const char *style)
@@ -24,11 +15,11 @@ static void add_node(struct strbuf *out, size_t cluster, const char *id,
 	if (m->point->initial) {
 		strbuf_adds(out, "initial value");
 	} else {
-		add_text(out, m->point->file ? m->point->file : "?");
+		escape_dot(out, m->point->file ? m->point->file : "?");
 		strbuf_addf(out, ":%u %s ", m->point->line, m->point->op ? m->point->op : "");
-		add_text(out, m->point->object);
+		escape_dot(out, m->point->object);
 		strbuf_addf(out, "\\n");
-		add_text(out, m->point->source);
+		escape_dot(out, m->point->source);
 	}
 	strbuf_adds(out, "\"];\n");
 }
@@ -53,8 +44,9 @@ static void add_region(struct strbuf *out, size_t cluster, const char *name,
 	}
 }
 
-void report_rank_dot(const struct ranking *r, struct strbuf *out)
+void ranking_dot(const struct ranking *r, const struct report_view *view, struct strbuf *out)
 {
+	(void)view;
 	strbuf_adds(out, "digraph rank {\n  node [shape=box fontname=monospace fontsize=10];\n");
 	for (size_t i = 0; i < r->nreconstructions && i < DRAWN; i++) {
 		const struct shown_reconstruction *x = &r->reconstructions[i];

@@ -1,11 +1,12 @@
 /* report/rank-html.c - a ranking as one self-contained page, in the style of explain's. Complete
  * without scripts: reconstructions fold with <details>. */
-#include "report/report.h"
+#include "report/formats.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "graph/ranking.h"
 #include "report/assets.h"
+#include "report/escape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static void add_span(struct strbuf *out, const char *class, const char *text)
 	if (!text)
 		return;
 	strbuf_addf(out, "<span class=\"%s\">", class);
-	report_html_escape(out, text);
+	escape_markup(out, text);
 	strbuf_adds(out, "</span>");
 }
 
@@ -28,9 +29,9 @@ static void add_point(struct strbuf *out, const struct shown_point *p)
 	add_span(out, "op", p->op ? p->op : "access");
 	add_span(out, "code", p->object);
 	strbuf_adds(out, "<span class=where>");
-	report_html_escape(out, p->file ? p->file : "?");
+	escape_markup(out, p->file ? p->file : "?");
 	strbuf_addf(out, ":%u ", p->line);
-	report_html_escape(out, p->function);
+	escape_markup(out, p->function);
 	strbuf_adds(out, "</span>");
 }
 
@@ -45,7 +46,7 @@ static void add_excerpt(struct strbuf *out, const struct shown_point *p)
 		char *text = xasprintf("%5u  %.*s", n, (int)len, line);
 
 		strbuf_adds(out, n == p->line ? "<b>" : "");
-		report_html_escape(out, text);
+		escape_markup(out, text);
 		strbuf_adds(out, n == p->line ? "</b>\n" : "\n");
 		free(text);
 		line += len + (line[len] == '\n');
@@ -60,7 +61,7 @@ static void add_place(struct strbuf *out, const struct shown_point *p)
 		strbuf_addc(out, ' ');
 	}
 	strbuf_addc(out, '(');
-	report_html_escape(out, p->file ? p->file : "?");
+	escape_markup(out, p->file ? p->file : "?");
 	strbuf_addf(out, ":%u)", p->line);
 }
 
@@ -96,7 +97,7 @@ static void add_member(struct strbuf *out, const struct shown_member *m, const c
 {
 	strbuf_addf(out, "<div class=\"ev %s\"><div class=what><span class=\"tag%s\">",
 		    edge ? "t1 reordered" : "t0", edge ? " bad" : "");
-	report_html_escape(out, tag);
+	escape_markup(out, tag);
 	strbuf_adds(out, "</span>");
 	add_point(out, m->point);
 	if (!edge)
@@ -161,14 +162,15 @@ static void add_points(struct strbuf *out, const struct ranking *r)
 	}
 }
 
-void report_rank_html(const struct ranking *r, struct strbuf *out)
+void ranking_html(const struct ranking *r, const struct report_view *view, struct strbuf *out)
 {
+	(void)view;
 	strbuf_adds(out,
 		    "<!doctype html>\n<html lang=en><head><meta charset=utf-8>"
 		    "<meta name=viewport content=\"width=device-width\"><title>unplait rank: ");
-	report_html_escape(out, r->program);
+	escape_markup(out, r->program);
 	strbuf_addf(out, "</title>\n<style>\n%s</style></head>\n<body>\n<h1>", asset_explain_css);
-	report_html_escape(out, r->program);
+	escape_markup(out, r->program);
 	strbuf_adds(out, "</h1>\n<dl class=facts>\n");
 	strbuf_addf(out, "<dt>runs</dt><dd>%zu %s, %zu %s</dd>\n", r->failing,
 		    r->baseline ? "field" : "failing", r->passing,

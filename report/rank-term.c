@@ -1,6 +1,6 @@
 /* report/rank-term.c - a ranking for the terminal: reconstructions top down in the order of time,
  * with the source around the two ends of the edge, then the code points. */
-#include "report/report.h"
+#include "report/formats.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -160,8 +160,9 @@ static void add_points(struct strbuf *out, const struct ranking *r, unsigned wid
 		strbuf_addf(out, "     and %zu more (--top)\n", r->points_total - r->npoints);
 }
 
-void report_rank_term(const struct ranking *r, unsigned width, struct strbuf *out)
+void ranking_term(const struct ranking *r, const struct report_view *view, struct strbuf *out)
 {
+	unsigned width = view->width;
 	strbuf_addf(out, "%s%s%s: ", color(COLOR_BOLD), r->program, color(COLOR_OFF));
 	if (r->unlabelled)
 		strbuf_addf(out, "%zu runs", r->failing + r->passing);

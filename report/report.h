@@ -1,40 +1,66 @@
 /* report/report.h - findings into something a person or a machine reads.
- * Every writer appends to a strbuf; nothing here touches the world except to read source lines. */
+ *
+ * A format is a struct of callbacks, one for each kind of finding it can show; NULL where it cannot.
+ * Every callback appends to a strbuf; nothing here touches the world except to read source lines. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
+struct ci_cases;
 struct explanation;
+struct fingerprint;
+struct foreign;
+struct json;
+struct merge;
 struct ranking;
 struct suite_result;
 struct suite_results;
 struct strbuf;
-struct json;
+
+/* How a person wants to see it. */
+struct report_view {
+	unsigned width; /* of the terminal, in columns */
+	bool all;	/* also what is rarely of interest */
+};
+
+struct report_format {
+	const char *name;
+	/* why a schedule fails */
+	void (*explanation)(const struct explanation *x, const struct report_view *view,
+			    struct strbuf *out);
+	/* suspicious communication over many runs */
+	void (*ranking)(const struct ranking *r, const struct report_view *view,
+			struct strbuf *out);
+	/* a deadlock, or what the threads of a process wait for */
+	void (*fingerprint)(const struct fingerprint *f, const struct report_view *view,
+			    struct strbuf *out);
+	/* many of those by bucket */
+	void (*merge)(struct merge *m, const struct report_view *view, struct strbuf *out);
+	/* the threads of a process that runs without the watch library */
+	void (*foreign)(const struct foreign *f, const struct report_view *view,
+			struct strbuf *out);
+	/* what a hunt or a suite of tests found; suite: the name of all cases together */
+	void (*cases)(const struct ci_cases *c, const char *suite, struct strbuf *out);
+};
 
 /* Terminal: two schedules side by side, threads as lanes, at most `width` columns. */
-void report_explain_term(const struct explanation *x, unsigned width, struct strbuf *out);
+extern const struct report_format report_term;
+/* What --json prints. */
+extern const struct report_format report_json;
 /* One self-contained page: no network, dark and light, keyboard, printable. */
-void report_explain_html(const struct explanation *x, struct strbuf *out);
-/* Graphviz: the two projections with their data flow. */
-void report_explain_dot(const struct explanation *x, struct strbuf *out);
-/* The object that `explain --json` prints. */
-void report_explain_json(const struct explanation *x, struct json *out);
-
-/* Ranked communication, in the same four forms. */
-void report_rank_term(const struct ranking *r, unsigned width, struct strbuf *out);
-void report_rank_html(const struct ranking *r, struct strbuf *out);
-void report_rank_dot(const struct ranking *r, struct strbuf *out);
-void report_rank_json(const struct ranking *r, struct json *out);
+extern const struct report_format report_html;
+/* Graphviz. */
+extern const struct report_format report_dot;
+/* SARIF 2.1.0, for code scanners. */
+extern const struct report_format report_sarif;
+/* JUnit XML, for CI. */
+extern const struct report_format report_junit;
 
 /* `unplait test`: a test as it ends, all of them at the end, or everything as JSON. */
 void report_suite_line(const struct suite_result *r, struct strbuf *out);
 void report_suite_summary(const struct suite_results *r, double seconds, struct strbuf *out);
 void report_suite_json(const struct suite_results *r, double seconds, bool interrupted,
 		       struct json *out);
-
-/* Text with &, <, >, " escaped. */
-void report_html_escape(struct strbuf *out, const char *text);
 
 #endif

@@ -111,7 +111,7 @@ Test(report, terminal_fits_and_says_it_all)
 	struct explanation *x = lost_update();
 	struct strbuf out = { 0 };
 
-	report_explain_term(x, 100, &out);
+	report_term.explanation(x, &(struct report_view){ .width = 100 }, &out);
 	cr_assert_leq(widest_line(strbuf_str(&out)), 100, "%s", strbuf_str(&out));
 	cr_assert(strstr(strbuf_str(&out), "kind     atomicity"));
 	cr_assert(strstr(strbuf_str(&out), "5 of 5 replays fail the same way"));
@@ -127,7 +127,7 @@ Test(report, page_is_self_contained_and_escapes)
 	struct strbuf out = { 0 };
 	const char *path = getenv("UNPLAIT_TEST_PAGE"); /* keep the page to look at it */
 
-	report_explain_html(x, &out);
+	report_html.explanation(x, &(struct report_view){ 0 }, &out);
 	cr_assert(strstr(strbuf_str(&out), "/* &lt;unsafe&gt; */"));
 	cr_assert_null(strstr(strbuf_str(&out), "<unsafe>"));
 	cr_assert_null(strstr(strbuf_str(&out), "https:"), "a page must not reach for the network");
@@ -146,12 +146,11 @@ Test(report, json_has_the_agreed_names)
 	struct explanation *x = lost_update();
 	const char *names[] = { "\"confirmed\": true", "\"events_total\": 31", "\"pairs_tried\": 2",
 				"\"in\": \"passing\"", "\"kind\": \"atomicity\"" };
-	struct json j;
+	struct strbuf out = { 0 };
 
-	json_init(&j);
-	report_explain_json(x, &j);
+	report_json.explanation(x, &(struct report_view){ 0 }, &out);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		cr_assert(strstr(strbuf_str(&j.out), names[i]), "%s is missing", names[i]);
-	json_deinit(&j);
+		cr_assert(strstr(strbuf_str(&out), names[i]), "%s is missing", names[i]);
+	strbuf_deinit(&out);
 	explanation_free(x);
 }

@@ -1,7 +1,7 @@
-/* report/ci-output.h - findings in the formats that CI systems read: JUnit XML and SARIF 2.1.0. A
+/* report/ci-cases.h - findings as CI systems see them, to be written as JUnit XML or SARIF. A
  * hunt is one case; `unplait test` has one for each test. */
-#ifndef REPORT_CI_OUTPUT_H
-#define REPORT_CI_OUTPUT_H
+#ifndef REPORT_CI_CASES_H
+#define REPORT_CI_CASES_H
 
 #include "base/vec.h"
 
@@ -10,6 +10,7 @@
 struct err;
 struct hunt_options;
 struct hunt_result;
+struct report_format;
 struct suite_results;
 
 struct ci_failure {
@@ -32,8 +33,8 @@ void ci_cases_deinit(struct ci_cases *c);
 void ci_from_hunt(const struct hunt_options *o, const struct hunt_result *r, struct ci_cases *ret);
 void ci_from_suite(const struct suite_results *r, struct ci_cases *ret);
 
-/* suite: the name of all cases together. */
-struct err *write_junit(const char *path, const char *suite, const struct ci_cases *c);
-struct err *write_sarif(const char *path, const struct ci_cases *c);
+/* suite: the name of all cases together. Without a path it does nothing. */
+struct err *ci_cases_write(const struct ci_cases *c, const char *suite,
+			   const struct report_format *format, const char *path);
 
 #endif

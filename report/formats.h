@@ -1,0 +1,37 @@
+/* report/formats.h - private: the writers, one for each finding and format. */
+#ifndef REPORT_FORMATS_H
+#define REPORT_FORMATS_H
+
+#include "report/report.h"
+
+void explanation_term(const struct explanation *x, const struct report_view *view,
+		      struct strbuf *out);
+void explanation_json(const struct explanation *x, const struct report_view *view,
+		      struct strbuf *out);
+void explanation_html(const struct explanation *x, const struct report_view *view,
+		      struct strbuf *out);
+void explanation_dot(const struct explanation *x, const struct report_view *view,
+		     struct strbuf *out);
+
+void ranking_term(const struct ranking *r, const struct report_view *view, struct strbuf *out);
+void ranking_json(const struct ranking *r, const struct report_view *view, struct strbuf *out);
+void ranking_html(const struct ranking *r, const struct report_view *view, struct strbuf *out);
+void ranking_dot(const struct ranking *r, const struct report_view *view, struct strbuf *out);
+
+void fingerprint_term(const struct fingerprint *f, const struct report_view *view,
+		      struct strbuf *out);
+void fingerprint_json(const struct fingerprint *f, const struct report_view *view,
+		      struct strbuf *out);
+void fingerprint_sarif(const struct fingerprint *f, const struct report_view *view,
+		       struct strbuf *out);
+
+void merge_term(struct merge *m, const struct report_view *view, struct strbuf *out);
+void merge_json(struct merge *m, const struct report_view *view, struct strbuf *out);
+
+void foreign_term(const struct foreign *f, const struct report_view *view, struct strbuf *out);
+void foreign_json(const struct foreign *f, const struct report_view *view, struct strbuf *out);
+
+void cases_sarif(const struct ci_cases *c, const char *suite, struct strbuf *out);
+void cases_junit(const struct ci_cases *c, const char *suite, struct strbuf *out);
+
+#endif
