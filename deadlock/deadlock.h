@@ -153,8 +153,6 @@ struct deadlock {
 
 void deadlock_find(const struct snapshot *s, struct deadlock *ret);
 void deadlock_deinit(struct deadlock *d);
-/* Does `wish` have to wait for `has`? self: both are the same thread's. */
-bool use_blocks(const struct lock_use *wish, const struct lock_use *has, bool self);
 
 /* ---- fingerprints ---- */
 

@@ -20,7 +20,7 @@
 
 #define BUCKET_FRAMES 6
 
-const char *fp_kind_name(uint8_t kind)
+static const char *fp_kind_name(uint8_t kind)
 {
 	static const char *const names[] = {
 		[WATCH_MUTEX] = "mutex",   [WATCH_READ] = "rwlock",	[WATCH_WRITE] = "rwlock",

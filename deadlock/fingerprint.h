@@ -89,6 +89,5 @@ const struct fp_use *fp_wants(const struct fp_thread *t);
 /* Somebody who holds that lock; NULL when nobody does. */
 const struct fp_thread *fp_holder(const struct fingerprint *f, const struct fp_thread *t,
 				  const struct fp_use *wish);
-const char *fp_kind_name(uint8_t kind);
 
 #endif

@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool use_blocks(const struct lock_use *wish, const struct lock_use *has, bool self)
+/* Does `wish` have to wait for `has`? self: both are the same thread's. */
+static bool use_blocks(const struct lock_use *wish, const struct lock_use *has, bool self)
 {
 	if (wish->object != has->object || has->doubted)
 		return false;

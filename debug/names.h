@@ -32,23 +32,6 @@ bool symbols_pc(struct symbols *s, uint64_t pc, struct code_point *ret);
 /* The table that a site number belongs to; NULL when there is none. */
 const struct sites *symbols_sites(struct symbols *s, uint32_t site, uint32_t *ret_local);
 
-enum place_kind { PLACE_UNKNOWN, PLACE_GLOBAL, PLACE_HEAP, PLACE_STACK };
-
-/* A run-independent name of an address at a moment. */
-struct place {
-	enum place_kind kind;
-	uint64_t base, size; /* the object; a stack's base is its upper end */
-	uint64_t offset;     /* into it; a stack: distance below its upper end */
-	uint32_t thread;     /* heap: who allocated it; stack: whose it is */
-	uint32_t site;	     /* heap: where it was allocated ... */
-	uint32_t sequence;   /* ... its number among the blocks of that thread and site, from 1 */
-};
-
-/* clock: that of the event that uses the address. */
-struct err *symbols_place(struct symbols *s, uint64_t address, uint64_t clock, struct place *ret);
-/* Append "queue.filled", "malloc@parse.c:41/0.1#3+8", "stack 0.1-64", "0x7f..". */
-void symbols_place_name(struct symbols *s, const struct place *p, uint64_t address,
-			struct strbuf *out);
 /* What to call the object of an event: the source's words when the site has them, else the place.
  */
 struct err *symbols_event_object(struct symbols *s, const struct event *ev, struct strbuf *out);

@@ -279,7 +279,21 @@ static const struct block *find_block(const struct symbols *s, uint64_t address,
 	return best;
 }
 
-struct err *symbols_place(struct symbols *s, uint64_t address, uint64_t clock, struct place *ret)
+enum place_kind { PLACE_UNKNOWN, PLACE_GLOBAL, PLACE_HEAP, PLACE_STACK };
+
+/* A run-independent name of an address at a moment. */
+struct place {
+	enum place_kind kind;
+	uint64_t base, size; /* the object; a stack's base is its upper end */
+	uint64_t offset;     /* into it; a stack: distance below its upper end */
+	uint32_t thread;     /* heap: which allocated it; stack: whose it is */
+	uint32_t site;	     /* heap: where it was allocated ... */
+	uint32_t sequence;   /* ... its number among the blocks of that thread and site, from 1 */
+};
+
+/* clock: that of the event that uses the address. */
+static struct err *find_place(struct symbols *s, uint64_t address, uint64_t clock,
+			      struct place *ret)
 {
 	const struct trace_meta *m = trace_meta(s->trace);
 	const struct block *b;
@@ -314,8 +328,9 @@ struct err *symbols_place(struct symbols *s, uint64_t address, uint64_t clock, s
 	return NULL;
 }
 
-void symbols_place_name(struct symbols *s, const struct place *p, uint64_t address,
-			struct strbuf *out)
+/* Append "queue.filled", "malloc@parse.c:41/0.1#3+8", "stack 0.1-64", "0x7f..". */
+static void add_place_name(struct symbols *s, const struct place *p, uint64_t address,
+			   struct strbuf *out)
 {
 	const struct trace_meta *m = trace_meta(s->trace);
 	struct code_point at;
@@ -361,8 +376,8 @@ struct err *symbols_event_object(struct symbols *s, const struct event *ev, stru
 	}
 	if (!ev->address)
 		return NULL;
-	err = symbols_place(s, ev->address, ev->clock, &place);
+	err = find_place(s, ev->address, ev->clock, &place);
 	if (!err)
-		symbols_place_name(s, &place, ev->address, out);
+		add_place_name(s, &place, ev->address, out);
 	return err;
 }

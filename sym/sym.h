@@ -148,8 +148,6 @@ void sym_result_deinit(struct sym_result *r);
 
 /* Source (.c, .cc, .cpp), bitcode, or an ELF file with a .plait.bc section. */
 struct err *sym_open(const char *path, const char *const *cflags, struct sym_program **ret);
-/* The same from bitcode in memory. */
-struct err *sym_load_bitcode(const void *bytes, size_t len, struct sym_program **ret);
 void sym_close(struct sym_program *p);
 
 /* sink, when not NULL, receives the program's output as it is written (fd 1 and 2). */

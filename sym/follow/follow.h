@@ -1,5 +1,4 @@
-/* sym/follow/follow.h - private to sym/: following a plait (plait.c, call.c, check.c).
- */
+/* sym/follow/follow.h - private to sym/: following a plait (plait.c, call.c, sync.c, check.c). */
 #ifndef SYM_FOLLOW_FOLLOW_H
 #define SYM_FOLLOW_FOLLOW_H
 
@@ -52,8 +51,6 @@ enum stop follow_halt(struct machine *m, enum sym_kind kind, const char *fmt, ..
 	__attribute__((format(printf, 3, 4)));
 /* Hand out a step: thread, site, where and text are filled in. */
 void follow_emit(struct machine *m, struct sym_step step);
-/* The operation in the program's own code that is being executed (a model's caller). */
-const struct frame *follow_own_frame(struct machine *m, uint32_t *pc);
 /* A fresh symbol of w bits; *number may be NULL. */
 struct val follow_symbol(struct machine *m, unsigned w, const char *name, uint32_t *number);
 /* Memory with unknown contents. */
@@ -74,11 +71,13 @@ enum stop follow_rmw_read(struct machine *m, uint64_t address, unsigned w, struc
 void follow_rmw_write(struct machine *m, uint64_t address, unsigned w, struct val v);
 enum stop follow_copy(struct machine *m, uint64_t to, uint64_t from, uint64_t n, bool after);
 
+/* sync.c */
+enum stop follow_builtin(struct machine *m, enum builtin id, struct val *a, struct val *ret,
+			 bool *done);
+
 /* call.c */
 enum stop follow_call(struct machine *m, struct frame *f, const struct op *o,
 		      struct function *callee, bool *done);
-enum stop follow_builtin(struct machine *m, enum builtin id, struct val *a, struct val *ret,
-			 bool *done);
 uint64_t follow_allocate(struct machine *m, uint64_t size);
 enum stop follow_undecided(struct machine *m);
 

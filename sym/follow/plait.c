@@ -67,7 +67,8 @@ enum stop follow_halt(struct machine *m, enum sym_kind kind, const char *fmt, ..
 	return machine_fault(m, kind, "%s", text);
 }
 
-const struct frame *follow_own_frame(struct machine *m, uint32_t *pc)
+/* The operation in the program's own code that is being executed (a model's caller). */
+static const struct frame *follow_own_frame(struct machine *m, uint32_t *pc)
 {
 	const struct frame *top = current_thread(m)->top, *f = top;
 

@@ -12,14 +12,14 @@
 
 static const char *const builtin_names[] = {
 #define BUILTIN(id, name) name,
-#include "sym/machine/builtins.def"
+#include "sym/ir/builtins.def"
 #undef BUILTIN
 };
 
 /* The C library's name of each fmath function: "sqrt", and "sqrtf" for float. */
 static const char *const fmath_names[] = {
 #define FMATH(id, c1, c2) #id,
-#include "sym/machine/fmath.def"
+#include "sym/ir/fmath.def"
 #undef FMATH
 };
 

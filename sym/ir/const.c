@@ -87,7 +87,9 @@ uint32_t type_regs(struct ir *ir, LLVMTypeRef type)
 	return n;
 }
 
-bool is_absent(LLVMValueRef v)
+/* A weak reference that nothing defines: its address is null. What the C library has counts as
+ * defined. */
+static bool is_absent(LLVMValueRef v)
 {
 	size_t len;
 	const char *name = LLVMGetValueName2(v, &len);

@@ -26,7 +26,7 @@ enum opcode {
 /* Functions that the machine itself provides; see builtins.def. */
 enum builtin {
 #define BUILTIN(id, name) BI_##id,
-#include "sym/machine/builtins.def"
+#include "sym/ir/builtins.def"
 #undef BUILTIN
 	BI_COUNT
 };
@@ -59,7 +59,7 @@ enum intrin {
 
 enum fmath {
 #define FMATH(id, call1, call2) FM_##id,
-#include "sym/machine/fmath.def"
+#include "sym/ir/fmath.def"
 #undef FMATH
 	FM_COUNT
 };
@@ -216,5 +216,8 @@ const char *op_name(enum opcode code);
 /* The models, embedded at build time. */
 extern const unsigned char sym_models_bc[];
 extern const unsigned int sym_models_bc_len;
+
+/* Which registers matter: a bit for each, what may still be read before it is written, from pc on. */
+const uint64_t *live_registers(struct ir *ir, struct function *f, uint32_t pc);
 
 #endif

@@ -4,7 +4,7 @@
  * loop that is about to start over must look as it did before. The classic backward analysis over
  * the operations: live before = (live after, without what it writes) + what it reads. It errs on
  * the side of "live": an operation may be said to read more than it does, never less. */
-#include "sym/machine/machine.h"
+#include "sym/ir/ir.h"
 
 #include <stdlib.h>
 #include <string.h>

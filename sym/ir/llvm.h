@@ -29,9 +29,6 @@ bool const_u64(struct ir *ir, LLVMValueRef c, uint64_t *ret, const char **why);
 
 /* The number of a block within its function. */
 uint32_t block_number(LLVMBasicBlockRef bb);
-/* A weak reference that nothing defines: its address is null. What the C library has counts as
- * defined. */
-bool is_absent(LLVMValueRef v);
 uint64_t block_address(uint32_t function, uint32_t block);
 struct function *ir_function_of(struct ir *ir, LLVMValueRef fn);
 

@@ -13,7 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct err *sym_load_bitcode(const void *bytes, size_t len, struct sym_program **ret)
+/* The same from bitcode in memory. */
+static struct err *sym_load_bitcode(const void *bytes, size_t len, struct sym_program **ret)
 {
 	struct sym_program *p = xcalloc(1, sizeof(*p));
 	struct err *err = ir_load(bytes, len, &p->ir);

@@ -37,9 +37,17 @@ int32_t reg_of(struct lower *l, LLVMValueRef v);
 /* d.. = [address in a] and back, part by part. */
 void emit_load(struct lower *l, LLVMTypeRef type, int32_t d, int32_t a);
 void emit_store(struct lower *l, LLVMTypeRef type, int32_t value, int32_t a);
-/* Operations since the start of the block: the terminator adds them to the count. */
-int32_t block_count(struct lower *l);
 
+void lower_load(struct lower *l, LLVMValueRef i);
+void lower_store(struct lower *l, LLVMValueRef i);
+void lower_address(struct lower *l, LLVMValueRef i);
+void lower_alloca(struct lower *l, LLVMValueRef i);
+void lower_cmpxchg(struct lower *l, LLVMValueRef i);
+void lower_rmw(struct lower *l, LLVMValueRef i);
+void lower_aggregate(struct lower *l, LLVMValueRef i, bool insert);
+void lower_element(struct lower *l, LLVMValueRef i, bool insert);
+void lower_shuffle(struct lower *l, LLVMValueRef i);
+void lower_select(struct lower *l, LLVMValueRef i);
 void lower_arith(struct lower *l, LLVMValueRef i);
 void lower_cast(struct lower *l, LLVMValueRef i);
 void lower_icmp(struct lower *l, LLVMValueRef i);

@@ -108,7 +108,7 @@ uint64_t mem_new(struct machine *m, enum object_kind kind, uint64_t size)
 	return object_address(o->id);
 }
 
-void mem_release(struct machine *m, uint32_t id)
+static void mem_release(struct machine *m, uint32_t id)
 {
 	cache_forget(m, id);
 	memory_release(&m->s->memory, id);

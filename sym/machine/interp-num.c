@@ -189,7 +189,7 @@ uint64_t fmath_value(const struct op *o, uint64_t a, uint64_t b, uint64_t c)
 #define FMATH(id, call64, call32)                                                                  \
 	case FM_##id:                                                                              \
 		return u32(call32);
-#include "sym/machine/fmath.def"
+#include "sym/ir/fmath.def"
 #undef FMATH
 		}
 	} else {
@@ -199,7 +199,7 @@ uint64_t fmath_value(const struct op *o, uint64_t a, uint64_t b, uint64_t c)
 #define FMATH(id, call64, call32)                                                                  \
 	case FM_##id:                                                                              \
 		return u64(call64);
-#include "sym/machine/fmath.def"
+#include "sym/ir/fmath.def"
 #undef FMATH
 		}
 	}

@@ -2,7 +2,7 @@
  *
  * interp.c executes one thread of one state until something happens that the inner loop does not
  * decide; access.c is every memory access that is not trivial; threads.c and builtins.c are what
- * the program can call; guide-*.c decide which state runs next and what a symbolic branch does. */
+ * the program can call; explore/ and follow/ decide which state runs next and what a symbolic branch does. */
 #ifndef SYM_MACHINE_MACHINE_H
 #define SYM_MACHINE_MACHINE_H
 
@@ -192,7 +192,6 @@ enum stop mem_bytes(struct machine *m, uint64_t addr, uint64_t len, uint8_t *out
 enum stop mem_string(struct machine *m, uint64_t addr, char *out, size_t cap);
 enum stop mem_write(struct machine *m, uint64_t addr, const void *data, uint64_t len);
 uint64_t mem_new(struct machine *m, enum object_kind kind, uint64_t size);
-void mem_release(struct machine *m, uint32_t id);
 void mem_release_to(struct machine *m, struct frame *f, uint32_t until);
 /* The object and offset a concrete address means, for `len` bytes; faults otherwise. */
 enum stop mem_resolve(struct machine *m, uint64_t addr, uint64_t len, bool write, struct object **o,
@@ -223,10 +222,6 @@ void thread_make_tls(struct machine *m, struct thread *t);
 #define MAX_EXPLORED_THREADS 64
 /* Exploring schedules: stop before the current thread's operation, unless it was chosen. */
 enum stop machine_point(struct machine *m, uint8_t kind, uint32_t site);
-
-/* --- exploring schedules: which registers matter (live.c) --- */
-/* A word of bits for each 64 registers: what may still be read before it is written, from pc on. */
-const uint64_t *live_registers(struct ir *ir, struct function *f, uint32_t pc);
 
 /* --- symbolic operations (interp-slow.c): everything with an operand that is an expression --- */
 enum stop slow_op(struct machine *m, struct frame *f, const struct op *o);

@@ -14,21 +14,6 @@ static void constraint_unref(struct constraint *c)
 	}
 }
 
-void model_unref(struct model *m)
-{
-	if (m && !--m->refs)
-		free(m);
-}
-
-struct model *model_new(uint32_t count)
-{
-	struct model *m = xcalloc(1, sizeof(*m) + count * sizeof(m->values[0]));
-
-	m->refs = 1;
-	m->count = count;
-	return m;
-}
-
 struct state *state_new(void)
 {
 	struct state *s = xcalloc(1, sizeof(*s));

@@ -9,6 +9,7 @@
 
 #include "sym/ir/ir.h"
 #include "sym/machine/memory.h"
+#include "sym/value/path.h"
 
 struct frame {
 	uint32_t refs;
@@ -56,21 +57,6 @@ struct thread {
 	uint64_t hash[2];     /* of its frames; both 0 = not known */
 };
 
-/* A branch decision or a bound that the path depends on, newest first. */
-struct constraint {
-	uint32_t refs;
-	uint32_t count; /* this one and those before it */
-	expr_id cond;
-	struct constraint *before;
-};
-
-/* An assignment of the symbols under which the state's constraints hold. */
-struct model {
-	uint32_t refs;
-	uint32_t count;
-	uint64_t values[];
-};
-
 struct state {
 	uint32_t id, parent;
 	struct memory memory;
@@ -99,8 +85,6 @@ struct frame *frame_own(struct frame **holder);
 void frame_make_symbolic(struct frame *f);
 
 void state_constrain(struct state *s, expr_id cond);
-struct model *model_new(uint32_t count);
-void model_unref(struct model *m);
 
 /* "0.1.2" */
 void thread_name(const struct state *s, uint32_t thread, char *buf, size_t len);

@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/map.h"
-#include "sym/machine/state.h"
+#include "sym/value/path.h"
 #include "sym/sym.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* sym/models/libc/model.h - what the machine provides to the models (sym/machine/builtins.def). The models
+/* sym/models/libc/model.h - what the machine provides to the models (sym/ir/builtins.def). The models
  * are compiled to bitcode and run inside the machine: plain C, no libc underneath. */
 #ifndef MODEL_H
 #define MODEL_H
