@@ -1,18 +1,20 @@
 /* coop/merge.c - candidates, one after the other, until one fails as the logs did.
  *
- * First the heuristics of sections 3.3.1 and 3.3.2: each log in order of relevance, completed from
- * its neighbours. Logs of one element have no neighbours; they are combined by how well each vector
- * tells failing from passing runs (section 3.4). Then brute force: for each base log the other
- * vectors of the missing elements, the usual ones first, by how far the combination as a whole
- * strays from the usual.
+ * First come the heuristics of 000 sections 3.3.1 and 3.3.2: each log in order of relevance,
+ * completed from its neighbours. Logs of one element have no neighbours; they are combined by how
+ * well each vector tells failing from passing runs (section 3.4). Then comes brute force: for each
+ * base log, other vectors for the missing elements. Combinations that stray least from the usual
+ * vectors come first.
  *
- * Beyond the thesis: vectors taken from other logs give way, the least similar first, where no
- * thread could go on otherwise, and those of the base log, which were seen together in one run,
- * last. A candidate that is consistent runs as it would have; one that is not still puts the base
- * log's order to the test. And where the first candidate fails, every other attempt takes less: a
- * base log alone, or (logs of one element) the next most telling vector alone, and searches the
- * rest; where vectors of other runs mislead, the ones that belong together still help. Last, the
- * base logs again and again, with other schedules. */
+ * Beyond the thesis:
+ *
+ * - Vectors may give way. When no thread could go on, the least similar vector from another log is
+ *   dropped first; those of the base log, which were seen together in one run, come last. A
+ *   consistent candidate runs as it would have; another still tests the base log's order.
+ * - When the first candidate fails, every second attempt uses less: a base log alone, or (logs of
+ *   one element) the next most telling vector alone, and searches the rest. Where vectors of other
+ *   runs mislead, the ones that belong together still help.
+ * - At the end the base logs are tried again and again, with other schedules. */
 #include "coop/coop.h"
 
 #include "base/err.h"

@@ -1,10 +1,9 @@
 /* coop/oracle.c - put a candidate to the test: a controlled run that obeys its vectors.
  *
- * The vectors leave choices: elements nobody recorded, vectors that gave way, and in mode block the
- * accesses within blocks. Seven of eight attempts search there, by turns with the two strategies
- * that find most; in the eighth the running thread goes on. Nothing is so hard that it ends a run:
- * a vector that holds everybody back gives way, those of the base log last, and how the run ends
- * decides. */
+ * The vectors leave choices: elements that no log recorded, vectors that gave way, and in mode
+ * block the accesses within blocks. Seven of eight attempts search there, in turn with the two
+ * strategies that find most; in the eighth the running thread goes on. No vector ends a run: one
+ * that holds every thread back gives way, those of the base log last. How the run ends decides. */
 #include "coop/program.h"
 
 #include "base/err.h"

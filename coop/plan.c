@@ -4,11 +4,11 @@
  * 3.1.2). Elements that no pilot run accessed are in every profile of more than one element: they
  * cost nothing until they matter.
  *
- * Informed: what recording costs is accesses, not elements, and most elements are hardly accessed.
- * Those that together have at most half the share of the accesses are in every profile; of the
- * others each instance draws each with the probability that makes its expected load the share of
- * all accesses. At the cost of a uniform profile that records far more elements, so logs overlap
- * more and lack less. Only with several elements of a like load is it the same as uniform. */
+ * Informed: recording costs by the access, not by the element, and most elements are hardly
+ * accessed. The rarest, which together have at most half the share of the accesses, are in every
+ * profile. Each instance draws each of the others with the probability that makes its expected load
+ * the share of all accesses. This costs as much as a uniform profile and records far more elements,
+ * so logs overlap more and lack less. It equals uniform only for elements of similar load. */
 #include "coop/program.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* deadlock/graph.c - who waits for whom, and the cycles in that.
  *
- * The resource-allocation graph of seed 001 §7.1.2, with the locks folded into the edges: thread A
+ * The resource-allocation graph of 001 section 7.1.2, with the locks folded into the edges: thread A
  * points to thread B when the lock A is blocked on is held by B. A blocked thread needs every
  * holder to let go (a writer needs all readers out), so one cycle is enough for a deadlock: no
  * thread on it can move before another one on it does.

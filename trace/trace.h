@@ -12,7 +12,7 @@
  *	trace_close(t);
  *
  * A plait is one file (doc/format/plait.md). Run folders, as the runtime leaves them, become plaits
- *by trace_seal. Names for sites, program counters and addresses: debug/names.h. */
+ * by trace_seal. Names for sites, program counters and addresses: debug/names.h. */
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H
 

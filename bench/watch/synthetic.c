@@ -1,6 +1,6 @@
 /* bench/watch/synthetic.c - the cost of the watch library, as a ratio within one run.
  *
- * The load of seed 001 §7.1.4: threads that take one of 8 mutexes, compute for IN microseconds, release it, compute
+ * The load of 001 section 7.1.4: threads that take one of 8 mutexes, compute for IN microseconds, release it, compute
  * for OUT microseconds, through varying chains of calls. Every thread alternates between blocks of iterations whose
  * lock calls go through the preloaded library and blocks that call libc directly (A B B A), and measures its own CPU
  * time. A pair of blocks gives one ratio; other load on the machine hits both halves alike.
