@@ -2,8 +2,8 @@
  *
  * Build a model: objects, threads, events in program order, path conditions over what reads return,
  * and a failure condition. Then ask for a sequentially consistent total order of all events in
- *which every path condition holds and the failure happens (or does not); why a given order fails;
- *which nearby orders do not. doc/design/order.md tells the story.
+ * which every path condition holds and the failure happens (or does not); why a given order fails;
+ * which nearby orders do not. doc/design/order.md tells the story.
  *
  *	struct order_model *m = order_model_new();
  *	uint32_t x = order_object(m, ORDER_OBJECT_CELL, "x", 32, 0);

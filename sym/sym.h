@@ -3,11 +3,10 @@
  *	struct sym_program *p;
  *	err = sym_open("prog.c", &p);            source, bitcode, or a binary from `unplait cc`
  *	err = sym_run(p, &config, &result);      concretely, like the native program
- *	err = sym_explore(p, &config, &result);  every path of symbolic arguments, input,
- *environment
+ *	err = sym_explore(p, &config, &result);  every path of symbolic arguments, input, environment
  *
  * What the machine cannot do it says: an outcome of kind SYM_UNSUPPORTED names the operation and
- *the source line, and notes list what an answer leaves out. */
+ * the source line, and notes list what an answer leaves out. */
 #ifndef SYM_SYM_H
 #define SYM_SYM_H
 

@@ -3,9 +3,8 @@
  *	1. an ordinary link of the objects' native code, with a map: errors are the user's own, and
  *	   the map says which archive members were used;
  *	2. the bitcode of exactly those objects, merged, analysed and planned;
- *	3. up to five children, one per variant, each with its own copy of everything, write
- *objects;
- *	4. the user's link again, with those objects instead of his, the tables and libplait.
+ *	3. up to five child processes, one per variant, each with a copy of everything, write objects;
+ *	4. the user's link again, with those objects instead of the user's, the tables and libplait.
  *
  * A link without bitcode, or one that has no room for a runtime (-nostdlib, -static, -r), stops
  * after step 1. */

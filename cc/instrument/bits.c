@@ -14,7 +14,7 @@
  *
  * The assembly touches memory that is not the program's, and says so: loads of the program may be
  * moved across it. `alignstack` keeps the red zone free for the call. Constraints are kept few:
- *each costs the code generator as much as an instruction.
+ * each costs the code generator as much as an instruction.
  *
  * A value that mode path logs is another piece:
  *

@@ -22,13 +22,13 @@
  *	popq	s; popq s
  *	jmp	1b
  *
- * A write of its own word that nobody has read since is nothing new either; the bit for readers
- *lies below the tag, so it shifts by one less. Eight bytes are two cells in one load; what may not
- *be aligned is looked at with the word behind it, which may report too much: the callee looks
- *again.
+ * A write to a word of its own that nobody has read since is nothing new either. The bit for
+ * readers lies below the tag, so this test shifts by one less. Eight bytes are two cells in one
+ * load. An access that may not be aligned is checked together with the next word; that may report
+ * too much, so the callee checks again.
  *
  * The assembly touches memory that is not the program's, and says so: the optimiser sees the
- *program as if it were not there. Constraints and clobbers are those of a branch bit (bits.c). */
+ * program as if it were not there. Constraints and clobbers are those of a branch bit (bits.c). */
 #include "cc/instrument/shadow.h"
 
 #include "base/strbuf.h"

@@ -1,9 +1,9 @@
 /* explain/cure/cure.c - candidate remedies.
  *
  * Decisive orders are pairs (x of thread A, y of thread B), x before y in the failing run: the
- *inverted pair itself, and one for each data flow that differs (the write whose value was read; or
- *a stale read and the write it should have seen). Around each, blocks that may have been meant to
- *be atomic:
+ * inverted pair itself, and one for each data flow that differs (the write whose value was read;
+ * or a stale read and the write it should have seen). Around each, blocks that may have been meant
+ * to be atomic:
  *
  *	1. z .. y in B, x in between, all on one object            (single variable)
  *	2. x .. w in A, y in between, all on one object

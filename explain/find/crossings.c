@@ -9,8 +9,8 @@
  * Neither "A, then B" nor "B, then A" has the same effect. If the two belong together, the block x1
  * to x2 and the block around y1 and y2 should have been atomic. Such pairs are found from their
  * ends: x2, the use of Q by another thread before it, what B does around that, and the nearest use
- *of the same object by A. Most are harmless; observe.c looks for just this pattern in schedules
- *that fail and that pass. The shortest are kept. */
+ * of the same object by A. Most are harmless; observe.c looks for just this pattern in schedules
+ * that fail and that pass. The shortest are kept. */
 #include "explain/find/finder.h"
 
 #include "base/vec.h"

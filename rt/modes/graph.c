@@ -8,8 +8,8 @@
  * access's own event. Then contexts move on:
  *
  *	read of what another thread wrote        reader: local read    writer: remote read
- *	write to what others wrote or read       writer: local write   last writer and readers
- *since: remote write
+ *	write to what others wrote or read       writer: local write   last writer, and readers
+ *	                                                               since: remote write
  *
  * A write by the last writer itself counts as local write when somebody has read the word since
  * (003 calls it an upgrade miss; 004 leaves it out and so never sees the second round between two
@@ -17,9 +17,9 @@
  *
  * The shadow is direct, not a lossy hash: per word of 4 bytes a cell of 4 (ten bits of the thread's
  * index, one that says whether there are readers, 21 of the node) and a set of readers of 2: 1.5
- * times the memory touched. Threads from
- * the sixteenth on share the last bit of the set: for them first-read does not apply and a
- * remote write is told to all of them. The time of a source is that of the node's last execution.
+ * times the memory touched. Threads from the sixteenth on share the last bit of the set: for them
+ * first-read does not apply, and all of them are told of a remote write. The time of a source is
+ * that of the node's last execution.
  *
  * Optimisations (004 section 5.4), each with a switch: first-read and first-write skip what repeats
  * until a remote access comes between; racy look-up asks "is there anything to do?" without
@@ -29,7 +29,7 @@
  * there, in one place and context, meets the same edge again and again; one that fills fresh memory
  * meets the same node. With racy look-up such an access is counted, and only every REPEAT-th asks
  * the clock and the tables: edges, contexts and counts are the same, the last time of the edge is
- *up to REPEAT accesses early. Under control, where times are steps, every access is timed. */
+ * up to REPEAT accesses early. Under control, where times are steps, every access is timed. */
 #include "rt/modes/graph.h"
 
 #include "rt/core/record.h"
