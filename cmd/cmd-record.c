@@ -41,27 +41,39 @@ static void print_text(const struct record_runs *runs, const char *mode)
 			 "It needs address space, not memory: is there a limit (`ulimit -v`)?");
 }
 
-/* Large programs have code of their own for modes graph, order and block only when asked to. */
-static void tell_variant(const char *program, const char *mode)
+/* Large programs have code of their own for modes graph, order and block only when asked to;
+ * programs built for hunting alone have none for mode path either, where no other will do. */
+static struct err *check_variant(const char *program, const char *mode)
 {
 	_cleanup_(xfreep) char *path = file_find_program(program);
 	_cleanup_(strbuf_deinit) struct strbuf build = { 0 };
-	bool graph = strcmp(mode, "graph") == 0, found = false;
+	bool found = false;
+	const char *wanted = strcmp(mode, "block") == 0	  ? " order"
+			     : strcmp(mode, "graph") == 0 ? " graph"
+			     : strcmp(mode, "order") == 0 ? " order"
+			     : strcmp(mode, "path") == 0  ? " path"
+							  : NULL;
 	const char *list, *end, *mine;
 
-	if (!graph && strcmp(mode, "order") != 0 && strcmp(mode, "block") != 0)
-		return;
-	if (path)
+	if (path && wanted)
 		err_free(binary_section(path, PLAIT_SECTION_BUILD, &build, &found));
 	list = found ? strstr(strbuf_str(&build), "\nvariants ") : NULL;
 	if (!list)
-		return;
+		return NULL;
 	end = strchrnul(list + 1, '\n');
-	mine = strstr(list, graph ? " graph" : " order");
-	if (!mine || mine > end)
-		log_note("%s has no code of its own for mode %s: mode full's is used, which is "
-			 "slower. Linked with UNPLAIT_VARIANTS=all it has",
-			 program, mode);
+	mine = strstr(list, wanted);
+	if (mine && mine < end)
+		return NULL;
+	if (strcmp(mode, "path") == 0)
+		return err_new(
+			ERR_ENV,
+			"%s was linked for hunting alone (UNPLAIT_VARIANTS=control) and has "
+			"no code for mode path: link it again without that, or use --mode full",
+			program);
+	log_note("%s has no code of its own for mode %s: mode full's is used, which is "
+		 "slower. Linked with UNPLAIT_VARIANTS=all it has",
+		 program, mode);
+	return NULL;
 }
 
 static struct err *print_json(const struct cmd_common *common, const struct record_runs *runs,
@@ -221,7 +233,7 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 			"modes order and block: record only these elements"),
 		OPT_END,
 	};
-	struct record_runs results;
+	struct record_runs results = { 0 };
 	size_t failed = 0;
 	struct err *err = cmd_parse(cmd, table, &common, false, &argc, &argv);
 
@@ -244,8 +256,9 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	if (err)
 		return err;
 	o.options = options;
-	tell_variant(argv[0], o.mode);
-	err = record_run_all(&o, &results);
+	err = check_variant(argv[0], o.mode);
+	if (!err)
+		err = record_run_all(&o, &results);
 	if (dir)
 		file_remove_tree(dir);
 	if (!err) {

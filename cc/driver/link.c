@@ -344,15 +344,20 @@ static struct err *write_tables(struct link *l)
 
 /* graph and order are there for speed alone: the full variant can do what they do. In a large
  * program they would make the link half as long again, so they are made when asked for. The table
- * of places of order would keep every section alive. */
+ * of places of order would keep every section alive. Hunting needs full alone. */
 static void choose_variants(struct link *l)
 {
 	struct program *p = &l->program;
 	const char *ask = getenv("UNPLAIT_VARIANTS");
 	bool few = ask ? strcmp(ask, "few") == 0 : p->counts.accesses_instrumented > LARGE_PROGRAM;
 
-	p->absent[PLAIT_VARIANT_GRAPH] = few || p->trace_all;
-	p->absent[PLAIT_VARIANT_ORDER] = few || p->trace_all || l->args->gc_sections;
+	bool control = ask && strcmp(ask, "control") == 0;
+
+	p->absent[PLAIT_VARIANT_GRAPH] = control || few || p->trace_all;
+	p->absent[PLAIT_VARIANT_ORDER] = control || few || p->trace_all || l->args->gc_sections;
+	p->absent[PLAIT_VARIANT_PATH] = control;
+	/* a resolver runs before libplait can: its code must be plain */
+	p->absent[PLAIT_VARIANT_PLAIN] = control && !LLVMGetFirstGlobalIFunc(p->module);
 }
 
 static struct err *take_over(struct link *l, int *status)

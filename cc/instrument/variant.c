@@ -14,6 +14,8 @@
  *	                                 case 3: jump f.plait.graph; case 4: jump f.plait.order;
  *	                                 default: jump f.plait.plain }
  *
+ * A program that is built for hunting alone has full only, which then has what plain has above.
+ *
  * Calls of a weak function go through the symbol too: another definition may win. */
 #include "cc/instrument/variant.h"
 
@@ -134,6 +136,25 @@ static const char stub_text[] = "movq plait_variant@GOTPCREL(%rip), %r11\n\t"
 				"jmp ${3:P}\n"
 				"4:\tjmp ${4:P}";
 
+/* The variant whose object has the variables and the stubs. */
+static bool is_owner(const struct program *p, int v)
+{
+	return v == (p->absent[PLAIT_VARIANT_PLAIN] ? PLAIT_VARIANT_FULL : PLAIT_VARIANT_PLAIN);
+}
+
+/* The body of variant v, as the owner's object sees it. */
+static LLVMValueRef stub_target(struct program *p, const struct fn *fn, int v)
+{
+	_cleanup_(xfreep) char *name = xasprintf("%s.%s", fn->name, suffix[v]);
+	LLVMValueRef target;
+
+	if (is_owner(p, v))
+		return fn->f;
+	target = declare_like(p->module, fn->f, name);
+	LLVMSetVisibility(target, LLVMHiddenVisibility);
+	return target;
+}
+
 static void build_stub(struct program *p, LLVMValueRef stub, const struct fn *fn)
 {
 	LLVMBuilderRef b = LLVMCreateBuilderInContext(p->context);
@@ -143,17 +164,11 @@ static void build_stub(struct program *p, LLVMValueRef stub, const struct fn *fn
 		LLVMFunctionType(LLVMVoidTypeInContext(p->context), types, PLAIT_VARIANTS, 0);
 	LLVMValueRef targets[PLAIT_VARIANTS], text;
 
-	for (int v = 0; v < PLAIT_VARIANTS; v++) {
-		_cleanup_(xfreep) char *name = xasprintf("%s.%s", fn->name, suffix[v]);
-
-		targets[v] = fn->f;
-		if (p->absent[v]) {
+	for (int v = 0; v < PLAIT_VARIANTS; v++)
+		targets[v] = p->absent[v] ? NULL : stub_target(p, fn, v);
+	for (int v = 0; v < PLAIT_VARIANTS; v++)
+		if (!targets[v])
 			targets[v] = targets[PLAIT_VARIANT_FULL];
-		} else if (v != PLAIT_VARIANT_PLAIN) {
-			targets[v] = declare_like(p->module, fn->f, name);
-			LLVMSetVisibility(targets[v], LLVMHiddenVisibility);
-		}
-	}
 	LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(p->context, stub, ""));
 	text = LLVMGetInlineAsm(type, stub_text, strlen(stub_text), "s,s,s,s,s", 9, true, false,
 				LLVMInlineAsmDialectATT, false);
@@ -186,7 +201,7 @@ static void split_function(struct program *p, struct fn *fn, int v)
 	if (fn->needs_stub) {
 		symbol = declare_like(p->module, fn->f, fn->name);
 		LLVMSetVisibility(symbol, visibility);
-		if (v == PLAIT_VARIANT_PLAIN) {
+		if (is_owner(p, v)) {
 			LLVMSetLinkage(symbol, linkage);
 			if (comdat && !fn->was_local)
 				LLVMSetComdat(symbol, comdat);
@@ -195,11 +210,11 @@ static void split_function(struct program *p, struct fn *fn, int v)
 			redirect_instructions(fn->f, symbol, fn->interposable);
 		else
 			redirect_mentions(fn->f, symbol, fn->interposable);
-		if (v == PLAIT_VARIANT_PLAIN)
+		if (is_owner(p, v))
 			build_stub(p, symbol, fn);
 	}
 	LLVMSetVisibility(fn->f, LLVMDefaultVisibility);
-	if (fn->needs_stub && v != PLAIT_VARIANT_PLAIN) {
+	if (fn->needs_stub && !is_owner(p, v)) {
 		LLVMSetLinkage(fn->f, LLVMExternalLinkage);
 		LLVMSetVisibility(fn->f, LLVMHiddenVisibility);
 	} else {
@@ -207,7 +222,7 @@ static void split_function(struct program *p, struct fn *fn, int v)
 	}
 }
 
-/* All but plain: variables live there. */
+/* All but the owner: variables live there. */
 static void strip_variables(struct program *p)
 {
 	LLVMValueRef next;
@@ -271,7 +286,7 @@ static void resolve_alias_calls(struct program *p)
 	}
 }
 
-/* All but plain: an alias becomes a declaration of its name. The C API cannot delete an alias, so
+/* All but the owner: an alias becomes a declaration of its name. The C API cannot delete an alias, so
  * it is left local, unused and pointing at a dummy; the optimiser sweeps it up. */
 static void strip_aliases(struct program *p)
 {
@@ -313,7 +328,7 @@ static void split_ifuncs(struct program *p, int v)
 		LLVMValueRef d;
 
 		next = LLVMGetNextGlobalIFunc(i);
-		if (v == PLAIT_VARIANT_PLAIN)
+		if (is_owner(p, v))
 			continue;
 		LLVMSetValueName2(i, "plait.ifunc", 11);
 		d = LLVMAddFunction(p->module, name, LLVMGlobalGetValueType(i));
@@ -336,7 +351,7 @@ void variant_split(struct program *p, int v)
 	struct values resolvers = { 0 };
 
 	resolve_alias_calls(p);
-	if (v != PLAIT_VARIANT_PLAIN) {
+	if (!is_owner(p, v)) {
 		strip_aliases(p);
 		LLVMSetModuleInlineAsm2(p->module, "", 0);
 		strip_variables(p);

@@ -19,4 +19,48 @@ for mode in graph order block; do
 	"$UNPLAIT" record --mode $mode -o $mode-all.plait -- ./all >out 2>err
 	hasnt err "UNPLAIT_VARIANTS" "$mode: nothing to say"
 done
+
+# for hunting alone: one version, which works without us, under control, and in mode full
+run 0 env UNPLAIT_VARIANTS=control "$UNPLAIT" cc -g -O2 -pthread -o only main.c
+readelf -p .plait.build only >sections
+has sections "variants full"
+hasnt sections "path"
+run 1 unplait hunt --runs 2000 -o only.plait -- ./only
+run 1 unplait replay only.plait
+run 1 unplait explain --runs 100 only.plait
+"$UNPLAIT" record -o full.plait -- ./only >out 2>err
+has out " events" "mode full records"
+run 3 unplait record --mode path -o path.plait -- ./only
+has err "linked for hunting alone"
+# constructors, virtual functions, exceptions, weak functions, addresses in tables
+cat >shapes.cc <<'X'
+#include <cstdio>
+#include <stdexcept>
+#include <thread>
+struct base { virtual ~base() {} virtual int f() { return 1; } };
+struct derived : base { int f() override { throw std::runtime_error("f"); } };
+static int counter = []() { return 40; }();
+__attribute__((weak)) int weak(int x) { return x + 1; }
+static int (*const table[])(int) = { weak };
+thread_local int mine = counter;
+int main()
+{
+	int got = 0;
+	std::thread t([&] { derived d; base *b = &d; try { got = b->f(); } catch (const std::exception &e) { got = table[0](mine); } });
+	t.join();
+	std::printf("%d\n", got);
+	return got != 41;
+}
+X
+run 0 env UNPLAIT_VARIANTS=control "$UNPLAIT" c++ -g -O1 -pthread -o shapes shapes.cc
+run 0 ./shapes
+is "$(cat out)" 41 "runs by itself"
+run 0 unplait hunt --runs 50 --fail-on exit -- ./shapes
+# a library and its program
+echo 'int twice(int x) { return 2 * x; }' >twice.c
+echo 'int twice(int); int main(void) { return twice(21) != 42; }' >uses.c
+run 0 env UNPLAIT_VARIANTS=control "$UNPLAIT" cc -g -shared -fPIC -o libtwice.so twice.c
+run 0 env UNPLAIT_VARIANTS=control "$UNPLAIT" cc -g -o uses uses.c ./libtwice.so
+run 0 ./uses
+run 0 unplait hunt --runs 5 --fail-on exit -- ./uses
 finish
