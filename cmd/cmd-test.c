@@ -24,13 +24,14 @@ static void tell(void *arg, const struct suite_result *r)
 	strbuf_deinit(&sb);
 }
 
-static struct err *choose(struct suite *s, const struct strings *filter, const char *since)
+static struct err *choose(struct suite *s, const struct strings *filter,
+			  const struct strings *names, const char *since)
 {
 	size_t all = s->tests.len;
 	struct err *err;
 
-	if (filter->len) {
-		suite_keep_matching(s, filter);
+	if (filter->len || names->len) {
+		suite_keep_matching(s, filter, names);
 		if (!s->tests.len)
 			return err_new(ERR_USAGE,
 				       "none of the %zu tests matches; --list lists them", all);
@@ -124,13 +125,14 @@ static struct err *test_main(const struct cmd *cmd, int argc, char **argv, int *
 	struct suite_options o = { .seed = 1, .output = "unplait-tests" };
 	struct cmd_common common = { 0 };
 	struct test_files files = { 0 };
-	struct strings filter = { 0 };
+	struct strings filter = { 0 }, names = { 0 };
 	const char *since = NULL;
 	uint64_t jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	bool only_list = false;
 	const struct opt table[] = {
 		OPT_LIST(0, "filter", "PATTERN", &filter,
 			 "only tests whose name matches, as the shell matches files"),
+		OPT_LIST(0, "name", "NAME", &names, "only the test with exactly this name"),
 		OPT_STR(0, "changed-since", "REV", &since,
 			"only tests built from files that differ from this git revision"),
 		OPT_FLAG(0, "list", &only_list, "print the names of the tests, hunt nothing"),
@@ -157,7 +159,7 @@ static struct err *test_main(const struct cmd *cmd, int argc, char **argv, int *
 	if (!err)
 		err = suite_find(argv, &s);
 	if (!err)
-		err = choose(&s, &filter, since);
+		err = choose(&s, &filter, &names, since);
 	if (!err && only_list) {
 		list(&s);
 	} else if (!err) {
@@ -167,6 +169,7 @@ static struct err *test_main(const struct cmd *cmd, int argc, char **argv, int *
 		err = hunt_all(&s, &o, &common, &files, status);
 	}
 	free(filter.data);
+	free(names.data);
 	return err;
 }
 

@@ -166,20 +166,24 @@ struct err *suite_find(char *const *words, struct suite *ret)
 
 /* ---- choosing ---- */
 
-static bool matches(const char *name, const struct strings *patterns)
+static bool matches(const char *name, const struct strings *patterns, const struct strings *names)
 {
 	for (size_t i = 0; i < patterns->len; i++)
 		if (fnmatch(patterns->data[i], name, 0) == 0)
 			return true;
+	for (size_t i = 0; i < names->len; i++)
+		if (strcmp(names->data[i], name) == 0)
+			return true;
 	return false;
 }
 
-void suite_keep_matching(struct suite *s, const struct strings *patterns)
+void suite_keep_matching(struct suite *s, const struct strings *patterns,
+			 const struct strings *names)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < s->tests.len; i++)
-		if (matches(s->tests.data[i].name, patterns))
+		if (matches(s->tests.data[i].name, patterns, names))
 			s->tests.data[kept++] = s->tests.data[i];
 		else
 			suite_test_deinit(&s->tests.data[i]);

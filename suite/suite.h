@@ -4,7 +4,7 @@
  *	struct suite_results r = { 0 };
  *
  *	err = suite_find(words, &s);            // asks the binary, CTest or Meson for its tests
- *	suite_keep_matching(&s, &patterns);
+ *	suite_keep_matching(&s, &patterns, &names);
  *	err = suite_hunt(&s, &options, &r);     // every test under control, a fair share of time each
  *
  * One test is one command: what its framework calls a test, selected by its arguments. Each is
@@ -51,8 +51,10 @@ void suite_deinit(struct suite *s);
 /* words: a binary with its arguments, or a build folder; empty = the folder we are in. ERR_ENV when
  * there are no tests. */
 struct err *suite_find(char *const *words, struct suite *ret);
-/* Keep tests whose name matches one of the patterns, as the shell matches file names. */
-void suite_keep_matching(struct suite *s, const struct strings *patterns);
+/* Keep tests whose name matches one of the patterns, as the shell matches file names, or is one of
+ * the names. */
+void suite_keep_matching(struct suite *s, const struct strings *patterns,
+			 const struct strings *names);
 /* Keep tests whose program was built from a file that differs from the revision, as debug info and
  * git say; and those whose program has no debug info. */
 struct err *suite_keep_changed(struct suite *s, const char *revision);

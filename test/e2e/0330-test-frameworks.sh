@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # unplait test: the tests of a binary are found by asking it the way its framework wants to be asked, each
 # is hunted by itself, and the one that fails is named with its cause and its replay. The programs here only
-# behave like their frameworks, so that none has to be installed; 0332 and 0333 have the real ones.
+# behave like their frameworks, so that none has to be installed; 0332 and later tests have the real ones.
 # level: check
 . "$(dirname "$0")/lib.sh"
 
