@@ -66,8 +66,8 @@ X
 	run 0 meson setup --native-file unplait.ini build
 	run 0 ninja -C build
 	run 1 unplait test --runs 300 build
-	has out "FAILS  sum"
-	has out "sum.c:3"
+	has "$work/out" "FAILS  sum"
+	has "$work/out" "sum.c:3"
 else
 	skip "Meson" "meson or ninja is not installed"
 fi
