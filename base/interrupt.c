@@ -25,7 +25,8 @@ void interrupt_catch(void)
 	struct sigaction mine = { .sa_handler = on_interrupt }, old;
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		if (sigaction(numbers[i], NULL, &old) == 0 &&
+		    (numbers[i] != SIGHUP || old.sa_handler != SIG_IGN))
 			sigaction(numbers[i], &mine, NULL);
 }
 

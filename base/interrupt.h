@@ -12,7 +12,8 @@ struct err;
 
 enum { INTERRUPT_TICK_MS = 100 };
 
-/* May be called more than once. A signal that was ignored when we started stays ignored. */
+/* May be called more than once. SIGHUP stays ignored where it was (nohup); SIGINT does not, because
+ * shells ignore it in everything that scripts start in the background. */
 void interrupt_catch(void);
 /* The number of the signal that came, or 0. */
 int interrupted(void);

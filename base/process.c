@@ -69,10 +69,14 @@ static int set_descriptors(const struct process_options *o)
 /* The pipe that tells of errors must not have a number that the program wants. */
 static int out_of_the_way(int tell, const struct process_options *o)
 {
-	for (size_t i = 0; i < PROCESS_FDS; i++)
-		if (o->fds[i].theirs == tell)
-			return fcntl(tell, F_DUPFD_CLOEXEC, tell + 1);
-	return tell;
+	bool taken = false;
+	int above = 3;
+
+	for (size_t i = 0; i < PROCESS_FDS; i++) {
+		taken |= o->fds[i].theirs == tell;
+		above = MAX(above, o->fds[i].theirs + 1);
+	}
+	return taken ? fcntl(tell, F_DUPFD_CLOEXEC, above) : tell;
 }
 
 /* What both kinds of children need: they end with us, and Ctrl-C reaches them as it would have

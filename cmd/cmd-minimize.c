@@ -17,10 +17,7 @@ struct minimized {
 static struct err *minimize(struct session *session, const struct schedule *schedule,
 			    uint64_t max_runs, struct minimized *ret)
 {
-	struct run_request req = { .strategy = PLAIT_STRATEGY_REPLAY,
-				   .flags = schedule->flags,
-				   .decisions = schedule->decisions.data,
-				   .ndecisions = schedule->decisions.len };
+	struct run_request req = schedule_request(schedule);
 	struct err *err = session_run(session, &req, &ret->before);
 
 	if (!err && (ret->before.diverged || !run_failed(&ret->before)))

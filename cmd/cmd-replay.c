@@ -17,19 +17,6 @@ static bool is_same(const struct run_result *r, const struct schedule *s)
 	       (!s->hash || r->hash == s->hash);
 }
 
-static struct run_request request_of(const struct schedule *s)
-{
-	return (struct run_request){
-		.strategy = PLAIT_STRATEGY_REPLAY,
-		.seed = s->seed,
-		.flags = s->flags,
-		.decisions = s->decisions.data,
-		.ndecisions = s->decisions.len,
-		/* a hang is over where it was declared one */
-		.event_budget = s->outcome == PLAIT_OUTCOME_HANG ? s->steps : 0,
-	};
-}
-
 static void print_text(const struct schedule *s, const struct run_result *r, uint64_t n,
 		       uint64_t same)
 {
@@ -136,7 +123,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	err = session_open(&target, &session);
 	if (!err && gdb) {
 		char *extra[] = { "-batch", "-ex", (char *)gdb_command, NULL };
-		struct run_request req = request_of(&schedule);
+		struct run_request req = schedule_request(&schedule);
 
 		if (needs_nudges(&schedule))
 			log_warn("a thread spins in code that was not built with unplait: nobody "
@@ -145,7 +132,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		goto out;
 	}
 	for (i = 0; !err && i < times; i++) {
-		struct run_request req = request_of(&schedule);
+		struct run_request req = schedule_request(&schedule);
 
 		err = session_run(session, &req, &r);
 		same += !err && is_same(&r, &schedule);

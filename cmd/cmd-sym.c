@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "run/launch.h"
+#include "base/interrupt.h"
 #include "sym/sym.h"
 
 #include <stdio.h>
@@ -492,8 +492,8 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 	err = sym_open(argv[0], o.cflags.data, &p);
 	if (err)
 		return err;
-	launch_catch_interrupts();
-	o.c.interrupted = launch_interrupted;
+	interrupt_catch();
+	o.c.interrupted = interrupted;
 	o.c.args = (const char *const *)argv;
 	o.c.nargs = (uint32_t)argc;
 	o.c.input = strbuf_str(&input);
@@ -530,8 +530,8 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 	} else {
 		err = do_explore(&o, &common, p, status);
 	}
-	if (launch_interrupted())
-		*status = 128 + launch_interrupted();
+	if (interrupted())
+		*status = 128 + interrupted();
 	sym_close(p);
 	vec_deinit(&o.cflags);
 	vec_deinit(&o.sym_env);

@@ -3,7 +3,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
-#include "run/launch.h"
+#include "base/interrupt.h"
 #include "sym/sym.h"
 #include "debug/names.h"
 
@@ -204,7 +204,7 @@ static struct err *follow(const struct sym_plait_options *o, struct print *p, st
 	struct sym_follow_options options = { .text = !o->summary,
 					      .max_ops = o->max_ops,
 					      .max_seconds = o->seconds,
-					      .interrupted = launch_interrupted };
+					      .interrupted = interrupted };
 	struct err *err = o->check ? trace_open(o->check, &options.check) : NULL;
 
 	if (!err)
@@ -222,7 +222,7 @@ struct err *sym_plait_trace(const struct sym_plait_options *o, const struct cmd_
 	struct json j;
 	struct err *err = trace_open(o->path, &t);
 
-	launch_catch_interrupts();
+	interrupt_catch();
 
 	if (!err)
 		err = symbols_open(t, &p.symbols);
@@ -242,7 +242,7 @@ struct err *sym_plait_trace(const struct sym_plait_options *o, const struct cmd_
 	} else if (!err) {
 		print_summary(&r, o->stats);
 	}
-	*status = launch_interrupted()				      ? 128 + launch_interrupted()
+	*status = interrupted()					      ? 128 + interrupted()
 		  : !r.complete || (r.checked && r.agree != r.events) ? 4
 								      : 0;
 	json_deinit(&j);

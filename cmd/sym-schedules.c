@@ -4,7 +4,7 @@
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "solve/propose.h"
-#include "run/launch.h"
+#include "base/interrupt.h"
 #include "run/run.h"
 #include "sym/sym.h"
 #include "trace/trace.h"
@@ -157,9 +157,9 @@ struct err *sym_schedules_show(const struct sym_schedules_options *o, struct sym
 
 	j.confirmed = xcalloc(j.r.ends.len + 1, sizeof(*j.confirmed));
 	j.native = xcalloc(j.r.ends.len + 1, sizeof(*j.native));
-	if (!err && !o->no_confirm && !launch_interrupted())
+	if (!err && !o->no_confirm && !interrupted())
 		err = confirm_all(&j);
-	if (err && launch_interrupted()) { /* what was found is told all the same */
+	if (err && interrupted()) { /* what was found is told all the same */
 		err_free(err);
 		err = NULL;
 	}

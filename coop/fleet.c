@@ -87,10 +87,7 @@ struct err *fleet_collect(struct session *s, struct coop_program *p, uint32_t fa
 		if (err || r.outcome == PLAIT_OUTCOME_UNKNOWN || !*left)
 			continue;
 		--*left;
-		req = (struct run_request){ .strategy = PLAIT_STRATEGY_REPLAY,
-					    .flags = r.schedule.flags,
-					    .decisions = r.schedule.decisions.data,
-					    .ndecisions = r.schedule.decisions.len };
+		req = schedule_request(&r.schedule);
 		err = run_recorded(s, &req, p, NULL, ret);
 	}
 	run_result_deinit(&r);

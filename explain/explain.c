@@ -44,17 +44,25 @@ struct job {
 	struct alternate alternate; /* the one that is reported: borrowed from those */
 };
 
+/* Every access is a point, as it will be in the runs that vary this one. */
+static struct run_request replay_of(const struct schedule *s)
+{
+	struct run_request req = schedule_request(s);
+
+	req.points = PLAIT_POINTS_ALL;
+	return req;
+}
+
 static struct err *reproduce(struct job *j)
 {
 	struct schedule schedule = { 0 };
-	struct run_request req = { .strategy = PLAIT_STRATEGY_REPLAY, .points = PLAIT_POINTS_ALL };
+	struct run_request req;
 	struct err *err = schedule_load(j->options->plait, &schedule);
 
 	if (err)
 		return err;
-	req.decisions = schedule.decisions.data;
-	req.ndecisions = schedule.decisions.len;
-	req.flags = schedule.flags;
+	req = replay_of(&schedule);
+	req.event_budget = 0; /* the target's decides: shorten_hang */
 	err = session_run(j->session, &req, &j->failing);
 	schedule_deinit(&schedule);
 	if (!err && j->failing.diverged)
@@ -138,11 +146,7 @@ static void add_pending(struct job *j)
 /* Record the failing run and keep it: later recordings reuse the folder. */
 static struct err *record_failing(struct job *j)
 {
-	struct run_request req = { .strategy = PLAIT_STRATEGY_REPLAY,
-				   .points = PLAIT_POINTS_ALL,
-				   .flags = j->failing.schedule.flags,
-				   .decisions = j->failing.schedule.decisions.data,
-				   .ndecisions = j->failing.schedule.decisions.len };
+	struct run_request req = replay_of(&j->failing.schedule);
 	struct trace *recording = NULL;
 	struct err *err = native_record(&j->native, &req, &recording);
 
@@ -345,12 +349,7 @@ static void add_notes(struct job *j)
 /* The failing run was found by other means: once more, in this session. */
 static struct err *adopt_failing(struct job *j)
 {
-	const struct schedule *s = &j->options->found->failing->schedule;
-	struct run_request req = { .strategy = PLAIT_STRATEGY_REPLAY,
-				   .points = PLAIT_POINTS_ALL,
-				   .flags = s->flags,
-				   .decisions = s->decisions.data,
-				   .ndecisions = s->decisions.len };
+	struct run_request req = replay_of(&j->options->found->failing->schedule);
 	struct err *err = session_run(j->session, &req, &j->failing);
 
 	if (!err && !run_failed(&j->failing))
@@ -424,16 +423,14 @@ static struct err *adopt_passing(struct job *j, bool *ret)
 {
 	const struct explain_found *found = j->options->found;
 	struct alternate a = { .found = true };
-	struct run_request req = { .strategy = PLAIT_STRATEGY_REPLAY, .points = PLAIT_POINTS_ALL };
+	struct run_request req;
 	struct trace *trace = NULL;
 	struct err *err;
 
 	*ret = false;
 	if (!found->passing)
 		return NULL;
-	req.flags = found->passing->schedule.flags;
-	req.decisions = found->passing->schedule.decisions.data;
-	req.ndecisions = found->passing->schedule.decisions.len;
+	req = replay_of(&found->passing->schedule);
 	err = native_record(&j->native, &req, &trace);
 	if (!err && j->native.last.outcome == PLAIT_OUTCOME_PASS)
 		err = steps_load(trace, &a.passing);

@@ -7,19 +7,14 @@
 #include "base/log.h"
 #include "trace/trace.h"
 
-#include <sys/stat.h>
-
+/* A run that was ended by the clock has no step at which it was declared a hang. */
 static struct run_request replay_request(const struct run_result *r)
 {
-	return (struct run_request){
-		.strategy = PLAIT_STRATEGY_REPLAY,
-		.seed = r->schedule.seed,
-		.flags = r->schedule.flags,
-		.decisions = r->schedule.decisions.data,
-		.ndecisions = r->schedule.decisions.len,
-		/* a hang is over where it was declared one */
-		.event_budget = r->outcome == PLAIT_OUTCOME_HANG && !r->timed_out ? r->steps : 0,
-	};
+	struct run_request req = schedule_request(&r->schedule);
+
+	if (r->timed_out)
+		req.event_budget = 0;
+	return req;
 }
 
 struct err *confirm(struct session *s, const struct run_result *expected, unsigned n,

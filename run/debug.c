@@ -3,19 +3,11 @@
  * gdb starts the target itself (and starts it again on `run`); what makes it a replay is the
  * environment and the control area, which this process keeps open meanwhile. Threads are switched
  * by futex, so that gdb sees them as the threads they are. */
-#include "run/run.h"
-
 #include "run/session.h"
 
+#include "base/environment.h"
 #include "base/err.h"
 #include "base/file.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-enum { FUTEX = 1 };
 
 static const char script[] =
 	"import gdb\n"
@@ -68,32 +60,89 @@ static const char script[] =
 	"gdb.execute('set breakpoint pending on')\n"
 	"gdb.execute('handle SIGSTOP nostop noprint pass')\n";
 
+struct words VEC_FIELDS(char *);
+
+static void push(struct words *w, const char *word)
+{
+	vec_push(w, xstrdup(word));
+}
+
+static void words_deinit(struct words *w)
+{
+	for (size_t i = 0; i < w->len; i++)
+		free(w->data[i]);
+	vec_deinit(w);
+}
+
+/* gdb hands its environment on to the target. What gdb must not have itself goes by command. */
+static void set_by_command(struct words *w, const struct environment *e, const char *name)
+{
+	const char *value = environment_find(e, name);
+
+	if (!value)
+		return;
+	push(w, "-ex");
+	vec_push(w, xasprintf("set environment %s %s", name, value));
+}
+
+static void gdb_command(const struct session *s, const char *gdb, const char *script_path,
+			char *const *extra, struct words *argv)
+{
+	_cleanup_(environment_deinit) struct environment e = { 0 };
+
+	environment_copy(&e);
+	runtime_set_environment(&s->runtime, &e);
+	environment_set(&e, "LD_BIND_NOW", "1");
+	push(argv, gdb);
+	push(argv, "-q");
+	set_by_command(argv, &e, "LD_PRELOAD");
+	set_by_command(argv, &e, "LD_BIND_NOW");
+	push(argv, "-x");
+	push(argv, script_path);
+	for (size_t i = 0; extra && extra[i]; i++)
+		push(argv, extra[i]);
+	push(argv, "--args");
+	push(argv, s->runtime.program);
+	for (size_t i = 1; s->target->argv[i]; i++)
+		push(argv, s->target->argv[i]);
+	vec_push(argv, NULL);
+}
+
+static struct err *run_gdb(const struct session *s, const char *gdb, const char *script_path,
+			   char *const *extra, int *status)
+{
+	_cleanup_(environment_deinit) struct environment env = { 0 };
+	_cleanup_(words_deinit) struct words argv = { 0 };
+	struct process_options o = { .program = gdb };
+	struct process p;
+	struct err *err;
+
+	gdb_command(s, gdb, script_path, extra, &argv);
+	environment_copy(&env);
+	environment_set(&env, PLAIT_ENV_MODE, "control");
+	environment_set(&env, PLAIT_ENV_CONTROL, s->area.path);
+	environment_set(&env, PLAIT_ENV_DIR, NULL);
+	environment_set(&env, PLAIT_ENV_SERVER, NULL);
+	o.argv = argv.data;
+	o.env = env.data;
+	err = process_start(&o, &p);
+	process_wait_end(&p); /* Ctrl-C is gdb's */
+	*status = p.exit_code >= 0 ? p.exit_code : 1;
+	return err;
+}
+
 struct err *session_debug(struct session *s, const struct run_request *req, char *const *extra,
 			  int *status)
 {
-	char *gdb = file_find_program("gdb"), *path = NULL;
-	struct run_request r = *req;
+	_cleanup_(xfreep) char *gdb = file_find_program("gdb");
+	_cleanup_(xfreep) char *path = xasprintf("%s/plait.py", s->dir);
 	struct err *err;
-	pid_t pid;
-	int st = 0;
 
 	if (!gdb)
 		return err_new(ERR_ENV, "gdb is not installed");
-	path = session_file(s, "plait.py");
 	err = file_write(path, script, sizeof(script) - 1);
 	if (!err)
-		err = session_prepare(s, &r, FUTEX);
-	pid = err ? -1 : fork();
-	if (pid == 0) {
-		session_exec_gdb(s, gdb, path, extra);
-		_exit(127);
-	}
-	if (!err && pid < 0)
-		err = err_errno(errno, "fork");
-	while (!err && waitpid(pid, &st, 0) < 0 && errno == EINTR)
-		;
-	*status = WIFEXITED(st) ? WEXITSTATUS(st) : 1;
-	free(gdb);
-	free(path);
-	return err;
+		err = session_write_request(s, req);
+	s->area.control->gate = PLAIT_GATE_FUTEX;
+	return err ? err : run_gdb(s, gdb, path, extra, status);
 }

@@ -1,117 +1,128 @@
-/* run/judge.c - how a process ended, in the words of outcomes. */
-#include "run/launch.h"
+/* run/judge.c - see judge.h.
+ *
+ * The order matters. What the control engine has noted is exact, so it comes first. A process that
+ * was killed because its time was over ended by a signal of ours, which means nothing. The output
+ * is looked at only when nothing else was wrong. */
+#include "run/judge.h"
 
+#include "base/environment.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
+#include "base/process.h"
 #include "base/strbuf.h"
-#include "debug/names.h"
-#include "trace/trace.h"
 
 #include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
-bool launch_has_libplait(const char *program)
+/* UNKNOWN: the process itself must say. */
+static bool judge_control(const struct run_end *e, enum plait_outcome_kind *ret)
 {
-	_cleanup_(xfreep) char *path = file_find_program(program);
-	struct strbuf section = { 0 };
-	bool found = false;
-
-	if (path)
-		err_free(binary_section(path, ".note.unplait", &section, &found));
-	strbuf_deinit(&section);
-	return found;
-}
-
-struct err *launch_check_preload(const char *program)
-{
-	_cleanup_(xfreep) char *path = file_find_program(program);
-	struct strbuf section = { 0 };
-	bool found = false;
-	struct err *err = path ? binary_section(path, ".interp", &section, &found) : NULL;
-
-	strbuf_deinit(&section);
-	if (!path || err) { /* a script, or nothing: whoever starts it will say so */
-		err_free(err);
-		return NULL;
+	switch (e->control) {
+	case PLAIT_END_DEADLOCK:
+		*ret = PLAIT_OUTCOME_DEADLOCK;
+		return true;
+	case PLAIT_END_BUDGET:
+		*ret = PLAIT_OUTCOME_HANG;
+		return true;
+	case PLAIT_END_DIVERGED:
+	case PLAIT_END_FULL:
+	case PLAIT_END_INFEASIBLE:
+	case PLAIT_END_BROKEN:
+		*ret = PLAIT_OUTCOME_UNKNOWN;
+		return true;
+	case PLAIT_END_RUNNING:
+	case PLAIT_END_EXIT:
+	case PLAIT_END_MISUSE:
+		break;
 	}
-	return found ? NULL
-		     : err_new(ERR_ENV,
-			       "%s is statically linked, which leaves no way into it: link it "
-			       "without -static",
-			       path);
+	*ret = PLAIT_OUTCOME_UNKNOWN;
+	return e->not_controlled && !e->timed_out;
 }
 
-static struct err *check_expected(const char *expect, const char *got, struct trace_outcome *o)
+static bool judge_process(const struct judge_options *o, const struct run_end *e,
+			  enum plait_outcome_kind *ret, char **message)
+{
+	if (e->timed_out) {
+		*ret = PLAIT_OUTCOME_HANG;
+		*message = xasprintf("it had not ended after %.3g seconds", e->seconds);
+	} else if (e->signal) {
+		*ret = e->signal == SIGABRT ? PLAIT_OUTCOME_ASSERT : PLAIT_OUTCOME_SIGNAL;
+	} else if (e->exit_code != 0 && o->fail_on_exit) {
+		*ret = PLAIT_OUTCOME_EXIT;
+		*message = xasprintf("it exited with status %d", e->exit_code);
+	} else {
+		*ret = PLAIT_OUTCOME_PASS;
+	}
+	return *ret != PLAIT_OUTCOME_PASS;
+}
+
+static struct err *compare_output(const char *expect, const char *got, bool *same)
 {
 	struct strbuf want = { 0 }, have = { 0 };
 	struct err *err = file_read(expect, &want);
 
+	assert(got);
 	if (!err)
 		err = file_read(got, &have);
-	if (!err &&
-	    (want.len != have.len || memcmp(strbuf_str(&want), strbuf_str(&have), want.len))) {
-		o->kind = PLAIT_OUTCOME_OUTPUT;
-		o->message = xasprintf("its output differs from %s", expect);
-	}
+	*same = !err && want.len == have.len &&
+		memcmp(strbuf_str(&want), strbuf_str(&have), want.len) == 0;
 	strbuf_deinit(&want);
 	strbuf_deinit(&have);
 	return err;
 }
 
-static struct err *ask_oracle(const char *oracle, const char *out, const char *err_path,
-			      struct trace_outcome *o)
+/* Its own output goes to our standard error: standard output carries our results. */
+static struct err *ask_oracle(const char *oracle, const struct run_end *e, int *status)
 {
 	char *command[] = { "sh", "-c", (char *)oracle, NULL };
-	_cleanup_(xfreep) char *a = xasprintf("PLAIT_STDOUT=%s", out ? out : "/dev/null");
-	_cleanup_(xfreep) char *b = xasprintf("PLAIT_STDERR=%s", err_path ? err_path : "/dev/null");
-	char *environment[] = { a, b, NULL };
-	struct launch_options options = { .command = command,
-					  .environment = environment,
-					  .stdin_path = "/dev/null",
-					  .stdout_path = "" };
-	struct launch l;
-	struct err *err = launch_run(&options, &l);
+	_cleanup_(environment_deinit) struct environment env = { 0 };
+	struct process_options o = {
+		.argv = command, .in = "/dev/null", .out_to_err = true, .own_group = true
+	};
+	struct process p;
+	struct err *err;
 
+	environment_copy(&env);
+	environment_set(&env, "PLAIT_STDOUT", e->out ? e->out : "/dev/null");
+	environment_set(&env, "PLAIT_STDERR", e->errors ? e->errors : "/dev/null");
+	o.env = env.data;
+	err = process_run(&o, &p);
 	if (err)
 		return err_wrap(err, "the oracle");
-	if (l.exit_code == 127)
+	if (p.exit_code == 127)
 		return err_new(ERR_ENV, "the oracle '%s' cannot be run", oracle);
-	if (l.exit_code != 0) {
-		o->kind = PLAIT_OUTCOME_ORACLE;
-		o->message = xasprintf("the oracle said so (status %d)", l.exit_code);
-	}
+	*status = p.exit_code;
 	return NULL;
 }
 
-struct err *launch_judge(const struct launch *l, const struct judge_options *o,
-			 const char *stdout_path, const char *stderr_path,
-			 struct trace_outcome *ret)
+static struct err *judge_output(const struct judge_options *o, const struct run_end *e,
+				enum plait_outcome_kind *ret, char **message)
 {
 	struct err *err = NULL;
+	bool same = true;
+	int status = 0;
 
-	*ret = (struct trace_outcome){ .kind = PLAIT_OUTCOME_PASS,
-				       .exit_code = l->exit_code,
-				       .signal = l->signal };
-	if (l->timed_out) {
-		ret->kind = PLAIT_OUTCOME_HANG;
-		ret->signal = 0;
-		ret->message = xasprintf("it had not ended after %.3g seconds", l->seconds);
-		return NULL;
-	}
-	if (l->signal) {
-		ret->kind = l->signal == SIGABRT ? PLAIT_OUTCOME_ASSERT : PLAIT_OUTCOME_SIGNAL;
-		return NULL;
-	}
-	if (o->fail_on_exit && l->exit_code != 0) {
-		ret->kind = PLAIT_OUTCOME_EXIT;
-		ret->message = xasprintf("it exited with status %d", l->exit_code);
-		return NULL;
-	}
 	if (o->expect)
-		err = check_expected(o->expect, stdout_path, ret);
-	if (!err && o->oracle && ret->kind == PLAIT_OUTCOME_PASS)
-		err = ask_oracle(o->oracle, stdout_path, stderr_path, ret);
+		err = compare_output(o->expect, e->out, &same);
+	if (err || !same) {
+		*ret = PLAIT_OUTCOME_OUTPUT;
+		*message = err ? NULL : xasprintf("its output differs from %s", o->expect);
+		return err;
+	}
+	if (o->oracle)
+		err = ask_oracle(o->oracle, e, &status);
+	if (!err && status != 0) {
+		*ret = PLAIT_OUTCOME_ORACLE;
+		*message = xasprintf("the oracle said so (status %d)", status);
+	}
 	return err;
+}
+
+struct err *judge(const struct judge_options *o, const struct run_end *end,
+		  enum plait_outcome_kind *ret, char **message)
+{
+	assert(!o->expect || end->out);
+	*message = NULL;
+	if (judge_control(end, ret) || judge_process(o, end, ret, message))
+		return NULL;
+	return judge_output(o, end, ret, message);
 }

@@ -186,14 +186,13 @@ struct err *minimize_run(struct session *session, const struct run_result *faili
 	struct search s = { .session = session,
 			    .signature = run_signature(failing),
 			    .max_runs = max_runs };
-	struct run_request same = { .strategy = PLAIT_STRATEGY_REPLAY,
-				    .points = PLAIT_POINTS_ALL,
-				    .flags = failing->schedule.flags,
-				    .decisions = failing->schedule.decisions.data,
-				    .ndecisions = failing->schedule.decisions.len };
-	struct err *err = session_run(session, &same, &s.best);
+	struct run_request same = schedule_request(&failing->schedule);
 	size_t before = SIZE_MAX;
+	struct err *err;
 
+	assert(run_failed(failing));
+	same.points = PLAIT_POINTS_ALL;
+	err = session_run(session, &same, &s.best);
 	if (!err && (s.best.diverged || !run_failed(&s.best)))
 		err = err_new(ERR_INCONCLUSIVE, "the schedule does not fail when it is replayed");
 	s.best.schedule.flags = failing->schedule.flags;

@@ -3,10 +3,14 @@
  * written. */
 #include "run/record.h"
 
+#include "run/launch.h"
+#include "run/runtime.h"
+
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/process.h"
 #include "unplait/graph.h"
 
 #include <dirent.h>
@@ -23,7 +27,7 @@ struct recorder {
 	const struct record_options *o;
 	struct record_runs *results;
 	bool sync_only;
-	struct launch *launches; /* per job */
+	struct process *processes; /* per job */
 	struct slot *slots;
 	unsigned started;
 };
@@ -47,11 +51,9 @@ static struct err *start(struct recorder *r, size_t job)
 		xasprintf("%s%s%s", o->follow ? "follow," : "", r->sync_only ? "sync-only," : "",
 			  o->options ? o->options : "");
 	bool keep = o->judge.oracle || o->judge.expect;
-	struct launch_options l = { .command = o->command,
-				    .mode = o->mode,
-				    .options = options,
-				    .timeout = o->timeout,
-				    .preload = r->sync_only };
+	struct launch_options l = {
+		.command = o->command, .mode = o->mode, .options = options, .timeout = o->timeout
+	};
 	struct err *err = file_temp_dir(&s->dir);
 
 	if (err)
@@ -71,7 +73,7 @@ static struct err *start(struct recorder *r, size_t job)
 		l.stdout_path = "";
 	if (o->runs > 1)
 		l.stdin_path = "/dev/null";
-	return launch_start(&l, &r->launches[job]);
+	return launch_start(&l, &r->processes[job]);
 }
 
 static char *plait_name(const struct record_options *o, unsigned run, const char *outcome)
@@ -156,16 +158,23 @@ static struct err *keep_children(struct recorder *r, const char *dir, const char
 static struct err *finish(struct recorder *r, size_t job)
 {
 	struct slot *s = &r->slots[job];
-	struct launch *l = &r->launches[job];
-	struct trace_outcome judged;
+	struct process *p = &r->processes[job];
 	struct record_run *run = &r->results->data[s->run];
+	struct run_end end = { .timed_out = p->timed_out,
+			       .seconds = p->seconds,
+			       .exit_code = p->exit_code,
+			       .signal = p->signal,
+			       .out = s->out,
+			       .errors = s->err };
+	struct trace_outcome judged = { .exit_code = end.exit_code,
+					.signal = end.timed_out ? 0 : end.signal };
 	char *path;
-	struct err *err = launch_judge(l, &r->o->judge, s->out, s->err, &judged);
+	struct err *err = judge(&r->o->judge, &end, &judged.kind, &judged.message);
 
 	if (err)
 		return err;
 	path = plait_name(r->o, s->run, outcome_name(judged.kind));
-	err = keep(r, s->dir, path, &judged, l->seconds, run);
+	err = keep(r, s->dir, path, &judged, p->seconds, run);
 	free(judged.message);
 	if (!err && r->o->follow) {
 		_cleanup_(xfreep) char *name = xstrdup(run->plait);
@@ -182,13 +191,13 @@ static struct err *run_all(struct recorder *r, size_t jobs)
 	size_t running = 0, which;
 
 	for (size_t i = 0; i < jobs; i++)
-		r->launches[i].ended = true;
+		r->processes[i].ended = true;
 	while (!err && (r->started < r->o->runs || running > 0)) {
 		for (size_t i = 0; i < jobs && !err && r->started < r->o->runs; i++)
-			if (r->launches[i].ended && !(err = start(r, i)))
+			if (r->processes[i].ended && !(err = start(r, i)))
 				running++;
 		if (!err)
-			err = launch_wait(r->launches, jobs, &which);
+			err = process_wait(r->processes, jobs, &which);
 		if (!err) {
 			running--;
 			err = finish(r, which);
@@ -203,12 +212,13 @@ struct err *record_run_all(const struct record_options *o, struct record_runs *r
 {
 	size_t jobs = MAX(1, MIN(o->jobs, o->runs));
 	struct recorder r = { .o = o, .results = ret };
-	struct err *err = NULL;
+	_cleanup_(runtime_deinit) struct runtime runtime = { 0 };
+	struct err *err;
 
+	assert(o->command && o->command[0] && o->mode && o->runs > 0);
 	*ret = (struct record_runs){ 0 };
-	r.sync_only = !launch_has_libplait(o->command[0]);
-	if (r.sync_only)
-		err = launch_check_preload(o->command[0]);
+	err = runtime_find(o->command[0], &runtime);
+	r.sync_only = runtime.library != NULL;
 	if (!err && o->runs > 1) {
 		_cleanup_(xfreep) char *name = plait_name(o, 0, "");
 
@@ -219,15 +229,15 @@ struct err *record_run_all(const struct record_options *o, struct record_runs *r
 		return err;
 	for (unsigned i = 0; i < o->runs; i++)
 		vec_push(ret, (struct record_run){ 0 });
-	r.launches = xcalloc(jobs, sizeof(*r.launches));
+	r.processes = xcalloc(jobs, sizeof(*r.processes));
 	r.slots = xcalloc(jobs, sizeof(*r.slots));
 	err = run_all(&r, jobs);
 	for (size_t i = 0; i < jobs; i++) {
-		if (!r.launches[i].ended)
-			launch_kill(&r.launches[i]);
+		if (!r.processes[i].ended)
+			process_kill(&r.processes[i]);
 		slot_clear(&r.slots[i]);
 	}
-	free(r.launches);
+	free(r.processes);
 	free(r.slots);
 	return err;
 }

@@ -3,7 +3,7 @@
 #define RUN_RECORD_H
 
 #include "base/vec.h"
-#include "run/launch.h"
+#include "run/judge.h"
 #include "trace/trace.h"
 
 struct record_options {

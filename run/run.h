@@ -72,7 +72,6 @@ struct schedule {
 };
 
 void schedule_deinit(struct schedule *s);
-void schedule_copy(struct schedule *to, const struct schedule *from);
 /* As bytes of the section, and back. */
 void schedule_write(const struct schedule *s, struct strbuf *out);
 struct err *schedule_parse(const void *data, size_t len, struct schedule *ret);
@@ -113,6 +112,10 @@ struct run_request {
 	const char *record_dir; /* record all events into this run folder; NULL = no */
 };
 
+/* The request that replays a schedule. It borrows the decisions. A hang is over where it was
+ * declared one: the request's budget of events ends there. */
+struct run_request schedule_request(const struct schedule *s);
+
 struct blocked VEC_FIELDS(struct plait_blocked);
 
 struct run_result {
@@ -151,15 +154,12 @@ struct err *session_run(struct session *s, const struct run_request *req, struct
  * session_finish. */
 struct err *session_start(struct session *s, const struct run_request *req);
 struct err *session_finish(struct session *s, struct run_result *ret);
-const char *session_stdout(const struct session *s); /* file with the last run's output */
-const char *session_stderr(const struct session *s);
 /* Facts about the target's process: modules (for symbols). Valid after the first run. */
 const struct plait_run *session_process(const struct session *s);
 /* Learned points and pairs: shared by all runs of the session. */
 const struct plait_pairs *session_pairs(const struct session *s);
 /* Returns how many pairs are new to s. */
 uint32_t session_learn_all(struct session *s, const struct session *from);
-void session_add_point(struct session *s, uint32_t site);
 uint64_t session_npoints(const struct session *s);
 const char *session_note(const struct session *s); /* what is not as usual with it; NULL */
 char *const *session_argv(const struct session *s);
@@ -223,6 +223,9 @@ struct hunt_options {
 	uint32_t points;    /* enum plait_points, or PLAIT_ANY: learned with a share of all */
 	const char *output; /* plait to write; NULL = none. With `all`: a folder */
 	const struct proposer *proposer; /* for "states" and auto; NULL = none */
+	/* opens the hunt's sessions; NULL = session_open: for tests that start no program */
+	struct err *(*open)(void *context, const struct target *target, struct session **ret);
+	void *open_context;
 };
 
 struct hunt_failure {

@@ -18,14 +18,17 @@ void schedule_deinit(struct schedule *s)
 	memset(s, 0, sizeof(*s));
 }
 
-void schedule_copy(struct schedule *to, const struct schedule *from)
+struct run_request schedule_request(const struct schedule *s)
 {
-	size_t i;
-
-	*to = *from;
-	memset(&to->decisions, 0, sizeof(to->decisions));
-	for (i = 0; i < from->decisions.len; i++)
-		vec_push(&to->decisions, from->decisions.data[i]);
+	assert(!s->decisions.len || s->decisions.data);
+	return (struct run_request){
+		.strategy = PLAIT_STRATEGY_REPLAY,
+		.seed = s->seed,
+		.flags = s->flags,
+		.decisions = s->decisions.data,
+		.ndecisions = s->decisions.len,
+		.event_budget = s->outcome == PLAIT_OUTCOME_HANG ? s->steps : 0,
+	};
 }
 
 void schedule_write(const struct schedule *s, struct strbuf *out)

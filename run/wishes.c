@@ -1,13 +1,13 @@
-/* run/guide.c - see guide.h. The idea of steering by reads-from pairs is that of reads-from
+/* run/wishes.c - see wishes.h. The idea of steering by reads-from pairs is that of reads-from
  * fuzzing; wishes are enforced softly by rt/control/constraints.c, whatever strategy runs below. */
-#include "run/guide.h"
+#include "run/wishes.h"
 
 #include "base/map.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-static uint64_t draw(struct guide *g, uint64_t n)
+static uint64_t draw(struct wisher *g, uint64_t n)
 {
 	g->random = hash_u64(g->random + 0x9e3779b97f4a7c15ull);
 	return g->random % n;
@@ -21,7 +21,7 @@ static uint64_t weight(const struct plait_pair *p)
 	return 1 + 1000000 / (c * c);
 }
 
-static bool draw_wish(struct guide *g, const struct plait_pairs *pairs, struct wish *ret)
+static bool draw_wish(struct wisher *g, const struct plait_pairs *pairs, struct wish *ret)
 {
 	uint64_t total = 0, at;
 	size_t i;
@@ -40,7 +40,7 @@ static bool draw_wish(struct guide *g, const struct plait_pairs *pairs, struct w
 	return true;
 }
 
-static bool add_wish(struct guide *g, const struct plait_pairs *pairs, struct wishes *to)
+static bool add_wish(struct wisher *g, const struct plait_pairs *pairs, struct wishes *to)
 {
 	struct wish w;
 	size_t i;
@@ -50,8 +50,8 @@ static bool add_wish(struct guide *g, const struct plait_pairs *pairs, struct wi
 	for (i = 0; i < to->n; i++)
 		if (to->w[i].read_site == w.read_site)
 			break;
-	if (i == GUIDE_WISHES)
-		i = draw(g, GUIDE_WISHES);
+	if (i == WISHES_MAX)
+		i = draw(g, WISHES_MAX);
 	if (i == to->n)
 		to->n++;
 	to->w[i] = w;
@@ -65,7 +65,7 @@ static struct plait_pattern at_site(uint32_t site, uint32_t nth)
 	};
 }
 
-static void push(struct guide *g, uint32_t kind, uint32_t a, uint32_t b, uint32_t nth)
+static void push(struct wisher *g, uint32_t kind, uint32_t a, uint32_t b, uint32_t nth)
 {
 	if (g->nconstraints < PLAIT_MAX_CONSTRAINTS)
 		g->constraints[g->nconstraints++] = (struct plait_constraint){
@@ -74,7 +74,7 @@ static void push(struct guide *g, uint32_t kind, uint32_t a, uint32_t b, uint32_
 }
 
 /* The initial value is wished for by holding back every write that the read could see. */
-static void translate(struct guide *g, const struct plait_pairs *pairs, const struct wish *w)
+static void translate(struct wisher *g, const struct plait_pairs *pairs, const struct wish *w)
 {
 	size_t i;
 
@@ -89,9 +89,9 @@ static void translate(struct guide *g, const struct plait_pairs *pairs, const st
 			     w->nth);
 }
 
-bool guide_next(struct guide *g, const struct plait_pairs *pairs)
+bool wisher_next(struct wisher *g, const struct plait_pairs *pairs)
 {
-	size_t i, n = 1 + draw(g, GUIDE_WISHES);
+	size_t i, n = 1 + draw(g, WISHES_MAX);
 
 	memset(&g->last, 0, sizeof(g->last));
 	g->nconstraints = 0;
@@ -107,12 +107,12 @@ bool guide_next(struct guide *g, const struct plait_pairs *pairs)
 	return true;
 }
 
-void guide_learn(struct guide *g, const struct wishes *wishes, uint32_t new_pairs)
+void wisher_learn(struct wisher *g, const struct wishes *wishes, uint32_t new_pairs)
 {
 	size_t i;
 
 	if (!new_pairs || !wishes->n)
 		return;
-	i = g->nkept < GUIDE_KEPT ? g->nkept++ : draw(g, GUIDE_KEPT);
+	i = g->nkept < WISHES_KEPT ? g->nkept++ : draw(g, WISHES_KEPT);
 	g->kept[i] = *wishes;
 }

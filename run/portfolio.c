@@ -1,0 +1,166 @@
+/* run/portfolio.c - see portfolio.h. */
+#include "run/portfolio.h"
+
+#include "base/err.h"
+#include "base/map.h"
+#include "sched/strategy.h"
+
+#include <stdio.h>
+
+enum { LEARNING_RUNS = 2, EAGER_EVERY = 4, ALL_POINTS_EVERY = 4 };
+
+static uint64_t draw(struct portfolio *p, uint64_t n)
+{
+	p->random = hash_u64(p->random + 0x9e3779b97f4a7c15ull);
+	return p->random % n;
+}
+
+/* ---- its members ---- */
+
+static void add_arm(struct portfolio *p, uint32_t strategy, uint32_t depth, bool wishes)
+{
+	assert(p->narms < PORTFOLIO_ARMS);
+	p->arms[p->narms++] =
+		(struct arm){ .strategy = strategy, .depth = depth, .wishes = wishes, .weight = 1 };
+}
+
+static void add_all(struct portfolio *p)
+{
+	add_arm(p, PLAIT_STRATEGY_POS, 0, false);
+	add_arm(p, PLAIT_STRATEGY_PCT, 3, false);
+	add_arm(p, PLAIT_STRATEGY_RANDOM, 0, false);
+	add_arm(p, PLAIT_STRATEGY_RF, 0, true);
+	add_arm(p, PLAIT_STRATEGY_PCT, 3, true);
+}
+
+/* "name" or "name:depth". */
+static bool add_named(struct portfolio *p, const char *text)
+{
+	const char *colon = strchr(text, ':');
+	uint32_t depth = colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 3;
+	_cleanup_(xfreep) char *name =
+		xstrndup(text, colon ? (size_t)(colon - text) : strlen(text));
+	uint32_t strategy = sched_strategy_find(name);
+
+	if (strategy == PLAIT_STRATEGY_COUNT || strategy == PLAIT_STRATEGY_REPLAY ||
+	    strategy == PLAIT_STRATEGY_FOLLOW || /* needs a schedule to begin with */
+	    (colon && depth > SCHED_MAX_DEPTH))
+		return false;
+	add_arm(p, strategy, depth, strategy == PLAIT_STRATEGY_RF);
+	if (strategy == PLAIT_STRATEGY_DFS)
+		p->way = PORTFOLIO_DFS;
+	return true;
+}
+
+struct err *portfolio_init(struct portfolio *p, const char *strategy, uint64_t seed,
+			   uint32_t points, bool has_states)
+{
+	assert(points <= PLAIT_POINTS_ALL || points == PLAIT_ANY);
+	*p = (struct portfolio){ .seed = seed,
+				 .random = hash_u64(seed),
+				 .points = points,
+				 .wisher = { .random = hash_u64(seed + 1) } };
+	if (!strcmp(strategy, "auto")) {
+		add_all(p);
+	} else if (!strcmp(strategy, "states") && has_states) {
+		add_arm(p, PLAIT_STRATEGY_STAY, 0, false);
+		p->way = PORTFOLIO_STATES;
+	} else if (!add_named(p, strategy)) {
+		return err_new(ERR_USAGE,
+			       "no strategy `%s': auto, random, pct[:d], pos, rf, fair, stay, "
+			       "dfs[:bound], states",
+			       strategy);
+	}
+	return NULL;
+}
+
+bool portfolio_is_mixed(const struct portfolio *p)
+{
+	return p->narms > 1;
+}
+
+/* ---- planning ---- */
+
+static struct arm *draw_arm(struct portfolio *p)
+{
+	double total = 0, at;
+	size_t i;
+
+	assert(p->narms > 0);
+	for (i = 0; i < p->narms; i++)
+		total += p->arms[i].weight;
+	at = (double)draw(p, 1u << 30) / (double)(1u << 30) * total;
+	for (i = 0; i + 1 < p->narms; i++) {
+		at -= p->arms[i].weight;
+		if (at < 0)
+			break;
+	}
+	return &p->arms[i];
+}
+
+static uint32_t choose_points(const struct portfolio *p, const struct planned *planned,
+			      uint64_t run)
+{
+	if (p->points != PLAIT_ANY)
+		return p->points;
+	if (planned->learning)
+		return PLAIT_POINTS_ALL;
+	/* a random walk loses its way among many points: half of them see synchronisation only */
+	if (planned->arm->strategy == PLAIT_STRATEGY_RANDOM && run % 2)
+		return PLAIT_POINTS_SYNC;
+	return run % ALL_POINTS_EVERY == 0 ? PLAIT_POINTS_ALL : PLAIT_POINTS_LEARNED;
+}
+
+static void add_wishes(struct portfolio *p, const struct plait_pairs *pairs, struct planned *ret)
+{
+	struct wisher *w = &p->wisher;
+
+	if (!wisher_next(w, pairs))
+		return;
+	memcpy(ret->constraints, w->constraints, w->nconstraints * sizeof(w->constraints[0]));
+	ret->request.constraints = ret->constraints;
+	ret->request.nconstraints = w->nconstraints;
+	ret->wishes = w->last;
+}
+
+void portfolio_plan(struct portfolio *p, uint64_t run, const struct plait_pairs *pairs,
+		    struct planned *ret)
+{
+	bool learning = run < LEARNING_RUNS && p->points == PLAIT_ANY;
+	struct arm *arm = draw_arm(p);
+
+	*ret = (struct planned){ .arm = arm, .learning = learning };
+	ret->request = (struct run_request){
+		.strategy = learning ? PLAIT_STRATEGY_RANDOM : arm->strategy,
+		.seed = p->seed * 1000003 + run,
+		.depth = arm->depth,
+		.length = p->longest,
+		.points = choose_points(p, ret, run),
+		.flags = PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS | PLAIT_CONTROL_AGAIN,
+	};
+	if (run % EAGER_EVERY == 1)
+		ret->request.flags |= PLAIT_CONTROL_EAGER;
+	if (arm->wishes && !learning)
+		add_wishes(p, pairs, ret);
+}
+
+/* ---- learning ---- */
+
+static void reward(struct arm *a, const struct run_result *r)
+{
+	a->weight = a->weight * 0.98 + 0.02 * (r->new_pairs ? 5 : 0.5);
+	a->weight = MAX(a->weight, 0.3);
+}
+
+void portfolio_learn(struct portfolio *p, const struct planned *planned, const struct run_result *r)
+{
+	bool wished = planned->request.nconstraints > 0;
+
+	/* a run that was given up, or held back by wishes, says nothing about how long they are */
+	if (r->points > p->longest && r->outcome != PLAIT_OUTCOME_HANG && !wished)
+		p->longest = r->points;
+	if (planned->arm && !planned->learning)
+		reward(planned->arm, r);
+	if (wished)
+		wisher_learn(&p->wisher, &planned->wishes, r->new_pairs);
+}

@@ -1,0 +1,94 @@
+/* run/runtime.c - see runtime.h. */
+#include "run/runtime.h"
+
+#include "base/environment.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "debug/names.h"
+#include "unplait/abi.h"
+
+#include <elf.h>
+
+/* The note that rt/modes/note.S leaves in every program with the runtime. */
+#define NOTE ".note.unplait"
+
+static bool has_section(const char *path, const char *name)
+{
+	struct strbuf section = { 0 };
+	bool found = false;
+
+	err_free(binary_section(path, name, &section, &found)); /* unreadable: it has none */
+	strbuf_deinit(&section);
+	return found;
+}
+
+static bool is_x86_64(const struct file_map *m)
+{
+	const Elf64_Ehdr *eh = (const void *)m->data;
+
+	return m->len >= sizeof(*eh) && memcmp(eh->e_ident, ELFMAG, SELFMAG) == 0 &&
+	       eh->e_ident[EI_CLASS] == ELFCLASS64 && eh->e_machine == EM_X86_64;
+}
+
+static void look_into(struct runtime *r)
+{
+	struct file_map m = { 0 };
+	struct err *err = file_map_open(r->program, &m);
+
+	if (err) {
+		err_free(err);
+		return;
+	}
+	r->is_script = m.len > 2 && memcmp(m.data, "#!", 2) == 0;
+	r->is_other = !r->is_script && !is_x86_64(&m);
+	r->carries_tsan = memmem(m.data, m.len, "__tsan_", 7) != NULL;
+	file_map_close(&m);
+}
+
+static struct err *find_library(struct runtime *r)
+{
+	if (!r->is_script && !r->is_other && !has_section(r->program, ".interp"))
+		return err_new(ERR_ENV,
+			       "%s is statically linked, which leaves no way into it: link it "
+			       "without -static",
+			       r->program);
+	r->library = file_find_part("libplait.so");
+	return r->library ? NULL
+			  : err_new(ERR_ENV, "libplait.so is not where unplait was installed: "
+					     "run make, or install unplait");
+}
+
+struct err *runtime_find(const char *name, struct runtime *ret)
+{
+	assert(name && *name);
+	*ret = (struct runtime){ .program = strchr(name, '/') ? xstrdup(name)
+							      : file_find_program(name) };
+	if (!ret->program)
+		return err_new(ERR_ENV, "%s: no such program", name);
+	look_into(ret);
+	ret->sees_memory = has_section(ret->program, NOTE);
+	if (ret->sees_memory || !file_exists(ret->program))
+		return NULL;
+	ret->sees_memory = ret->carries_tsan;
+	return find_library(ret);
+}
+
+void runtime_deinit(struct runtime *r)
+{
+	free(r->program);
+	free(r->library);
+	*r = (struct runtime){ 0 };
+}
+
+void runtime_set_environment(const struct runtime *r, struct environment *e)
+{
+	static const char *const ours[] = { PLAIT_ENV_MODE, PLAIT_ENV_DIR, PLAIT_ENV_CONTROL,
+					    PLAIT_ENV_SERVER };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		environment_set(e, ours[i], NULL);
+	if (r->library)
+		environment_prepend(e, "LD_PRELOAD", r->library);
+}

@@ -1,0 +1,42 @@
+/* run/wishes.h - private to run/: which write-to-read pairs the next run should try to make.
+ *
+ * The runs of a session count, for each pair of sites that touch the same address, in how many
+ * runs the read saw that write. A run with wishes asks for a few pairs that were seen rarely or
+ * never. Sets of wishes that led to a pair never seen before are kept and varied. A wish is given
+ * up when no other thread can run. */
+#ifndef RUN_WISHES_H
+#define RUN_WISHES_H
+
+#include "unplait/control.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WISHES_MAX = 3, WISHES_KEPT = 64 };
+
+struct wish {
+	uint32_t write_site, read_site, nth;
+};
+
+struct wishes {
+	struct wish w[WISHES_MAX];
+	size_t n;
+};
+
+struct wisher {
+	uint64_t random;
+	struct wishes kept[WISHES_KEPT];
+	size_t nkept;
+	struct wishes last;
+	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
+	size_t nconstraints;
+};
+
+/* Decide on the next run's wishes, from the pairs counted so far. False: nothing to wish for yet.
+ */
+bool wisher_next(struct wisher *g, const struct plait_pairs *pairs);
+/* How the run with these wishes went. */
+void wisher_learn(struct wisher *g, const struct wishes *wishes, uint32_t new_pairs);
+
+#endif
