@@ -188,7 +188,7 @@ struct err *profile_read(const char *path, struct coop_program *p, bool **ret)
 
 	if (err)
 		return err;
-	line = strtok_r(text.data, "\n", &save);
+	line = text.data ? strtok_r(text.data, "\n", &save) : NULL;
 	if (!line || sscanf(line, PLAIT_PROFILE_MAGIC "%15s %63s", mode, build) != 2) {
 		strbuf_deinit(&text);
 		return err_new(ERR_ENV, "%s is no profile; `unplait coop plan` makes them", path);

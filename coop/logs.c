@@ -156,10 +156,12 @@ static int by_element(const void *a, const void *b)
 bool coop_end_log(struct coop *c)
 {
 	struct coop_log *log = vec_last(&c->logs);
-	struct coop_entry *e = c->entries.data + log->first;
+	struct coop_entry *e;
 
-	if (log->n)
-		qsort(e, log->n, sizeof(*e), by_element);
+	if (log->n == 0)
+		return true;
+	e = c->entries.data + log->first;
+	qsort(e, log->n, sizeof(*e), by_element);
 	for (uint32_t i = 1; i < log->n; i++) {
 		if (e[i].element != e[i - 1].element)
 			continue;

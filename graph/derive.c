@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+#define MAX_WORDS (1u << 24) /* about 2 GB; a few bytes of a plait can name any range */
+
 struct word {
 	bool written;
 	uint32_t thread, site, context;
@@ -210,7 +212,8 @@ static void step(struct derivation *d, const struct event *ev)
 		fresh(d, ev->address, ev->n);
 	if (!plait_is_access(ev->kind) || !ev->n)
 		return;
-	for (uint64_t a = ev->address & ~(unit - 1); a < ev->address + ev->n; a += unit)
+	for (uint64_t a = ev->address & ~(unit - 1);
+	     a < ev->address + ev->n && d->words.len < MAX_WORDS; a += unit)
 		if (writes)
 			write_word(d, a, ev);
 		else
@@ -227,9 +230,14 @@ struct err *graph_derive(struct trace *t, const struct derive_options *o, derive
 
 	d.mask = o->context >= 16 ? UINT32_MAX : (1u << 2 * o->context) - 1;
 	cursor_init(&c, t, CURSOR_ALL, 0);
-	while (!(err = cursor_next(&c, &ev)) && ev)
+	while (!(err = cursor_next(&c, &ev)) && ev && d.words.len < MAX_WORDS)
 		step(&d, ev);
 	cursor_deinit(&c);
+	if (!err && d.words.len >= MAX_WORDS)
+		err = err_new(ERR_ENV,
+			      "%s: the run used too much memory to make a graph from its events; "
+			      "record it with --mode graph",
+			      trace_path(t));
 	for (size_t i = 0; i < d.repeats.len && !err; i++) {
 		const struct repeat *r = &d.repeats.data[i];
 

@@ -131,8 +131,8 @@ static uint32_t *section_nodes(struct graph_loader *l, const struct trace *t,
 	return ids;
 }
 
-static struct err *add_section(struct graph_loader *l, struct trace *t, const uint8_t *data,
-			       size_t len)
+struct err *graph_loader_add_section(struct graph_loader *l, struct trace *t, const uint8_t *data,
+				     size_t len)
 {
 	const struct plait_graph_header *h = (const void *)data;
 	const struct plait_graph_node *nodes = (const void *)(data + sizeof(*h));
@@ -205,7 +205,7 @@ static struct err *add_graph(struct graph_loader *l, struct trace *t)
 	if (err)
 		return err;
 	if (data)
-		return add_section(l, t, data, len);
+		return graph_loader_add_section(l, t, data, len);
 	if (trace_meta(t)->mode != PLAIT_MODE_FULL && trace_meta(t)->mode != PLAIT_MODE_CONTROL)
 		return err_new(
 			ERR_ENV,

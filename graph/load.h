@@ -37,6 +37,9 @@ struct err *graph_loader_add(struct graph_loader *l, const char *path, enum grap
 /* An open trace; does not keep it, except as `first` (*kept). */
 struct err *graph_loader_add_trace(struct graph_loader *l, struct trace *t, enum graph_label label,
 				   bool *kept);
+/* The bytes of a section `graph` of that trace, aligned to 8, into the run that is open in the set. */
+struct err *graph_loader_add_section(struct graph_loader *l, struct trace *t, const uint8_t *data,
+				     size_t len);
 void graph_loader_deinit(struct graph_loader *l);
 /* What a code point is called. */
 bool graph_loader_name(struct graph_loader *l, uint64_t point, struct code_point *ret);

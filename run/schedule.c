@@ -70,8 +70,10 @@ struct err *schedule_parse(const void *data, size_t len, struct schedule *ret)
 		   &n) != 7)
 		return err_new(ERR_ENV, "not a schedule, or of another version");
 	decision_reader_init(&r, end + 1, len - (size_t)(end + 1 - (const char *)data));
-	while (decision_read(&r, &d))
+	while (decision_read(&r, &d)) {
+		r.damaged |= d.kind != DECISION_CHOICE && d.value >= PLAIT_MAX_THREADS;
 		vec_push(&ret->decisions, d);
+	}
 	if (!r.damaged && ret->decisions.len == n)
 		return NULL;
 	schedule_deinit(ret);

@@ -9,6 +9,10 @@
 #define PLAIT_END_MAGIC "PLAITEND"
 #define PLAIT_ENDIAN	0x01020304u
 #define PLAIT_BLOCK	(256u << 10) /* raw bytes of events in a block, about */
+/* A piece that is larger than PLAIT_FREE is at most PLAIT_RATIO times what is stored: otherwise a
+ * small file would ask for any amount of memory. What compresses better is stored as it is. */
+#define PLAIT_FREE  (512u << 10)
+#define PLAIT_RATIO 64
 
 struct format_header {
 	char magic[8];
@@ -63,6 +67,11 @@ struct err *trace_load(struct trace *t, const struct format_entry *e, struct str
 bool stamp_begin(struct siphash *ret);
 /* The whole file, checked. */
 const uint8_t *trace_bytes(const struct trace *t, size_t *len);
+
+static inline bool format_size_is_fair(uint64_t stored, uint64_t raw)
+{
+	return raw <= PLAIT_FREE || raw / PLAIT_RATIO <= stored;
+}
 
 void meta_write(const struct trace_meta *m, struct strbuf *out);
 struct err *meta_read(const char *text, size_t len, struct trace_meta *ret);

@@ -131,6 +131,8 @@ static struct err *check_entry(const struct trace *t, const struct format_entry 
 	    e->offset > limit || e->stored > limit - e->offset ||
 	    (e->coding == 0 && e->stored != e->raw))
 		return damaged(t, "the directory makes no sense");
+	if (!format_size_is_fair(e->stored, e->raw))
+		return damaged(t, "a block claims to be larger than any that unplait writes");
 	return NULL;
 }
 

@@ -77,7 +77,7 @@ static struct format_entry *writer_put(struct writer *w, const char *name, const
 	strbuf_clear(&w->scratch);
 	strbuf_pad(&w->scratch, 0, bound);
 	n = ZSTD_compress(w->scratch.data, bound, data, len, 3);
-	if (!ZSTD_isError(n) && n < len) {
+	if (!ZSTD_isError(n) && n < len && format_size_is_fair(n, len)) {
 		e->coding = 1;
 		data = w->scratch.data;
 		len = n;

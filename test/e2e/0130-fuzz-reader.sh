@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fuzz the plait reader, with real plaits as seeds. FUZZ_SECONDS for longer runs.
+# Fuzz every reader of files that may come from anywhere, with real files as seeds. FUZZ_SECONDS (per reader) for longer
+# runs, FUZZ_TARGETS for some of them.
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 3
 if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
@@ -7,11 +8,18 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
 	skip "fuzzing" "this clang has no libFuzzer"
 	finish
 fi
-clang-19 -g -O1 -std=gnu17 -D_GNU_SOURCE -DUNPLAIT_VERSION='"fuzz"' -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION \
-	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I. -Iinclude -o "$work/fuzz" test/fuzz/fuzz-plait.c \
-	base/*.c trace/*.c -lelf -ldw -lzstd -lxxhash -lcjson -lm 2>"$work/err" || { not_ok "build" "$(head -n 20 "$work/err")"; finish; }
+sources="test/fuzz/*.c base/*.c trace/*.c debug/*.c report/export.c run/schedule.c run/turns.c sched/decisions.c graph/graph.c graph/load.c
+	graph/derive.c coop/elements.c coop/load.c coop/logs.c coop/similar.c coop/hamming.c coop/store.c deadlock/snapshot.c"
+compile() {
+	$(command -v ccache) clang-19 -g -O1 -std=gnu17 -D_GNU_SOURCE -DUNPLAIT_VERSION='"fuzz"' -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION \
+		-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -I. -Iinclude -include base/banned.h -c -o "$work/$(echo "$1" | tr / -).o" "$1"
+}
+export -f compile
+export work
+echo $sources | tr ' ' '\n' | xargs -P 2 -I{} bash -c 'compile {}' 2>"$work/err" &&
+	clang-19 -fsanitize=fuzzer,address,undefined -o "$work/fuzz" "$work"/*.o -lelf -ldw -lzstd -lxxhash -lsqlite3 -lcjson -lm 2>>"$work/err" ||
+	{ not_ok "build" "$(head -n 20 "$work/err")"; finish; }
 cd "$work" || exit 3
-mkdir seeds
 cat >prog.c <<'END'
 #include <assert.h>
 #include <pthread.h>
@@ -28,14 +36,57 @@ int main(int argc, char **argv)
 	assert(argc < 2);
 }
 END
-clang-19 -g -fsanitize=thread -c prog.c && clang-19 -o prog prog.o "$(dirname "$UNPLAIT")/libplait.a" -lpthread -ldl
-unplait record -q -o seeds/pass.plait -- ./prog >/dev/null
-unplait record -q -o seeds/fail.plait -- ./prog x >/dev/null 2>&1
-unplait record -q -m path -o seeds/path.plait -- ./prog >/dev/null
-unplait cc -g -pthread -o values prog.c 2>/dev/null && unplait record -q -m path -o seeds/values.plait -- ./values >/dev/null
-is "$(ls seeds | wc -l)" 4 "seeds from real plaits"
-timeout 900 ./fuzz -max_total_time="${FUZZ_SECONDS:-15}" -rss_limit_mb=3000 -max_len=65536 -print_final_stats=1 seeds >out 2>&1
-status=$?
-is $status 0 "no crash, no leak, nothing read outside ($(sed -n 's/stat::number_of_executed_units: *//p' out) inputs)"
-[ $status -eq 0 ] || tail -n 40 out | sed 's/^/# /'
+clang-19 -g -fsanitize=thread -c prog.c && clang-19 -o tsan prog.o "$(dirname "$UNPLAIT")/libplait.a" -lpthread -ldl
+unplait cc -g -pthread -o prog prog.c
+mkdir -p seeds/{plait,schedule,graph,vectors,profile,store,area,sites,folder} base
+section() { # PLAIT NAME: the raw bytes of a section
+	python3 - "$@" <<'P'
+import struct, subprocess, sys
+data = open(sys.argv[1], 'rb').read()
+at, n = struct.unpack_from('<QQ', data, len(data) - 40)
+for i in range(n):
+    name, thread, coding, offset, stored, raw = struct.unpack_from('<16sIIQQQ', data, at + 96 * i)
+    if name.rstrip(b'\0').decode() == sys.argv[2]:
+        piece = data[offset:offset + stored]
+        if coding:
+            piece = subprocess.run(['zstd', '-dc'], input=piece, stdout=subprocess.PIPE, check=True).stdout
+        sys.stdout.buffer.write(piece)
+P
+}
+unplait record -q -o seeds/plait/pass.plait -- ./tsan >/dev/null
+unplait record -q -o seeds/plait/fail.plait -- ./tsan x >/dev/null 2>&1
+unplait record -q -m path -o seeds/plait/path.plait -- ./tsan >/dev/null
+unplait record -q -m path -o seeds/plait/values.plait -- ./prog >/dev/null
+unplait hunt -q -o hunted.plait -- ./prog x >/dev/null
+section hunted.plait schedule >seeds/schedule/1
+unplait record -q -m graph -o base/graph.plait -- ./prog >/dev/null
+section base/graph.plait graph >seeds/graph/1
+unplait record -q -m order -o order.plait -- ./prog >/dev/null
+section order.plait vectors | head -c 4096 >seeds/vectors/1
+unplait coop plan -q -n 2 -o profiles -- ./prog >/dev/null
+cp profiles/* seeds/profile
+unplait coop record -q -n 3 --store seeds/store/1 -o logs -- ./prog >/dev/null
+cp prog base/prog
+objcopy --dump-section .plait.sites=seeds/sites/1 prog /dev/null 2>/dev/null
+mkdir base/folder
+UNPLAIT_MODE=full UNPLAIT_DIR=base/folder ./prog
+for f in run w00000; do (printf '\0' && cat base/folder/$f) >seeds/folder/$f; done
+cat >watched.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *f(void *a) { pthread_mutex_lock(&m); return a; }
+int main(void) { pthread_t t; pthread_mutex_lock(&m); pthread_create(&t, 0, f, 0); system("cp area/*.area seeds/area/1"); _Exit(0); }
+END
+cc -o watched watched.c -lpthread && mkdir area &&
+	UNPLAIT_WATCH=dir=$work/area,threads=2 LD_PRELOAD=$(dirname "$UNPLAIT")/libplait-watch.so timeout 20 ./watched
+for target in ${FUZZ_TARGETS:-plait schedule graph vectors profile store area sites folder}; do
+	[ -n "$(find seeds/$target -type f -size +0)" ] && ok "seeds for $target from real files" || not_ok "seeds for $target"
+	mkdir "base-$target" && cp -r base/* "base-$target"
+	FUZZ_TARGET=$target FUZZ_BASE=$work/base-$target ASAN_OPTIONS=max_allocation_size_mb=1024 timeout 3700 ./fuzz -seed=1 \
+		-max_total_time="${FUZZ_SECONDS:-2}" -rss_limit_mb=1500 -timeout=20 -max_len=65536 -print_final_stats=1 seeds/$target >out 2>&1
+	status=$?
+	is $status 0 "$target: no crash, no leak, nothing read outside ($(sed -n 's/stat::number_of_executed_units: *//p' out) inputs)"
+	[ $status -eq 0 ] || grep -v '^#[0-9]*.*cov:' out | tail -n 40 | sed 's/^/# /'
+done
 finish

@@ -96,4 +96,8 @@ run 3 unplait coop merge two.c -- ./two
 run 3 unplait coop stats two.c
 head -c 2000 mixed.db >cut.db
 run 3 unplait coop stats cut.db
+mkdir emptyplan
+: >emptyplan/0001.profile
+run 3 unplait coop record -n 1 --plan emptyplan -o emptylogs -- ./quiet
+has err "emptyplan/0001.profile is no profile"
 finish

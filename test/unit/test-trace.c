@@ -3,12 +3,13 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "trace/trace.h"
+#include "trace/format.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 static char *dir;
 static struct plait_run run;
@@ -323,4 +324,60 @@ Test(trace, steps_count_by_themselves)
 	trace_close(t);
 	strbuf_deinit(&bytes);
 	strbuf_deinit(&data);
+}
+
+/* What one unplait writes, the next one reads, however well it compresses; what no unplait writes
+ * is refused before memory is asked for. */
+Test(trace, a_small_file_does_not_ask_for_much_memory)
+{
+	enum { LEN = 8 << 20 };
+	char *zeros = xcalloc(1, LEN), *message = NULL;
+	struct trace_extra extra = { "regular", zeros, LEN };
+	struct trace_seal_options o = { .extra = &extra, .nextra = 1 };
+	struct strbuf data = { 0 };
+	struct format_footer f;
+	struct format_entry e;
+	const void *section;
+	struct trace *t;
+	size_t len, at;
+
+	make_folder(10);
+	t = sealed(&data, &o);
+	cr_assert_null(trace_section(t, "regular", &section, &len));
+	cr_assert_eq(len, LEN);
+	trace_close(t);
+	/* the first entry now claims to unpack to 2 GB */
+	memcpy(&f, data.data + data.len - sizeof(f), sizeof(f));
+	at = f.directory;
+	memcpy(&e, data.data + at, sizeof(e));
+	e.raw = 1u << 31;
+	e.coding = 1;
+	memcpy(data.data + at, &e, sizeof(e));
+	f.hash = XXH64(data.data + at, f.nentries * sizeof(e), 0);
+	memcpy(data.data + data.len - sizeof(f), &f, sizeof(f));
+	cr_assert_not(readable(data.data, data.len, &message));
+	cr_assert(strstr(message, "claims to be larger"), "%s", message);
+	free(message);
+	strbuf_deinit(&data);
+	free(zeros);
+}
+
+Test(trace, an_access_has_an_end)
+{
+	struct strbuf data = { 0 }, events = { 0 };
+	char *message = NULL;
+
+	strbuf_addc(&events, PLAIT_EV_WRITE_RANGE);
+	varint(&events, zigzag(1));
+	varint(&events, zigzag(4096));
+	varint(&events, 1ull << 60);
+	run.nthreads = 1;
+	put("run", &run, sizeof(run));
+	put("t00000", events.data, events.len);
+	cr_assert_null(trace_seal_memory(dir, NULL, &data));
+	cr_assert_not(readable(data.data, data.len, &message));
+	cr_assert(strstr(message, "an access of 1152921504606846976 bytes"), "%s", message);
+	free(message);
+	strbuf_deinit(&data);
+	strbuf_deinit(&events);
 }
