@@ -1,14 +1,14 @@
 /* rt/control/away.c - a thread that does not come back from code we do not see.
  *
- * A spinlock in a library that was not rebuilt, a loop without a shared access: whoever is in there
- * keeps the only processor, and what it waits for can never happen. The tool sees that no step is
- * made for a while and sends a signal. Its handler, on the stack of the thread that does not come
- * back, lets another thread go on; the thread itself counts as spinning until somebody writes, and
- * resumes inside the handler. The decision is kept like any other: on replay, the nudge at the same
- * step does the same.
+ * The tool nudges a run that makes no step for a while, by a signal. The handler runs on the stack of
+ * the thread that does not come back, and lets another thread go on. Without it, a spinlock in a
+ * library that was not rebuilt, or a loop without a shared access, would keep the only processor,
+ * and what the loop waits for could never happen. The thread counts as spinning until somebody
+ * writes, and resumes inside the handler. The decision is recorded like any other: on replay, the
+ * nudge at the same step does the same.
  *
- * The interrupted code may hold a lock of libc; whoever then wants it waits in the kernel, is
- * nudged in turn, and the first one goes on. */
+ * The interrupted code may hold a lock of libc. Another thread that wants this lock waits in the
+ * kernel; it is nudged in turn, and the first one goes on. */
 #include "rt/control/again.h"
 #include "rt/control/engine.h"
 #include "rt/core/real.h"

@@ -130,6 +130,7 @@ static struct control_thread *ask(struct control_thread *me, bool me_ready)
 				.current_ready = me_ready,
 				.point = control.points };
 
+	CONTROL_ASSERT(nready && nready <= control.nalive);
 	if (unlikely(control.area->turns_len))
 		turns_rank(ready, nready);
 	return (struct control_thread *)sched_pick(&control.sched, &v);
@@ -206,6 +207,7 @@ struct control_thread *control_pick(struct control_thread *me)
 
 static void go(struct control_thread *me, struct control_thread *to)
 {
+	CONTROL_ASSERT(to != me && !to->ended);
 	gathered = NULL;
 	if (control_thread_ready(me))
 		control.area->preemptions++;
@@ -313,6 +315,7 @@ static bool choose(struct control_thread *me, bool access)
 {
 	struct control_thread *to;
 
+	CONTROL_ASSERT(control.current == me);
 	control_be_quiet();
 	control.time += CONTROL_POINT_NS;
 	control.area->points_taken = ++control.points;
@@ -337,6 +340,7 @@ bool control_point(struct control_thread *me, const struct control_op *op)
 {
 	bool first = true, away;
 
+	CONTROL_ASSERT(control.current == me && !me->ended && !me->rt->depth);
 	gathered = NULL;
 	publish(me, op);
 	me->rt->depth++;
@@ -381,6 +385,7 @@ struct control_thread *control_access_point(struct control_thread *me)
 
 void control_step(struct control_thread *me, const struct control_op *op)
 {
+	CONTROL_ASSERT(control.current == me && !op->wait);
 	gathered = NULL;
 	publish(me, op);
 	if (control_logs())

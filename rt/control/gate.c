@@ -1,7 +1,8 @@
 /* rt/control/gate.c - turns, by futex or by swapping fibers.
  *
- * A native thread ends as a fiber does, and its kernel thread leaves by a raw system call. Whoever
- * runs next first waits until it is gone: what the kernel does at its end comes before. */
+ * A native thread ends as a fiber does, and its kernel thread leaves by a raw system call. The next
+ * thread first waits until that kernel thread is gone, because what the kernel does at its end must
+ * come before anything else. */
 #include "rt/control/gate.h"
 
 #include "rt/core/rt.h"

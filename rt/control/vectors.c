@@ -4,8 +4,8 @@
  * program order that is a partial order, and every run that obeys it computes the same; so the
  * running thread simply goes on while it may, and the others wait.
  *
- * A vector that has been used up says that nobody accessed the element any more until the
- * recorded run ended. Whoever wants to do so all the same comes last, when nobody else can go on.
+ * A vector that has been used up says that nobody accessed the element any more until the recorded
+ * run ended. A thread that wants to do so all the same comes last, when nobody else can go on.
  *
  * When nobody is next, the vectors contradict each other (they may come from different runs): the
  * weakest one that is in the way gives way for the rest of the run. If only hard ones are in the

@@ -5,6 +5,24 @@
 #include "rt/control/control.h"
 #include "rt/interpose/interpose.h"
 
+#include <errno.h>
+
+/* As functions return it that set errno: 0 or -1. r: 0 or an errno. */
+static inline int posix_result(int r)
+{
+	if (r == 0)
+		return 0;
+	errno = r;
+	return -1;
+}
+
+/* For waits that only a deadline, a signal or a cancellation ends. */
+static inline bool never_ready(const struct control_thread *t)
+{
+	(void)t;
+	return false;
+}
+
 /* ---- handlers.c: what the target has installed ---- */
 
 bool handlers_find(int number, struct sigaction *ret); /* false: no handler */

@@ -1,10 +1,10 @@
 /* rt/interpose/io.c - blocking I/O without losing control.
  *
- * Under control an operation on a descriptor is a scheduling point that is ready when poll(2) says
- * so (regular files always are, and descriptors that do not block); then libc's function is
- * called and does not block. If nobody else can run, we really wait for the outside world. Pipes
- * and socket pairs made by the target are known: when only they are waited for, nothing
- * outside can help, and it is a deadlock. */
+ * Under control an operation on a descriptor is a scheduling point. It is ready when poll(2) says so
+ * (regular files always are, and descriptors that do not block); then libc's function is called, and
+ * does not block. We wait for the outside world only if nobody else can run. Pipes and socket pairs
+ * that the target has made are known. If threads wait for these alone, nothing outside can help, and
+ * this is a deadlock. */
 #include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
@@ -218,170 +218,53 @@ static void note_output(uint32_t site, int fd, ssize_t n)
 
 /* ---- reading and writing ---- */
 
-ssize_t hook_read(int fd, void *p, size_t n)
+static void note_length(uint32_t site, ssize_t n)
 {
-	uint32_t site;
-	ssize_t r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLIN, false))
-		return -1;
-	r = real.read(fd, p, n);
-	note_input(site, p, r);
-	return r;
-}
-
-ssize_t hook_write(int fd, const void *p, size_t n)
-{
-	uint32_t site;
-	ssize_t r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLOUT, false))
-		return -1;
-	r = real.write(fd, p, n);
-	note_output(site, fd, r);
-	return r;
-}
-
-ssize_t hook_readv(int fd, const struct iovec *v, int n)
-{
-	uint32_t site;
-	ssize_t r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLIN, false))
-		return -1;
-	r = real.readv(fd, v, n);
 	if (rt_recording && !noted_by_caller(site))
-		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)r);
-	return r;
+		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)n);
 }
 
-ssize_t hook_writev(int fd, const struct iovec *v, int n)
-{
-	uint32_t site;
-	ssize_t r;
+/* clang-format off: a table. The point, then libc's function, then a note of what it did. */
+#define IO(ret, name, params, args, events, dont_wait, note)                                       \
+	ret hook_##name params                                                                     \
+	{                                                                                          \
+		uint32_t site;                                                                     \
+		ret r;                                                                             \
+                                                                                                   \
+		HOOK_ENTER;                                                                        \
+		site = rt_take_site();                                                             \
+		if (!fd_point(site, fd, events, dont_wait))                                        \
+			return -1;                                                                 \
+		r = real.name args;                                                                \
+		note;                                                                              \
+		return r;                                                                          \
+	}
+#define AT_ONCE (flags & MSG_DONTWAIT)
+#define OUTPUT	note_output(site, fd, r)
 
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLOUT, false))
-		return -1;
-	r = real.writev(fd, v, n);
-	note_output(site, fd, r);
-	return r;
-}
-
-ssize_t hook_recv(int fd, void *p, size_t n, int flags)
-{
-	uint32_t site;
-	ssize_t r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT))
-		return -1;
-	r = real.recv(fd, p, n, flags);
-	note_input(site, p, r);
-	return r;
-}
-
-ssize_t hook_recvfrom(int fd, void *p, size_t n, int flags, struct sockaddr *from, socklen_t *len)
-{
-	uint32_t site;
-	ssize_t r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT))
-		return -1;
-	r = real.recvfrom(fd, p, n, flags, from, len);
-	note_input(site, p, r);
-	return r;
-}
-
-ssize_t hook_recvmsg(int fd, struct msghdr *m, int flags)
-{
-	uint32_t site;
-	ssize_t r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLIN, flags & MSG_DONTWAIT))
-		return -1;
-	r = real.recvmsg(fd, m, flags);
-	if (rt_recording && !noted_by_caller(site))
-		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)r);
-	return r;
-}
-
-ssize_t hook_send(int fd, const void *p, size_t n, int flags)
-{
-	uint32_t site;
-	ssize_t r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT))
-		return -1;
-	r = real.send(fd, p, n, flags);
-	note_output(site, fd, r);
-	return r;
-}
-
-ssize_t hook_sendto(int fd, const void *p, size_t n, int flags, const struct sockaddr *to,
-		    socklen_t len)
-{
-	uint32_t site;
-	ssize_t r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT))
-		return -1;
-	r = real.sendto(fd, p, n, flags, to, len);
-	note_output(site, fd, r);
-	return r;
-}
-
-ssize_t hook_sendmsg(int fd, const struct msghdr *m, int flags)
-{
-	uint32_t site;
-	ssize_t r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLOUT, flags & MSG_DONTWAIT))
-		return -1;
-	r = real.sendmsg(fd, m, flags);
-	note_output(site, fd, r);
-	return r;
-}
-
-int hook_accept(int fd, struct sockaddr *address, socklen_t *len)
-{
-	uint32_t site;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLIN, false))
-		return -1;
-	return real.accept(fd, address, len);
-}
-
-int hook_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
-{
-	uint32_t site;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (!fd_point(site, fd, POLLIN, false))
-		return -1;
-	return real.accept4(fd, address, len, flags);
-}
+IO(ssize_t, read, (int fd, void *p, size_t n), (fd, p, n), POLLIN, false, note_input(site, p, r))
+IO(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n), POLLIN, false,
+   note_length(site, r))
+IO(ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags), POLLIN, AT_ONCE,
+   note_input(site, p, r))
+IO(ssize_t, recvfrom, (int fd, void *p, size_t n, int flags, struct sockaddr *from, socklen_t *len),
+   (fd, p, n, flags, from, len), POLLIN, AT_ONCE, note_input(site, p, r))
+IO(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags), POLLIN, AT_ONCE,
+   note_length(site, r))
+IO(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n), POLLOUT, false, OUTPUT)
+IO(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n), POLLOUT, false, OUTPUT)
+IO(ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags), POLLOUT, AT_ONCE,
+   OUTPUT)
+IO(ssize_t, sendto,
+   (int fd, const void *p, size_t n, int flags, const struct sockaddr *to, socklen_t len),
+   (fd, p, n, flags, to, len), POLLOUT, AT_ONCE, OUTPUT)
+IO(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), POLLOUT, AT_ONCE,
+   OUTPUT)
+IO(int, accept, (int fd, struct sockaddr *address, socklen_t *len), (fd, address, len), POLLIN,
+   false, )
+IO(int, accept4, (int fd, struct sockaddr *address, socklen_t *len, int flags),
+   (fd, address, len, flags), POLLIN, false, )
+/* clang-format on */
 
 /* ---- waiting for several ---- */
 
@@ -543,76 +426,29 @@ int hook_epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, con
 
 /* ---- descriptors ---- */
 
-int hook_pipe(int fds[2])
-{
-	int r;
+/* clang-format off: a table. What they make is known from then on. */
+#define MAKES(name, params, args, note)                                                            \
+	int hook_##name params                                                                     \
+	{                                                                                          \
+		int r;                                                                             \
+                                                                                                   \
+		HOOK_ENTER;                                                                        \
+		plait_call_site = 0;                                                               \
+		r = real.name args;                                                                \
+		if (r >= 0)                                                                        \
+			note;                                                                      \
+		return r;                                                                          \
+	}
+MAKES(pipe, (int fds[2]), (fds), note_internal(fds))
+MAKES(pipe2, (int fds[2], int flags), (fds, flags), note_internal(fds))
+MAKES(socketpair, (int domain, int type, int protocol, int fds[2]), (domain, type, protocol, fds),
+      note_internal(fds))
+MAKES(eventfd, (unsigned value, int flags), (value, flags), note(r, INTERNAL))
+MAKES(epoll_create, (int size), (size), note(r, EPOLL))
+MAKES(epoll_create1, (int flags), (flags), note(r, EPOLL))
+/* clang-format on */
 
-	HOOK_ENTER;
-	plait_call_site = 0;
-	r = real.pipe(fds);
-	if (r == 0)
-		note_internal(fds);
-	return r;
-}
-
-int hook_pipe2(int fds[2], int flags)
-{
-	int r;
-
-	HOOK_ENTER;
-	plait_call_site = 0;
-	r = real.pipe2(fds, flags);
-	if (r == 0)
-		note_internal(fds);
-	return r;
-}
-
-int hook_socketpair(int domain, int type, int protocol, int fds[2])
-{
-	int r;
-
-	HOOK_ENTER;
-	plait_call_site = 0;
-	r = real.socketpair(domain, type, protocol, fds);
-	if (r == 0)
-		note_internal(fds);
-	return r;
-}
-
-int hook_eventfd(unsigned value, int flags)
-{
-	int fd;
-
-	HOOK_ENTER;
-	plait_call_site = 0;
-	fd = real.eventfd(value, flags);
-	note(fd, INTERNAL);
-	return fd;
-}
-
-int hook_epoll_create(int size)
-{
-	int fd;
-
-	HOOK_ENTER;
-	plait_call_site = 0;
-	fd = real.epoll_create(size);
-	note(fd, EPOLL);
-	return fd;
-}
-
-int hook_epoll_create1(int flags)
-{
-	int fd;
-
-	HOOK_ENTER;
-	plait_call_site = 0;
-	fd = real.epoll_create1(flags);
-	note(fd, EPOLL);
-	return fd;
-}
-
-/* Closing is seen by whoever reads the other end. */
+/* A thread that reads the other end sees the close. */
 int hook_close(int fd)
 {
 	struct control_thread *me = control_self();

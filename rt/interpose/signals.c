@@ -1,19 +1,19 @@
 /* rt/interpose/signals.c - signals under control.
  *
- * With fibers the kernel knows one thread, so what the program sends itself is modelled: a signal
- * is pending, at one thread or at the process, until a thread that does not block it is chosen at a
- * scheduling point; then its handler runs there, before anything else does. A thread for which one
- * is pending is ready, whatever it waits for. Afterwards it goes on waiting, or the wait ends with
- * EINTR, as the kernel has it for that call and for SA_RESTART. When it happens, and for the
- * process also to whom, is thus a matter of the schedule, and repeats with it.
+ * A signal that the program sends itself is pending, at one thread or at the process, until a thread
+ * that does not block it is chosen at a scheduling point. Then its handler runs there, before
+ * anything else does. We model this because with fibers the kernel knows only one thread. A thread
+ * for which a signal is pending is ready, whatever it waits for. Afterwards it goes on waiting, or
+ * the wait ends with EINTR, as the kernel defines it for that call and for SA_RESTART. So the
+ * schedule decides when a signal arrives, and to whom one for the process goes; both repeat with it.
  *
  * A handler is code like any other: it has scheduling points of its own, and what it interrupted
- * (struct control_outer) lies on its stack meanwhile. That a thread which was not
- * switched to takes no signal between two accesses is what makes replay exact: see take_signal.
+ * (struct control_outer) lies on its stack meanwhile. Replay is exact because a thread that was not
+ * switched to takes no signal between two accesses: see take_signal.
  *
- * What a signalfd waits for is left to the kernel, which then holds it pending. Signals that come
- * from outside go to the carrier as the kernel sees fit; a handler that runs that way is noted, and
- * nothing in it is a scheduling point. */
+ * What a signalfd waits for is left to the kernel, which then holds it pending. Signals from outside
+ * go to the carrier as the kernel decides; such a handler is noted, and nothing in it is a
+ * scheduling point. */
 #include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
@@ -295,14 +295,6 @@ int hook_pthread_sigqueue(pthread_t handle, int number, const union sigval value
 		 : real.pthread_sigqueue(handle, number, value);
 }
 
-static int posix_result(int r)
-{
-	if (!r)
-		return 0;
-	errno = r;
-	return -1;
-}
-
 int hook_kill(pid_t pid, int number)
 {
 	struct control_thread *me = control_self();
@@ -371,7 +363,7 @@ int hook_raise(int number)
 
 /* ---- masks ---- */
 
-/* The kernel's mask is the carrier's: it follows whoever changed his last, which is right for
+/* The kernel's mask is the carrier's: it is that of the last thread that changed its own. This is right for
  * programs that block a signal everywhere. */
 static int change_mask(struct control_thread *me, int how, const sigset_t *set, sigset_t *old)
 {
@@ -536,13 +528,8 @@ int hook_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespe
 		  : real.sigtimedwait(set, info, timeout);
 }
 
-static bool never(const struct control_thread *t)
-{
-	(void)t;
-	return false;
-}
-
-static const struct control_wait pause_wait = { "for a signal handler to run", never, NULL, 0 };
+static const struct control_wait pause_wait = { "for a signal handler to run", never_ready, NULL,
+						0 };
 
 static int until_handled(struct control_thread *me, uint32_t site, int signals)
 {

@@ -10,14 +10,6 @@ enum { OBJECT_SEM = 4, OBJECT_BARRIER = 5 };
 
 /* ---- semaphores: these set errno ---- */
 
-static int posix_result(int r)
-{
-	if (r == 0)
-		return 0;
-	errno = r;
-	return -1;
-}
-
 static bool sem_ready(const struct control_thread *t)
 {
 	return sync_sem_ready(t->op.object);
@@ -47,50 +39,28 @@ static int sem_wait_controlled(struct control_thread *me, uint32_t site, sem_t *
 	return posix_result(r);
 }
 
-int hook_sem_wait(sem_t *s)
-{
-	struct control_thread *me = control_self();
-	uint32_t site;
-	int r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (me)
-		return sem_wait_controlled(me, site, s, CONTROL_NEVER);
-	r = real.sem_wait(s);
-	rt_record_sa_r(PLAIT_EV_SEM_WAIT, site, s, r ? errno : 0);
-	return r;
-}
-
-int hook_sem_timedwait(sem_t *s, const struct timespec *until)
-{
-	struct control_thread *me = control_self();
-	uint32_t site;
-	int r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (me)
-		return sem_wait_controlled(me, site, s, timeout_at(CLOCK_REALTIME, until));
-	r = real.sem_timedwait(s, until);
-	rt_record_sa_r(PLAIT_EV_SEM_WAIT, site, s, r ? errno : 0);
-	return r;
-}
-
-int hook_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until)
-{
-	struct control_thread *me = control_self();
-	uint32_t site;
-	int r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (me)
-		return sem_wait_controlled(me, site, s, timeout_at(clock, until));
-	r = real.sem_clockwait(s, clock, until);
-	rt_record_sa_r(PLAIT_EV_SEM_WAIT, site, s, r ? errno : 0);
-	return r;
-}
+/* clang-format off: a table */
+#define WAIT(name, params, args, deadline)                                                         \
+	int hook_sem_##name params                                                                 \
+	{                                                                                          \
+		struct control_thread *me = control_self();                                        \
+		uint32_t site;                                                                     \
+		int r;                                                                             \
+                                                                                                   \
+		HOOK_ENTER;                                                                        \
+		site = rt_take_site();                                                             \
+		if (me)                                                                            \
+			return sem_wait_controlled(me, site, s, deadline);                         \
+		r = real.sem_##name args;                                                          \
+		rt_record_sa_r(PLAIT_EV_SEM_WAIT, site, s, r ? errno : 0);                         \
+		return r;                                                                          \
+	}
+WAIT(wait, (sem_t * s), (s), CONTROL_NEVER)
+WAIT(timedwait, (sem_t * s, const struct timespec *until), (s, until),
+     timeout_at(CLOCK_REALTIME, until))
+WAIT(clockwait, (sem_t * s, clockid_t clock, const struct timespec *until), (s, clock, until),
+     timeout_at(clock, until))
+/* clang-format on */
 
 int hook_sem_trywait(sem_t *s)
 {

@@ -88,50 +88,28 @@ static int lock_controlled(struct control_thread *me, uint32_t site, pthread_mut
 	return r;
 }
 
-int hook_pthread_mutex_lock(pthread_mutex_t *m)
-{
-	struct control_thread *me = control_self();
-	uint32_t site;
-	int r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (me)
-		return lock_controlled(me, site, m, CONTROL_NEVER);
-	r = real.pthread_mutex_lock(m);
-	rt_record_sa_r(PLAIT_EV_LOCK, site, m, r);
-	return r;
-}
-
-int hook_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
-{
-	struct control_thread *me = control_self();
-	uint32_t site;
-	int r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (me)
-		return lock_controlled(me, site, m, timeout_at(CLOCK_REALTIME, until));
-	r = real.pthread_mutex_timedlock(m, until);
-	rt_record_sa_r(PLAIT_EV_LOCK, site, m, r);
-	return r;
-}
-
-int hook_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct timespec *until)
-{
-	struct control_thread *me = control_self();
-	uint32_t site;
-	int r;
-
-	HOOK_ENTER;
-	site = rt_take_site();
-	if (me)
-		return lock_controlled(me, site, m, timeout_at(clock, until));
-	r = real.pthread_mutex_clocklock(m, clock, until);
-	rt_record_sa_r(PLAIT_EV_LOCK, site, m, r);
-	return r;
-}
+/* clang-format off: a table */
+#define LOCK(name, params, args, deadline)                                                         \
+	int hook_pthread_mutex_##name params                                                       \
+	{                                                                                          \
+		struct control_thread *me = control_self();                                        \
+		uint32_t site;                                                                     \
+		int r;                                                                             \
+                                                                                                   \
+		HOOK_ENTER;                                                                        \
+		site = rt_take_site();                                                             \
+		if (me)                                                                            \
+			return lock_controlled(me, site, m, deadline);                             \
+		r = real.pthread_mutex_##name args;                                                \
+		rt_record_sa_r(PLAIT_EV_LOCK, site, m, r);                                         \
+		return r;                                                                          \
+	}
+LOCK(lock, (pthread_mutex_t * m), (m), CONTROL_NEVER)
+LOCK(timedlock, (pthread_mutex_t * m, const struct timespec *until), (m, until),
+     timeout_at(CLOCK_REALTIME, until))
+LOCK(clocklock, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until),
+     (m, clock, until), timeout_at(clock, until))
+/* clang-format on */
 
 int hook_pthread_mutex_trylock(pthread_mutex_t *m)
 {

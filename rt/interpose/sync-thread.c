@@ -1,8 +1,8 @@
 /* rt/interpose/sync-thread.c - threads: create, join, detach, yield.
  *
- * Under control every kernel thread is created joinable, and detaching is modelled: whoever runs
- * after a thread's end waits until the kernel thread is gone, so stacks are reused in the same
- * order in every run. A thread's end comes after its TLS destructors, which are user code and are
+ * Under control every kernel thread is created joinable, and detaching is modelled. The thread that
+ * runs after another's end waits until that kernel thread is gone, so that stacks are reused in the
+ * same order in every run. A thread's end comes after its TLS destructors, which are user code and are
  * called by us (keys.c). Only main is ended by libc: seen by the destructor of a key of ours that
  * asks to be called again until the third round. */
 #include "rt/interpose/controlled.h"

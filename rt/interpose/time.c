@@ -6,13 +6,7 @@
 
 #include <errno.h>
 
-static bool never(const struct control_thread *t)
-{
-	(void)t;
-	return false;
-}
-
-static const struct control_wait sleep_wait = { "in a sleep", never, NULL, 0 };
+static const struct control_wait sleep_wait = { "in a sleep", never_ready, NULL, 0 };
 
 /* How much was left when a signal handler ended it; 0: nothing. */
 static uint64_t sleep_until(struct control_thread *me, uint32_t site, uint64_t until)

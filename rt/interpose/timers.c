@@ -1,10 +1,9 @@
 /* rt/interpose/timers.c - alarms and timers in virtual time.
  *
- * A thread of our own stands for all of them: it sleeps until the earliest expires, and being
- * chosen is what makes it expire. When that happens among the steps of the others is thus a
- * decision like any other: not before its time (unless waits may end early in this run), at any
- * point after it, and at once when nobody else can go on. It comes into being with the first timer
- * that is set.
+ * One thread of our own stands for all of them. It sleeps until the earliest expires; choosing it
+ * makes the timer expire. So a timer strikes by a decision like any other: not before its time
+ * (unless waits may end early in this run), at any point after it, and at once when nobody else can
+ * go on. The first timer that is set makes this thread.
  *
  * A timer that sends a signal makes it pending at the process (signals.c); SIGEV_THREAD makes a
  * thread, as in libc; a timerfd is an eventfd here, which counts expirations in just the same way.
@@ -99,13 +98,7 @@ bool timers_periodic(void)
 
 /* ---- the thread ---- */
 
-static bool never(const struct control_thread *t)
-{
-	(void)t;
-	return false;
-}
-
-static const struct control_wait timer_wait = { "for a timer", never, NULL, 0 };
+static const struct control_wait timer_wait = { "for a timer", never_ready, NULL, 0 };
 
 static void *call(void *arg)
 {
@@ -252,12 +245,6 @@ static bool spec_valid(const struct itimerspec *spec)
 	       spec->it_value.tv_sec >= 0 && spec->it_interval.tv_sec >= 0;
 }
 
-static int failed(int error)
-{
-	errno = error;
-	return -1;
-}
-
 static struct timer *new_timer(void)
 {
 	size_t i;
@@ -337,7 +324,7 @@ int hook_timer_create(clockid_t clock, struct sigevent *event, timer_t *ret)
 		return real.timer_create(clock, event, ret);
 	t = new_timer();
 	if (!t)
-		return failed(EAGAIN);
+		return posix_result(EAGAIN);
 	*ret = (timer_t)(uintptr_t)(FIRST_ID + (t - timers));
 	*t = (struct timer){ .used = true,
 			     .clock = clock,
@@ -355,7 +342,7 @@ int hook_timer_create(clockid_t clock, struct sigevent *event, timer_t *ret)
 	if ((t->notify == SIGEV_SIGNAL || t->notify == SIGEV_THREAD_ID) &&
 	    (t->number <= 0 || t->number >= _NSIG)) {
 		t->used = false;
-		return failed(EINVAL);
+		return posix_result(EINVAL);
 	}
 	return 0;
 }
@@ -368,7 +355,7 @@ int hook_timer_settime(timer_t id, int flags, const struct itimerspec *spec, str
 	if (!t)
 		return real.timer_settime(id, flags, spec, old);
 	if (!spec_valid(spec))
-		return failed(EINVAL);
+		return posix_result(EINVAL);
 	set_spec(t, flags & TIMER_ABSTIME, spec, old);
 	return 0;
 }
@@ -433,7 +420,7 @@ int hook_timerfd_create(int clock, int flags)
 	t = new_timer();
 	if (!t) {
 		real.close(fd);
-		return failed(EMFILE);
+		return posix_result(EMFILE);
 	}
 	*t = (struct timer){ .used = true, .clock = clock, .fd = fd + 1 };
 	return fd;
@@ -456,7 +443,7 @@ int hook_timerfd_settime(int fd, int flags, const struct itimerspec *spec, struc
 	if (!t)
 		return real.timerfd_settime(fd, flags, spec, old);
 	if (!spec_valid(spec))
-		return failed(EINVAL);
+		return posix_result(EINVAL);
 	drain(fd);
 	set_spec(t, flags & TFD_TIMER_ABSTIME, spec, old);
 	return 0;

@@ -7,16 +7,16 @@
  *
  * Most elements are used by one thread for a while. After `keep_after` accesses in a row a thread
  * becomes the owner of the slot: it keeps the lock, and its accesses need no atomic instruction. It
- * says in its own word `held` that it is inside, then looks whether it still is the owner. Whoever
- * else wants the lock takes the ownership away, has the kernel run a barrier on every processor
- * (membarrier), and after that either sees the owner inside, and waits for it to leave, or knows
- * that it will see that it is no owner any more; then the lock is his. That takes microseconds, so
- * keep_after is four times as large from then on, up to a limit.
+ * says in its own word `held` that it is inside, then looks whether it still is the owner. Another
+ * thread that wants the lock takes the ownership away and has the kernel run a barrier on every
+ * processor (membarrier). After that it either sees the owner inside and waits for it to leave, or
+ * the owner will see that it is no owner any more; then the lock is free to take. That takes
+ * microseconds, so keep_after is four times as large from then on, up to a limit.
  *
  * An element may be a field of many objects, and two threads busy with an object each would pass
- * its slot to and fro at every access. When they have met there often enough (CROWDED), whoever
- * gets it is its owner at once, and whoever wants it lets the owner finish: until its run stops
- * growing for a moment, or for one nap.
+ * its slot to and fro at every access. When they have met there often enough (CROWDED), the thread
+ * that gets it is its owner at once, and the next one lets the owner finish: until the owner's run
+ * stops growing for a moment, or for one nap.
  *
  * Vectors grow in chunks taken from mapped windows of the file `vectors`; every store is complete
  * in itself, so whatever kills the process, what was recorded is readable. Windows stay mapped,
