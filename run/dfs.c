@@ -42,7 +42,11 @@ static bool dependent(const struct plait_choice *a, const struct plait_choice *b
 	/* creating, ending, joining and leaving touch everything */
 	if (!a->object || !b->object)
 		return a->kind == PLAIT_EV_PROCESS_EXIT || b->kind == PLAIT_EV_PROCESS_EXIT;
-	return a->object / 8 == b->object / 8 && ((a->flags | b->flags) & PLAIT_CHOICE_WRITES);
+	if (!((a->flags | b->flags) & PLAIT_CHOICE_WRITES))
+		return false;
+	/* a wait for a condition touches its mutex too */
+	return a->object / 8 == b->object / 8 || (a->mutex && a->mutex / 8 == b->object / 8) ||
+	       (b->mutex && b->mutex / 8 == a->object / 8) || (a->mutex && a->mutex == b->mutex);
 }
 
 static bool is_asleep(const struct dfs_node *n, uint32_t thread)

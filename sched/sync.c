@@ -138,25 +138,38 @@ bool sync_rwlock_write_ready(const struct sync_rwlock *l)
 	return !l->writers && !l->readers;
 }
 
-int sync_rwlock_rdlock(struct sync_rwlock *l, uint32_t self)
+int sync_rwlock_tryrdlock(struct sync_rwlock *l)
 {
 	if (l->writers)
-		return l->writer == (int32_t)self ? EDEADLK : EBUSY;
+		return EBUSY;
 	if (l->readers == UINT_MAX)
 		return EAGAIN;
 	l->readers++;
 	return 0;
 }
 
-int sync_rwlock_wrlock(struct sync_rwlock *l, uint32_t self)
+int sync_rwlock_trywrlock(struct sync_rwlock *l, uint32_t self)
 {
-	if (l->writers && l->writer == (int32_t)self)
-		return EDEADLK;
 	if (!sync_rwlock_write_ready(l))
 		return EBUSY;
 	l->writers = 1;
 	l->writer = (int32_t)self;
 	return 0;
+}
+
+static bool is_own(const struct sync_rwlock *l, uint32_t self)
+{
+	return l->writers && l->writer == (int32_t)self;
+}
+
+int sync_rwlock_rdlock(struct sync_rwlock *l, uint32_t self)
+{
+	return is_own(l, self) ? EDEADLK : sync_rwlock_tryrdlock(l);
+}
+
+int sync_rwlock_wrlock(struct sync_rwlock *l, uint32_t self)
+{
+	return is_own(l, self) ? EDEADLK : sync_rwlock_trywrlock(l, self);
 }
 
 int sync_rwlock_unlock(struct sync_rwlock *l, uint32_t self)

@@ -64,7 +64,10 @@ struct sync_rwlock {
 };
 bool sync_rwlock_read_ready(const struct sync_rwlock *l, bool writer_waits);
 bool sync_rwlock_write_ready(const struct sync_rwlock *l);
-int sync_rwlock_rdlock(struct sync_rwlock *l, uint32_t self); /* any time: EBUSY if not ready */
+int sync_rwlock_tryrdlock(struct sync_rwlock *l); /* 0, EBUSY or EAGAIN */
+int sync_rwlock_trywrlock(struct sync_rwlock *l, uint32_t self);
+/* The same, but EDEADLK for a lock that `self` has write-locked. */
+int sync_rwlock_rdlock(struct sync_rwlock *l, uint32_t self);
 int sync_rwlock_wrlock(struct sync_rwlock *l, uint32_t self);
 int sync_rwlock_unlock(struct sync_rwlock *l, uint32_t self);
 

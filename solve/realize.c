@@ -217,11 +217,11 @@ static uint64_t steps_until(const struct decisions *d, uint32_t thread, uint64_t
 	return n;
 }
 
-/* A step that is not a scheduling point comes along with the step before it, whether the model
- * knows it or not. */
+/* A step that is not a scheduling point, or that only gives a lock back, comes along with the step
+ * before it, whether the model knows it or not. */
 static bool comes_with_previous(uint32_t kind)
 {
-	return plait_is_step(kind) && !plait_is_point(kind);
+	return plait_is_step(kind) && (!plait_is_point(kind) || plait_releases(kind));
 }
 
 /* A thread's events that are steps of the program. */

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define PLAIT_CONTROL_MAGIC   "PLAITCTL"
-#define PLAIT_CONTROL_VERSION 4
+#define PLAIT_CONTROL_VERSION 5
 
 enum plait_strategy {
 #define STRATEGY(id, name, summary) PLAIT_STRATEGY_##id,
@@ -222,6 +222,7 @@ enum plait_choice_flags {
 struct plait_choice {
 	uint64_t step;
 	uint64_t object;
+	uint64_t mutex; /* that a wait for a condition releases or takes back; 0: none */
 	uint32_t thread, site;
 	uint32_t kind;	/* enum plait_event_kind of the pending operation */
 	uint32_t flags; /* enum plait_choice_flags */

@@ -25,6 +25,17 @@ static bool is_point(uint32_t kind, uint32_t site)
 	}
 }
 
+void control_release(struct control_thread *me, const struct control_op *op)
+{
+	bool point = control.rule == CONTROL_RULE_SITES ? learn_release_is_point(op->site)
+							: is_point(op->kind, op->site);
+
+	if (point)
+		control_point(me, op);
+	else
+		control_step(me, op);
+}
+
 /* ---- what is worked out beforehand ---- */
 
 /* Somebody wants to see every access. */

@@ -162,7 +162,7 @@ static void note_gathered(const struct control_thread *me)
 /* Who goes on; `me` is NULL when the running thread has ended. */
 struct control_thread *control_pick(struct control_thread *me)
 {
-	struct control_thread *t;
+	struct control_thread *t, *named;
 
 	while (control.fixed) {
 		if (control_logs()) {
@@ -170,9 +170,9 @@ struct control_thread *control_pick(struct control_thread *me)
 			add_timed();
 			add_spinners();
 		}
-		t = decisions_follow(me, false);
-		if (control_logs() && t)
-			decisions_log_choice(me, t, ready, nready);
+		t = decisions_follow(me, false, &named);
+		if (control_logs() && named)
+			decisions_log_choice(me, named, ready, nready);
 		if (t)
 			return t;
 	}
@@ -224,7 +224,7 @@ static struct control_thread *meanwhile(struct control_thread *me)
 	struct control_thread *t;
 
 	if (control.fixed)
-		return decisions_away_due() ? decisions_follow(me, true) : NULL;
+		return decisions_away_due() ? decisions_follow(me, true, &t) : NULL;
 	gather();
 	add_timed();
 	if (control.area->nconstraints && nready)
@@ -256,13 +256,6 @@ void control_away(struct control_thread *me)
 	me->spinning_since = 0;
 }
 
-static inline void note(struct control_thread *me)
-{
-	learn_access(me, me->op.object, me->op.size, me->op.site,
-		     me->op.kind != PLAIT_EV_WRITE && me->op.kind != PLAIT_EV_ATOMIC_WRITE,
-		     me->op.writes);
-}
-
 void control_op_executed(struct control_thread *me)
 {
 	control_executed(me, me->op.kind, me->op.site);
@@ -271,7 +264,7 @@ void control_op_executed(struct control_thread *me)
 	if (control.area->nconstraints)
 		constraints_executed(me);
 	if (control.noting && me->op.object)
-		note(me);
+		learn_op(me);
 }
 
 static void publish(struct control_thread *me, const struct control_op *op)
@@ -336,6 +329,23 @@ static bool choose(struct control_thread *me, bool access)
 	return true;
 }
 
+void control_choice_before(struct control_thread *me, const struct control_op *op)
+{
+	publish(me, op);
+	me->rt->depth++;
+	if (must_choose())
+		choose(me, false);
+	me->rt->depth--;
+}
+
+void control_exit_point(void)
+{
+	struct control_thread *me = control_self();
+
+	if (me)
+		control_choice_before(me, &(struct control_op){ .kind = PLAIT_EV_PROCESS_EXIT });
+}
+
 bool control_point(struct control_thread *me, const struct control_op *op)
 {
 	bool first = true, away;
@@ -379,7 +389,8 @@ struct control_thread *control_access_point(struct control_thread *me)
 	}
 	control_executed(me, me->op.kind, me->op.site);
 	if (control.noting)
-		note(me);
+		learn_access(me, me->op.object, me->op.size, me->op.site, plait_reads(me->op.kind),
+			     me->op.writes);
 	return me;
 }
 
@@ -399,11 +410,26 @@ void control_changed(void)
 	control.writes++;
 }
 
+/* Natively a yield is a wish, and nothing may come of it. A systematic search tries both; other
+ * strategies ignore one in four. A loop that yields without progress lets the others go first in
+ * any case. */
+static bool yields(struct control_thread *me, uint32_t site)
+{
+	uint32_t strategy = control.area->strategy;
+
+	if (control_logs())
+		return spin_repeats(me, site);
+	return control.fixed || !control.simple || strategy == PLAIT_STRATEGY_FAIR ||
+	       strategy == PLAIT_STRATEGY_STAY || sched_choose(&control.sched, 4);
+}
+
 void control_yield(struct control_thread *me, uint32_t kind, uint32_t site)
 {
-	me->spinning_since = control.writes;
-	if (!control.fixed)
-		sched_yielded(&control.sched, &me->task);
+	if (yields(me, site)) {
+		me->spinning_since = control.writes;
+		if (!control.fixed)
+			sched_yielded(&control.sched, &me->task);
+	}
 	control_point(me, &(struct control_op){ .kind = kind, .site = site });
 	me->spinning_since = 0;
 }

@@ -13,6 +13,7 @@
  *	time.c         virtual time: deadlines, waits that end early
  *	access.c       memory accesses: which are points, spinning
  *	quick.h        accesses that are no points, for the hooks of modes/
+ *	spin.c         loops that wait for another thread
  *	learn.c        which sites touch shared memory; write-to-read pairs
  *	constraints.c  "a before b", "a to b atomic"
  *	turns.c        the order of turns that FOLLOW keeps to
@@ -103,7 +104,11 @@ struct control_thread {
 		uint64_t key, writes;
 		uint32_t count;
 	} spin[CONTROL_SPIN_SLOTS];
-	const void *frame; /* where it published, for backtraces by others */
+	struct {
+		uint64_t state, writes;
+		uint32_t site;
+	} repeat[CONTROL_SPIN_SLOTS]; /* spin.c */
+	const void *frame;	      /* where it published, for backtraces by others */
 	struct gate gate;
 	pthread_t handle;
 	void *(*start)(void *);
@@ -160,6 +165,13 @@ void control_init(const struct control_world *world);
 bool control_point(struct control_thread *me, const struct control_op *op);
 /* An operation that is a step but no scheduling point. */
 void control_step(struct control_thread *me, const struct control_op *op);
+/* An operation that gives a lock back. It is a scheduling point only where somebody could notice
+ * that it has not happened yet. Threads that wait for the lock cannot: they become candidates at
+ * this thread's next point, which is as good. A thread that only tries the lock can. */
+void control_release(struct control_thread *me, const struct control_op *op);
+/* The process is about to end, and no hook will be called again. What the other threads still do
+ * before that, or not, is a choice. */
+void control_exit_point(void);
 /* Synchronisation state has changed: threads that spin get another look. */
 void control_changed(void);
 /* A decision among n alternatives. */

@@ -55,23 +55,25 @@ void decisions_record(uint32_t kind, uint32_t value)
 }
 
 /* Nothing is decided here: the running thread goes on. */
-static struct control_thread *stay(struct control_thread *me)
+static struct control_thread *stay(struct control_thread *me, struct control_thread **named)
 {
 	if (me && control_thread_ready(me))
-		return me;
+		return *named = me;
 	if (control_all_stuck() && !control.world->wait_outside(NULL))
 		control_deadlock();
 	control_diverged("the running thread cannot go on, and no decision says who does");
 }
 
-struct control_thread *decisions_follow(struct control_thread *me, bool away)
+struct control_thread *decisions_follow(struct control_thread *me, bool away,
+					struct control_thread **named)
 {
 	struct control_thread *t;
 
+	*named = NULL;
 	CONTROL_ASSERT(control.fixed);
 	if (!have_next || next.step != rt_steps || next.kind == DECISION_CHOICE ||
 	    (next.kind == DECISION_OUTSIDE && !away))
-		return stay(me);
+		return stay(me, named);
 	t = next.value < control.nthreads ? control_thread_at(next.value) : NULL;
 	if (!t || !t->rt || t->ended)
 		control_diverged("a decision names a thread that does not exist here");
@@ -84,6 +86,7 @@ struct control_thread *decisions_follow(struct control_thread *me, bool away)
 			control_diverged("a decision names a thread that cannot go on here");
 		time_expire(t);
 	}
+	*named = t;
 	decisions_record(next.kind, next.value);
 	advance();
 	return control_thread_ready(t) ? t : NULL;
@@ -96,6 +99,11 @@ bool decisions_away_due(void)
 
 /* ---- the log of choices ---- */
 
+static uint64_t mutex_of(const struct control_op *op)
+{
+	return op->kind == PLAIT_EV_WAIT || op->kind == PLAIT_EV_WOKEN ? (uint64_t)op->object2 : 0;
+}
+
 static void log_entry(const struct control_thread *t, uint32_t thread, uint32_t flags)
 {
 	struct plait_choice *c;
@@ -106,6 +114,7 @@ static void log_entry(const struct control_thread *t, uint32_t thread, uint32_t 
 	c += control.area->choices_len++;
 	*c = (struct plait_choice){ .step = rt_steps,
 				    .object = (uint64_t)t->op.object,
+				    .mutex = mutex_of(&t->op),
 				    .thread = thread,
 				    .site = t->op.site,
 				    .kind = t->op.kind,

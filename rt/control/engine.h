@@ -68,6 +68,8 @@ bool control_thread_ready(const struct control_thread *t);
 bool control_all_stuck(void);
 /* Who goes on; `me` is NULL when the running thread has ended. */
 struct control_thread *control_pick(struct control_thread *me);
+/* Publish an operation and let whoever is chosen go on; it is no step yet. */
+void control_choice_before(struct control_thread *me, const struct control_op *op);
 /* The operation that me has published has been executed: everybody who keeps count is told. */
 void control_op_executed(struct control_thread *me);
 /* A memory access, which is in me->op and me->task.op already and waits for nothing. Returns me. */
@@ -93,8 +95,10 @@ static inline void control_executed(struct control_thread *me, uint32_t kind, ui
 
 void decisions_begin(void);
 void decisions_record(uint32_t kind, uint32_t value);
-/* The thread that the decisions name here, NULL when a timeout changed the picture: ask again. */
-struct control_thread *decisions_follow(struct control_thread *me, bool away);
+/* The thread that the decisions name here, NULL when a timeout changed the picture: ask again.
+ * *named: whom a decision named, even if only its wait has timed out by that; NULL: nobody. */
+struct control_thread *decisions_follow(struct control_thread *me, bool away,
+					struct control_thread **named);
 /* The decisions name somebody to go on while the running thread is away. */
 bool decisions_away_due(void);
 /* For a systematic search: an operation that was executed without a choice; a choice. */
@@ -125,9 +129,19 @@ void time_expire(struct control_thread *t);
 /* Work out which accesses are points, and which are quick. Whenever something changes that this
  * depends on. */
 void control_quick_begin(void);
-/* Learning and pairs, for an operation that has just been executed. */
+/* Learning and pairs, for an access or for the published operation that has just been executed. */
 void learn_access(struct control_thread *me, const void *p, size_t size, uint32_t site, bool reads,
 		  bool writes);
+void learn_op(struct control_thread *me);
+/* Somebody tries a lock that this site gives back. */
+bool learn_release_is_point(uint32_t site);
+
+/* ---- spin.c ---- */
+
+/* The thread has repeated itself at this site, as far as a read and its value tell. */
+void spin_found(struct control_thread *me, uint32_t site);
+/* It is where it was the last time at this site, in every detail, and nobody has written since. */
+bool spin_repeats(struct control_thread *me, uint32_t site);
 
 /* ---- away.c ---- */
 

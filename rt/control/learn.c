@@ -26,6 +26,7 @@ struct shadow {
 	uint32_t pair_write, pair_read;		   /* noted last */
 	uint8_t shared, written, nsites, nlearned; /* of the sites */
 	uint8_t site_reads, site_writes;	   /* bits, by index into sites */
+	uint8_t site_releases, tried;
 	uint32_t sites[SITES];
 };
 static struct shadow shadows[SHADOW]; /* in order of appearance */
@@ -35,6 +36,12 @@ static uint16_t shadow_index[1 << LAST_BITS]; /* place + 1 */
 static uint32_t point_bit(uint32_t site)
 {
 	return site % (PLAIT_CONTROL_POINTS_SIZE * 8);
+}
+
+/* The site of a release has a second bit, far away: its first says that the lock is shared. */
+static uint32_t release_place(uint32_t site)
+{
+	return site + PLAIT_CONTROL_POINTS_SIZE * 4;
 }
 
 static uint32_t home_of(uint64_t granule)
@@ -197,4 +204,48 @@ void learn_access(struct control_thread *me, const void *p, size_t size, uint32_
 		note_granule((uint64_t)p >> 3, who, site, reads, writes);
 	else
 		note_range(who, p, size, site, reads, writes);
+}
+
+/* Does it notice that a lock is held, without waiting until it is not? */
+static bool is_try(const struct control_op *op)
+{
+	return op->kind == PLAIT_EV_LOCK_DESTROY ||
+	       (plait_acquires(op->kind) && (!op->wait || op->deadline != CONTROL_NEVER));
+}
+
+/* Sites that release a lock become points when the lock is tried. */
+static void learn_lock(struct control_thread *me, const struct control_op *op)
+{
+	struct shadow *s = shadow_of((uint64_t)op->object >> 3, me->task.id);
+	bool tries = is_try(op);
+	unsigned i;
+
+	if (!s || (!tries && !plait_releases(op->kind)))
+		return;
+	s->tried |= tries;
+	for (i = 0; i < s->nsites; i++) {
+		if (s->sites[i] == op->site && !tries)
+			s->site_releases |= (uint8_t)(1u << i);
+		if (s->tried && (s->site_releases >> i & 1))
+			learn(release_place(s->sites[i]));
+	}
+}
+
+void learn_op(struct control_thread *me)
+{
+	const struct control_op *op = &me->op;
+
+	learn_access(me, op->object, op->size, op->site,
+		     op->kind != PLAIT_EV_WRITE && op->kind != PLAIT_EV_ATOMIC_WRITE, op->writes);
+	if (plait_effects(op->kind) & (EV_ACQUIRES | EV_RELEASES) ||
+	    op->kind == PLAIT_EV_LOCK_DESTROY)
+		learn_lock(me, op);
+}
+
+bool learn_release_is_point(uint32_t site)
+{
+	const uint8_t *bits = (const uint8_t *)control.area + PLAIT_CONTROL_POINTS;
+	uint32_t bit = point_bit(release_place(site));
+
+	return bits[bit / 8] >> bit % 8 & 1;
 }

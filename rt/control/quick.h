@@ -79,7 +79,7 @@ control_spin_look(struct control_thread *me, uint32_t site, const void *p, uint6
 		me->spin[slot].writes = control.writes;
 		me->spin[slot].count = 0;
 	} else if (++me->spin[slot].count >= CONTROL_SPIN_COUNT) {
-		me->spinning_since = control.writes;
+		spin_found(me, site);
 	}
 }
 

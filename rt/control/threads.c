@@ -132,6 +132,8 @@ void control_thread_end(struct control_thread *t)
 
 	CONTROL_ASSERT(control.current == t && !t->ended);
 	t->op = (struct control_op){ .kind = PLAIT_EV_EXIT, .object = t, .writes = true };
+	if (control.rule != CONTROL_RULE_SITES) /* somebody may ask whether it has ended */
+		control_choice_before(t, &t->op);
 	control_op_executed(t);
 	control.world->thread_ended(t);
 	control_changed();

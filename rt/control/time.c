@@ -5,7 +5,8 @@
  * candidate, and being chosen is what makes the wait time out. */
 #include "rt/control/engine.h"
 
-#define EAGER_LIMIT 2000000000ull /* longer waits never end early */
+/* Longer waits end early in a systematic search only. */
+#define EAGER_LIMIT 2000000000ull
 
 static uint64_t clock_reads, clock_writes;
 
@@ -51,7 +52,8 @@ bool time_may_expire(const struct control_thread *t)
 {
 	if (t->op.deadline <= control.time)
 		return true;
-	return control_asked(PLAIT_CONTROL_EAGER) && t->op.deadline <= control.time + EAGER_LIMIT &&
+	return control_asked(PLAIT_CONTROL_EAGER) &&
+	       (control_logs() || t->op.deadline <= control.time + EAGER_LIMIT) &&
 	       !(t == control_timers && control.world->timers_periodic());
 }
 

@@ -155,6 +155,7 @@ static void set_variant(void)
 static void at_exit(int status, void *arg)
 {
 	(void)arg;
+	control_exit_point();
 	rt_note_modules();
 	rt_finish(status);
 }

@@ -3,7 +3,7 @@
  * exec ends the trace cleanly: the event says which program, the run says so too. If it fails the
  * trace goes on. A vfork child shares our memory but is not us: nothing is noted for it. The
  * program that follows finds the run folder taken and stays off, unless children are followed. */
-#include "rt/interpose/interpose.h"
+#include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 
 #include <errno.h>
@@ -120,6 +120,7 @@ int hook_execle(const char *path, const char *arg, ...)
 void hook__exit(int status)
 {
 	HOOK_ENTER;
+	control_exit_point();
 	rt_finish(status);
 	real._exit(status);
 	__builtin_unreachable();
@@ -128,6 +129,7 @@ void hook__exit(int status)
 void hook__Exit(int status)
 {
 	HOOK_ENTER;
+	control_exit_point();
 	rt_finish(status);
 	real._Exit(status);
 	__builtin_unreachable();
@@ -136,6 +138,7 @@ void hook__Exit(int status)
 void hook_quick_exit(int status)
 {
 	HOOK_ENTER;
+	control_exit_point();
 	rt_finish(status);
 	real.quick_exit(status);
 	__builtin_unreachable();

@@ -139,8 +139,6 @@ int hook_pthread_mutex_trylock(pthread_mutex_t *m)
 	return r;
 }
 
-/* Unlocking is a step but no point: whoever waits for the mutex becomes ready, and is a candidate
- * at this thread's next point, before anything else can be seen. */
 int hook_pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	struct control_thread *me = control_self();
@@ -154,9 +152,9 @@ int hook_pthread_mutex_unlock(pthread_mutex_t *m)
 		return real.pthread_mutex_unlock(m);
 	}
 	check_alive(m);
-	control_step(me,
-		     &(struct control_op){
-			     .kind = PLAIT_EV_UNLOCK, .site = site, .object = m, .writes = true });
+	control_release(
+		me, &(struct control_op){
+			    .kind = PLAIT_EV_UNLOCK, .site = site, .object = m, .writes = true });
 	r = sync_mutex_unlock(machine(m), me->task.id + 1);
 	if (me->nrobust)
 		forget_robust(me, machine(m));
@@ -337,10 +335,10 @@ int hook_pthread_spin_unlock(pthread_spinlock_t *s)
 		rt_record_sa_r(PLAIT_EV_UNLOCK, site, (const void *)s, 0);
 		return real.pthread_spin_unlock(s);
 	}
-	control_step(me, &(struct control_op){ .kind = PLAIT_EV_UNLOCK,
-					       .site = site,
-					       .object = (const void *)s,
-					       .writes = true });
+	control_release(me, &(struct control_op){ .kind = PLAIT_EV_UNLOCK,
+						  .site = site,
+						  .object = (const void *)s,
+						  .writes = true });
 	sync_spin_unlock((int *)s);
 	control_changed();
 	rt_record_sa_r(PLAIT_EV_UNLOCK, site, (const void *)s, 0);

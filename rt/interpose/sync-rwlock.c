@@ -48,6 +48,13 @@ static uint32_t holder(const struct control_thread *t)
 static const struct control_wait read_wait = { "to read-lock a rwlock", read_ready, holder, 0 };
 static const struct control_wait write_wait = { "to write-lock a rwlock", write_ready, holder, 0 };
 
+static int acquire(struct sync_rwlock *l, uint32_t self, bool write, bool try)
+{
+	if (try)
+		return write ? sync_rwlock_trywrlock(l, self) : sync_rwlock_tryrdlock(l);
+	return write ? sync_rwlock_wrlock(l, self) : sync_rwlock_rdlock(l, self);
+}
+
 static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t site,
 			   pthread_rwlock_t *l, uint64_t deadline)
 {
@@ -64,8 +71,7 @@ static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t si
 							    : write ? &write_wait
 								    : &read_wait,
 						    .deadline = deadline }))
-		r = write ? sync_rwlock_wrlock(machine, me->task.id + 1)
-			  : sync_rwlock_rdlock(machine, me->task.id + 1);
+		r = acquire(machine, me->task.id + 1, write, try);
 	if (r == EBUSY)
 		control_spin_check(me, site, l, 1);
 	else
@@ -115,7 +121,7 @@ int hook_pthread_rwlock_unlock(pthread_rwlock_t *l)
 		rt_record_sa_r(PLAIT_EV_RWUNLOCK, site, l, 0);
 		return real.pthread_rwlock_unlock(l);
 	}
-	control_step(
+	control_release(
 		me, &(struct control_op){
 			    .kind = PLAIT_EV_RWUNLOCK, .site = site, .object = l, .writes = true });
 	sync_rwlock_unlock((struct sync_rwlock *)l, me->task.id + 1);

@@ -22,7 +22,7 @@ check=$(grep -n 'all.find' thread-pool.cpp | cut -d: -f1)
 insert=$(($(grep -n 'all\[n\] = s' thread-pool.cpp | cut -d: -f1) - 1))
 hits=$(grep -n 's->hits++' thread-pool.cpp | tail -n 1 | cut -d: -f1)
 lookups=0
-for seed in 1 2 5 7; do
+for seed in 1 3 5 7; do
 	rm -rf failures
 	run 1 unplait hunt --all --seed $seed -n 500 ./thread-pool
 	run 1 unplait explain -n 150 "$(fails assert)"

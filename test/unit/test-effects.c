@@ -24,7 +24,8 @@ Test(effects, accesses)
 	}
 	cr_assert(!plait_is_access(PLAIT_EV_FENCE) && plait_is_point(PLAIT_EV_FENCE));
 	cr_assert(!plait_is_access(PLAIT_EV_FREE) && plait_is_memory(PLAIT_EV_FREE));
-	cr_assert(plait_is_step(PLAIT_EV_UNLOCK) && !plait_is_point(PLAIT_EV_UNLOCK));
+	cr_assert(plait_is_step(PLAIT_EV_ONCE_END) && !plait_is_point(PLAIT_EV_ONCE_END));
+	cr_assert(plait_is_point(PLAIT_EV_UNLOCK), "a trylock may come just before it");
 	cr_assert_eq(plait_effects(PLAIT_EV_COUNT), 0);
 }
 
