@@ -9,11 +9,13 @@
  * on), SIGUSR1 (report, go on). */
 #include "deadlock/launch.h"
 
+#include "base/environment.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/process.h"
 #include "base/vec.h"
 #include "deadlock/deadlock.h"
 
@@ -91,7 +93,7 @@ struct watched {
 struct watcher {
 	const struct watch_opts *o;
 	char *dir;
-	pid_t child;
+	struct process process;
 	VEC(struct watched) all;
 	struct watch_result *result;
 	bool done;
@@ -221,10 +223,10 @@ static void end_program(struct watcher *wr, int pid)
 		kill(pid, SIGABRT);
 	else
 		kill(pid, SIGKILL);
-	if (pid != wr->child) {
+	if (pid != wr->process.pid) {
 		/* the rest of the program may wait for it in turn */
 		sleep_seconds(0.05);
-		kill(wr->child, SIGTERM);
+		kill(wr->process.pid, SIGTERM);
 	}
 }
 
@@ -406,20 +408,19 @@ static struct err *check_dynamic(const char *program)
 	return NULL;
 }
 
-static void child_main(const struct watcher *wr, const sigset_t *old_mask)
+/* The program may be left to a debugger, so it does not die with us. */
+static struct err *start(struct watcher *wr, const sigset_t *old_mask)
 {
-	const char *preload = getenv("LD_PRELOAD");
-	char *libs = preload && *preload ? xasprintf("%s:%s", wr->o->library, preload)
-					 : xstrdup(wr->o->library);
-	char *config =
+	_cleanup_(environment_deinit) struct environment env = { 0 };
+	_cleanup_(xfreep) char *config =
 		xasprintf("dir=%s,history=%llu", wr->dir, (unsigned long long)wr->o->history);
+	struct process_options o = { .argv = wr->o->argv, .mask = old_mask, .survives = true };
 
-	setenv("LD_PRELOAD", libs, 1);
-	setenv(WATCH_ENV, config, 1);
-	sigprocmask(SIG_SETMASK, old_mask, NULL);
-	execvp(wr->o->argv[0], wr->o->argv);
-	fprintf(stderr, "unplait: cannot run %s: %s\n", wr->o->argv[0], strerror(errno));
-	_exit(127);
+	environment_copy(&env);
+	environment_prepend(&env, "LD_PRELOAD", wr->o->library);
+	environment_set(&env, WATCH_ENV, config);
+	o.env = env.data;
+	return process_start(&o, &wr->process);
 }
 
 /* ---- the loop ---- */
@@ -430,7 +431,7 @@ static void reap(struct watcher *wr)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid == wr->child) {
+		if (pid == wr->process.pid) {
 			wr->result->wait_status = status;
 			wr->result->ended = true;
 			wr->done = true;
@@ -444,14 +445,14 @@ static struct err *interrupted(struct watcher *wr, const siginfo_t *info)
 
 	/* what the terminal sends goes to everybody; what kill() sends reached only us */
 	if (info->si_code != SI_KERNEL)
-		kill(wr->child, info->si_signo);
+		kill(wr->process.pid, info->si_signo);
 	for (unsigned i = 0; i < 50 && !wr->done; i++) {
 		reap(wr);
 		if (!wr->done)
 			sleep_seconds(0.02);
 	}
 	if (!wr->done) {
-		kill(wr->child, SIGKILL);
+		kill(wr->process.pid, SIGKILL);
 		sleep_seconds(0.05);
 		reap(wr);
 	}
@@ -482,7 +483,7 @@ static struct err *loop(struct watcher *wr, const sigset_t *signals)
 		if (wr->o->timeout > 0 && clock_seconds() - start > wr->o->timeout && !wr->done) {
 			log_note("time is up after %g seconds", wr->o->timeout);
 			err = report_now(wr);
-			kill(wr->child, SIGKILL);
+			kill(wr->process.pid, SIGKILL);
 		}
 	}
 	find_areas(wr);
@@ -507,12 +508,8 @@ struct err *watch_run(const struct watch_opts *o, struct watch_result *ret)
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
 		sigaddset(&signals, wanted[i]);
 	sigprocmask(SIG_BLOCK, &signals, &old_mask);
-	wr.child = fork();
-	if (wr.child == 0)
-		child_main(&wr, &old_mask);
-	if (wr.child < 0)
-		err = err_errno(errno, "cannot start %s", o->argv[0]);
-	else
+	err = start(&wr, &old_mask);
+	if (!err)
 		err = loop(&wr, &signals);
 	for (size_t i = 0; i < wr.all.len; i++)
 		watched_deinit(&wr.all.data[i]);

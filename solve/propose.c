@@ -5,12 +5,11 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "sym/sym.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define MAX_STATES 12000000ull /* what fits into half a gigabyte */
@@ -104,13 +103,13 @@ static bool get(int fd, void *data, size_t len)
 	return true;
 }
 
-static _Noreturn void answer(int fd, struct err *err, const struct proposals *p)
+static int answer(int fd, struct err *err, const struct proposals *p)
 {
 	struct answer a = { p->states, p->failing.len, p->complete };
 
 	if (err) {
 		log_verbose("states are not searched: %s", err_message(err));
-		_exit(3);
+		return 3;
 	}
 	put(fd, &a, sizeof(a));
 	for (size_t i = 0; i < p->failing.len; i++) {
@@ -119,7 +118,7 @@ static _Noreturn void answer(int fd, struct err *err, const struct proposals *p)
 		put(fd, &f->n, sizeof(f->n));
 		put(fd, f->steps, f->n * sizeof(*f->steps));
 	}
-	_exit(0);
+	return 0;
 }
 
 static bool listen_to(int fd, struct proposals *ret)
@@ -143,35 +142,46 @@ static bool listen_to(int fd, struct proposals *ret)
 	return true;
 }
 
-static struct err *propose(void *arg, uint64_t work, double seconds, bool all,
+struct task {
+	struct sym_proposer *proposer;
+	uint64_t work;
+	double seconds;
+	bool all;
+	int fds[2]; /* a pipe: the answer goes through it */
+};
+
+static int work(void *arg)
+{
+	struct task *t = arg;
+	struct proposals found = { 0 };
+
+	close(t->fds[0]);
+	return answer(t->fds[1], search(t->proposer, t->work, t->seconds, t->all, &found), &found);
+}
+
+static struct err *propose(void *arg, uint64_t most, double seconds, bool all,
 			   struct proposals *ret)
 {
-	int fds[2];
-	pid_t pid;
+	struct task t = { .proposer = arg, .work = most, .seconds = seconds, .all = all };
+	struct process p;
+	struct err *err;
 	bool heard;
 
-	if (pipe2(fds, O_CLOEXEC))
+	if (pipe2(t.fds, O_CLOEXEC))
 		return err_errno(errno, "pipe");
-	pid = fork();
-	if (pid == 0) {
-		signal(SIGINT, SIG_DFL);
-		close(fds[0]);
-		answer(fds[1], search(arg, work, seconds, all, ret), ret);
-	}
-	close(fds[1]);
-	heard = pid > 0 && listen_to(fds[0], ret);
-	close(fds[0]);
-	if (pid > 0 && !heard)
-		kill(pid, SIGKILL);
-	if (pid > 0)
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
+	err = process_fork(work, &t, &p);
+	close(t.fds[1]);
+	heard = !err && listen_to(t.fds[0], ret);
+	close(t.fds[0]);
 	if (!heard)
-		proposals_deinit(ret);
-	return heard ? NULL
-		     : err_new(ERR_ENV,
-			       "the program's states cannot be searched; `unplait sym schedules` "
-			       "says why");
+		process_kill(&p);
+	process_wait_end(&p);
+	if (heard)
+		return NULL;
+	proposals_deinit(ret);
+	return err ? err
+		   : err_new(ERR_ENV, "the program's states cannot be searched; `unplait sym "
+				      "schedules` says why");
 }
 
 void proposer_init(struct sym_proposer *p, const struct target *target)

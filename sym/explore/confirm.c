@@ -1,21 +1,18 @@
 /* sym/explore/confirm.c - the solver proposes, a native run disposes: run the program with the input of
  * each error and see whether the same thing happens. A memory error need not crash by itself; when
  * the source is at hand the program is built once more with AddressSanitizer to make it visible. */
+#include "base/environment.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/process.h"
+#include "base/strbuf.h"
 #include "sym/ir/program.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define NATIVE_SECONDS 10
 
@@ -24,29 +21,6 @@ struct native {
 	bool timeout;
 	char text[256]; /* the first line of a sanitizer's report */
 };
-
-static void child(const char *exe, const struct sym_path *p, const char *const *env,
-		  const char *folder, int in, int err_fd)
-{
-	int null = open("/dev/null", O_WRONLY);
-	struct rlimit no_core = { 0, 0 };
-	VEC(const char *) e = { 0 };
-
-	setrlimit(RLIMIT_CORE, &no_core);
-	dup2(in, 0);
-	dup2(null, 1);
-	dup2(err_fd, 2);
-	if (chdir(folder))
-		_exit(126);
-	for (size_t i = 0; env && env[i]; i++)
-		vec_push(&e, env[i]);
-	for (uint32_t i = 0; i < p->nenv; i++)
-		vec_push(&e, p->env[i]);
-	vec_push(&e, "ASAN_OPTIONS=detect_leaks=0:abort_on_error=0:exitcode=99");
-	vec_push(&e, NULL);
-	execve(exe, p->args, (char *const *)e.data);
-	_exit(127);
-}
 
 static void keep_report(struct native *n, const char *text)
 {
@@ -65,50 +39,71 @@ static bool should_stop(const struct sym_config *c)
 	return c->interrupted && c->interrupted();
 }
 
+/* What the user gave as the environment, and what the path found out about it. */
+static void set_environment(const struct sym_path *p, const char *const *env,
+			    struct environment *ret)
+{
+	for (size_t i = 0; env && env[i]; i++)
+		if (strchr(env[i], '='))
+			environment_put(ret, env[i]);
+	for (uint32_t i = 0; i < p->nenv; i++)
+		environment_put(ret, p->env[i]);
+	environment_set(ret, "ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0:exitcode=99");
+}
+
+/* An interrupted run is no error: what was confirmed until then is told all the same. */
+static struct err *run_in(const char *folder, const char *exe, const struct sym_path *p,
+			  const struct sym_config *config, struct native *n)
+{
+	_cleanup_(environment_deinit) struct environment env = { 0 };
+	_cleanup_(xfreep) char *in = xasprintf("%s/in", folder);
+	_cleanup_(xfreep) char *errors = xasprintf("%s/err", folder);
+	_cleanup_(xfreep) char *work = xasprintf("%s/work", folder);
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+	struct process_options o = { .argv = p->args,
+				     .program = exe,
+				     .in = in,
+				     .out = "/dev/null",
+				     .err = errors,
+				     .folder = work,
+				     .timeout = NATIVE_SECONDS,
+				     .own_group = true,
+				     .no_core = true };
+	struct process process = { 0 };
+	struct err *err = file_make_dirs(work);
+
+	if (!err)
+		err = file_write(in, p->input, p->input_len);
+	if (err)
+		return err;
+	set_environment(p, config->env, &env);
+	o.env = env.data;
+	err = process_run(&o, &process);
+	n->status = process.status;
+	n->timeout = process.timed_out;
+	if (err && should_stop(config)) {
+		err_free(err);
+		err = NULL;
+		n->timeout = true;
+	}
+	if (!err)
+		err_free(file_read(errors, &text));
+	keep_report(n, strbuf_str(&text));
+	return err;
+}
+
 static struct err *run_native(const char *exe, const struct sym_path *p,
 			      const struct sym_config *config, struct native *n)
 {
 	_cleanup_(xfreep) char *folder = NULL;
-	_cleanup_(xfreep) char *in_path = NULL;
-	_cleanup_(xfreep) char *err_path = NULL;
-	struct strbuf text = { 0 };
 	struct err *err = file_temp_dir(&folder);
-	double start;
-	int in, err_fd;
-	pid_t pid;
 
 	*n = (struct native){ 0 };
 	if (err)
 		return err;
-	in_path = xasprintf("%s.in", folder);
-	err_path = xasprintf("%s.err", folder);
-	err = file_write(in_path, p->input, p->input_len);
-	if (err)
-		return err;
-	in = open(in_path, O_RDONLY | O_CLOEXEC);
-	err_fd = open(err_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	pid = fork();
-	if (pid == 0)
-		child(exe, p, config->env, folder, in, err_fd);
-	start = clock_seconds();
-	while (pid > 0 && waitpid(pid, &n->status, WNOHANG) == 0) {
-		if (clock_seconds() - start > NATIVE_SECONDS || should_stop(config)) {
-			kill(pid, SIGKILL);
-			n->timeout = true;
-			waitpid(pid, &n->status, 0);
-			break;
-		}
-		poll(NULL, 0, 2);
-	}
-	close(in);
-	close(err_fd);
-	err_free(file_read(err_path, &text));
-	keep_report(n, strbuf_str(&text));
-	strbuf_deinit(&text);
-	unlink(in_path);
-	unlink(err_path);
+	err = run_in(folder, exe, p, config, n);
 	file_remove_tree(folder);
-	return pid < 0 ? err_errno(errno, "fork") : NULL;
+	return err;
 }
 
 static void describe(const struct native *n, char *buf, size_t len)

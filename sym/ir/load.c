@@ -3,6 +3,7 @@
  * confirmed by running it. */
 #include "base/err.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "debug/binary.h"
 #include "sym/ir/program.h"
 
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* The same from bitcode in memory. */
 static struct err *sym_load_bitcode(const void *bytes, size_t len, struct sym_program **ret)
@@ -46,22 +45,17 @@ void sym_close(struct sym_program *p)
 
 static struct err *run_compiler(const char *const *argv, const char *what)
 {
-	pid_t pid = fork();
-	int status;
+	struct process_options o = { .argv = (char *const *)argv };
+	_cleanup_(xfreep) char *compiler = file_find_program(argv[0]);
+	struct process p;
+	struct err *err;
 
-	if (pid < 0)
-		return err_errno(errno, "fork");
-	if (pid == 0) {
-		execvp(argv[0], (char *const *)argv);
-		_exit(127);
-	}
-	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) {
-		if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-			return err_new(ERR_ENV, "%s is not installed; it compiles %s", argv[0],
-				       what);
-		return err_new(ERR_ENV, "%s did not compile", what);
-	}
-	return NULL;
+	if (!compiler)
+		return err_new(ERR_ENV, "%s is not installed; it compiles %s", argv[0], what);
+	err = process_run(&o, &p);
+	if (!err && p.exit_code != 0)
+		err = err_new(ERR_ENV, "%s did not compile", what);
+	return err;
 }
 
 static bool ends_with(const char *s, const char *end)
