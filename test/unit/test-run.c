@@ -1,0 +1,453 @@
+/* run/: the judge, the portfolio, systematic search, hunts and minimizing, on a session that starts
+ * no process. Its driver plays a small program inside this one: two threads that add to a counter,
+ * in two steps each or, when the program is correct, in one. */
+#include "base/err.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "run/dfs.h"
+#include "run/judge.h"
+#include "run/portfolio.h"
+#include "run/session.h"
+
+#include <criterion/criterion.h>
+#include <sys/wait.h>
+
+enum { THREADS = 2 };
+
+/* What the program does; the driver's context. */
+struct model {
+	unsigned rounds;    /* additions per thread */
+	bool correct;	    /* each addition is one step */
+	int failing_status; /* of waitpid, when an addition was lost */
+	uint64_t runs;
+};
+
+struct play {
+	const struct model *m;
+	struct plait_control *c;
+	struct decision_reader decisions;
+	struct decision next;
+	bool more;
+	unsigned done[THREADS], local[THREADS], counter, running;
+	uint64_t step, last_decision;
+	uint8_t *out;
+};
+
+static unsigned length(const struct model *m)
+{
+	return m->rounds * (m->correct ? 1 : 2);
+}
+
+static bool can_run(const struct play *p, uint32_t thread)
+{
+	return thread < THREADS && p->done[thread] < length(p->m);
+}
+
+static bool is_write(const struct play *p, uint32_t thread)
+{
+	return p->m->correct || p->done[thread] % 2 == 1;
+}
+
+static void *region(const struct play *p, uint64_t at)
+{
+	return (char *)p->c + at;
+}
+
+static uint32_t by_turns(const struct play *p)
+{
+	const struct plait_turn *t = region(p, PLAIT_CONTROL_TURNS);
+
+	for (uint64_t i = 0; i < p->c->turns_len; i++)
+		if (can_run(p, t[i].thread) && p->done[t[i].thread] < t[i].upto)
+			return t[i].thread;
+	return p->running;
+}
+
+static bool is_random(uint32_t strategy)
+{
+	return strategy == PLAIT_STRATEGY_RANDOM || strategy == PLAIT_STRATEGY_POS ||
+	       strategy == PLAIT_STRATEGY_PCT || strategy == PLAIT_STRATEGY_RF;
+}
+
+static uint32_t choose(struct play *p)
+{
+	uint32_t t = p->running;
+
+	if (p->more && p->next.step == p->step) {
+		t = p->next.value;
+		p->more = decision_read(&p->decisions, &p->next);
+		if (!can_run(p, t))
+			p->c->end = PLAIT_END_DIVERGED;
+	} else if (p->c->strategy == PLAIT_STRATEGY_FOLLOW) {
+		t = by_turns(p);
+	} else if (is_random(p->c->strategy)) {
+		t = (uint32_t)(hash_u64(p->c->seed * 1000 + p->step) % THREADS);
+	}
+	return can_run(p, t) ? t : (t + 1) % THREADS;
+}
+
+static void log_candidate(struct play *p, uint32_t thread, uint32_t flags)
+{
+	struct plait_choice *log = region(p, PLAIT_CONTROL_CHOICES);
+
+	log[p->c->choices_len++] =
+		(struct plait_choice){ .step = p->step,
+				       .object = 0x1000,
+				       .thread = thread,
+				       .kind = PLAIT_EV_READ,
+				       .flags = flags |
+						(is_write(p, thread) ? PLAIT_CHOICE_WRITES : 0) |
+						(thread == p->running ? PLAIT_CHOICE_RUNNING : 0) };
+}
+
+static void log_choice(struct play *p, uint32_t chosen)
+{
+	uint32_t other = (chosen + 1) % THREADS;
+
+	if (!(p->c->flags & PLAIT_CONTROL_LOG))
+		return;
+	log_candidate(p, chosen, can_run(p, other) ? PLAIT_CHOICE_CHOSEN : PLAIT_CHOICE_EXECUTED);
+	if (can_run(p, other))
+		log_candidate(p, other, 0);
+}
+
+static void execute(struct play *p, uint32_t t)
+{
+	if (!is_write(p, t))
+		p->local[t] = p->counter;
+	else
+		p->counter = (p->m->correct ? p->counter : p->local[t]) + 1;
+	p->done[t]++;
+	p->c->hash = hash_u64(p->c->hash ^ t);
+	p->step++;
+}
+
+static void note_switch(struct play *p, uint32_t thread)
+{
+	struct decision d = { .step = p->step, .kind = DECISION_SWITCH, .value = thread };
+
+	if (thread == p->running)
+		return;
+	p->out = decision_write(p->out, &d, p->last_decision);
+	p->last_decision = p->step;
+	p->running = thread;
+	p->c->switches++;
+}
+
+static struct err *play_start(struct session *s)
+{
+	(void)s;
+	return NULL;
+}
+
+static struct err *play_finish(struct session *s, int *status, bool *timed_out)
+{
+	struct model *m = s->context;
+	struct play p = { .m = m, .c = s->area.control };
+	uint8_t *begin = region(&p, PLAIT_CONTROL_DECISIONS);
+
+	m->runs++;
+	p.out = begin;
+	decision_reader_init(&p.decisions, region(&p, PLAIT_CONTROL_REPLAY), p.c->replay_len);
+	p.more = decision_read(&p.decisions, &p.next);
+	p.c->started = 1;
+	p.c->end = PLAIT_END_EXIT;
+	while (can_run(&p, 0) || can_run(&p, 1)) {
+		uint32_t t = choose(&p);
+
+		log_choice(&p, t);
+		note_switch(&p, t);
+		execute(&p, t);
+	}
+	p.c->steps = p.c->points_taken = p.step;
+	p.c->decisions_len = (uint64_t)(p.out - begin);
+	p.c->nthreads = THREADS;
+	*timed_out = false;
+	*status = p.counter == m->rounds * THREADS ? 0 : m->failing_status;
+	return NULL;
+}
+
+static void play_close(struct session *s)
+{
+	(void)s;
+}
+
+static const struct session_driver play_driver = { play_start, play_finish, play_close };
+
+static struct err *open_play(void *context, const struct target *target, struct session **ret)
+{
+	return session_open_with(target, &play_driver, context, ret);
+}
+
+static void hunt_in(struct model *m, struct hunt_options o, struct hunt_result *ret)
+{
+	struct err *err;
+
+	o.open = open_play;
+	o.open_context = m;
+	o.points = PLAIT_ANY;
+	o.seed = o.seed ? o.seed : 1;
+	err = hunt_run(&o, ret);
+	cr_assert_null(err, "%s", err ? err_message(err) : "");
+}
+
+/* ---- the judge ---- */
+
+static enum plait_outcome_kind judged(struct judge_options o, struct run_end e, char **message)
+{
+	enum plait_outcome_kind kind;
+	struct err *err = judge(&o, &e, &kind, message);
+
+	cr_assert_null(err, "%s", err ? err_message(err) : "");
+	return kind;
+}
+
+Test(judge, what_the_process_says)
+{
+	struct judge_options plain = { 0 }, strict = { .fail_on_exit = true };
+	char *m;
+
+	cr_assert_eq(judged(plain, (struct run_end){ 0 }, &m), PLAIT_OUTCOME_PASS);
+	cr_assert_null(m);
+	cr_assert_eq(judged(plain, (struct run_end){ .exit_code = 3 }, &m), PLAIT_OUTCOME_PASS);
+	cr_assert_eq(judged(strict, (struct run_end){ .exit_code = 3 }, &m), PLAIT_OUTCOME_EXIT);
+	cr_assert_str_eq(m, "it exited with status 3");
+	cr_assert_eq(judged(plain, (struct run_end){ .exit_code = -1, .signal = SIGABRT }, &m),
+		     PLAIT_OUTCOME_ASSERT);
+	cr_assert_eq(judged(plain, (struct run_end){ .exit_code = -1, .signal = SIGSEGV }, &m),
+		     PLAIT_OUTCOME_SIGNAL);
+	cr_assert_eq(judged(plain,
+			    (struct run_end){ .signal = SIGKILL, .timed_out = true, .seconds = 2 },
+			    &m),
+		     PLAIT_OUTCOME_HANG);
+	cr_assert_str_eq(m, "it had not ended after 2 seconds");
+}
+
+Test(judge, what_the_engine_noted_comes_first)
+{
+	struct judge_options strict = { .fail_on_exit = true };
+	char *m;
+
+	cr_assert_eq(judged(strict,
+			    (struct run_end){ .control = PLAIT_END_DEADLOCK, .exit_code = 1 }, &m),
+		     PLAIT_OUTCOME_DEADLOCK);
+	cr_assert_eq(
+		judged(strict, (struct run_end){ .control = PLAIT_END_BUDGET, .exit_code = 1 }, &m),
+		PLAIT_OUTCOME_HANG);
+	cr_assert_eq(judged(strict,
+			    (struct run_end){ .control = PLAIT_END_DIVERGED, .exit_code = 1 }, &m),
+		     PLAIT_OUTCOME_UNKNOWN);
+	cr_assert_eq(judged(strict, (struct run_end){ .not_controlled = true, .exit_code = 1 }, &m),
+		     PLAIT_OUTCOME_UNKNOWN);
+}
+
+Test(judge, output_and_oracle)
+{
+	char *dir, *m;
+
+	cr_assert_null(file_temp_dir(&dir));
+	char *out = xasprintf("%s/out", dir), *good = xasprintf("%s/good", dir);
+	struct run_end e = { .out = out, .errors = out };
+
+	cr_assert_null(file_write(out, "seven\n", 6));
+	cr_assert_null(file_write(good, "seven\n", 6));
+	cr_assert_eq(judged((struct judge_options){ .expect = good }, e, &m), PLAIT_OUTCOME_PASS);
+	cr_assert_null(file_write(good, "eight\n", 6));
+	cr_assert_eq(judged((struct judge_options){ .expect = good }, e, &m), PLAIT_OUTCOME_OUTPUT);
+	cr_assert_eq(
+		judged((struct judge_options){ .oracle = "grep -q seven $PLAIT_STDOUT" }, e, &m),
+		PLAIT_OUTCOME_PASS);
+	cr_assert_eq(judged((struct judge_options){ .oracle = "exit 9" }, e, &m),
+		     PLAIT_OUTCOME_ORACLE);
+	cr_assert_str_eq(m, "the oracle said so (status 9)");
+	/* a run that failed by itself needs no oracle */
+	e.signal = SIGSEGV;
+	cr_assert_eq(judged((struct judge_options){ .oracle = "exit 0" }, e, &m),
+		     PLAIT_OUTCOME_SIGNAL);
+	file_remove_tree(dir);
+}
+
+/* ---- the portfolio ---- */
+
+static void plan(struct portfolio *p, uint64_t run, struct planned *ret)
+{
+	static struct plait_pairs none;
+
+	portfolio_plan(p, run, &none, ret);
+}
+
+Test(portfolio, the_first_runs_learn_and_a_seed_decides_the_rest)
+{
+	struct portfolio a, b;
+	struct planned x, y;
+	bool differs = false;
+
+	cr_assert_null(portfolio_init(&a, "auto", 7, PLAIT_ANY, false));
+	cr_assert_null(portfolio_init(&b, "auto", 7, PLAIT_ANY, false));
+	cr_assert(portfolio_is_mixed(&a));
+	for (uint64_t run = 0; run < 50; run++) {
+		plan(&a, run, &x);
+		plan(&b, run, &y);
+		cr_assert_eq(x.learning, run < 2);
+		cr_assert_eq(x.request.strategy, y.request.strategy);
+		cr_assert_eq(x.request.seed, y.request.seed);
+		cr_assert_eq(x.request.points, y.request.points);
+		if (x.learning)
+			cr_assert_eq(x.request.points, PLAIT_POINTS_ALL);
+		differs |= x.request.strategy != PLAIT_STRATEGY_RANDOM;
+	}
+	cr_assert(differs);
+}
+
+Test(portfolio, what_sees_new_pairs_gets_more_runs)
+{
+	struct portfolio p;
+	struct planned x = { 0 };
+	struct run_result good = { .new_pairs = 1, .points = 5 }, bad = { .points = 9 };
+
+	cr_assert_null(portfolio_init(&p, "auto", 1, PLAIT_ANY, false));
+	for (int i = 0; i < 1000; i++) {
+		x.arm = &p.arms[0];
+		portfolio_learn(&p, &x, &good);
+		x.arm = &p.arms[1];
+		portfolio_learn(&p, &x, &bad);
+	}
+	cr_assert_gt(p.arms[0].weight, 4);
+	cr_assert_float_eq(p.arms[1].weight, 0.5, 0.2);
+	cr_assert_eq(p.longest, 9);
+	bad.outcome = PLAIT_OUTCOME_HANG;
+	bad.points = 1000;
+	portfolio_learn(&p, &x, &bad);
+	cr_assert_eq(p.longest, 9, "a run that was given up says nothing about length");
+}
+
+Test(portfolio, names_of_strategies)
+{
+	struct portfolio p;
+
+	cr_assert_null(portfolio_init(&p, "pct:5", 1, PLAIT_ANY, false));
+	cr_assert_eq(p.arms[0].depth, 5);
+	cr_assert(!portfolio_is_mixed(&p));
+	cr_assert_null(portfolio_init(&p, "dfs", 1, PLAIT_ANY, false));
+	cr_assert_eq(p.way, PORTFOLIO_DFS);
+	cr_assert_null(portfolio_init(&p, "states", 1, PLAIT_ANY, true));
+	cr_assert_eq(p.way, PORTFOLIO_STATES);
+	cr_assert_not_null(portfolio_init(&p, "states", 1, PLAIT_ANY, false));
+	cr_assert_not_null(portfolio_init(&p, "follow", 1, PLAIT_ANY, false));
+	cr_assert_not_null(portfolio_init(&p, "nonsense", 1, PLAIT_ANY, false));
+}
+
+/* ---- hunts ---- */
+
+Test(hunt, finds_confirms_and_stops)
+{
+	struct model m = { .rounds = 1, .failing_status = SIGABRT };
+	struct hunt_result r;
+
+	hunt_in(&m, (struct hunt_options){ .strategy = "auto", .runs = 100, .replays = 5 }, &r);
+	cr_assert_eq(r.failures.len, 1);
+	cr_assert_eq(r.failures.data[0].result.outcome, PLAIT_OUTCOME_ASSERT);
+	cr_assert_eq(r.failures.data[0].same, 5);
+	cr_assert_eq(r.failures.data[0].run, r.runs);
+	cr_assert_eq(m.runs, r.runs + 5);
+	cr_assert_eq(r.threads, THREADS);
+	hunt_result_deinit(&r);
+}
+
+Test(hunt, the_number_of_jobs_does_not_change_what_a_run_is)
+{
+	struct model m = { .rounds = 1, .correct = true };
+	struct hunt_result one, four;
+
+	hunt_in(&m, (struct hunt_options){ .strategy = "random", .runs = 60 }, &one);
+	hunt_in(&m, (struct hunt_options){ .strategy = "random", .runs = 60, .jobs = 4 }, &four);
+	cr_assert_eq(one.runs, 60);
+	cr_assert_eq(four.runs, 60);
+	cr_assert_eq(one.steps, four.steps);
+	hunt_result_deinit(&one);
+	hunt_result_deinit(&four);
+}
+
+/* Two threads with one addition in two steps each: of six schedules four lose an addition, and two
+ * pairs of them are equivalent. */
+Test(hunt, dfs_explores_every_schedule_once)
+{
+	struct model m = { .rounds = 1, .failing_status = SIGABRT };
+	struct model correct = { .rounds = 2, .correct = true };
+	struct hunt_options all = { .strategy = "dfs", .all = true };
+	struct hunt_result r;
+
+	hunt_in(&m, all, &r);
+	cr_assert(r.exhausted);
+	cr_assert_eq(r.failures.len, 1, "they fail at the same place");
+	cr_assert_geq(r.failures.data[0].times, 2);
+	cr_assert_leq(r.runs, 6);
+	hunt_result_deinit(&r);
+	hunt_in(&correct, all, &r);
+	cr_assert(r.exhausted);
+	cr_assert_eq(r.failures.len, 0);
+	cr_assert_eq(r.runs, 6, "steps that depend on each other cannot be left out");
+	hunt_result_deinit(&r);
+}
+
+Test(hunt, a_bound_on_preemptions_leaves_schedules_out)
+{
+	struct model m = { .rounds = 1, .failing_status = SIGABRT };
+	struct hunt_result r;
+
+	hunt_in(&m, (struct hunt_options){ .strategy = "dfs:0", .all = true }, &r);
+	cr_assert(r.exhausted);
+	cr_assert_eq(r.failures.len, 0);
+	cr_assert_eq(r.runs, 1, "nobody is ever preempted, and thread 0 begins");
+	hunt_result_deinit(&r);
+	hunt_in(&m, (struct hunt_options){ .strategy = "dfs:1", .all = true }, &r);
+	cr_assert_eq(r.failures.len, 1);
+	hunt_result_deinit(&r);
+}
+
+/* ---- minimizing ---- */
+
+Test(minimize, few_switches_are_left)
+{
+	struct model m = { .rounds = 6, .failing_status = SIGABRT };
+	struct target target = { 0 };
+	struct run_request req = { .strategy = PLAIT_STRATEGY_RANDOM, .seed = 3 };
+	struct run_result failing = { 0 }, small = { 0 };
+	struct session *s;
+	unsigned same;
+	uint64_t runs;
+
+	cr_assert_null(open_play(&m, &target, &s));
+	cr_assert_null(session_run(s, &req, &failing));
+	cr_assert(run_failed(&failing));
+	cr_assert_gt(schedule_switches(&failing.schedule), 3);
+	cr_assert_null(minimize_run(s, &failing, 500, &small, &runs));
+	cr_assert_eq(small.outcome, PLAIT_OUTCOME_ASSERT);
+	cr_assert_leq(schedule_switches(&small.schedule), 2);
+	cr_assert_leq(runs, 500);
+	cr_assert_null(confirm(s, &small, 3, &same));
+	cr_assert_eq(same, 3);
+	run_result_deinit(&failing);
+	run_result_deinit(&small);
+	session_close(s);
+}
+
+Test(minimize, a_schedule_that_passes_is_refused)
+{
+	struct model m = { .rounds = 1, .failing_status = SIGABRT };
+	struct target target = { 0 };
+	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY };
+	struct run_result passing = { 0 }, small = { 0 };
+	struct session *s;
+	struct err *err;
+	uint64_t runs;
+
+	cr_assert_null(open_play(&m, &target, &s));
+	cr_assert_null(session_run(s, &req, &passing));
+	cr_assert(!run_failed(&passing));
+	passing.outcome = PLAIT_OUTCOME_ASSERT; /* says the plait; the program was mended */
+	err = minimize_run(s, &passing, 10, &small, &runs);
+	cr_assert_not_null(err);
+	cr_assert_eq(err_kind(err), ERR_INCONCLUSIVE);
+	session_close(s);
+}
