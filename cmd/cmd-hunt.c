@@ -7,12 +7,29 @@
 #include "report/ci-cases.h"
 #include "report/report.h"
 #include "run/run.h"
+#include "suite/suite.h"
 #include "solve/propose.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Then no schedule but one was tried. */
+static bool all_threads_in_children(const struct hunt_result *r)
+{
+	return r->threads <= 1 && r->uncontrolled & PLAIT_UNCONTROLLED_CHILD_THREADS;
+}
+
+static void tell_children(const char *program, struct strbuf *out)
+{
+	const char *advice = suite_fork_advice(program);
+
+	strbuf_adds(out, "all threads run in forked children, so nothing was searched: start what "
+			 "they run directly, or keep the program from forking\n");
+	if (advice)
+		strbuf_addf(out, "%s\n", advice);
+}
 
 static void print_text(const struct hunt_options *o, const struct hunt_result *r)
 {
@@ -61,6 +78,8 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 	if (r->interrupted)
 		strbuf_adds(&sb, "interrupted\n");
 	show_uncontrolled(r->uncontrolled, r->note, &sb);
+	if (all_threads_in_children(r))
+		tell_children(o->target.argv[0], &sb);
 	fputs(strbuf_str(&sb), stdout);
 	strbuf_deinit(&sb);
 }
@@ -213,9 +232,9 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	} else {
 		print_text(&o, &r);
 	}
-	*status = r.failures.len  ? (r.unconfirmed == r.failures.len ? 4 : 1)
-		  : r.interrupted ? 4
-				  : 0;
+	*status = r.failures.len ? (r.unconfirmed == r.failures.len ? 4 : 1)
+		  : r.interrupted || all_threads_in_children(&r) ? 4
+								 : 0;
 	hunt_result_deinit(&r);
 	return err;
 }
@@ -226,6 +245,9 @@ const struct cmd cmd_hunt = {
 	.summary = "search for a schedule that makes the program fail",
 	.help = "Status: 1 a failure was found and saved, 0 none within the budget, 4 a failure "
 		"was\n"
-		"seen that its own schedule does not repeat, or Ctrl-C came first.\n",
+		"seen that its own schedule does not repeat, all threads were in forked children, "
+		"or "
+		"Ctrl-C\n"
+		"came first.\n",
 	.main = hunt_main,
 };

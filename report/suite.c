@@ -16,7 +16,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 32, SHOWN_LINES = 6 };
+enum { NAME_WIDTH = 32, SHOWN_LINES = 6, LINE_WIDTH = 200 };
 
 static void add_name(const struct suite_result *r, struct strbuf *out)
 {
@@ -54,45 +54,50 @@ static void add_passed(const struct suite_result *r, struct strbuf *out)
 		add_runs(r, out);
 		strbuf_addc(out, ')');
 	}
-	if (r->why) {
+	if (r->why && r->verdict != VERDICT_SINGLE) {
 		strbuf_adds(out, "; not under control: ");
 		strbuf_add_printable(out, r->why, "");
 	}
 	strbuf_addc(out, '\n');
 }
 
-/* The lines of a failing test's message after the first, each on a line of its own. */
-static void add_more_lines(const char *text, struct strbuf *out)
+/* A line of text of the program's, cut where it gets too long to be read. */
+static void add_line(const char *text, size_t length, struct strbuf *out)
 {
-	unsigned n = 0;
+	struct strbuf line = { 0 };
 
-	while ((text = strchr(text, '\n')) && *++text && n++ < SHOWN_LINES) {
-		size_t length = strcspn(text, "\n");
-		struct strbuf line = { 0 };
+	strbuf_add(&line, text, MIN(length, LINE_WIDTH));
+	strbuf_add_printable(out, strbuf_str(&line), "");
+	if (length > LINE_WIDTH)
+		strbuf_adds(out, " ...");
+	strbuf_addc(out, '\n');
+	strbuf_deinit(&line);
+}
 
-		strbuf_add(&line, text, length);
-		if (length)
-			add_field(out, "", strbuf_str(&line));
-		strbuf_deinit(&line);
+/* The message's first line is behind the place, the others are below. */
+static void add_message(const char *text, struct strbuf *out)
+{
+	size_t length = strcspn(text, "\n");
+
+	add_line(text, length, out);
+	for (unsigned n = 0; text[length] && n < SHOWN_LINES; n++) {
+		text += length + 1;
+		length = strcspn(text, "\n");
+		strbuf_pad(out, ' ', 15);
+		add_line(text, length, out);
 	}
 }
 
 static void add_failure(const struct suite_result *r, struct strbuf *out)
 {
-	struct strbuf first = { 0 };
-
 	strbuf_adds(out, r->kind ? r->kind : "failure");
 	if (r->file)
 		strbuf_addf(out, " at %s:%u", r->file, r->line);
-	if (r->message) {
-		strbuf_add(&first, r->message, strcspn(r->message, "\n"));
-		strbuf_adds(out, ": ");
-		strbuf_add_printable(out, strbuf_str(&first), "");
-	}
-	strbuf_adds(out, r->known ? " (known)\n" : "\n");
+	if (r->known)
+		strbuf_adds(out, " (known)");
+	strbuf_adds(out, r->message ? ": " : "\n");
 	if (r->message)
-		add_more_lines(r->message, out);
-	strbuf_deinit(&first);
+		add_message(r->message, out);
 }
 
 static void add_command(const struct suite_result *r, const char *command, struct strbuf *out)

@@ -72,13 +72,23 @@ static struct suite_test *add_like(struct suite *s, const struct suite_test *mod
 	return t;
 }
 
+static void recognise(struct suite_test *t)
+{
+	t->framework = t->command.len ? framework_of(t->command.data[0]) : NULL;
+	if (!t->framework)
+		return;
+	if (t->framework->environment[0])
+		words_push(&t->environment, t->framework->environment[0]);
+	if (!t->unable)
+		t->unable = t->framework->unable;
+}
+
 /* prefix: of the names; NULL = none. A program that does not list its tests is one test. */
 static struct err *expand(struct suite *s, struct suite_test *model, const char *prefix)
 {
 	struct words names = { 0 };
 	struct err *err;
 
-	model->framework = framework_of(model->command.data[0]);
 	err = model->framework ? framework_list(model, &names) : NULL;
 	if (err) {
 		log_warn("%s; it is hunted as one test", err_message(err));
@@ -105,10 +115,10 @@ static struct err *find_in_folder(const char *folder, struct suite *ret)
 	for (size_t i = 0; !err && i < listed.len; i++) {
 		struct suite_test *t = &listed.data[i];
 
+		recognise(t);
 		/* with arguments it has been told already which of its tests to run */
 		if (t->unable || t->command.len != 1)
-			add_like(ret, t, xstrdup(t->name))->framework =
-				t->command.len ? framework_of(t->command.data[0]) : NULL;
+			add_like(ret, t, xstrdup(t->name));
 		else
 			err = expand(ret, t, t->name);
 	}
@@ -129,6 +139,7 @@ static struct err *find_in_binary(char *const *words, struct suite *ret)
 		return err_new(ERR_ENV, "%s: no such program or build folder", words[0]);
 	for (; *words; words++)
 		words_push(&model.command, *words);
+	recognise(&model);
 	err = expand(ret, &model, NULL);
 	ret->what = model.framework
 			    ? xasprintf("%s (%s)", model.command.data[0], model.framework->name)

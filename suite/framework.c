@@ -151,9 +151,7 @@ static void check_parse(char *text, struct words *ret)
 
 static void check_select(struct suite_test *t, const char *name)
 {
-	words_push(&t->environment, "CK_FORK=no");
-	if (name)
-		words_take(&t->environment, xasprintf("CK_RUN_CASE=%s", name));
+	words_take(&t->environment, xasprintf("CK_RUN_CASE=%s", name));
 }
 
 /* ---- CppUTest ---- */
@@ -251,7 +249,8 @@ static const struct framework frameworks[] = {
 		       "This program contains tests written using Google Test" },
 	  .list = { "--gtest_list_tests" },
 	  .parse = gtest_parse,
-	  .select = gtest_select },
+	  .select = gtest_select,
+	  .forks = "GoogleTest forks for death tests only" },
 	{ .name = "Catch2",
 	  .markers = { "list-test-names-only" },
 	  .list = { "--list-test-names-only" },
@@ -269,26 +268,28 @@ static const struct framework frameworks[] = {
 	  .select = doctest_select },
 	{ .name = "Check",
 	  .markers = { "srunner_create" },
-	  .list_environment = { "CK_FORK=no", "CK_TAP_LOG_FILE_NAME=-" },
+	  .list_environment = { "CK_TAP_LOG_FILE_NAME=-" },
+	  .environment = { "CK_FORK=no" },
 	  .parse = check_parse,
-	  .select = check_select },
+	  .select = check_select,
+	  .forks = "Check forks unless CK_FORK=no is set" },
 	{ .name = "CppUTest",
 	  .markers = { "21CommandLineTestRunner" },
 	  .list = { "-ln" },
 	  .parse = cpputest_parse,
-	  .select = cpputest_select },
+	  .select = cpputest_select,
+	  .forks = "CppUTest forks only with -p" },
 	{ .name = "Boost.Test",
 	  .markers = { "5boost9unit_test9ut_detail24auto_test_unit_registrar" },
 	  .list = { "--list_content=HRF" },
 	  .parse = boost_parse,
 	  .select = boost_select },
 	{ .name = "Criterion",
-	  .markers = { "criterion_register_test", "criterion_handle_args" },
+	  .markers = { "criterion_internal_test_main" },
 	  .list = { "--list" },
 	  .parse = criterion_parse,
 	  .select = criterion_select,
-	  .forks = "Criterion runs every test in a process of its own and has no option against "
-		   "that" },
+	  .unable = "Criterion runs every test in a process of its own, which no option prevents" },
 };
 
 const struct framework *framework_of(const char *program)
@@ -312,6 +313,13 @@ const struct framework *framework_of(const char *program)
 					found = &frameworks[i];
 	file_map_close(&m);
 	return found;
+}
+
+const char *suite_fork_advice(const char *program)
+{
+	const struct framework *f = framework_of(program);
+
+	return !f ? NULL : f->unable ? f->unable : f->forks;
 }
 
 /* ---- asking ---- */

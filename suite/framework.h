@@ -11,11 +11,13 @@ struct framework {
 	const char *markers[4];
 	const char *list[4];		 /* the arguments that make it list its tests */
 	const char *list_environment[3]; /* ... or the variables */
+	const char *environment[2];	 /* what every test needs to be under control */
+	const char *unable;		 /* why its tests never can be; NULL */
 	/* Names out of that list. */
 	void (*parse)(char *text, struct words *ret);
 	/* Add what makes the program run this test alone. */
 	void (*select)(struct suite_test *t, const char *name);
-	/* It runs tests in children: how to prevent that. NULL = it does not, or select does it. */
+	/* It runs tests in children, or may: how to prevent that. NULL = it does not. */
 	const char *forks;
 };
 

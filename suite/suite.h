@@ -59,6 +59,9 @@ void suite_keep_matching(struct suite *s, const struct strings *patterns,
  * git say; and those whose program has no debug info. */
 struct err *suite_keep_changed(struct suite *s, const char *revision);
 
+/* What keeps the test framework of this program from forking; NULL when it has none that forks. */
+const char *suite_fork_advice(const char *program);
+
 /* What we can say about a test (verdicts.def). */
 enum verdict {
 #define VERDICT(id, name, text) VERDICT_##id,

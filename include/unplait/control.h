@@ -76,6 +76,7 @@ enum plait_uncontrolled {
 	PLAIT_UNCONTROLLED_ROBUST = 256,      /* more robust mutexes held than can be passed on */
 	PLAIT_UNCONTROLLED_CONSTRAINT = 128,  /* a constraint had to be dropped to go on */
 	PLAIT_UNCONTROLLED_AWAY = 512,	      /* code we do not see kept the processor */
+	PLAIT_UNCONTROLLED_CHILD_THREADS = 1024, /* a forked child has started threads */
 };
 
 /* Which events a constraint speaks of; PLAIT_ANY where a field does not matter. */

@@ -11,6 +11,7 @@
 #include "sched/decisions.h"
 
 bool control_active;
+bool control_forked;
 struct control control;
 
 uint64_t control_signals;

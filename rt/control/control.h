@@ -124,6 +124,7 @@ struct control_thread {
 };
 
 extern bool control_active; /* this process is under control now */
+extern bool control_forked; /* ... its parent is, and it is not */
 
 /* The calling thread if it is under control, else NULL (then: call libc). */
 static inline struct control_thread *control_self(void)

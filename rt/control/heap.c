@@ -87,6 +87,7 @@ void heap_allocated(void *p, size_t size)
 		clear(heap.starts, i);
 	}
 	set(heap.starts, first);
+	size = size ? size : 1; /* free() must not take a block of no bytes for a freed one */
 	for (i = granule_of((char *)p + size + HEAP_GRANULE - 1); i < end; i++)
 		set(heap.bad, i);
 }

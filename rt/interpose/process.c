@@ -38,6 +38,7 @@ pid_t hook_fork(void)
 	pid = real.fork();
 	if (pid == 0) {
 		control_stop();
+		control_forked = true;
 		return 0;
 	}
 	io_forked();

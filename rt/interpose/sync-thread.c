@@ -119,7 +119,8 @@ static int create(uint32_t site, pthread_t *handle, const pthread_attr_t *attr,
 	if (me)
 		return create_controlled(me, site, handle, attr, start, arg);
 	if (rt_mode == PLAIT_MODE_CONTROL)
-		control_note(PLAIT_UNCONTROLLED_EARLY_THREADS);
+		control_note(control_forked ? PLAIT_UNCONTROLLED_CHILD_THREADS
+					    : PLAIT_UNCONTROLLED_EARLY_THREADS);
 	if (rt_self()->depth)
 		return real.pthread_create(handle, attr, start, arg);
 	t = rt_thread_new(rt_self(), (void *)start);

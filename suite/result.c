@@ -1,0 +1,203 @@
+/* suite/result.c - verdicts, and how they follow from what `unplait hunt` and `unplait explain` wrote. */
+#include "suite/result.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "base/strbuf.h"
+#include "suite/framework.h"
+#include "suite/read.h"
+
+#include <ctype.h>
+
+/* ---- verdicts ---- */
+
+static const struct {
+	const char *name, *text;
+} verdicts[] = {
+#define VERDICT(id, name, text) { name, text },
+#include "suite/verdicts.def"
+#undef VERDICT
+};
+
+const char *verdict_name(enum verdict v)
+{
+	return verdicts[v].name;
+}
+
+const char *verdict_text(enum verdict v)
+{
+	return verdicts[v].text;
+}
+
+/* ---- reading what the commands wrote ---- */
+
+static char *copy_text(const cJSON *object, const char *key)
+{
+	const char *text = get_text(object, key);
+
+	return text && *text ? xstrdup(text) : NULL;
+}
+
+/* The last line that a command wrote on its standard error, without its name. */
+static char *last_complaint(const char *path)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+	const char *line;
+
+	err_free(file_read(path, &text));
+	while (text.len && isspace((unsigned char)text.data[text.len - 1]))
+		text.data[--text.len] = 0;
+	if (!text.len)
+		return NULL;
+	line = strrchr(text.data, '\n');
+	line = line ? line + 1 : text.data;
+	return xstrdup(strncmp(line, "unplait: ", 9) == 0 ? line + 9 : line);
+}
+
+static void set_text(char **to, char *text)
+{
+	if (!text)
+		return;
+	free(*to);
+	*to = text;
+}
+
+static void take_place(struct suite_result *r, const cJSON *at)
+{
+	if (!get_text(at, "file"))
+		return;
+	set_text(&r->file, copy_text(at, "file"));
+	r->line = (unsigned)get_number(at, "line");
+}
+
+static void take_failure(struct suite_result *r, const cJSON *json)
+{
+	const cJSON *outcome = get(json, "outcome"), *replays = get(json, "replays");
+
+	r->replays = (unsigned)get_number(replays, "tried");
+	r->same = (unsigned)get_number(replays, "same");
+	r->verdict = r->same == r->replays ? VERDICT_FAILS : VERDICT_UNSTEADY;
+	set_text(&r->kind, copy_text(outcome, "kind"));
+	set_text(&r->message, copy_text(outcome, "message"));
+	set_text(&r->plait, copy_text(json, "plait"));
+	take_place(r, get(outcome, "at"));
+	if (r->test->skip_status && r->kind && !strcmp(r->kind, "exit") &&
+	    get_number(outcome, "exit") == (uint64_t)r->test->skip_status)
+		r->verdict = VERDICT_SKIPPED;
+	if (!r->message && r->kind && !strcmp(r->kind, "exit"))
+		r->message = xasprintf("it exits with status %llu",
+				       (unsigned long long)get_number(outcome, "exit"));
+}
+
+/* Its threads are all in children: say what this framework can do about it. */
+static void take_children(struct suite_result *r)
+{
+	const struct framework *f = r->test->framework;
+
+	r->verdict = VERDICT_UNCONTROLLED;
+	set_text(&r->why, xasprintf("all its threads are in forked children%s%s",
+				    f && f->forks ? "; " : "", f && f->forks ? f->forks : ""));
+}
+
+static void take_passed(struct suite_result *r, const cJSON *json)
+{
+	const char *uncontrolled = get_text(json, "uncontrolled");
+
+	if (!r->runs)
+		r->verdict = VERDICT_NOT_RUN;
+	else if (r->threads > 1)
+		r->verdict =
+			cJSON_IsTrue(get(json, "exhausted")) ? VERDICT_EXPLORED : VERDICT_PASSED;
+	else if (uncontrolled && strstr(uncontrolled, "threads of forked children"))
+		take_children(r);
+	else
+		r->verdict = VERDICT_SINGLE;
+}
+
+static void take_json(struct suite_result *r, const cJSON *json)
+{
+	r->runs = get_number(json, "runs");
+	r->threads = get_number(json, "threads");
+	set_text(&r->why, copy_text(json, "uncontrolled"));
+	set_text(&r->note, copy_text(json, "note"));
+	if (cJSON_IsTrue(get(json, "found")))
+		take_failure(r, json);
+	else
+		take_passed(r, json);
+}
+
+/* NULL when there is none: the command was killed, or ended before it wrote any. */
+static cJSON *read_answer(const struct process *p, const char *path)
+{
+	cJSON *json = NULL;
+
+	if (!p->timed_out)
+		err_free(read_json(path, &json));
+	return json;
+}
+
+void result_take_hunt(struct suite_result *r, const struct process *p, const char *path,
+		      const char *complaints)
+{
+	cJSON *json = read_answer(p, path);
+
+	r->seconds += p->seconds;
+	free(r->plait); /* where it was to be written */
+	r->plait = NULL;
+	if (json) {
+		take_json(r, json);
+	} else {
+		r->verdict = VERDICT_UNCONTROLLED;
+		set_text(&r->why, p->timed_out ? xstrdup("the hunt did not come to an end")
+					       : last_complaint(complaints));
+	}
+	cJSON_Delete(json);
+}
+
+void result_take_explanation(struct suite_result *r, const struct process *p, const char *path)
+{
+	cJSON *json = read_answer(p, path);
+
+	r->seconds += p->seconds;
+	set_text(&r->cause, copy_text(json, "summary"));
+	set_text(&r->advice, copy_text(json, "advice"));
+	r->explained = cJSON_IsTrue(get(json, "confirmed"));
+	if (!r->file)
+		take_place(r, get(json, "outcome"));
+	cJSON_Delete(json);
+}
+
+/* ---- all of them ---- */
+
+int suite_status(const struct suite_results *r)
+{
+	bool open = false;
+
+	for (size_t i = 0; i < r->len; i++) {
+		enum verdict v = r->data[i].verdict;
+
+		if (v == VERDICT_FAILS && !r->data[i].known)
+			return 1;
+		if (v >= VERDICT_UNSTEADY && !r->data[i].known)
+			open = true;
+	}
+	return open ? 4 : 0;
+}
+
+void suite_results_deinit(struct suite_results *r)
+{
+	for (size_t i = 0; i < r->len; i++) {
+		struct suite_result *x = &r->data[i];
+
+		free(x->why);
+		free(x->note);
+		free(x->kind);
+		free(x->message);
+		free(x->file);
+		free(x->plait);
+		free(x->cause);
+		free(x->advice);
+	}
+	vec_deinit(r);
+}
