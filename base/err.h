@@ -16,7 +16,7 @@ enum err_kind {
 struct err;
 
 struct err *err_new(enum err_kind kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* "what: strerror(errnum)" */
+/* "what: strerror(errnum)", and the resource limit that may be the reason. */
 struct err *err_errno(int errnum, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Put "context: " in front of the message. Takes err, returns it; NULL stays NULL. */
 struct err *err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

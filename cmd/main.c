@@ -1,8 +1,11 @@
 /* cmd/main.c - find the command, run it, print its error once, pick the exit status. */
 #include "cmd/cmd.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct cmd *const commands[] = {
 #define CMD(id, name) &cmd_##id,
@@ -80,6 +83,28 @@ const struct cmd cmd_version = {
 	.main = version_main,
 };
 
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+/* Whatever a careless parent left us: descriptors 0 to 2 are open, so that no file of ours gets their
+ * numbers, and a file that reaches RLIMIT_FSIZE is an error of write(), which says so, instead of
+ * our end. The programs that we start have their own way again: exec resets handlers. */
+static void settle(void)
+{
+	struct sigaction old, act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &act, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "help";
@@ -87,6 +112,7 @@ int main(int argc, char **argv)
 	struct err *err;
 	int status = 0;
 
+	settle();
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		name = "help";
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)

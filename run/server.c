@@ -17,10 +17,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Descriptors from 190 on are ours in the target. */
+/* Descriptors from 190 on are ours in the target; the last two where fewer are allowed. */
 enum { AREA_FD = 190, SOCKET_FD = 191 };
 enum { FIRST_LOOK_MS = 500, NEXT_LOOK_MS = 50 };
 
@@ -39,6 +40,15 @@ enum answer {
 
 /* ---- starting ---- */
 
+static int target_fd(int wanted)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > SOCKET_FD)
+		return wanted;
+	return wanted - SOCKET_FD + (int)limit.rlim_cur - 1;
+}
+
 /* socket: the server's end; -1 = this is a single run. */
 static struct err *spawn(struct session *s, int socket)
 {
@@ -50,22 +60,22 @@ static struct err *spawn(struct session *s, int socket)
 		.in = s->target->input ? s->target->input : "/dev/null",
 		.out = s->out,
 		.err = s->errors,
-		.fds = { { .ours = s->area.fd, .theirs = AREA_FD } },
+		.fds = { { .ours = s->area.fd, .theirs = target_fd(AREA_FD) } },
 		.own_group = true,
 		.fixed_addresses = true,
 		.no_core = true,
 	};
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", AREA_FD);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", target_fd(AREA_FD));
 	environment_copy(&env);
 	runtime_set_environment(&s->runtime, &env);
 	environment_set(&env, PLAIT_ENV_MODE, "control");
 	environment_set(&env, PLAIT_ENV_CONTROL, path);
 	environment_set(&env, "LD_BIND_NOW", "1"); /* lazy binding would differ between runs */
 	if (socket >= 0) {
-		snprintf(number, sizeof(number), "%d", SOCKET_FD);
+		snprintf(number, sizeof(number), "%d", target_fd(SOCKET_FD));
 		environment_set(&env, PLAIT_ENV_SERVER, number);
-		o.fds[1] = (struct process_fd){ .ours = socket, .theirs = SOCKET_FD };
+		o.fds[1] = (struct process_fd){ .ours = socket, .theirs = target_fd(SOCKET_FD) };
 	}
 	o.env = env.data;
 	return process_start(&o, &s->target_process);

@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -304,6 +305,14 @@ static void read_outcome(const struct plait_run *run, const struct trace_outcome
 	}
 }
 
+/* The runtime writes no file that the limit forbids. */
+static bool files_are_limited(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < sizeof(struct plait_run);
+}
+
 static struct err *check_run(const char *dir, const struct file_map *map)
 {
 	const struct plait_run *run = (const void *)map->data;
@@ -312,8 +321,11 @@ static struct err *check_run(const char *dir, const struct file_map *map)
 		return err_new(
 			ERR_ENV,
 			"%s is no run folder: the program may not have been built with unplait, "
-			"or it was killed before it began",
-			dir);
+			"or it was killed before it began%s",
+			dir,
+			files_are_limited() ? ", or the limit on the size of files (ulimit -f) is "
+					      "too low"
+					    : "");
 	if (run->version != PLAIT_FORMAT_VERSION || run->size != sizeof(*run) ||
 	    map->len < sizeof(*run))
 		return err_new(
