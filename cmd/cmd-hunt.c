@@ -7,8 +7,8 @@
 #include "report/ci-cases.h"
 #include "report/report.h"
 #include "run/run.h"
+#include "solve/solve.h"
 #include "suite/suite.h"
-#include "solve/propose.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "cmd/show-run.h"
 
 #include "base/file.h"
-#include "solve/question.h"
+#include "solve/solve.h"
 #include "order/why/conflict.h"
 #include "order/model/skeleton.h"
 #include "debug/names.h"
@@ -15,23 +15,23 @@
 #include <string.h>
 
 struct solve_job {
-	struct constraints_options options;
+	struct question_options options;
 	struct target target;
 	bool pass, no_run, reference;
 	uint64_t switches; /* at most; 0 = as few as possible */
 	const char *output, *dot;
 	struct trace *trace;
 	struct session *session;
-	struct constraints c;
+	struct question q;
 	bool conflicts[ORDER_FAMILIES];
 	bool has_conflicts;
 	struct order_reference published;
 	char *saved; /* the plait that was written */
 };
 
-static struct constraints_answer *answer_of(struct solve_job *j)
+static struct question_answer *answer_of(struct solve_job *j)
 {
-	return j->pass ? &j->c.passing : &j->c.failing;
+	return j->pass ? &j->q.passing : &j->q.failing;
 }
 
 /* ---- work ---- */
@@ -43,13 +43,13 @@ static struct err *find_conflicts(struct solve_job *j)
 	if (answer_of(j)->status != ORDER_UNSAT)
 		return NULL;
 	j->has_conflicts = true;
-	return order_conflicts(j->c.loaded.built.m, j->pass ? ORDER_PASS : ORDER_FAIL, &budget,
+	return order_conflicts(j->q.loaded.built.m, j->pass ? ORDER_PASS : ORDER_FAIL, &budget,
 			       j->conflicts);
 }
 
 static struct err *save(struct solve_job *j)
 {
-	const struct constraints_answer *a = answer_of(j);
+	const struct question_answer *a = answer_of(j);
 	struct err *err;
 
 	if (!a->confirmed || !j->output)
@@ -71,7 +71,7 @@ static void place(void *arg, uint64_t site, struct strbuf *out)
 static struct err *draw(struct solve_job *j)
 {
 	_cleanup_(strbuf_deinit) struct strbuf out = { 0 };
-	const struct constraints_answer *a = answer_of(j);
+	const struct question_answer *a = answer_of(j);
 	struct symbols *symbols = NULL;
 	struct err *err;
 
@@ -82,8 +82,8 @@ static struct err *draw(struct solve_job *j)
 		err_free(err);
 		symbols = NULL;
 	}
-	order_skeleton_dot(j->c.loaded.built.m, a->order,
-			   MIN(a->len, j->c.loaded.built.m->events.len), place, symbols, &out);
+	order_skeleton_dot(j->q.loaded.built.m, a->order,
+			   MIN(a->len, j->q.loaded.built.m->events.len), place, symbols, &out);
 	symbols_close(symbols);
 	return file_write(j->dot, strbuf_str(&out), out.len);
 }
@@ -92,21 +92,21 @@ static struct err *published(struct solve_job *j)
 {
 	if (!j->reference)
 		return NULL;
-	return order_reference(j->c.loaded.built.m, j->pass ? ORDER_PASS : ORDER_FAIL,
+	return order_reference(j->q.loaded.built.m, j->pass ? ORDER_PASS : ORDER_FAIL,
 			       j->options.seconds > 0 ? j->options.seconds : 30, false,
 			       &j->published);
 }
 
 static struct err *work(struct solve_job *j)
 {
-	struct err *err = constraints_open(j->trace, j->session, &j->options, &j->c);
+	struct err *err = question_open(j->trace, j->session, &j->options, &j->q);
 
-	if (err || j->c.loaded.unsupported)
+	if (err || j->q.loaded.unsupported)
 		return err;
 	if (!j->pass || trace_meta(j->trace)->outcome.kind != PLAIT_OUTCOME_PASS)
-		err = constraints_fail(&j->c);
+		err = question_fail(&j->q);
 	if (!err && j->pass)
-		err = constraints_pass(&j->c);
+		err = question_pass(&j->q);
 	if (!err)
 		err = find_conflicts(j);
 	if (!err)
@@ -120,7 +120,7 @@ static struct err *work(struct solve_job *j)
 
 static const char *const status_name[] = { "unknown", "sat", "unsat" };
 
-static void print_turns(const struct order_model *m, const struct constraints_answer *a)
+static void print_turns(const struct order_model *m, const struct question_answer *a)
 {
 	size_t i = 0;
 
@@ -136,7 +136,7 @@ static void print_turns(const struct order_model *m, const struct constraints_an
 	putchar('\n');
 }
 
-static void print_native(struct solve_job *j, const struct constraints_answer *a)
+static void print_native(struct solve_job *j, const struct question_answer *a)
 {
 	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
 	const struct realized *r = &a->native;
@@ -155,8 +155,8 @@ static void print_native(struct solve_job *j, const struct constraints_answer *a
 
 static void print_text(struct solve_job *j)
 {
-	const struct constraints_answer *a = answer_of(j);
-	const struct order_loaded *l = &j->c.loaded;
+	const struct question_answer *a = answer_of(j);
+	const struct loaded *l = &j->q.loaded;
 	const struct order_model *m = l->built.m;
 
 	for (size_t i = 0; i < l->gaps.len; i++)
@@ -189,7 +189,7 @@ static void print_text(struct solve_job *j)
 }
 
 static void json_schedule(struct json *out, const struct order_model *m,
-			  const struct constraints_answer *a)
+			  const struct question_answer *a)
 {
 	json_begin_array(out, "schedule");
 	for (size_t i = 0, n; i < a->len; i += n) {
@@ -208,13 +208,13 @@ static void json_schedule(struct json *out, const struct order_model *m,
 
 static void json_answer(struct json *out, struct solve_job *j)
 {
-	const struct constraints_answer *a = answer_of(j);
-	const struct order_model *m = j->c.loaded.built.m;
+	const struct question_answer *a = answer_of(j);
+	const struct order_model *m = j->q.loaded.built.m;
 
 	json_uint(out, "events", m->events.len);
 	json_uint(out, "threads", m->threads.len);
 	json_uint(out, "conditions", m->conditions.len);
-	json_str(out, "failure", j->c.loaded.condition);
+	json_str(out, "failure", j->q.loaded.condition);
 	if (a->status == ORDER_SAT) {
 		json_uint(out, "switches", a->switches);
 		json_uint(out, "switches_solved", a->switches_found);
@@ -232,7 +232,7 @@ static void json_answer(struct json *out, struct solve_job *j)
 		json_end(out);
 	}
 	json_begin_object(out, "seconds");
-	json_real(out, "trace", j->c.seconds_trace, 6);
+	json_real(out, "trace", j->q.seconds_trace, 6);
 	json_real(out, "solve", a->seconds_solve, 6);
 	json_real(out, "replay", a->seconds_native, 6);
 	json_end(out);
@@ -252,12 +252,12 @@ static struct err *print(struct solve_job *j, const struct cmd_common *common)
 	json_int(&out, "unplait", 1);
 	json_str(&out, "want", j->pass ? "pass" : "fail");
 	json_str(&out, "status", status_name[answer_of(j)->status]);
-	json_str(&out, "unsupported", j->c.loaded.unsupported);
+	json_str(&out, "unsupported", j->q.loaded.unsupported);
 	json_begin_array(&out, "gaps");
-	for (size_t i = 0; i < j->c.loaded.gaps.len; i++)
-		json_str(&out, NULL, j->c.loaded.gaps.text[i]);
+	for (size_t i = 0; i < j->q.loaded.gaps.len; i++)
+		json_str(&out, NULL, j->q.loaded.gaps.text[i]);
 	json_end(&out);
-	if (!j->c.loaded.unsupported)
+	if (!j->q.loaded.unsupported)
 		json_answer(&out, j);
 	json_end(&out);
 	err = cmd_write_json(common, &out);
@@ -268,10 +268,10 @@ static struct err *print(struct solve_job *j, const struct cmd_common *common)
 /* A proof that no order passes is an answer; that none fails, though one did, is none. */
 static int status_of(struct solve_job *j)
 {
-	const struct constraints_answer *a = answer_of(j);
+	const struct question_answer *a = answer_of(j);
 	bool failed = trace_meta(j->trace)->outcome.kind != PLAIT_OUTCOME_PASS;
 
-	if (j->c.loaded.unsupported || a->status == ORDER_UNKNOWN)
+	if (j->q.loaded.unsupported || a->status == ORDER_UNKNOWN)
 		return 4;
 	if (a->status == ORDER_UNSAT)
 		return failed != j->pass ? 4 : 0;
@@ -332,7 +332,7 @@ static struct err *solve_main(const struct cmd *cmd, int argc, char **argv, int 
 	if (!err)
 		*status = status_of(&j);
 	order_reference_deinit(&j.published);
-	constraints_close(&j.c);
+	question_close(&j.q);
 	session_close(j.session);
 	trace_close(j.trace);
 	free(j.saved);

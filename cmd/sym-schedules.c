@@ -1,10 +1,10 @@
 /* cmd/sym-schedules.c - print what every schedule of a program leads to, and run it natively. */
 #include "cmd/sym-schedules.h"
 
+#include "base/interrupt.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
-#include "solve/propose.h"
-#include "base/interrupt.h"
+#include "solve/solve.h"
 #include "run/run.h"
 #include "sym/sym.h"
 #include "trace/trace.h"
@@ -34,10 +34,13 @@ static bool agrees(const struct sym_outcome *o, const struct run_result *r)
 static struct err *confirm_end(struct job *j, size_t i)
 {
 	const struct sym_end *e = &j->r.ends.data[i];
-	struct walk_step *w = propose_steps(e);
 	struct run_result run = { 0 };
+	struct carry_schedule schedule;
 	bool followed = false;
-	struct err *err = walk_run(j->session, w, e->turns.len, &run, &followed);
+	struct err *err;
+
+	propose_schedule(e, &schedule);
+	err = propose_carry_out(j->session, &schedule, &run, &followed);
 
 	if (!err) {
 		j->confirmed[i] = agrees(&e->outcome, &run) ? 1 : -1;
@@ -50,7 +53,7 @@ static struct err *confirm_end(struct job *j, size_t i)
 		j->saved = i + 1;
 	}
 	run_result_deinit(&run);
-	free(w);
+	free(schedule.ops);
 	return err;
 }
 

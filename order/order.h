@@ -147,12 +147,12 @@ enum order_status { ORDER_UNKNOWN, ORDER_SAT, ORDER_UNSAT };
 struct order_budget {
 	double seconds; /* 0: no limit */
 	uint64_t seed;
-	bool no_search;	  /* for tests and bench: leave the gated search out */
+	bool no_search;	  /* for tests and bench: leave the forward search out */
 	bool no_learning; /* leave the clause learner out */
 };
 
 struct order_stats {
-	uint64_t nodes, dead_ends;			       /* gated search */
+	uint64_t nodes, dead_ends;			       /* forward search */
 	uint64_t decisions, conflicts, rounds, atoms, clauses; /* clause learning */
 	uint64_t unique_reads, reads, edges, passes;	       /* saturation */
 	double seconds;

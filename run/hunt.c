@@ -187,11 +187,18 @@ static struct err *take_in(struct hunt *h, struct slot *slot)
 
 /* ---- the other engine ---- */
 
+void proposals_deinit(struct proposals *p)
+{
+	for (size_t i = 0; i < p->failing.len; i++)
+		free(p->failing.data[i].ops);
+	vec_deinit(&p->failing);
+	memset(p, 0, sizeof(*p));
+}
+
 static struct err *try_proposal(struct hunt *h, const struct proposal *p)
 {
 	struct run_result r = { 0 };
-	bool followed;
-	struct err *err = walk_run(h->session, p->steps, p->n, &r, &followed);
+	struct err *err = h->o->proposer->carry_out(h->session, p, &r);
 
 	h->walks++;
 	if (!err) {

@@ -179,22 +179,11 @@ void uncontrolled_describe(uint32_t uncontrolled, struct strbuf *out);
 struct err *confirm(struct session *s, const struct run_result *expected, unsigned n,
 		    unsigned *same);
 
-/* One operation of a schedule that was not found by running: this thread does its next one. */
-struct walk_step {
-	uint32_t thread;
-	uint32_t site;		   /* of an access; 0: a call ... */
-	uint32_t kind;		   /* ... enum plait_event_kind of it */
-	uint32_t choice, nchoices; /* of a signal: which waiter wakes, of how many */
-};
-/* A native run that does this in this order and then goes on without preemptions. *followed: it did
- * all of it; *ret is that run, or the nearest. */
-struct err *walk_run(struct session *s, const struct walk_step *steps, size_t n,
-		     struct run_result *ret, bool *followed);
-
 /* Another engine, which searches schedules without running them: it proposes, a native run
  * disposes. */
+struct carry_op; /* of the proposer (solve/carry.h) */
 struct proposal {
-	struct walk_step *steps;
+	struct carry_op *ops;
 	size_t n;
 };
 struct proposals {
@@ -208,6 +197,9 @@ struct proposer {
 	 * time. */
 	struct err *(*propose)(void *arg, uint64_t work, double seconds, bool all,
 			       struct proposals *ret);
+	/* A native run that does what was proposed, or the nearest to it. */
+	struct err *(*carry_out)(struct session *s, const struct proposal *p,
+				 struct run_result *ret);
 	void *arg;
 };
 

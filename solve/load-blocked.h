@@ -1,4 +1,4 @@
-/* solve/load-blocked.h - private to order/load*.c: where the threads of a deadlock wait.
+/* solve/load-blocked.h - private to solve/load*.c: where the threads of a deadlock wait.
  *
  * A path recording ends, for a thread that waits for ever, with its last decision. Behind that it
  * may have passed some calls and waits in one of them. Of the possible places we take, for each

@@ -53,7 +53,7 @@ struct loader {
 	const struct trace_outcome *outcome;
 	struct order_build *b;
 	struct expr_terms x;
-	struct order_loaded *out;
+	struct loaded *out;
 	struct load_thread *threads;
 	VEC(struct taken) taken;
 	struct map words; /* address / 8 -> index */
@@ -64,12 +64,12 @@ struct loader {
 	unsigned skip;
 };
 
-void order_loaded_deinit(struct order_loaded *l)
+void loaded_deinit(struct loaded *l)
 {
 	order_built_deinit(&l->built);
 	names_deinit(&l->gaps);
 	free(l->unsupported);
-	*l = (struct order_loaded){ 0 };
+	*l = (struct loaded){ 0 };
 }
 
 static bool fails_in_a_thread(const struct trace_outcome *o)
@@ -126,6 +126,50 @@ static bool is_step(uint32_t event, uint32_t thread)
 	return plait_is_step(event) && !(event == PLAIT_EV_START && thread == 0);
 }
 
+/* The order engine's word for an event. A range is announced as a step of its own, which nobody
+ * notices; its words follow. */
+static enum order_step_kind step_kind(uint32_t event)
+{
+	static const uint8_t kinds[PLAIT_EV_COUNT] = {
+		[PLAIT_EV_READ] = ORDER_STEP_READ,
+		[PLAIT_EV_WRITE] = ORDER_STEP_WRITE,
+		[PLAIT_EV_ATOMIC_READ] = ORDER_STEP_READ,
+		[PLAIT_EV_ATOMIC_WRITE] = ORDER_STEP_WRITE,
+		[PLAIT_EV_ATOMIC_RMW] = ORDER_STEP_RMW,
+		[PLAIT_EV_LOCK] = ORDER_STEP_LOCK,
+		[PLAIT_EV_TRYLOCK] = ORDER_STEP_LOCK,
+		[PLAIT_EV_UNLOCK] = ORDER_STEP_UNLOCK,
+		[PLAIT_EV_RDLOCK] = ORDER_STEP_RDLOCK,
+		[PLAIT_EV_TRYRDLOCK] = ORDER_STEP_RDLOCK,
+		[PLAIT_EV_WRLOCK] = ORDER_STEP_WRLOCK,
+		[PLAIT_EV_TRYWRLOCK] = ORDER_STEP_WRLOCK,
+		[PLAIT_EV_RWUNLOCK] = ORDER_STEP_RWUNLOCK,
+		[PLAIT_EV_WAIT] = ORDER_STEP_WAIT,
+		[PLAIT_EV_WOKEN] = ORDER_STEP_WOKEN,
+		[PLAIT_EV_SIGNAL] = ORDER_STEP_SIGNAL,
+		[PLAIT_EV_BROADCAST] = ORDER_STEP_BROADCAST,
+		[PLAIT_EV_SEM_INIT] = ORDER_STEP_SEM_INIT,
+		[PLAIT_EV_SEM_WAIT] = ORDER_STEP_SEM_WAIT,
+		[PLAIT_EV_SEM_TRYWAIT] = ORDER_STEP_SEM_WAIT,
+		[PLAIT_EV_SEM_POST] = ORDER_STEP_SEM_POST,
+		[PLAIT_EV_BARRIER_WAIT] = ORDER_STEP_BARRIER_ENTER,
+		[PLAIT_EV_BARRIER_LEAVE] = ORDER_STEP_BARRIER_LEAVE,
+		[PLAIT_EV_ONCE_BEGIN] = ORDER_STEP_ONCE_BEGIN,
+		[PLAIT_EV_ONCE_END] = ORDER_STEP_ONCE_END,
+		[PLAIT_EV_ONCE_PASS] = ORDER_STEP_ONCE_PASS,
+		[PLAIT_EV_FORK] = ORDER_STEP_FORK,
+		[PLAIT_EV_START] = ORDER_STEP_START,
+		[PLAIT_EV_EXIT] = ORDER_STEP_EXIT,
+		[PLAIT_EV_JOIN] = ORDER_STEP_JOIN,
+		[PLAIT_EV_FUTEX_WAIT] = ORDER_STEP_INEXPRESSIBLE,
+		[PLAIT_EV_FUTEX_WAKE] = ORDER_STEP_INEXPRESSIBLE,
+		[PLAIT_EV_CANCEL] = ORDER_STEP_INEXPRESSIBLE,
+	};
+
+	assert(event < PLAIT_EV_COUNT);
+	return (enum order_step_kind)kinds[event];
+}
+
 static term_id put(struct loader *l, uint32_t thread, bool counts, const struct order_step *o)
 {
 	return counts ? order_build_step(l->b, thread, o) : order_build_more(l->b, thread, o);
@@ -176,7 +220,7 @@ static void bind(struct loader *l, const struct sym_step *s, term_id read)
 static void access_step(struct loader *l, const struct sym_step *s)
 {
 	unsigned bits = (s->w + 7u) & ~7u;
-	struct order_step o = { .kind = s->event,
+	struct order_step o = { .kind = step_kind(s->event),
 				.site = s->site,
 				.address = s->address,
 				.bits = bits,
@@ -199,7 +243,7 @@ static void access_step(struct loader *l, const struct sym_step *s)
 
 static void sync_step(struct loader *l, const struct sym_step *s)
 {
-	struct order_step o = { .kind = s->event,
+	struct order_step o = { .kind = step_kind(s->event),
 				.site = s->site,
 				.address = s->address,
 				.mutex = s->address2,
@@ -231,7 +275,7 @@ static void on_step(void *arg, const struct sym_step *s)
 	if (t->crashed || s->kind == SYM_STEP_END || s->kind == SYM_STEP_INPUT)
 		return;
 	if (!t->seen && s->thread)
-		order_build_step(l->b, s->thread, &(struct order_step){ .kind = PLAIT_EV_START });
+		order_build_step(l->b, s->thread, &(struct order_step){ .kind = ORDER_STEP_START });
 	t->seen = true;
 	if (is_crash(l, s)) {
 		t->crashed = true;
@@ -249,7 +293,8 @@ static void on_step(void *arg, const struct sym_step *s)
 	}
 	case SYM_STEP_RANGE:
 		remember(l, s, s->address, s->n);
-		put(l, s->thread, true, &(struct order_step){ .kind = s->event, .site = s->site });
+		put(l, s->thread, true,
+		    &(struct order_step){ .kind = step_kind(s->event), .site = s->site });
 		break;
 	case SYM_STEP_READ:
 	case SYM_STEP_WRITE:
@@ -352,7 +397,7 @@ static void end_threads(struct loader *l, const struct sym_follow_result *r)
 			   (!waits || trace_meta(l->trace)->threads[e->thread].ended);
 		if (t->ended && e->thread)
 			order_build_step(l->b, e->thread,
-					 &(struct order_step){ .kind = PLAIT_EV_EXIT });
+					 &(struct order_step){ .kind = ORDER_STEP_EXIT });
 	}
 	if (waits)
 		l->out->stuck =
@@ -421,8 +466,7 @@ static struct err *finish(struct loader *l, const struct sym_follow_result *r)
 	return NULL;
 }
 
-struct err *order_load(struct trace *t, const struct order_load_options *options,
-		       struct order_loaded *ret)
+struct err *load_recording(struct trace *t, const struct load_options *options, struct loaded *ret)
 {
 	struct sym_follow_options follow = { .max_seconds = options->seconds };
 	struct sym_follow_result result = { 0 };
@@ -432,7 +476,7 @@ struct err *order_load(struct trace *t, const struct order_load_options *options
 	};
 	struct err *err;
 
-	*ret = (struct order_loaded){ .failing = ORDER_NONE };
+	*ret = (struct loaded){ .failing = ORDER_NONE };
 	l.b = order_build_new();
 	l.x.ts = order_build_terms(l.b);
 	l.threads = xcalloc(meta->nthreads + 1, sizeof(*l.threads));
@@ -452,6 +496,6 @@ struct err *order_load(struct trace *t, const struct order_load_options *options
 	order_build_free(l.b);
 	sym_follow_result_deinit(&result);
 	if (err)
-		order_loaded_deinit(ret);
+		loaded_deinit(ret);
 	return err;
 }

@@ -1,5 +1,6 @@
-/* solve/propose.c - let the symbolic machine search a hunt's target (sym/explore/schedules.c). The two
- * engines know nothing of each other; this is where they meet. */
+/* solve/propose.c - let the symbolic machine search a hunt's target (sym/explore/schedules.c) and
+ * run natively what it finds. The two engines know nothing of each other; this is where they meet.
+ */
 #include "solve/propose.h"
 
 #include "base/err.h"
@@ -14,20 +15,34 @@
 
 #define MAX_STATES 12000000ull /* what fits into half a gigabyte */
 
-struct walk_step *propose_steps(const struct sym_end *e)
+void propose_schedule(const struct sym_end *e, struct carry_schedule *ret)
 {
-	struct walk_step *w = xcalloc(e->turns.len + 1, sizeof(*w));
-
+	*ret = (struct carry_schedule){ .ops = xcalloc(e->turns.len + 1, sizeof(*ret->ops)),
+					.n = e->turns.len,
+					.skips_alone = true };
 	for (size_t i = 0; i < e->turns.len; i++) {
 		const struct sym_turn *t = &e->turns.data[i];
 
-		w[i] = (struct walk_step){ .thread = t->thread,
-					   .site = t->site,
-					   .kind = t->kind,
-					   .choice = t->choice,
-					   .nchoices = t->nchoices };
+		ret->ops[i] = (struct carry_op){ .thread = t->thread,
+						 .site = t->site ? t->site : PLAIT_ANY,
+						 .kind = t->site ? PLAIT_EV_NONE : t->kind,
+						 .expires = t->timed_out,
+						 .choice = t->choice,
+						 .nchoices = t->nchoices };
 	}
-	return w;
+}
+
+struct err *propose_carry_out(struct session *session, const struct carry_schedule *schedule,
+			      struct run_result *ret, bool *followed)
+{
+	static const struct carry_end freely = { PLAIT_ANY, PLAIT_STRATEGY_FOLLOW, 0 };
+	struct carried c;
+	struct err *err = carry_out(session, schedule, &freely, &c);
+
+	*ret = c.run;
+	*followed = c.followed && !c.run.diverged;
+	free(c.clock);
+	return err;
 }
 
 #ifndef NO_SYM
@@ -45,6 +60,24 @@ static bool is_failure(const struct sym_proposer *p, const struct sym_outcome *o
 {
 	return sym_kind_is_error(o->kind) ||
 	       (p->target->fail_on_exit && o->kind == SYM_EXIT && o->code);
+}
+
+static void add_proposal(const struct sym_end *e, struct proposals *ret)
+{
+	struct carry_schedule schedule;
+
+	propose_schedule(e, &schedule);
+	vec_push(&ret->failing, ((struct proposal){ schedule.ops, schedule.n }));
+}
+
+/* How a hunt runs what was proposed. */
+static struct err *run_proposal(struct session *session, const struct proposal *p,
+				struct run_result *ret)
+{
+	struct carry_schedule schedule = { .ops = p->ops, .n = p->n, .skips_alone = true };
+	bool followed;
+
+	return propose_carry_out(session, &schedule, ret, &followed);
 }
 
 static struct err *search(struct sym_proposer *p, uint64_t work, double seconds, bool all,
@@ -69,8 +102,7 @@ static struct err *search(struct sym_proposer *p, uint64_t work, double seconds,
 		err = sym_schedules(p->program, &c, &r);
 	for (size_t i = 0; !err && i < r.ends.len; i++)
 		if (is_failure(p, &r.ends.data[i].outcome))
-			vec_push(&ret->failing, ((struct proposal){ propose_steps(&r.ends.data[i]),
-								    r.ends.data[i].turns.len }));
+			add_proposal(&r.ends.data[i], ret);
 	ret->complete = r.complete && !r.notes.len; /* a note says what was left out */
 	ret->states = r.states;
 	sym_schedules_deinit(&r);
@@ -116,7 +148,7 @@ static int answer(int fd, struct err *err, const struct proposals *p)
 		const struct proposal *f = &p->failing.data[i];
 
 		put(fd, &f->n, sizeof(f->n));
-		put(fd, f->steps, f->n * sizeof(*f->steps));
+		put(fd, f->ops, f->n * sizeof(*f->ops));
 	}
 	return 0;
 }
@@ -132,9 +164,9 @@ static bool listen_to(int fd, struct proposals *ret)
 
 		if (!get(fd, &f.n, sizeof(f.n)))
 			return false;
-		f.steps = xcalloc(f.n + 1, sizeof(*f.steps));
+		f.ops = xcalloc(f.n + 1, sizeof(*f.ops));
 		vec_push(&ret->failing, f);
-		if (!get(fd, f.steps, f.n * sizeof(*f.steps)))
+		if (!get(fd, f.ops, f.n * sizeof(*f.ops)))
 			return false;
 	}
 	ret->states = a.states;
@@ -186,7 +218,7 @@ static struct err *propose(void *arg, uint64_t most, double seconds, bool all,
 
 void proposer_init(struct sym_proposer *p, const struct target *target)
 {
-	*p = (struct sym_proposer){ .proposer = { propose, p },
+	*p = (struct sym_proposer){ .proposer = { propose, run_proposal, p },
 				    .available = true,
 				    .target = target };
 }

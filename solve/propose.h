@@ -2,7 +2,7 @@
 #ifndef SOLVE_PROPOSE_H
 #define SOLVE_PROPOSE_H
 
-#include "run/run.h"
+#include "solve/carry.h"
 
 struct sym_end;
 struct sym_program;
@@ -19,7 +19,11 @@ struct sym_proposer {
 void proposer_init(struct sym_proposer *p, const struct target *target);
 void proposer_deinit(struct sym_proposer *p);
 
-/* A schedule of the machine as one for native runs; the caller's. */
-struct walk_step *propose_steps(const struct sym_end *e);
+/* A schedule of the machine as operations of native threads; ret->ops is the caller's. */
+void propose_schedule(const struct sym_end *e, struct carry_schedule *ret);
+/* A native run that does this, and then goes on without preemptions. *followed: it did all of it;
+ * *ret is that run, or the nearest. */
+struct err *propose_carry_out(struct session *session, const struct carry_schedule *schedule,
+			      struct run_result *ret, bool *followed);
 
 #endif

@@ -1,14 +1,12 @@
 /* solve/realize.h - carry out an order of the order engine in a native run.
  *
- * The engine speaks of the events of its model; the control engine counts steps of native runs. A
- * step the model knows nothing of (a lock inside stdio) would shift everything behind it. So: run,
- * record, see which native step each event was, correct the counts, run again, until the run does
- * what was asked or does not come closer any more. */
+ * The engine speaks of the events of its model; realize says the same in operations of native
+ * threads, and carry.c does them. */
 #ifndef SOLVE_REALIZE_H
 #define SOLVE_REALIZE_H
 
 #include "order/model/build.h"
-#include "run/run.h"
+#include "solve/carry.h"
 
 struct err;
 

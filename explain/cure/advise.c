@@ -1,12 +1,12 @@
-/* explain/cure/advise.c - candidates on trial.
+/* explain/cure/advise.c - cures on trial.
  *
- * Each passing schedule suggests remedies (cure.c). Schedules without any remedy are looked at
- * first: which candidates are broken when it fails and kept when it passes (observe.c)? Those that
+ * Each passing schedule suggests cures (cure.c). Schedules without any cure are looked at
+ * first: which cures are broken when it fails and kept when it passes (observe.c)? Those that
  * tell the two apart about equally well stand in one group, the cheapest first, blocks before
  * orders unless an order tells them apart as well as any block; the best group is tried first. So a
- * remedy that merely keeps the threads from running side by side comes late, however well it works.
+ * cure that merely keeps the threads from running side by side comes late, however well it works.
  *
- * A short trial, long enough for the failure to show without a remedy, weeds out what does not
+ * A short trial, long enough for the failure to show without a cure, weeds out what does not
  * help; what survives it is tried over as many schedules as the user asked for. The first of a
  * group under which nothing fails is the advice, else the one under which the failure is rarest (a
  * program can have several bugs), and a later group is looked at only when the failure is still
@@ -22,7 +22,6 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "explain/show/present.h"
 
 #include <string.h>
 
@@ -46,7 +45,7 @@ enum { WATCHED = 200, WATCHED_STEPS = 4000000 };
 #define STALE_CHECK   0.25 /* ... and what a wait between check and use is worth */
 #define TELLING	      0.5  /* a separation that hardly comes about by chance */
 
-struct candidate {
+struct ranked_cure {
 	struct cure cure;
 	size_t alternate;
 	size_t number; /* as found: decides between equals */
@@ -54,14 +53,14 @@ struct candidate {
 	double separation; /* ... and what else speaks for or against it */
 	unsigned group;	   /* 0: tells failing from passing schedules best */
 };
-struct candidates VEC_FIELDS(struct candidate);
+struct ranked_cures VEC_FIELDS(struct ranked_cure);
 
 struct trials {
 	const struct advise_request *r;
-	struct cure_trial rate; /* without a remedy, a short trial */
+	struct cure_trial rate; /* without a cure, a short trial */
 	struct cure_trial full; /* ... a long one */
 	double end;		/* no new trial after this */
-	struct candidates all;
+	struct ranked_cures all;
 	unsigned rejected;
 	struct advice *best;
 };
@@ -71,7 +70,7 @@ static double share(uint64_t part, const struct cure_trial *t)
 	return t->runs ? (double)part / (double)t->runs : 0;
 }
 
-/* Other failures are other bugs' business unless the remedy brings them about (it only moves the
+/* Other failures are other bugs' business unless the cure brings them about (it only moves the
  * crash). Runs that no longer end in this failure have a chance to meet the others. */
 static bool moves_the_crash(const struct cure_trial *with, const struct cure_trial *without)
 {
@@ -110,7 +109,7 @@ static struct err *weed_out(struct trials *t, const struct cure *c, bool *ret)
 	return err;
 }
 
-/* With several bugs of one symptom nothing cures all. What a remedy cannot be blamed for are the
+/* With several bugs of one symptom nothing cures all. What a cure cannot be blamed for are the
  * schedules that fail although they keep to it. */
 static bool good_enough(const struct trials *t)
 {
@@ -125,7 +124,7 @@ static bool good_enough(const struct trials *t)
 	       !moves_the_crash(after, &t->full);
 }
 
-static void take(struct trials *t, const struct candidate *c, const struct cure_trial *trial)
+static void take(struct trials *t, const struct ranked_cure *c, const struct cure_trial *trial)
 {
 	bool perfect = !trial->failed && !trial->other;
 
@@ -142,7 +141,7 @@ static void take(struct trials *t, const struct candidate *c, const struct cure_
 				    .seen = c->seen };
 }
 
-static void log_trial(const struct candidate *cand, const struct cure_trial *trial)
+static void log_trial(const struct ranked_cure *cand, const struct cure_trial *trial)
 {
 	const struct cure *c = &cand->cure;
 
@@ -161,7 +160,7 @@ static void log_trial(const struct candidate *cand, const struct cure_trial *tri
 }
 
 /* Is it the advice? */
-static struct err *try_one(struct trials *t, const struct candidate *c, bool *ret)
+static struct err *try_one(struct trials *t, const struct ranked_cure *c, bool *ret)
 {
 	const struct advise_request *r = t->r;
 	struct trial_limits limits = { r->runs, UINT64_MAX, SECONDS_FULL, r->seed + 1 };
@@ -181,10 +180,10 @@ static struct err *try_one(struct trials *t, const struct candidate *c, bool *re
 	return NULL;
 }
 
-/* ---- candidates ---- */
+/* ---- cures ---- */
 
 /* Several passing schedules may suggest the same. */
-static bool is_known(const struct candidates *all, const struct cure *c)
+static bool is_known(const struct ranked_cures *all, const struct cure *c)
 {
 	for (size_t i = 0; i < all->len; i++) {
 		const struct cure *o = &all->data[i].cure;
@@ -197,15 +196,15 @@ static bool is_known(const struct candidates *all, const struct cure *c)
 	return false;
 }
 
-static struct err *add_candidates(const struct advise_request *r, size_t at, struct cures *cures,
-				  struct candidates *ret)
+static struct err *add_ranked(const struct advise_request *r, size_t at, struct cures *cures,
+			      struct ranked_cures *ret)
 {
 	struct err *err = NULL;
 
 	for (size_t i = 0; i < cures->len && !err; i++) {
-		struct candidate c = { .alternate = at, .number = ret->len };
+		struct ranked_cure c = { .alternate = at, .number = ret->len };
 
-		err = present_widen(r->trace, &cures->data[i]);
+		err = cure_widen(r->trace, &cures->data[i]);
 		c.cure = cures->data[i];
 		if (!err && !is_known(ret, &c.cure))
 			vec_push(ret, c);
@@ -214,7 +213,7 @@ static struct err *add_candidates(const struct advise_request *r, size_t at, str
 	return err;
 }
 
-static struct err *gather(const struct advise_request *r, size_t at, struct candidates *ret)
+static struct err *gather(const struct advise_request *r, size_t at, struct ranked_cures *ret)
 {
 	const struct alternate *alternate = &r->alternates->data[at];
 	struct projection projection;
@@ -223,13 +222,13 @@ static struct err *gather(const struct advise_request *r, size_t at, struct cand
 
 	projection_make(r->failing, &alternate->passing, r->failed, &projection);
 	cures_find(r->failing, alternate, &projection, r->deadlocked, &cures);
-	err = add_candidates(r, at, &cures, ret);
+	err = add_ranked(r, at, &cures, ret);
 	if (!err && alternate->found && at + 1 == r->alternates->len) {
 		cures_anywhere(r->failing, alternate, &projection, &cures);
-		err = add_candidates(r, at, &cures, ret);
+		err = add_ranked(r, at, &cures, ret);
 		if (!err) {
 			cures_crossing(r->failing, alternate, &projection, &cures);
-			err = add_candidates(r, at, &cures, ret);
+			err = add_ranked(r, at, &cures, ret);
 		}
 	}
 	projection_deinit(&projection);
@@ -243,7 +242,7 @@ static void see(void *context, const struct explain_result *run)
 	if (run->failed && !run->same_failure)
 		return;
 	for (size_t i = 0; i < t->all.len; i++) {
-		struct candidate *c = &t->all.data[i];
+		struct ranked_cure *c = &t->all.data[i];
 		bool broken = cure_observable(&c->cure) &&
 			      cure_broken(&c->cure, t->r->failing, &run->steps, run->failed);
 
@@ -256,7 +255,7 @@ static void see(void *context, const struct explain_result *run)
 
 static int best_first(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct ranked_cure *x = a, *y = b;
 
 	if (x->separation != y->separation)
 		return x->separation > y->separation ? -1 : 1;
@@ -265,7 +264,7 @@ static int best_first(const void *a, const void *b)
 
 static int cheapest_of_group_first(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct ranked_cure *x = a, *y = b;
 
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
@@ -276,7 +275,7 @@ static int cheapest_of_group_first(const void *a, const void *b)
 
 /* Nobody wants all rounds of a loop in one critical section, however well that works; and what is
  * checked before a wait and used after it is a well-known mistake. */
-static double worth(const struct candidate *c)
+static double worth(const struct ranked_cure *c)
 {
 	if (!cure_observable(&c->cure))
 		return 1;
@@ -284,7 +283,7 @@ static double worth(const struct candidate *c)
 	       (c->cure.waits ? STALE_CHECK : 0);
 }
 
-static bool is_telling_order(const struct steps *failing, const struct candidate *c, double best)
+static bool is_telling_order(const struct steps *failing, const struct ranked_cure *c, double best)
 {
 	return c->cure.kind == BUG_ORDER && c->separation >= TELLING &&
 	       c->separation >= best - HARDLY_LESS &&
@@ -296,21 +295,21 @@ static bool is_telling_order(const struct steps *failing, const struct candidate
  * a block of several variables: where a block's beginning matters, the same order passes when the
  * block begins later. Only blocks around one variable that do as well come before it. Waiting for
  * everybody is for tearing things down, not for looking at them. */
-static void prefer_telling_orders(const struct steps *failing, struct candidates *all)
+static void prefer_telling_orders(const struct steps *failing, struct ranked_cures *all)
 {
 	double best = all->len ? all->data[0].separation : 0;
 	uint32_t blocks = 0;
 	bool telling = false;
 
 	for (size_t i = 0; i < all->len; i++) {
-		const struct candidate *c = &all->data[i];
+		const struct ranked_cure *c = &all->data[i];
 
 		telling |= is_telling_order(failing, c, best);
 		if (c->cure.kind == BUG_ATOMICITY && c->separation >= best - HARDLY_LESS)
 			blocks = MAX(blocks, MIN(c->cure.cost, DEAR));
 	}
 	for (size_t i = 0; i < all->len && telling; i++) {
-		struct candidate *c = &all->data[i];
+		struct ranked_cure *c = &all->data[i];
 
 		if (is_telling_order(failing, c, best))
 			c->cure.cost = blocks + 1;
@@ -321,7 +320,7 @@ static void prefer_telling_orders(const struct steps *failing, struct candidates
 	}
 }
 
-static void put_in_order(const struct steps *failing, struct candidates *all)
+static void put_in_order(const struct steps *failing, struct ranked_cures *all)
 {
 	double leader = 0;
 
@@ -330,7 +329,7 @@ static void put_in_order(const struct steps *failing, struct candidates *all)
 	vec_sort(all, best_first);
 	prefer_telling_orders(failing, all);
 	for (size_t i = 0; i < all->len; i++) {
-		struct candidate *c = &all->data[i];
+		struct ranked_cure *c = &all->data[i];
 
 		c->group = i ? all->data[i - 1].group : 0;
 		if (!i || c->separation < leader - ABOUT_EQUAL) {
@@ -340,14 +339,14 @@ static void put_in_order(const struct steps *failing, struct candidates *all)
 	}
 	vec_sort(all, cheapest_of_group_first);
 	for (size_t i = 0; i < all->len; i++)
-		log_debug(2, "candidate %zu: kind %d, steps %u to %u, cost %u, separation %.2f", i,
+		log_debug(2, "cure %zu: kind %d, steps %u to %u, cost %u, separation %.2f", i,
 			  all->data[i].cure.kind, all->data[i].cure.from, all->data[i].cure.to,
 			  all->data[i].cure.cost, all->data[i].separation);
 }
 
 static struct err *try_all(struct trials *t)
 {
-	struct candidate *all = t->all.data;
+	struct ranked_cure *all = t->all.data;
 	struct err *err = NULL;
 	unsigned since_good = 0;
 	bool done = false;
@@ -357,7 +356,7 @@ static struct err *try_all(struct trials *t)
 					    .cure = all[0].cure,
 					    .alternate = all[0].alternate,
 					    .seen = all[0].seen };
-	/* what never fails without a remedy cannot tell a good one from a bad one */
+	/* what never fails without a cure cannot tell a good one from a bad one */
 	for (size_t i = 0; i < t->all.len && !err && !done && t->rate.failed + t->rate.other; i++) {
 		bool good = good_enough(t);
 
@@ -387,7 +386,7 @@ static bool touches(const struct steps *s, const struct cure *c, uint32_t step)
 
 /* Was this block broken before the one that was taken, in every schedule that failed, and about
  * something else? */
-static bool is_earlier(const struct trials *t, const struct candidate *c)
+static bool is_earlier(const struct trials *t, const struct ranked_cure *c)
 {
 	const struct steps *f = t->r->failing;
 	const struct cure *best = &t->best->cure;
@@ -403,7 +402,7 @@ static struct err *look_earlier(struct trials *t)
 {
 	const struct advise_request *r = t->r;
 	struct trial_limits limits = { r->runs, 1, SECONDS_SHORT, r->seed + 1 };
-	struct candidate *cheapest = NULL;
+	struct ranked_cure *cheapest = NULL;
 
 	for (unsigned tried = 0; tried < MAX_EARLIER && clock_seconds() < t->end; tried++) {
 		struct cure_trial trial;
@@ -432,7 +431,7 @@ static struct err *look_earlier(struct trials *t)
 	return NULL;
 }
 
-/* The same schedules that remedies will be tried on, without one. */
+/* The same schedules that cures will be tried on, without one. */
 static struct err *watch_all(struct trials *t)
 {
 	const struct advise_request *r = t->r;

@@ -1,8 +1,8 @@
-/* explain/cure/advise.h - which remedy works, and beside which passing schedule it is best told. */
+/* explain/cure/advise.h - which cure works, and beside which passing schedule it is best told. */
 #ifndef EXPLAIN_CURE_ADVISE_H
 #define EXPLAIN_CURE_ADVISE_H
 
-#include "explain/find/observe.h"
+#include "explain/cure/observe.h"
 
 struct err;
 struct trace;
@@ -19,14 +19,14 @@ struct advise_request {
 };
 
 struct advice {
-	bool found;	  /* there is a candidate */
+	bool found;	  /* there is a cure */
 	size_t alternate; /* the passing schedule it comes from */
 	struct cure cure;
 	bool tested;
-	unsigned rejected; /* candidates under which schedules still fail */
+	unsigned rejected; /* cures under which schedules still fail */
 	struct cure_trial before;
 	struct cure_trial after;
-	struct cure_seen seen; /* without any remedy; failing 0: not looked at */
+	struct cure_seen seen; /* without any cure; failing 0: not looked at */
 	/* A block on other objects that was broken before, in every schedule that failed, and under
 	 * which nothing fails either: what was taken may be its consequence. */
 	struct {
@@ -37,7 +37,7 @@ struct advice {
 	} earlier;
 };
 
-/* Candidates that tell failing schedules from passing ones best come first; the first of them under
+/* Cures that tell failing schedules from passing ones best come first; the first of them under
  * which (nearly) nothing fails is taken. When there is none: the one under which the fewest
  * schedules fail, or the first; `before` says how often the program fails without. */
 struct err *advise(const struct advise_request *request, struct advice *ret);

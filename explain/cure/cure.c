@@ -1,4 +1,4 @@
-/* explain/cure/cure.c - candidate remedies.
+/* explain/cure/cure.c - what might cure it.
  *
  * Decisive orders are pairs (x of thread A, y of thread B), x before y in the failing run: the
  * inverted pair itself, and one for each data flow that differs (the write whose value was read;
@@ -22,9 +22,9 @@
  * Order: y before x, for every thread and each decisive pair; and, for tear-down too early, x only
  * when nobody else can run, if only one thread does x.
  *
- * What a candidate is called is decided by trial (advise.c): the shortest block under which no
+ * What a cure is called is decided by trial (advise.c): the shortest block under which no
  * schedule fails, else the order. */
-#include "explain/find/finder.h"
+#include "explain/cure/finder.h"
 
 #include "unplait/abi.h"
 

@@ -8,19 +8,19 @@
 
 enum { CURE_CONSTRAINTS = 24 };
 
-/* A remedy: constraints by site (any thread, every occurrence), and the steps of the failing run it
+/* A cure: constraints by site (any thread, every occurrence), and the steps of the failing run it
  * is about. */
 struct cure {
 	enum bug_kind kind;
 	uint32_t cost; /* how far-fetched it is: try the cheapest first */
 	struct plait_constraint constraints[CURE_CONSTRAINTS];
-	uint8_t block[CURE_CONSTRAINTS]; /* which constraints are copies of one (present_widen) */
+	uint8_t block[CURE_CONSTRAINTS]; /* which constraints are copies of one (cure_widen) */
 	size_t nconstraints;
 	uint32_t from; /* atomic: the block; order: what must come first; may be of the passing run
 			*/
 	uint32_t to;
-	bool loop;  /* begins and ends at one line: a whole round of a loop (present_widen) */
-	bool waits; /* its thread waits for a signal inside the block */
+	bool loop;	    /* begins and ends at one line: a whole round of a loop (cure_widen) */
+	bool waits;	    /* its thread waits for a signal inside the block */
 	bool to_in_passing; /* `to` is a step of the passing run: the failing one ended before it */
 	uint32_t intruder; /* atomic: the step of another thread inside the block; else STEP_NONE */
 	/* atomic: what that thread does around the intruder must be one block too; from STEP_NONE:
@@ -30,9 +30,11 @@ struct cure {
 	bool crossing; /* broken only when the two blocks meet as they do here (crossings.c) */
 };
 
+struct trace;
+
 struct cures VEC_FIELDS(struct cure);
 
-/* Candidates, in no particular order; the cost says which to try first. */
+/* Cures, in no particular order; the cost says which to try first. */
 void cures_find(const struct steps *failing, const struct alternate *alternate,
 		const struct projection *projection, bool deadlocked, struct cures *ret);
 
@@ -44,6 +46,10 @@ void cures_anywhere(const struct steps *failing, const struct alternate *alterna
 /* ... and wherever two threads used two objects, each the first at one of them. */
 void cures_crossing(const struct steps *failing, const struct alternate *alternate,
 		    const struct projection *projection, struct cures *ret);
+
+/* Inlining makes copies of a source line with sites of their own: let the cure speak of all of
+ * them. Says, too, whether it begins and ends at copies of one line. */
+struct err *cure_widen(struct trace *trace, struct cure *cure);
 
 /* The step that took the innermost lock a waiting thread holds; STEP_NONE. */
 uint32_t cure_held(const struct steps *s, uint32_t waiting);

@@ -1,7 +1,7 @@
-/* explain/cure/trial.c - remedies on trial: the same random schedules without and with them.
+/* explain/cure/trial.c - cures on trial: the same random schedules without and with them.
  *
  * Every other schedule is a neighbour of the failing one: the failure being explained is frequent
- * there however rare it is elsewhere, so a few hundred runs can tell whether a remedy meets it. */
+ * there however rare it is elsewhere, so a few hundred runs can tell whether a cure meets it. */
 #include "explain/cure/cure.h"
 
 #include "base/err.h"

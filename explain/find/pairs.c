@@ -1,4 +1,4 @@
-/* explain/find/pairs.c - candidate event pairs for inversion (000 section 4.1.5, found dynamically).
+/* explain/find/pairs.c - event pairs worth turning round (000 section 4.1.5, found dynamically).
  *
  * Each step is paired with the last steps of other threads that it conflicts with: a read with the
  * write it observed; a write with the previous write and with the reads in between. If both stand

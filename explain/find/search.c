@@ -1,6 +1,6 @@
 /* explain/find/search.c - native runs until one passes.
  *
- * For each candidate pair (pairs.c), nearest to the failure first: follow the failing schedule up
+ * For each such pair (pairs.c), nearest to the failure first: follow the failing schedule up
  * to the pair's first step, forbid that step until the second has run, and keep to the failing
  * order of turns otherwise. A run that passes with the constraint honoured is an alternate; it is
  * run again with recording on, and must pass again.

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "explain/show/presenter.h"
+#include "explain/show/labels.h"
 #include "debug/names.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ enum { EXCERPT_LINES = 3 }; /* on each side */
 
 /* ---- source lines ---- */
 
-static struct err *read_somewhere(const struct presenter *p, const char *path, struct strbuf *ret)
+static struct err *read_somewhere(const struct labels *p, const char *path, struct strbuf *ret)
 {
 	_cleanup_(xfreep) char *in_cwd = NULL, *beside = NULL;
 	struct err *err = file_read(path, ret);
@@ -42,7 +42,7 @@ static struct err *read_somewhere(const struct presenter *p, const char *path, s
 	return err;
 }
 
-static const struct strbuf *source_text(struct presenter *p, const char *path)
+static const struct strbuf *source_text(struct labels *p, const char *path)
 {
 	struct source_file *f;
 	struct err *err;
@@ -67,7 +67,7 @@ static const char *line_start(const char *text, uint32_t n)
 	return text && *text ? text : NULL;
 }
 
-static void add_source(struct presenter *p, struct shown_event *e)
+static void add_source(struct labels *p, struct shown_event *e)
 {
 	const char *text = strbuf_str(source_text(p, e->file));
 	const char *line = line_start(text, e->line), *first, *end;
@@ -87,7 +87,7 @@ static void add_source(struct presenter *p, struct shown_event *e)
 
 /* ---- events ---- */
 
-static const char *value_text(struct presenter *p, const struct step *s)
+static const char *value_text(struct labels *p, const struct step *s)
 {
 	int64_t v = (int64_t)s->value;
 
@@ -109,7 +109,7 @@ static const char *const plain_words[][2] = { { "struct ", "" },
 					      { "_Znwm@", "new@" },
 					      { "_Znam@", "new@" } };
 
-static struct err *object_name(struct presenter *p, const struct step *s, const char **ret)
+static struct err *object_name(struct labels *p, const struct step *s, const char **ret)
 {
 	_cleanup_(strbuf_deinit) struct strbuf name = { 0 };
 	struct event ev = { .thread = s->thread,
@@ -139,7 +139,7 @@ static bool is_anonymous(const char *name)
 }
 
 /* The lock of an allocated object has no name but the one in the call: "q->lock". */
-static const char *name_in_call(struct presenter *p, const char *source)
+static const char *name_in_call(struct labels *p, const char *source)
 {
 	static const char *const calls[] = { "pthread_",    "sem_",	  "mtx_",
 					     "cnd_",	    "lock_guard", "unique_lock",
@@ -158,7 +158,7 @@ static const char *name_in_call(struct presenter *p, const char *source)
 }
 
 /* A destructor unlocks without saying what: by the name it was locked by. */
-static void name_lock(struct presenter *p, uint64_t address, struct shown_event *e)
+static void name_lock(struct labels *p, uint64_t address, struct shown_event *e)
 {
 	const char *name = e->source ? name_in_call(p, e->source) : NULL;
 	uint64_t *known = map_put(&p->lock_names, address, 0);
@@ -173,7 +173,7 @@ enum { MAX_PLACES = 8 };
 
 /* Inlined code may know no more than the allocation; another place that touches the same bytes may
  * know the member. */
-static struct err *name_elsewhere(struct presenter *p, const struct step *s, const char **ret)
+static struct err *name_elsewhere(struct labels *p, const struct step *s, const char **ret)
 {
 	uint32_t tried[MAX_PLACES] = { s->site }, n = 1;
 	uint64_t *known = map_find(&p->names, s->address);
@@ -205,12 +205,12 @@ static struct err *name_elsewhere(struct presenter *p, const struct step *s, con
 	return NULL;
 }
 
-static const char *or_null(struct presenter *p, const char *s)
+static const char *or_null(struct labels *p, const char *s)
 {
 	return s && *s ? arena_strdup(&p->x->arena, s) : NULL;
 }
 
-struct err *presenter_event(struct presenter *p, const struct step *s, struct shown_event *e)
+struct err *labels_event(struct labels *p, const struct step *s, struct shown_event *e)
 {
 	struct code_point at;
 	struct err *err;
@@ -254,7 +254,7 @@ struct side {
 	uint32_t *at; /* [step]: index in out->events, or STEP_NONE */
 };
 
-static struct err *present_side(struct presenter *p, struct side *side)
+static struct err *present_side(struct labels *p, struct side *side)
 {
 	VEC(struct shown_event) events = { 0 };
 	struct err *err = NULL;
@@ -269,7 +269,7 @@ static struct err *present_side(struct presenter *p, struct side *side)
 		e.reordered = side->show[i] & PROJECT_REORDERED;
 		e.only_here = side->show[i] & PROJECT_ONLY_HERE;
 		e.failure = side->show[i] & PROJECT_FAILURE;
-		err = presenter_event(p, &side->steps->data[i], &e);
+		err = labels_event(p, &side->steps->data[i], &e);
 		e.switched = events.len && vec_last(&events)->thread != e.thread;
 		if (events.len && repeats(vec_last(&events), &e)) {
 			vec_last(&events)->repeats++;
@@ -289,7 +289,7 @@ static struct err *present_side(struct presenter *p, struct side *side)
 	return err;
 }
 
-static void present_flows(struct presenter *p, const struct projection *projection,
+static void present_flows(struct labels *p, const struct projection *projection,
 			  const struct side *failing, const struct side *passing)
 {
 	struct explanation *x = p->x;
@@ -336,7 +336,7 @@ static void name_new_threads(struct explanation *x, size_t n)
 	x->nthreads = n;
 }
 
-struct err *presenter_init(struct presenter *p, struct explanation *x, struct trace *trace)
+struct err *labels_init(struct labels *p, struct explanation *x, struct trace *trace)
 {
 	memset(p, 0, sizeof(*p));
 	p->x = x;
@@ -345,7 +345,7 @@ struct err *presenter_init(struct presenter *p, struct explanation *x, struct tr
 	return symbols_open(trace, &p->symbols);
 }
 
-void presenter_deinit(struct presenter *p)
+void labels_deinit(struct labels *p)
 {
 	for (size_t i = 0; i < p->files.len; i++) {
 		free(p->files.data[i].path);
@@ -363,8 +363,8 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 {
 	struct side f = { failing, projection->show_failing, &x->failing, NULL };
 	struct side g = { &alternate->passing, projection->show_passing, &x->passing, NULL };
-	struct presenter p;
-	struct err *err = presenter_init(&p, x, trace);
+	struct labels p;
+	struct err *err = labels_init(&p, x, trace);
 
 	p.others = failing;
 	name_new_threads(x, alternate->passing.nthreads);
@@ -380,131 +380,11 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 	}
 	free(f.at);
 	free(g.at);
-	presenter_deinit(&p);
+	labels_deinit(&p);
 	return err;
 }
 
-/* ---- copies of a line ---- */
-
-struct site_list VEC_FIELDS(uint32_t);
-
-static bool same_line(const struct plait_site *a, const struct plait_site *b)
-{
-	return a->kind == b->kind && a->line == b->line && a->column == b->column &&
-	       a->file == b->file;
-}
-
-static void find_copies(struct symbols *symbols, uint32_t site, struct site_list *ret)
-{
-	uint32_t local;
-	const struct sites *table = symbols_sites(symbols, site, &local);
-
-	if (!table) {
-		vec_push(ret, site);
-		return;
-	}
-	for (uint32_t i = 0; i < table->header.nsites; i++)
-		if (same_line(&table->sites[i], &table->sites[local]))
-			vec_push(ret, site - local + i);
-}
-
-/* Which function the code of a site ended up in, after inlining. */
-static uint32_t host_of(struct symbols *symbols, uint32_t site)
-{
-	uint32_t local;
-	const struct sites *table = symbols_sites(symbols, site, &local);
-
-	return table ? table->sites[local].ir_function : UINT32_MAX;
-}
-
-/* Leave in `list` what has a copy of the other end of the block in its own function. */
-static void keep_paired(struct symbols *symbols, struct site_list *list,
-			const struct site_list *others)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < list->len; i++) {
-		uint32_t host = host_of(symbols, list->data[i]);
-		bool paired = false;
-
-		for (size_t k = 0; k < others->len && !paired; k++)
-			paired = host_of(symbols, others->data[k]) == host;
-		if (paired)
-			list->data[kept++] = list->data[i];
-	}
-	list->len = kept;
-}
-
-/* The nearest copy of the block's last line after its first one, in the same function if that is
- * asked for; else the i-th. */
-static uint32_t end_for(struct symbols *symbols, const struct site_list *to, uint32_t from,
-			size_t i, bool together)
-{
-	uint32_t best = to->data[MIN(i, to->len - 1)], host = host_of(symbols, from);
-	bool fits = !together || host_of(symbols, best) == host;
-
-	for (size_t k = 0; k < to->len; k++) {
-		uint32_t site = to->data[k];
-
-		if (together && host_of(symbols, site) != host)
-			continue;
-		if (!fits || (site >= from && (best < from || site < best)))
-			best = site;
-		fits = true;
-	}
-	return best;
-}
-
-/* Each copy of the block's first line with the nearest later copy of its last. Of a block within
- * one function the copies are, too: a helper's line that is inlined in two places begins no block
- * in the one and ends it in the other. */
-static void widen(struct symbols *symbols, const struct plait_constraint *c, uint8_t block,
-		  struct cure *out)
-{
-	struct site_list from = { 0 }, to = { 0 };
-	bool together = c->kind == PLAIT_CONSTRAINT_ATOMIC &&
-			host_of(symbols, c->a.site_low) == host_of(symbols, c->b.site_low);
-
-	if (c->kind != PLAIT_CONSTRAINT_LATE)
-		find_copies(symbols, c->a.site_low, &from);
-	else
-		vec_push(&from, c->a.site_low);
-	find_copies(symbols, c->b.site_low, &to);
-	for (size_t i = 0; i < from.len && !out->nconstraints; i++)
-		out->loop |= from.data[i] == c->b.site_low;
-	if (together) {
-		keep_paired(symbols, &from, &to);
-		keep_paired(symbols, &to, &from);
-	}
-	for (size_t i = 0; i < MAX(from.len, to.len) && out->nconstraints < CURE_CONSTRAINTS; i++) {
-		struct plait_constraint copy = *c;
-		uint32_t f = from.data[MIN(i, from.len - 1)], best = to.data[MIN(i, to.len - 1)];
-
-		if (from.len > 1)
-			best = end_for(symbols, &to, f, i, together);
-		copy.a.site_low = copy.a.site_high = f;
-		copy.b.site_low = copy.b.site_high = best;
-		out->block[out->nconstraints] = block;
-		out->constraints[out->nconstraints++] = copy;
-	}
-	vec_deinit(&from);
-	vec_deinit(&to);
-}
-
-struct err *present_widen(struct trace *trace, struct cure *cure)
-{
-	struct symbols *symbols = NULL;
-	struct cure wide = *cure;
-	struct err *err = symbols_open(trace, &symbols);
-
-	wide.nconstraints = 0;
-	for (size_t i = 0; i < cure->nconstraints && !err; i++)
-		widen(symbols, &cure->constraints[i], cure->block[i], &wide);
-	symbols_close(symbols);
-	if (!err)
-		*cure = wide;
-	return err;
-}
+/* ---- where it failed ---- */
 
 /* Is it in the C library, or in another that came with the system? */
 static bool in_system_library(const struct trace_meta *m, uint64_t pc)

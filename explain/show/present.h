@@ -20,10 +20,6 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 struct err *present_cure(struct explanation *x, struct trace *trace, const struct steps *failing,
 			 const struct steps *passing, const struct cure *cure);
 
-/* Inlining makes copies of a source line with sites of their own: let the cure speak of all of
- * them. Says, too, whether it begins and ends at copies of one line. */
-struct err *present_widen(struct trace *trace, struct cure *cure);
-
 /* Where the program itself was when it failed, also into x's fields; NULL = not known. */
 const char *present_failure(struct explanation *x, struct trace *trace,
 			    const struct plait_failure *failure);

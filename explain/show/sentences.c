@@ -6,7 +6,7 @@
 #include "explain/show/present.h"
 
 #include "base/err.h"
-#include "explain/show/presenter.h"
+#include "explain/show/labels.h"
 #include "unplait/abi.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 enum { MAX_SECTION = 40, MAX_WAITING = 4 };
 
 struct teller {
-	struct presenter p;
+	struct labels p;
 	const struct steps *f; /* the failing run */
 	const struct steps *g; /* the passing one */
 	const struct cure *c;
@@ -86,7 +86,7 @@ static struct err *tell(struct teller *t, const struct steps *s, uint32_t i, str
 	struct arena *arena = &t->p.x->arena;
 	struct words w = words_of(s->data[i].kind);
 	struct shown_event e = { 0 };
-	struct err *err = presenter_event(&t->p, &s->data[i], &e);
+	struct err *err = labels_event(&t->p, &s->data[i], &e);
 
 	if (err)
 		return err;
@@ -367,7 +367,7 @@ struct err *present_cure(struct explanation *x, struct trace *trace, const struc
 			 const struct steps *passing, const struct cure *cure)
 {
 	struct teller t = { .f = failing, .g = passing, .c = cure };
-	struct err *err = presenter_init(&t.p, x, trace);
+	struct err *err = labels_init(&t.p, x, trace);
 
 	t.p.others = failing;
 	x->kind = cure->kind;
@@ -386,6 +386,6 @@ struct err *present_cure(struct explanation *x, struct trace *trace, const struc
 		default:
 			err = tell_order(&t);
 		}
-	presenter_deinit(&t.p);
+	labels_deinit(&t.p);
 	return err;
 }

@@ -133,7 +133,7 @@ static void check_signal(struct learner *l, uint32_t e)
 			break;
 		}
 		if (wants == NONE && l->choices[x].taken == NONE &&
-		    (best == SIZE_MAX || l->graph.pos[x] < l->graph.pos[w->data[best]]))
+		    (best == SIZE_MAX || l->topology.pos[x] < l->topology.pos[w->data[best]]))
 			best = i;
 	}
 	if (best != SIZE_MAX)
@@ -324,7 +324,7 @@ enum sat_final learner_final(void *ctx)
 		return FINAL_CONTINUE;
 	reset(l);
 	for (uint32_t k = 0; k < p->ne; k++) {
-		uint32_t e = l->graph.at[k];
+		uint32_t e = l->topology.at[k];
 		const struct ev *v = &p->ev[e];
 		if (v->opens != NONE)
 			check_open(l, v->opens);

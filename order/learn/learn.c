@@ -225,7 +225,7 @@ static int farthest_first(const void *a, const void *b)
 
 static uint64_t distance(const struct learner *l, uint32_t r, uint32_t w)
 {
-	const uint32_t *pos = l->graph.pos;
+	const uint32_t *pos = l->topology.pos;
 
 	if (w == INITIAL)
 		return pos[r];
@@ -323,11 +323,11 @@ static bool add_order(struct learner *l, uint32_t a, uint32_t b, lit why, struct
 		a = l->p->sections.data[i].close;
 		b = l->p->sections.data[j].open;
 	}
-	if (a != NONE && graph_add(&l->graph, a, b, why))
+	if (a != NONE && topology_add(&l->topology, a, b, why))
 		return true;
 	vec_push(conflict, lit_not(why));
-	for (size_t k = 0; a != NONE && k < l->graph.cycle.len; k++)
-		vec_push(conflict, lit_not(l->graph.cycle.data[k]));
+	for (size_t k = 0; a != NONE && k < l->topology.cycle.len; k++)
+		vec_push(conflict, lit_not(l->topology.cycle.data[k]));
 	return false;
 }
 
@@ -414,14 +414,14 @@ static void push(void *ctx)
 {
 	struct learner *l = ctx;
 
-	vec_push(&l->marks, graph_mark(&l->graph));
+	vec_push(&l->marks, topology_mark(&l->topology));
 }
 
 static void pop(void *ctx, uint32_t level)
 {
 	struct learner *l = ctx;
 
-	graph_undo(&l->graph, l->marks.data[level]);
+	topology_undo(&l->topology, l->marks.data[level]);
 	l->marks.len = level;
 }
 
@@ -436,7 +436,7 @@ static bool choice_open(const struct learner *l, uint32_t x)
 
 static uint64_t match_distance(const struct learner *l, uint32_t wake, uint32_t signal)
 {
-	const uint32_t *pos = l->graph.pos;
+	const uint32_t *pos = l->topology.pos;
 	uint64_t far = l->p->ne;
 
 	if (pos[signal] < pos[wake - 1])
@@ -472,7 +472,7 @@ static lit pick(struct learner *l, uint32_t x)
 static lit phase(const struct learner *l, uint32_t v)
 {
 	const struct atom *t = &l->atoms.data[v];
-	const uint32_t *pos = l->graph.pos;
+	const uint32_t *pos = l->topology.pos;
 	const struct section *s = l->p->sections.data;
 	bool first = t->kind == ATOM_SECTION ? pos[s[t->a].open] < pos[s[t->b].open]
 					     : pos[t->a] < pos[t->b];
@@ -533,10 +533,10 @@ struct learner *learner_new(const struct problem *p, const struct facts *f)
 		l->choices[e].other = LIT_FALSE;
 		l->source[e] = NONE;
 	}
-	graph_init(&l->graph, p->ne, l->thread);
+	topology_init(&l->topology, p->ne, l->thread);
 	for (size_t i = 0; i < p->edges.len; i++) {
-		bool ok = graph_add(&l->graph, p->edges.data[i].from, p->edges.data[i].to,
-				    LABEL_NONE);
+		bool ok = topology_add(&l->topology, p->edges.data[i].from, p->edges.data[i].to,
+				       LABEL_NONE);
 		assert(ok);
 		(void)ok;
 	}
@@ -556,7 +556,7 @@ void learner_free(struct learner *l)
 		vec_deinit(&l->choices[e].rest);
 	}
 	sat_deinit(&l->sat);
-	graph_deinit(&l->graph);
+	topology_deinit(&l->topology);
 	map_deinit(&l->index);
 	map_deinit(&l->done);
 	vec_deinit(&l->atoms);
@@ -583,13 +583,13 @@ void learner_set_witness(struct learner *l, const uint32_t *order)
 	sat_reset(&l->sat);
 	for (uint32_t i = 0; i < l->p->ne; i++)
 		key[order[i]] = i;
-	graph_sort(&l->graph, key); /* facts learned at level 0 may object to parts of it */
+	topology_sort(&l->topology, key); /* facts learned at level 0 may object to parts of it */
 	free(key);
 }
 
 const uint32_t *learner_witness(const struct learner *l)
 {
-	return l->graph.at;
+	return l->topology.at;
 }
 
 enum sat_result learner_solve(struct learner *l, const lit *assumptions, size_t n, double deadline)

@@ -1,13 +1,13 @@
 /* order/learn/learn.h - clause learning over orders: the complete half of the solver. Private to order/.
  *
- * Keeps a total order of all events (the witness, in `graph`) and a set of atoms about it:
+ * Keeps a total order of all events (the witness, in `topology`) and a set of atoms about it:
  * who comes first, what a read observes, what value it sees. Atoms exist only once a lemma has
  * mentioned them. See learn.c for the search, check.c for where lemmas come from,
  * values.c for explanations of values. */
 #ifndef ORDER_LEARN_LEARN_H
 #define ORDER_LEARN_LEARN_H
 
-#include "order/search/graph.h"
+#include "order/search/topology.h"
 #include "order/model/problem.h"
 #include "order/learn/sat.h"
 #include "order/search/saturate.h"
@@ -45,7 +45,7 @@ struct learner {
 	const struct problem *p;
 	const struct facts *f;
 	struct sat sat;
-	struct graph graph;
+	struct topology topology;
 	uint32_t *thread;	/* by event */
 	VEC(struct atom) atoms; /* by variable */
 	struct map index;	/* hash -> variable, chained */
@@ -57,7 +57,7 @@ struct learner {
 	uint8_t *wanted; /* by variable: an order atom to be decided */
 	size_t wanted_cap;
 	double step;
-	VEC(size_t) marks; /* graph marks by level */
+	VEC(size_t) marks; /* topology marks by level */
 	uint32_t *used_by; /* by signal event: variable of the match that uses it, NONE */
 	/* the witness, simulated */
 	uint32_t *source; /* by read: the write it observes, INITIAL */

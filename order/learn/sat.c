@@ -5,7 +5,7 @@
  * theory with all its literals below the current level. */
 #include "order/learn/sat.h"
 
-#include "order/search/gate.h" /* order_now */
+#include "base/log.h"
 
 void sat_init(struct sat *s, struct sat_theory theory)
 {
@@ -563,7 +563,7 @@ enum sat_result sat_solve(struct sat *s, const lit *assumptions, size_t n, doubl
 				reduce(s);
 			continue;
 		}
-		if ((++steps & 63) == 0 && order_now() > deadline)
+		if ((++steps & 63) == 0 && clock_seconds() > deadline)
 			return SAT_UNKNOWN;
 		if (s->conflicts > limit) {
 			limit = s->conflicts + 100 * luby(++s->restarts + 1);

@@ -237,7 +237,7 @@ static uint32_t latest_unknown(const struct learner *l)
 		if (a->kind != SHIFTED)
 			continue;
 		if (best == NONE ||
-		    l->graph.pos[l->p->reader[a->symbol]] > l->graph.pos[l->p->reader[best]])
+		    l->topology.pos[l->p->reader[a->symbol]] > l->topology.pos[l->p->reader[best]])
 			best = a->symbol;
 	}
 	return best;

@@ -16,7 +16,6 @@
 
 #include "base/err.h"
 #include "order/model/build-cells.h"
-#include "unplait/abi.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -130,20 +129,19 @@ uint32_t order_build_thread(struct order_build *b, const char *name)
 	return (uint32_t)b->threads.len - 1;
 }
 
-static bool is_memory(uint32_t kind)
+static bool is_memory(enum order_step_kind kind)
 {
-	return kind >= PLAIT_EV_READ && kind <= PLAIT_EV_ATOMIC_RMW;
+	return kind == ORDER_STEP_READ || kind == ORDER_STEP_WRITE || kind == ORDER_STEP_RMW;
 }
 
-static bool reads(uint32_t kind)
+static bool reads(enum order_step_kind kind)
 {
-	return kind == PLAIT_EV_READ || kind == PLAIT_EV_ATOMIC_READ || kind == PLAIT_EV_ATOMIC_RMW;
+	return kind == ORDER_STEP_READ || kind == ORDER_STEP_RMW;
 }
 
 static bool writes(const struct order_step *s)
 {
-	return s->kind == PLAIT_EV_WRITE || s->kind == PLAIT_EV_ATOMIC_WRITE ||
-	       (s->kind == PLAIT_EV_ATOMIC_RMW && s->value != TERM_NONE);
+	return s->kind == ORDER_STEP_WRITE || (s->kind == ORDER_STEP_RMW && s->value != TERM_NONE);
 }
 
 static term_id placeholder(struct order_build *b, unsigned bits, bool input, uint64_t hint)
@@ -169,7 +167,7 @@ static term_id add(struct order_build *b, uint32_t thread, const struct order_st
 	r.step = t->nsteps ? t->nsteps - 1 : 0;
 	if (is_memory(s->kind)) {
 		assert(s->bits && s->bits % 8 == 0 && s->bits <= 64);
-		if (s->kind == PLAIT_EV_ATOMIC_RMW)
+		if (s->kind == ORDER_STEP_RMW)
 			r.s.value = TERM_NONE; /* order_build_value says */
 		if (reads(s->kind)) {
 			term = placeholder(b, s->bits, false, 0);
@@ -194,7 +192,7 @@ void order_build_value(struct order_build *b, uint32_t thread, term_id value)
 {
 	struct raw *r = vec_last(&b->threads.data[thread].steps);
 
-	assert(r->s.kind == PLAIT_EV_ATOMIC_RMW);
+	assert(r->s.kind == ORDER_STEP_RMW);
 	r->s.value = value;
 }
 
@@ -366,7 +364,7 @@ static struct err *access_event(struct order_build *b, uint32_t thread, const st
 			local_access(b, r, p);
 		}
 	}
-	if (n > 1 && r->s.kind == PLAIT_EV_ATOMIC_RMW && shared)
+	if (n > 1 && r->s.kind == ORDER_STEP_RMW && shared)
 		return err_new(ERR_ENV, "an atomic operation on bytes that are also accessed in "
 					"other widths");
 	if (r->placeholder != ORDER_NONE) {
@@ -399,18 +397,18 @@ static void once_event(struct order_build *b, uint32_t thread, const struct raw 
 	if (*o == ORDER_NONE)
 		*o = new_object(b, ORDER_OBJECT_CELL, r->s.address, 8, 0);
 	e = new_event(b, thread, r,
-		      r->s.kind == PLAIT_EV_ONCE_BEGIN ? ORDER_RMW
-		      : r->s.kind == PLAIT_EV_ONCE_END ? ORDER_WRITE
-						       : ORDER_READ,
+		      r->s.kind == ORDER_STEP_ONCE_BEGIN ? ORDER_RMW
+		      : r->s.kind == ORDER_STEP_ONCE_END ? ORDER_WRITE
+							 : ORDER_READ,
 		      (uint32_t)*o);
-	if (r->s.kind != PLAIT_EV_ONCE_PASS)
+	if (r->s.kind != ORDER_STEP_ONCE_PASS)
 		b->m->events.data[e].value =
-			term_const(ts, 8, r->s.kind == PLAIT_EV_ONCE_BEGIN ? 1 : 2);
-	if (r->s.kind != PLAIT_EV_ONCE_END)
+			term_const(ts, 8, r->s.kind == ORDER_STEP_ONCE_BEGIN ? 1 : 2);
+	if (r->s.kind != ORDER_STEP_ONCE_END)
 		order_condition(
 			b->m,
 			term_binary(ts, TERM_EQ, order_value(b->m, e),
-				    term_const(ts, 8, r->s.kind == PLAIT_EV_ONCE_BEGIN ? 0 : 2)));
+				    term_const(ts, 8, r->s.kind == ORDER_STEP_ONCE_BEGIN ? 0 : 2)));
 }
 
 static void lock_event(struct order_build *b, uint32_t thread, const struct raw *r,
@@ -449,80 +447,80 @@ static struct err *sync_event(struct order_build *b, uint32_t thread, const stru
 	uint32_t e;
 
 	switch (s->kind) {
-	case PLAIT_EV_LOCK:
-	case PLAIT_EV_TRYLOCK:
+	case ORDER_STEP_LOCK:
 		lock_event(b, thread, r, ORDER_OBJECT_MUTEX, ORDER_LOCK, ORDER_LOCK_FAILED);
 		return NULL;
-	case PLAIT_EV_UNLOCK:
+	case ORDER_STEP_UNLOCK:
 		unlock_event(b, thread, r, ORDER_OBJECT_MUTEX, ORDER_UNLOCK);
 		return NULL;
-	case PLAIT_EV_RDLOCK:
-	case PLAIT_EV_TRYRDLOCK:
+	case ORDER_STEP_RDLOCK:
 		lock_event(b, thread, r, ORDER_OBJECT_RWLOCK, ORDER_RDLOCK, ORDER_RDLOCK_FAILED);
 		return NULL;
-	case PLAIT_EV_WRLOCK:
-	case PLAIT_EV_TRYWRLOCK:
+	case ORDER_STEP_WRLOCK:
 		lock_event(b, thread, r, ORDER_OBJECT_RWLOCK, ORDER_WRLOCK, ORDER_WRLOCK_FAILED);
 		return NULL;
-	case PLAIT_EV_RWUNLOCK:
+	case ORDER_STEP_RWUNLOCK:
 		unlock_event(b, thread, r, ORDER_OBJECT_RWLOCK, ORDER_RWUNLOCK);
 		return NULL;
-	case PLAIT_EV_WAIT:
+	case ORDER_STEP_WAIT:
 		wait_event(b, thread, r, ORDER_WAIT);
 		return NULL;
-	case PLAIT_EV_WOKEN:
+	case ORDER_STEP_WOKEN:
 		if (!s->blocked)
 			wait_event(b, thread, r, s->result ? ORDER_WAKE_TIMEOUT : ORDER_WAKE);
 		return NULL;
-	case PLAIT_EV_SIGNAL:
-	case PLAIT_EV_BROADCAST:
-		new_event(b, thread, r, s->kind == PLAIT_EV_SIGNAL ? ORDER_SIGNAL : ORDER_BROADCAST,
+	case ORDER_STEP_SIGNAL:
+	case ORDER_STEP_BROADCAST:
+		new_event(b, thread, r,
+			  s->kind == ORDER_STEP_SIGNAL ? ORDER_SIGNAL : ORDER_BROADCAST,
 			  sync_object(b, ORDER_OBJECT_COND, s->address, 0));
 		return NULL;
-	case PLAIT_EV_SEM_POST:
+	case ORDER_STEP_SEM_POST:
 		unlock_event(b, thread, r, ORDER_OBJECT_SEM, ORDER_SEM_POST);
 		return NULL;
-	case PLAIT_EV_SEM_WAIT:
-	case PLAIT_EV_SEM_TRYWAIT:
+	case ORDER_STEP_SEM_WAIT:
 		e = new_event(b, thread, r,
 			      s->result || s->blocked ? ORDER_SEM_FAILED : ORDER_SEM_WAIT,
 			      sync_object(b, ORDER_OBJECT_SEM, s->address, 0));
 		b->m->events.data[e].aside = s->blocked;
 		return NULL;
-	case PLAIT_EV_BARRIER_WAIT:
-	case PLAIT_EV_BARRIER_LEAVE:
+	case ORDER_STEP_BARRIER_ENTER:
+	case ORDER_STEP_BARRIER_LEAVE:
 		if (!s->blocked)
 			new_event(b, thread, r,
-				  s->kind == PLAIT_EV_BARRIER_WAIT ? ORDER_BARRIER_ENTER
-								   : ORDER_BARRIER_LEAVE,
+				  s->kind == ORDER_STEP_BARRIER_ENTER ? ORDER_BARRIER_ENTER
+								      : ORDER_BARRIER_LEAVE,
 				  sync_object(b, ORDER_OBJECT_BARRIER, s->address, s->other));
 		return NULL;
-	case PLAIT_EV_ONCE_BEGIN:
-	case PLAIT_EV_ONCE_END:
-	case PLAIT_EV_ONCE_PASS:
+	case ORDER_STEP_ONCE_BEGIN:
+	case ORDER_STEP_ONCE_END:
+	case ORDER_STEP_ONCE_PASS:
 		once_event(b, thread, r);
 		return NULL;
-	case PLAIT_EV_FORK:
+	case ORDER_STEP_FORK:
 		new_event(b, thread, r, ORDER_FORK, s->other);
 		return NULL;
-	case PLAIT_EV_JOIN:
+	case ORDER_STEP_JOIN:
 		if (!s->blocked && !s->result)
 			new_event(b, thread, r, ORDER_JOIN, s->other);
 		return NULL;
-	case PLAIT_EV_START:
+	case ORDER_STEP_START:
 		new_event(b, thread, r, ORDER_START, ORDER_NONE);
 		return NULL;
-	case PLAIT_EV_EXIT:
+	case ORDER_STEP_EXIT:
 		new_event(b, thread, r, ORDER_EXIT, ORDER_NONE);
 		return NULL;
-	case PLAIT_EV_FUTEX_WAIT:
-	case PLAIT_EV_FUTEX_WAKE:
-	case PLAIT_EV_CANCEL:
+	case ORDER_STEP_INEXPRESSIBLE:
 		return err_new(ERR_ENV, "futexes and cancellation have no constraints");
-	default: /* nothing that another thread could notice */
+	case ORDER_STEP_LOCAL:
+	case ORDER_STEP_SEM_INIT: /* find_counts has seen it */
+	case ORDER_STEP_READ:
+	case ORDER_STEP_WRITE:
+	case ORDER_STEP_RMW:
 		b->out->local_steps++;
 		return NULL;
 	}
+	BUG("step of kind %d", (int)s->kind);
 }
 
 /* Semaphores and barriers may be used by a thread that is looked at before the one that made them.
@@ -533,9 +531,9 @@ static void find_counts(struct order_build *b)
 		for (size_t i = 0; i < b->threads.data[t].steps.len; i++) {
 			const struct order_step *s = &b->threads.data[t].steps.data[i].s;
 
-			if (s->kind == PLAIT_EV_SEM_INIT)
+			if (s->kind == ORDER_STEP_SEM_INIT)
 				sync_object(b, ORDER_OBJECT_SEM, s->address, s->other);
-			else if (s->kind == PLAIT_EV_BARRIER_WAIT && s->other)
+			else if (s->kind == ORDER_STEP_BARRIER_ENTER && s->other)
 				sync_object(b, ORDER_OBJECT_BARRIER, s->address, s->other);
 		}
 }

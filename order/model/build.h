@@ -1,14 +1,14 @@
 /* order/model/build.h - per-thread symbolic traces, step by step, into an order model.
  *
  * Whoever follows recorded paths tells us what each thread did: thread by thread or all mixed, each
- * thread in its own order. A step is one event of a native run, in the vocabulary of events.def. A
- * read answers with a term for the unknown value; conditions and written values are terms over
+ * thread in its own order. A step is one event of a native run (enum order_step_kind). A read
+ * answers with a term for the unknown value; conditions and written values are terms over
  * those. Places are 64-bit names that mean the same in every thread, consecutive bytes having
  * consecutive names.
  *
  *	struct order_build *b = order_build_new();
  *	uint32_t t = order_build_thread(b, "0");
- *	term_id v = order_build_step(b, t, &(struct order_step){ .kind = PLAIT_EV_READ,
+ *	term_id v = order_build_step(b, t, &(struct order_step){ .kind = ORDER_STEP_READ,
  *	                                                          .address = x, .bits = 32 });
  *	order_build_condition(b, term_binary(order_build_terms(b), TERM_NE, v, zero));
  *	err = order_build_finish(b, &memory, &built);      built.m goes to order_solve
@@ -23,8 +23,38 @@
 
 struct order_build;
 
+/* What a thread did. Calls that can fail say so in `result`. */
+enum order_step_kind {
+	ORDER_STEP_LOCAL, /* nothing that another thread could notice */
+	ORDER_STEP_READ,
+	ORDER_STEP_WRITE,
+	ORDER_STEP_RMW, /* an atomic read-modify-write */
+	ORDER_STEP_LOCK,
+	ORDER_STEP_UNLOCK,
+	ORDER_STEP_RDLOCK,
+	ORDER_STEP_WRLOCK,
+	ORDER_STEP_RWUNLOCK,
+	ORDER_STEP_WAIT,  /* gives the mutex back and waits for the condition variable */
+	ORDER_STEP_WOKEN, /* has the mutex again; result not 0: nobody signalled */
+	ORDER_STEP_SIGNAL,
+	ORDER_STEP_BROADCAST,
+	ORDER_STEP_SEM_INIT,
+	ORDER_STEP_SEM_WAIT,
+	ORDER_STEP_SEM_POST,
+	ORDER_STEP_BARRIER_ENTER,
+	ORDER_STEP_BARRIER_LEAVE,
+	ORDER_STEP_ONCE_BEGIN, /* runs the routine of a pthread_once ... */
+	ORDER_STEP_ONCE_END,
+	ORDER_STEP_ONCE_PASS, /* ... finds that it had been run */
+	ORDER_STEP_FORK,
+	ORDER_STEP_START,
+	ORDER_STEP_EXIT,
+	ORDER_STEP_JOIN,
+	ORDER_STEP_INEXPRESSIBLE, /* no model has this: order_build_finish fails */
+};
+
 struct order_step {
-	uint32_t kind;	  /* enum plait_event_kind */
+	enum order_step_kind kind;
 	uint32_t site;	  /* the caller's, kept as order_event.site */
 	uint64_t address; /* memory, lock, condition variable, semaphore, barrier, once */
 	uint64_t mutex;	  /* wait, woken */

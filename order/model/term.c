@@ -24,11 +24,6 @@ unsigned term_arity(const struct term *t)
 	return arity[t->op];
 }
 
-const char *term_op_name(enum term_op op)
-{
-	return names[op];
-}
-
 uint64_t term_mask(unsigned width)
 {
 	return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;

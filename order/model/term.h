@@ -64,7 +64,6 @@ static inline const struct term *term_get(const struct terms *ts, term_id id)
 }
 
 unsigned term_arity(const struct term *t);
-const char *term_op_name(enum term_op op);
 uint64_t term_mask(unsigned width);
 int64_t term_signed(uint64_t value, unsigned width);
 

@@ -2,7 +2,7 @@
 #ifndef ORDER_SEARCH_ENGINE_H
 #define ORDER_SEARCH_ENGINE_H
 
-#include "order/search/gate.h"
+#include "order/search/forward.h"
 #include "order/learn/learn.h"
 
 struct engine {
@@ -10,7 +10,7 @@ struct engine {
 	enum order_want want;
 	struct problem p;
 	struct facts f;
-	struct gate *gate;
+	struct forward *forward;
 	struct learner *learner;
 	const uint32_t *found; /* after SAT: borrowed, our event numbers */
 	const char *how;

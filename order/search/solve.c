@@ -1,9 +1,10 @@
 /* order/search/solve.c - the portfolio: saturate, then search and learn in turns.
  *
- * The gated search finds most solutions quickly and proves nothing; the clause learner is complete
+ * The forward search finds most solutions quickly and proves nothing; the clause learner is complete
  * and slow to start. They alternate in slices that double; each slice of the learner starts from
  * the best order the search has. Whoever finishes first wins. */
 #include "order/search/engine.h"
+#include "base/log.h"
 
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -32,14 +33,14 @@ struct err *engine_init(struct engine *e, const struct order_model *m, enum orde
 		facts_init(&e->f, &e->p);
 	}
 	if (!e->f.impossible)
-		e->gate = gate_new(&e->p, &e->f, seed);
+		e->forward = forward_new(&e->p, &e->f, seed);
 	return NULL;
 }
 
 void engine_deinit(struct engine *e)
 {
 	learner_free(e->learner);
-	gate_free(e->gate);
+	forward_free(e->forward);
 	facts_deinit(&e->f);
 	problem_deinit(&e->p);
 }
@@ -76,16 +77,16 @@ enum order_status engine_solve(struct engine *e, const struct order_budget *budg
 		e->how = "saturation";
 		return ORDER_UNSAT;
 	}
-	for (double now = order_now(); now < deadline; now = order_now(), slice *= 2) {
-		if (!budget->no_search && gate_search(e->gate, MIN(now + slice, deadline))) {
-			e->found = gate_order(e->gate);
+	for (double now = clock_seconds(); now < deadline; now = clock_seconds(), slice *= 2) {
+		if (!budget->no_search && forward_search(e->forward, MIN(now + slice, deadline))) {
+			e->found = forward_order(e->forward);
 			e->how = "search";
 			return ORDER_SAT;
 		}
 		if (budget->no_learning)
 			continue;
-		learner_set_witness(learner(e), gate_order(e->gate));
-		now = order_now();
+		learner_set_witness(learner(e), forward_order(e->forward));
+		now = clock_seconds();
 		enum order_status s = engine_assume(e, NULL, 0, MIN(now + slice, deadline));
 		if (s != ORDER_UNKNOWN)
 			return s;
@@ -100,9 +101,9 @@ void engine_stats(const struct engine *e, struct order_stats *ret)
 	ret->passes = e->f.passes;
 	ret->unique_reads = e->f.unique;
 	ret->reads = e->f.reads;
-	if (e->gate) {
-		ret->nodes = gate_nodes(e->gate);
-		ret->dead_ends = gate_dead_ends(e->gate);
+	if (e->forward) {
+		ret->nodes = forward_nodes(e->forward);
+		ret->dead_ends = forward_dead_ends(e->forward);
 	}
 	if (e->learner) {
 		ret->decisions = e->learner->sat.decisions;
@@ -142,7 +143,7 @@ static struct err *ask_reference(const struct order_model *m, enum order_want wa
 				 struct order_answer *ret)
 {
 	struct order_reference r;
-	struct err *err = order_reference(m, want, MAX(deadline - order_now(), 0.1), false, &r);
+	struct err *err = order_reference(m, want, MAX(deadline - clock_seconds(), 0.1), false, &r);
 
 	if (err)
 		return err;
@@ -162,7 +163,7 @@ static struct err *ask_reference(const struct order_model *m, enum order_want wa
 struct err *order_solve(const struct order_model *m, enum order_want want,
 			const struct order_budget *budget, struct order_answer *ret)
 {
-	double start = order_now(), deadline = budget->seconds ? start + budget->seconds : 1e30;
+	double start = clock_seconds(), deadline = budget->seconds ? start + budget->seconds : 1e30;
 	bool inputs = has_inputs(m);
 	uint64_t *values = NULL;
 	struct engine e;
@@ -193,13 +194,13 @@ struct err *order_solve(const struct order_model *m, enum order_want want,
 		engine_deinit(&e);
 		if (!other) /* the hints break no condition on inputs alone: they were tried */
 			break;
-		if (reference_inputs(m, want, values, MIN(deadline - order_now(), 1e6)) !=
+		if (reference_inputs(m, want, values, MIN(deadline - clock_seconds(), 1e6)) !=
 		    ORDER_SAT)
 			break;
 	}
 	if (!err && inputs && ret->status != ORDER_SAT)
 		err = ask_reference(m, want, deadline, ret);
 	free(values);
-	ret->stats.seconds = order_now() - start;
+	ret->stats.seconds = clock_seconds() - start;
 	return err;
 }

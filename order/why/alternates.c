@@ -8,6 +8,7 @@
  * and before the pair, then only those before it, then none. The learner keeps what it learned from
  * one question to the next. */
 #include "order/model/edges.h"
+#include "base/log.h"
 
 #include "base/err.h"
 #include "order/why/projection.h"
@@ -106,7 +107,7 @@ static enum order_status ask_near(struct flipper *x, const struct lits *assumpti
 static void take_back(struct flipper *x, struct lits *assumptions, const struct lits *given_up,
 		      double limit)
 {
-	for (size_t i = 0; i < given_up->len && order_now() < limit; i++) {
+	for (size_t i = 0; i < given_up->len && clock_seconds() < limit; i++) {
 		vec_push(assumptions, given_up->data[i]);
 		if (ask_near(x, assumptions, limit) != ORDER_SAT)
 			assumptions->len--;
@@ -117,7 +118,7 @@ static enum order_status flip_near(struct flipper *x, lit literal, uint32_t a, u
 {
 	enum order_status r = ORDER_UNKNOWN;
 	struct lits assumptions = { 0 }, given_up = { 0 };
-	double now = order_now(),
+	double now = clock_seconds(),
 	       limit = MIN(x->deadline, now + MAX(0.05, (x->deadline - now) / 8));
 
 	vec_push(&assumptions, lit_not(literal));
@@ -144,7 +145,7 @@ static enum order_status flip(struct flipper *x, lit literal, uint32_t a, uint32
 		return r;
 	for (int how = 0; how < 3 && r != ORDER_SAT; how++) {
 		struct lits assumptions = { 0 };
-		double limit = x->deadline, now = order_now();
+		double limit = x->deadline, now = clock_seconds();
 
 		if (literal >= 0)
 			vec_push(&assumptions, lit_not(literal));
@@ -228,7 +229,7 @@ static void try_edges(struct flipper *x, const struct order_core *core, size_t m
 		uint32_t a = e->p.of_model[edge.before], b = e->p.of_model[edge.after];
 		lit literal = edge_literal(x, a, b);
 
-		if (order_now() > x->deadline) {
+		if (clock_seconds() > x->deadline) {
 			ret->complete = false;
 			return;
 		}
@@ -248,16 +249,16 @@ static void try_edges(struct flipper *x, const struct order_core *core, size_t m
 	}
 }
 
-/* No edge could be flipped in time: let the gated search look for any order near this one. */
+/* No edge could be flipped in time: let the forward search look for any order near this one. */
 static void search_near(struct flipper *x, const struct order_core *core,
 			struct order_alternates *ret)
 {
 	struct engine *e = x->e;
 
-	gate_set_guide(e->gate, x->position);
-	if (!gate_search(e->gate, x->deadline))
+	forward_set_guide(e->forward, x->position);
+	if (!forward_search(e->forward, x->deadline))
 		return;
-	e->found = gate_order(e->gate);
+	e->found = forward_order(e->forward);
 	e->how = "search";
 	uint32_t *position = xcalloc(e->p.ne + 1, sizeof(*position));
 	struct order_edge flipped = { ORDER_NONE, ORDER_NONE };
@@ -277,7 +278,7 @@ struct err *order_alternates(const struct order_model *m, enum order_want want,
 			     struct order_alternates *ret)
 {
 	struct engine e;
-	double start = order_now();
+	double start = clock_seconds();
 	struct err *err;
 
 	*ret = (struct order_alternates){ .complete = true };
@@ -317,7 +318,7 @@ struct err *order_alternates(const struct order_model *m, enum order_want want,
 		free(mine);
 	}
 	engine_stats(&e, &ret->stats);
-	ret->stats.seconds = order_now() - start;
+	ret->stats.seconds = clock_seconds() - start;
 	engine_deinit(&e);
 	return NULL;
 }

@@ -5,6 +5,7 @@
  * out; still impossible, then it was not needed (and perhaps others with it); possible, then it
  * stays. Edges far from the failure are tried first, so that what remains is near it. */
 #include "order/model/edges.h"
+#include "base/log.h"
 
 #include "base/err.h"
 
@@ -144,7 +145,7 @@ struct err *order_core(const struct order_model *m, enum order_want avoid, const
 		       struct order_core *ret)
 {
 	struct engine e;
-	double start = order_now();
+	double start = clock_seconds();
 	struct err *err;
 
 	*ret = (struct order_core){ 0 };
@@ -179,7 +180,7 @@ struct err *order_core(const struct order_model *m, enum order_want avoid, const
 		free(mine);
 	}
 	engine_stats(&e, &ret->stats);
-	ret->stats.seconds = order_now() - start;
+	ret->stats.seconds = clock_seconds() - start;
 	engine_deinit(&e);
 	return NULL;
 }

@@ -5,9 +5,10 @@
  * accepts; repeat while the count drops. The published algorithm asks a solver each time; the
  * referee's linear check answers the same question for a complete order. */
 #include "order/order.h"
+#include "base/log.h"
 
 #include "base/err.h"
-#include "order/search/gate.h"
+#include "order/search/forward.h"
 
 struct reducer {
 	const struct order_model *m;
@@ -53,7 +54,7 @@ static bool exchange(struct reducer *r, size_t a, size_t b, size_t c)
 
 static bool late(const struct reducer *r)
 {
-	return order_now() > r->deadline;
+	return clock_seconds() > r->deadline;
 }
 
 static void forward(struct reducer *r)
@@ -88,7 +89,7 @@ struct err *order_reduce_switches(const struct order_model *m, enum order_want w
 
 	if (len != m->events.len || !order_validate(m, want, order, len, NULL, NULL))
 		return err_new(ERR_ENV, "the order to simplify is not a run with that outcome");
-	r.deadline = seconds ? order_now() + seconds : 1e30;
+	r.deadline = seconds ? clock_seconds() + seconds : 1e30;
 	r.trial = xcalloc(len + 1, sizeof(*r.trial));
 	do {
 		before = order_count_switches(m, order, len);

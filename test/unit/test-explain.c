@@ -2,7 +2,7 @@
 #include "explain/show/cause.h"
 #include "explain/cure/cure.h"
 #include "explain/show/focus.h"
-#include "explain/find/observe.h"
+#include "explain/cure/observe.h"
 #include "explain/find/pairs.h"
 #include "explain/find/projection.h"
 #include "unplait/abi.h"

@@ -3,7 +3,6 @@
 #include "order/model/build.h"
 
 #include "base/err.h"
-#include "unplait/abi.h"
 
 #include <criterion/criterion.h>
 
@@ -100,7 +99,7 @@ static bool step(const struct program *p, struct machine *m, int t, struct watch
 		m->t[t].acc = *x;
 		v = told(w, t,
 			 (struct order_step){
-				 .kind = PLAIT_EV_READ, .address = place(i->var), .bits = 32 });
+				 .kind = ORDER_STEP_READ, .address = place(i->var), .bits = 32 });
 		if (w)
 			w->acc[t] = v;
 		break;
@@ -108,7 +107,7 @@ static bool step(const struct program *p, struct machine *m, int t, struct watch
 		*x = m->t[t].acc + i->k;
 		told(w, t,
 		     (struct order_step){
-			     .kind = PLAIT_EV_WRITE,
+			     .kind = ORDER_STEP_WRITE,
 			     .address = place(i->var),
 			     .bits = 32,
 			     .value = w ? term_binary(order_build_terms(w->b), TERM_ADD, w->acc[t],
@@ -128,9 +127,8 @@ static bool step(const struct program *p, struct machine *m, int t, struct watch
 		m->t[t].acc = *x;
 		*x += i->k;
 		v = told(w, t,
-			 (struct order_step){ .kind = PLAIT_EV_ATOMIC_RMW,
-					      .address = place(i->var),
-					      .bits = 32 });
+			 (struct order_step){
+				 .kind = ORDER_STEP_RMW, .address = place(i->var), .bits = 32 });
 		if (w) {
 			struct terms *ts = order_build_terms(w->b);
 
@@ -147,12 +145,12 @@ static bool step(const struct program *p, struct machine *m, int t, struct watch
 				return false;
 			}
 			m->owner = t;
-			told(w, t, (struct order_step){ .kind = PLAIT_EV_LOCK, .address = 1 });
+			told(w, t, (struct order_step){ .kind = ORDER_STEP_LOCK, .address = 1 });
 			return true;
 		case 1:
 			m->t[t].acc = *x;
 			v = told(w, t,
-				 (struct order_step){ .kind = PLAIT_EV_READ,
+				 (struct order_step){ .kind = ORDER_STEP_READ,
 						      .address = place(i->var),
 						      .bits = 32 });
 			tell_add(w, t, v, i->k);
@@ -161,7 +159,7 @@ static bool step(const struct program *p, struct machine *m, int t, struct watch
 		case 2:
 			*x = m->t[t].acc;
 			told(w, t,
-			     (struct order_step){ .kind = PLAIT_EV_WRITE,
+			     (struct order_step){ .kind = ORDER_STEP_WRITE,
 						  .address = place(i->var),
 						  .bits = 32,
 						  .value = w ? w->acc[t] : TERM_NONE });
@@ -169,7 +167,7 @@ static bool step(const struct program *p, struct machine *m, int t, struct watch
 		default:
 			m->owner = -1;
 			m->t[t].phase = 0;
-			told(w, t, (struct order_step){ .kind = PLAIT_EV_UNLOCK, .address = 1 });
+			told(w, t, (struct order_step){ .kind = ORDER_STEP_UNLOCK, .address = 1 });
 		}
 	}
 	m->t[t].pc++;
@@ -284,19 +282,19 @@ Test(order_build, widths_meet)
 	term_id v;
 
 	order_build_step(b, t0,
-			 &(struct order_step){ .kind = PLAIT_EV_WRITE,
+			 &(struct order_step){ .kind = ORDER_STEP_WRITE,
 					       .address = 64,
 					       .bits = 32,
 					       .value = term_const(ts, 32, 0x11223344) });
 	order_build_step(b, t1,
-			 &(struct order_step){ .kind = PLAIT_EV_WRITE,
+			 &(struct order_step){ .kind = ORDER_STEP_WRITE,
 					       .address = 65,
 					       .bits = 8,
 					       .value = term_const(ts, 8, 0xaa) });
 	v = order_build_step(
 		b, t0,
 		&(struct order_step){
-			.kind = PLAIT_EV_READ, .address = 64, .bits = 32, .held = TERM_NONE });
+			.kind = ORDER_STEP_READ, .address = 64, .bits = 32, .held = TERM_NONE });
 	order_build_failure(b, t0, term_binary(ts, TERM_EQ, v, term_const(ts, 32, 0x1122aa44)));
 	cr_assert_null(order_build_finish(b, NULL, &built));
 	order_build_free(b);

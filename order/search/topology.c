@@ -1,9 +1,9 @@
-/* order/search/graph.c - incremental topological order; see graph.h. */
-#include "order/search/graph.h"
+/* order/search/topology.c - incremental topological order; see graph.h. */
+#include "order/search/topology.h"
 
-void graph_init(struct graph *g, uint32_t n, const uint32_t *thread)
+void topology_init(struct topology *g, uint32_t n, const uint32_t *thread)
 {
-	*g = (struct graph){ .n = n, .thread = thread };
+	*g = (struct topology){ .n = n, .thread = thread };
 	g->out = xcalloc(n + 1, sizeof(*g->out));
 	g->in = xcalloc(n + 1, sizeof(*g->in));
 	g->pos = xcalloc(n + 1, sizeof(*g->pos));
@@ -15,7 +15,7 @@ void graph_init(struct graph *g, uint32_t n, const uint32_t *thread)
 		g->pos[e] = g->at[e] = e;
 }
 
-void graph_deinit(struct graph *g)
+void topology_deinit(struct topology *g)
 {
 	for (uint32_t e = 0; e < g->n; e++) {
 		vec_deinit(&g->out[e]);
@@ -37,20 +37,12 @@ void graph_deinit(struct graph *g)
 	vec_deinit(&g->cycle);
 }
 
-void graph_set_order(struct graph *g, const uint32_t *order)
-{
-	for (uint32_t i = 0; i < g->n; i++) {
-		g->at[i] = order[i];
-		g->pos[order[i]] = i;
-	}
-}
-
-static bool has_next(const struct graph *g, uint32_t e)
+static bool has_next(const struct topology *g, uint32_t e)
 {
 	return e + 1 < g->n && g->thread[e + 1] == g->thread[e];
 }
 
-static bool has_prev(const struct graph *g, uint32_t e)
+static bool has_prev(const struct topology *g, uint32_t e)
 {
 	return e > 0 && g->thread[e - 1] == g->thread[e];
 }
@@ -85,7 +77,7 @@ static uint32_t heap_pop(uint32_t *heap, uint32_t *n, const uint32_t *key)
 	return top;
 }
 
-void graph_sort(struct graph *g, const uint32_t *key)
+void topology_sort(struct topology *g, const uint32_t *key)
 {
 	uint32_t *missing = xcalloc(g->n + 1, sizeof(*missing));
 	uint32_t *heap = xcalloc(g->n + 1, sizeof(*heap)), n = 0, done = 0;
@@ -112,7 +104,7 @@ void graph_sort(struct graph *g, const uint32_t *key)
 
 /* ---- adding an edge ---- */
 
-static bool reach(struct graph *g, uint32_t from, uint32_t to, int label, uint32_t goal)
+static bool reach(struct topology *g, uint32_t from, uint32_t to, int label, uint32_t goal)
 {
 	if (to == goal) {
 		g->from[to] = from;
@@ -133,7 +125,7 @@ static bool reach(struct graph *g, uint32_t from, uint32_t to, int label, uint32
 
 /* Everything after b and not after a. Edges that always hold are followed first, so that a cycle
  * found has few labels. True when a was reached. */
-static bool search_forward(struct graph *g, uint32_t b, uint32_t a)
+static bool search_forward(struct topology *g, uint32_t b, uint32_t a)
 {
 	size_t head = 0;
 
@@ -153,7 +145,7 @@ static bool search_forward(struct graph *g, uint32_t b, uint32_t a)
 	return false;
 }
 
-static void search_backward(struct graph *g, uint32_t a, uint32_t lowest)
+static void search_backward(struct topology *g, uint32_t a, uint32_t lowest)
 {
 	g->backward.len = g->queue.len = 0;
 	g->stamp++;
@@ -180,7 +172,7 @@ static int by_position(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-static void positions(struct graph *g, uint32_t *list, size_t n)
+static void positions(struct topology *g, uint32_t *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		list[i] = g->pos[list[i]];
@@ -188,7 +180,7 @@ static void positions(struct graph *g, uint32_t *list, size_t n)
 }
 
 /* What must come before a takes the first of the places involved, what follows b the rest. */
-static void reorder(struct graph *g)
+static void reorder(struct topology *g)
 {
 	size_t nf = g->forward.len, nb = g->backward.len, i = 0, j = 0, k = 0;
 
@@ -211,7 +203,7 @@ static void reorder(struct graph *g)
 	}
 }
 
-bool graph_add(struct graph *g, uint32_t a, uint32_t b, int label)
+bool topology_add(struct topology *g, uint32_t a, uint32_t b, int label)
 {
 	g->cycle.len = 0;
 	if (a == b)
@@ -226,14 +218,14 @@ bool graph_add(struct graph *g, uint32_t a, uint32_t b, int label)
 		search_backward(g, a, g->pos[b]);
 		reorder(g);
 	}
-	vec_push(&g->out[a], (struct graph_edge){ b, label });
-	vec_push(&g->in[b], (struct graph_edge){ a, label });
+	vec_push(&g->out[a], (struct topology_edge){ b, label });
+	vec_push(&g->in[b], (struct topology_edge){ a, label });
 	vec_push(&g->added, a);
 	vec_push(&g->added, b);
 	return true;
 }
 
-void graph_undo(struct graph *g, size_t mark)
+void topology_undo(struct topology *g, size_t mark)
 {
 	while (g->added.len > mark) {
 		uint32_t b = vec_pop(&g->added), a = vec_pop(&g->added);

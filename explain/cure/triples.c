@@ -1,4 +1,4 @@
-/* explain/find/triples.c - broken blocks anywhere in the failing run.
+/* explain/cure/triples.c - broken blocks anywhere in the failing run.
  *
  * The decisive orders of cure.c lie around the difference to one passing run; that run may pass by
  * luck, or differ elsewhere too. Here every object is looked at: wherever a thread's two accesses
@@ -10,7 +10,7 @@
  *
  * There are many of them, most harmless; which one is the cause is for observe.c to tell. They are
  * dearer than those near the difference. */
-#include "explain/find/finder.h"
+#include "explain/cure/finder.h"
 
 #include "base/map.h"
 #include "base/vec.h"

@@ -1,10 +1,10 @@
-/* order/search/graph.h - a total order of events kept consistent with edges that come and go.
+/* order/search/topology.h - a total order of events kept consistent with edges that come and go.
  *
  * Private to order/. Program order is implicit: event e precedes e + 1 of the same thread. Adding
  * an edge that contradicts the current total order repairs the order (Pearce and Kelly: only events
  * between the two ends move) or finds the cycle. Taking edges away never invalidates the order. */
-#ifndef ORDER_SEARCH_GRAPH_H
-#define ORDER_SEARCH_GRAPH_H
+#ifndef ORDER_SEARCH_TOPOLOGY_H
+#define ORDER_SEARCH_TOPOLOGY_H
 
 #include "base/vec.h"
 
@@ -13,18 +13,18 @@
 
 #define LABEL_NONE (-1) /* an edge that always holds */
 
-struct graph_edge {
+struct topology_edge {
 	uint32_t to;
 	int label;
 };
-struct graph_edges VEC_FIELDS(struct graph_edge);
+struct topology_edges VEC_FIELDS(struct topology_edge);
 
-struct graph {
+struct topology {
 	uint32_t n;
 	const uint32_t *thread; /* by event, borrowed */
-	struct graph_edges *out, *in;
+	struct topology_edges *out, *in;
 	uint32_t *pos, *at;  /* event -> position, position -> event */
-	VEC(uint32_t) added; /* pairs, for graph_undo */
+	VEC(uint32_t) added; /* pairs, for topology_undo */
 	uint32_t *seen, *from, stamp;
 	int *from_label;
 	VEC(uint32_t) forward, backward, slots, queue, queue2;
@@ -32,20 +32,18 @@ struct graph {
 	uint64_t moves;
 };
 
-void graph_init(struct graph *g, uint32_t n, const uint32_t *thread);
-void graph_deinit(struct graph *g);
+void topology_init(struct topology *g, uint32_t n, const uint32_t *thread);
+void topology_deinit(struct topology *g);
 
-/* Replace the total order; it must respect all edges there are. */
-void graph_set_order(struct graph *g, const uint32_t *order);
 /* The topological order nearest to the given keys (smaller first where edges allow). */
-void graph_sort(struct graph *g, const uint32_t *key);
+void topology_sort(struct topology *g, const uint32_t *key);
 
 /* Add a -> b. False: it closes a cycle (g->cycle); nothing was added. */
-bool graph_add(struct graph *g, uint32_t a, uint32_t b, int label);
-static inline size_t graph_mark(const struct graph *g)
+bool topology_add(struct topology *g, uint32_t a, uint32_t b, int label);
+static inline size_t topology_mark(const struct topology *g)
 {
 	return g->added.len;
 }
-void graph_undo(struct graph *g, size_t mark);
+void topology_undo(struct topology *g, size_t mark);
 
 #endif

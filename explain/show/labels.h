@@ -1,6 +1,6 @@
-/* explain/show/presenter.h - private to explain/: names and source lines of one trace. */
-#ifndef EXPLAIN_SHOW_PRESENTER_H
-#define EXPLAIN_SHOW_PRESENTER_H
+/* explain/show/labels.h - private to explain/: names and source lines of one trace. */
+#ifndef EXPLAIN_SHOW_LABELS_H
+#define EXPLAIN_SHOW_LABELS_H
 
 #include "base/map.h"
 #include "base/strbuf.h"
@@ -18,7 +18,7 @@ struct source_file {
 	struct strbuf text;
 };
 
-struct presenter {
+struct labels {
 	struct explanation *x; /* strings go into its arena */
 	struct symbols *symbols;
 	const struct trace_meta *meta;
@@ -28,9 +28,9 @@ struct presenter {
 	struct map names;	    /* address -> name found there, 0 = none */
 };
 
-struct err *presenter_init(struct presenter *p, struct explanation *x, struct trace *trace);
-void presenter_deinit(struct presenter *p);
+struct err *labels_init(struct labels *p, struct explanation *x, struct trace *trace);
+void labels_deinit(struct labels *p);
 /* Place, names, value and source line of a step. */
-struct err *presenter_event(struct presenter *p, const struct step *s, struct shown_event *ret);
+struct err *labels_event(struct labels *p, const struct step *s, struct shown_event *ret);
 
 #endif

@@ -1,6 +1,6 @@
-/* explain/find/observe.h - does a run keep to what a cure would enforce? Nothing is enforced here. */
-#ifndef EXPLAIN_FIND_OBSERVE_H
-#define EXPLAIN_FIND_OBSERVE_H
+/* explain/cure/observe.h - does a run keep to what a cure would enforce? Nothing is enforced here. */
+#ifndef EXPLAIN_CURE_OBSERVE_H
+#define EXPLAIN_CURE_OBSERVE_H
 
 #include "explain/cure/cure.h"
 

@@ -1,6 +1,6 @@
-/* explain/find/finder.h - private to explain/: what those who look for cures share. */
-#ifndef EXPLAIN_FIND_FINDER_H
-#define EXPLAIN_FIND_FINDER_H
+/* explain/cure/finder.h - private to explain/: what those who look for cures share. */
+#ifndef EXPLAIN_CURE_FINDER_H
+#define EXPLAIN_CURE_FINDER_H
 
 #include "explain/cure/cure.h"
 

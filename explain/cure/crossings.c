@@ -1,4 +1,4 @@
-/* explain/find/crossings.c - two variables that belong together, anywhere in the failing run.
+/* explain/cure/crossings.c - two variables that belong together, anywhere in the failing run.
  *
  * Thread A uses P and then Q, thread B uses both nearby; the uses of P went to A first and the uses
  * of Q to B first:
@@ -11,7 +11,7 @@
  * ends: x2, the use of Q by another thread before it, what B does around that, and the nearest use
  * of the same object by A. Most are harmless; observe.c looks for just this pattern in schedules
  * that fail and that pass. The shortest are kept. */
-#include "explain/find/finder.h"
+#include "explain/cure/finder.h"
 
 #include "base/vec.h"
 

@@ -1,4 +1,4 @@
-/* order/search/gate.c - gated search: depth first over blocks that can run now without breaking anything.
+/* order/search/forward.c - forward search: depth first over blocks that can run now without breaking anything.
  *
  * A block is one event, or a whole critical section: most sections of real traces run undisturbed,
  * and where they must not, "fine" blocks stop before accesses that some thread makes without the
@@ -14,7 +14,8 @@
  * step runs out of choices too). States seen dead are remembered by hash. All of this is a
  * heuristic for finding solutions: a search that fails proves nothing. Restarts follow the Luby
  * sequence with growing noise. */
-#include "order/search/gate.h"
+#include "order/search/forward.h"
+#include "base/log.h"
 
 #include "order/search/oracle.h"
 #include "order/search/relevance.h"
@@ -38,7 +39,7 @@ struct stale { /* a cell the block at hand writes: what it held before */
 	uint64_t old;
 };
 
-struct gate {
+struct forward {
 	const struct problem *p;
 	const struct facts *f;
 	struct run run;
@@ -71,15 +72,7 @@ struct gate {
 	enum run_result failed;
 };
 
-double order_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static uint64_t rnd(struct gate *g)
+static uint64_t rnd(struct forward *g)
 {
 	g->random ^= g->random << 13;
 	g->random ^= g->random >> 7;
@@ -90,7 +83,7 @@ static uint64_t rnd(struct gate *g)
 /* ---- what is known before the search ---- */
 
 /* Cells that not every access protects by one lock: there a section may be interrupted. */
-static void find_breaks(struct gate *g)
+static void find_breaks(struct forward *g)
 {
 	const struct problem *p = g->p;
 	uint32_t *lock = xcalloc(p->ncells + 1, sizeof(*lock));
@@ -119,12 +112,12 @@ static void find_breaks(struct gate *g)
 	free(lock);
 }
 
-static uint32_t block_end(const struct gate *g, uint32_t e, bool fine);
-static bool unnoticed(const struct gate *g, uint32_t e, uint32_t end);
+static uint32_t block_end(const struct forward *g, uint32_t e, bool fine);
+static bool unnoticed(const struct forward *g, uint32_t e, uint32_t end);
 
-struct gate *gate_new(const struct problem *p, const struct facts *f, uint64_t seed)
+struct forward *forward_new(const struct problem *p, const struct facts *f, uint64_t seed)
 {
-	struct gate *g = xcalloc(1, sizeof(*g));
+	struct forward *g = xcalloc(1, sizeof(*g));
 
 	g->p = p;
 	g->f = f;
@@ -155,7 +148,7 @@ struct gate *gate_new(const struct problem *p, const struct facts *f, uint64_t s
 	return g;
 }
 
-void gate_free(struct gate *g)
+void forward_free(struct forward *g)
 {
 	if (!g)
 		return;
@@ -179,17 +172,17 @@ void gate_free(struct gate *g)
 	free(g);
 }
 
-void gate_set_guide(struct gate *g, const uint32_t *position)
+void forward_set_guide(struct forward *g, const uint32_t *position)
 {
 	g->guide = position;
 }
 
-uint64_t gate_nodes(const struct gate *g)
+uint64_t forward_nodes(const struct forward *g)
 {
 	return g->nodes;
 }
 
-uint64_t gate_dead_ends(const struct gate *g)
+uint64_t forward_dead_ends(const struct forward *g)
 {
 	return g->dead_ends;
 }
@@ -197,7 +190,7 @@ uint64_t gate_dead_ends(const struct gate *g)
 /* ---- blocks ---- */
 
 /* End (exclusive) of the block that starts with e. */
-static uint32_t block_end(const struct gate *g, uint32_t e, bool fine)
+static uint32_t block_end(const struct forward *g, uint32_t e, bool fine)
 {
 	const struct problem *p = g->p;
 	uint32_t end = e + 1;
@@ -214,7 +207,7 @@ static uint32_t block_end(const struct gate *g, uint32_t e, bool fine)
 }
 
 /* Execute the next block of thread t; on failure nothing has happened. */
-static bool run_block(struct gate *g, uint32_t t, bool fine)
+static bool run_block(struct forward *g, uint32_t t, bool fine)
 {
 	uint32_t e = run_next(&g->run, t), end = block_end(g, e, fine);
 	struct run_mark mark = run_mark(&g->run);
@@ -232,7 +225,7 @@ static bool run_block(struct gate *g, uint32_t t, bool fine)
 }
 
 /* Nobody can tell whether this block ran: no choice needed. */
-static bool unnoticed(const struct gate *g, uint32_t e, uint32_t end)
+static bool unnoticed(const struct forward *g, uint32_t e, uint32_t end)
 {
 	const struct problem *p = g->p;
 
@@ -249,7 +242,7 @@ static bool unnoticed(const struct gate *g, uint32_t e, uint32_t end)
 }
 
 /* How much do the writes since `mark` hurt (or help) what other threads read next? */
-static float damage(struct gate *g, uint32_t t, struct run_mark mark)
+static float damage(struct forward *g, uint32_t t, struct run_mark mark)
 {
 	const struct problem *p = g->p;
 	bool writes = false;
@@ -287,7 +280,7 @@ static float damage(struct gate *g, uint32_t t, struct run_mark mark)
 }
 
 /* A signal that comes too early is lost. Is it wanted now, or soon? */
-static float signal_cost(struct gate *g, uint32_t t, uint32_t cond)
+static float signal_cost(struct forward *g, uint32_t t, uint32_t cond)
 {
 	const struct problem *p = g->p;
 	float soon = 0;
@@ -312,7 +305,7 @@ static float signal_cost(struct gate *g, uint32_t t, uint32_t cond)
 }
 
 /* Has the block since `mark` left a cell in a state that nobody can go on from? */
-static bool doomed(struct gate *g, struct run_mark mark, uint32_t *cell)
+static bool doomed(struct forward *g, struct run_mark mark, uint32_t *cell)
 {
 	for (size_t i = mark.log; i < g->run.log.len; i++) {
 		const struct run_undo *u = &g->run.log.data[i];
@@ -327,7 +320,7 @@ static bool doomed(struct gate *g, struct run_mark mark, uint32_t *cell)
 
 /* ---- choices ---- */
 
-static void insert_choice(struct gate *g, struct step *s, float *score, uint32_t choice, float f)
+static void insert_choice(struct forward *g, struct step *s, float *score, uint32_t choice, float f)
 {
 	uint32_t k = s->nchoices++;
 	uint32_t *c;
@@ -342,12 +335,12 @@ static void insert_choice(struct gate *g, struct step *s, float *score, uint32_t
 	c[k] = choice;
 }
 
-static bool splittable(const struct gate *g, uint32_t e)
+static bool splittable(const struct forward *g, uint32_t e)
 {
 	return block_end(g, e, true) < block_end(g, e, false);
 }
 
-static void collect_choices(struct gate *g, struct step *s)
+static void collect_choices(struct forward *g, struct step *s)
 {
 	const struct problem *p = g->p;
 	float score[2 * p->nt + 2];
@@ -394,7 +387,7 @@ static void collect_choices(struct gate *g, struct step *s)
 }
 
 /* Take the next choice of a step that can run. */
-static bool take(struct gate *g, uint32_t index)
+static bool take(struct forward *g, uint32_t index)
 {
 	struct step *s = &g->steps[index];
 
@@ -411,7 +404,7 @@ static bool take(struct gate *g, uint32_t index)
 
 /* ---- dead ends ---- */
 
-static void blame_step(struct gate *g, uint32_t step)
+static void blame_step(struct forward *g, uint32_t step)
 {
 	if (step >= g->nsteps || g->blamed[step])
 		return;
@@ -419,7 +412,7 @@ static void blame_step(struct gate *g, uint32_t step)
 	vec_push(&g->blame, step);
 }
 
-static void clear_blame(struct gate *g)
+static void clear_blame(struct forward *g)
 {
 	for (size_t i = 0; i < g->blame.len; i++)
 		g->blamed[g->blame.data[i]] = 0;
@@ -427,14 +420,14 @@ static void clear_blame(struct gate *g)
 }
 
 struct blame_symbols {
-	struct gate *g;
+	struct forward *g;
 	uint32_t block; /* first event of the block that failed */
 };
 
 static void blame_symbol(void *ctx, uint32_t symbol)
 {
 	struct blame_symbols *b = ctx;
-	struct gate *g = b->g;
+	struct forward *g = b->g;
 	uint32_t r = g->p->reader[symbol];
 
 	if (r == NONE)
@@ -447,7 +440,7 @@ static void blame_symbol(void *ctx, uint32_t symbol)
 }
 
 /* The last steps that touched a cell, one per thread. */
-static void blame_cell(struct gate *g, uint32_t cell)
+static void blame_cell(struct forward *g, uint32_t cell)
 {
 	const struct problem *p = g->p;
 
@@ -461,7 +454,7 @@ static void blame_cell(struct gate *g, uint32_t cell)
 }
 
 /* Who keeps each thread from running? */
-static void blame_all(struct gate *g, bool heavier)
+static void blame_all(struct forward *g, bool heavier)
 {
 	const struct problem *p = g->p;
 
@@ -506,7 +499,7 @@ static void blame_all(struct gate *g, bool heavier)
 	}
 }
 
-static uint32_t latest_blamed(const struct gate *g)
+static uint32_t latest_blamed(const struct forward *g)
 {
 	uint32_t j = NONE;
 
@@ -517,7 +510,7 @@ static uint32_t latest_blamed(const struct gate *g)
 }
 
 /* Jump back to a step with a choice left. False: none. */
-static bool backjump(struct gate *g, uint64_t limit)
+static bool backjump(struct forward *g, uint64_t limit)
 {
 	for (;;) {
 		uint32_t j = latest_blamed(g);
@@ -557,7 +550,7 @@ static uint64_t luby(uint64_t i)
 	}
 }
 
-static void keep_best(struct gate *g)
+static void keep_best(struct forward *g)
 {
 	if (g->run.order.len <= g->best.len)
 		return;
@@ -567,7 +560,7 @@ static void keep_best(struct gate *g)
 }
 
 /* Run whatever nobody notices. */
-static void drain(struct gate *g)
+static void drain(struct forward *g)
 {
 	g->run.step = g->nsteps ? g->nsteps - 1 : 0;
 	for (bool again = true; again;) {
@@ -582,7 +575,7 @@ static void drain(struct gate *g)
 	}
 }
 
-static bool search_once(struct gate *g, uint64_t limit)
+static bool search_once(struct forward *g, uint64_t limit)
 {
 	run_reset(&g->run);
 	memcpy(g->run.hashed, g->was_blamed, g->p->ncells);
@@ -593,7 +586,8 @@ static bool search_once(struct gate *g, uint64_t limit)
 	while (g->run.order.len < g->p->ne) {
 		struct step *s = &g->steps[g->nsteps];
 
-		if (++g->nodes > limit || ((g->nodes & 255) == 0 && order_now() > g->deadline)) {
+		if (++g->nodes > limit ||
+		    ((g->nodes & 255) == 0 && clock_seconds() > g->deadline)) {
 			keep_best(g);
 			return false;
 		}
@@ -629,7 +623,7 @@ static bool search_once(struct gate *g, uint64_t limit)
 }
 
 /* Every restart has a temper of its own. */
-static void vary(struct gate *g)
+static void vary(struct forward *g)
 {
 	static const float haste[] = { 0, 0, 0.02f, 0, 0.1f };
 
@@ -638,7 +632,7 @@ static void vary(struct gate *g)
 	g->loose = g->restarts % 4 == 3;
 }
 
-bool gate_search(struct gate *g, double deadline)
+bool forward_search(struct forward *g, double deadline)
 {
 	g->deadline = deadline;
 	do {
@@ -649,12 +643,12 @@ bool gate_search(struct gate *g, double deadline)
 		g->restarts++;
 		g->window *= 2;
 		g->split_from = SIZE_MAX;
-	} while (order_now() < deadline);
+	} while (clock_seconds() < deadline);
 	return false;
 }
 
 /* Any thread whose next event can happen at all; 1: conditions may break, 2: locks too. */
-static void force_one(struct gate *g)
+static void force_one(struct forward *g)
 {
 	const struct problem *p = g->p;
 
@@ -672,7 +666,7 @@ static void force_one(struct gate *g)
 	BUG("the order edges form a cycle");
 }
 
-const uint32_t *gate_order(struct gate *g)
+const uint32_t *forward_order(struct forward *g)
 {
 	const struct problem *p = g->p;
 

@@ -1,4 +1,4 @@
-/* explain/find/observe.c - is a remedy about the cause, or does it only keep the threads apart?
+/* explain/cure/observe.c - is a cure about the cause, or does it only keep the threads apart?
  *
  * Many constraints make a failure go away when enforced, simply because under them the threads run
  * one after the other. What the cause is shows without enforcing anything: it is broken in the
@@ -15,7 +15,7 @@
  *
  * "a before b" is broken by a b before the first a. "b late" is broken when another thread comes to
  * a, or uses the object of b, after b. */
-#include "explain/find/observe.h"
+#include "explain/cure/observe.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
