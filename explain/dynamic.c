@@ -422,7 +422,7 @@ static bool find_pair(struct job *j, const struct steps *passing, struct step_pa
 static struct err *adopt_passing(struct job *j, bool *ret)
 {
 	const struct explain_found *found = j->options->found;
-	struct alternate a = { .found = true };
+	struct alternate a = { .found = true, .unreached = STEP_NONE };
 	struct run_request req;
 	struct trace *trace = NULL;
 	struct err *err;
@@ -448,6 +448,25 @@ static struct err *adopt_passing(struct job *j, bool *ret)
 	return NULL;
 }
 
+/* The step of the passing run that the failing one did not live to see stands at its end. */
+static void add_unreached(struct job *j, struct alternate *a)
+{
+	struct step missing;
+
+	if (a->unreached == STEP_NONE)
+		return;
+	missing = a->passing.data[a->unreached];
+	if (missing.thread >= j->steps.nthreads)
+		j->steps.nthreads = missing.thread + 1;
+	missing.address = j->steps.data[a->pair.first].address;
+	a->pair.second = pending_step(j, &missing);
+	if (a->pair.second == STEP_NONE) {
+		a->pair.second = add_pending_step(j, missing);
+		steps_link(&j->steps);
+	}
+	a->pair.about = a->pair.second;
+}
+
 static struct err *find_passing(struct job *j)
 {
 	struct search_budget budget = { j->options->max_pairs, j->options->seconds };
@@ -460,7 +479,10 @@ static struct err *find_passing(struct job *j)
 		explanation_note(j->x,
 				 "the pair that the solver turned round is in neither run as "
 				 "recorded; the passing schedule was searched by native runs");
-	return search_alternate(&j->runner, &j->steps, failed_thread(j), &budget, &j->alternates);
+	err = search_alternate(&j->runner, &j->steps, failed_thread(j), &budget, &j->alternates);
+	for (size_t i = 0; i < j->alternates.len && !err; i++)
+		add_unreached(j, &j->alternates.data[i]);
+	return err;
 }
 
 static struct err *investigate(struct job *j)

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/sweep.h"
 #include "explain/find/load.h"
 #include "trace/trace.h"
@@ -14,6 +15,7 @@ struct err *native_init(struct native *n, struct session *session, const struct 
 	memset(n, 0, sizeof(*n));
 	n->session = session;
 	n->failing = failing;
+	n->begin = clock_seconds();
 	schedule_turns(&failing->schedule, &n->turns);
 	return file_temp_dir_fast(&n->dir);
 }
@@ -28,13 +30,21 @@ void native_deinit(struct native *n)
 	memset(n, 0, sizeof(*n));
 }
 
-/* How many decisions fall before the given step. */
-static size_t prefix_length(const struct schedule *s, uint64_t steps)
+/* How many decisions to follow such that the step with this clock is not decided yet.
+ *
+ * Clocks count from 1 and decisions from 0: the step with clock c runs when c - 1 steps have, and a
+ * switch to its thread is a decision at c - 1, which must not be followed. Which waiter the step
+ * before it wakes is a decision at c - 1 too, and belongs to that step. */
+static size_t prefix_length(const struct schedule *s, uint64_t clock)
 {
 	size_t n = 0;
 
-	while (n < s->decisions.len && s->decisions.data[n].step < steps)
-		n++;
+	for (; n < s->decisions.len; n++) {
+		const struct decision *d = &s->decisions.data[n];
+
+		if (d->step + 1 > clock || (d->step + 1 == clock && d->kind != DECISION_CHOICE))
+			break;
+	}
 	return n;
 }
 
@@ -82,6 +92,25 @@ static void copy_turns(const struct native *n, const struct explain_request *req
 	turns_link(ret);
 }
 
+/* What a run costs on an idle machine, roughly. */
+#define SECONDS_RUN	      0.001
+#define SECONDS_STEP	      2e-7
+#define SECONDS_RECORDED_STEP 2e-6
+#define OVERLOAD	      6 /* beyond that, time counts after all */
+
+static void spend(struct native *n, bool recorded)
+{
+	n->spent += SECONDS_RUN +
+		    (double)n->last.steps * (recorded ? SECONDS_RECORDED_STEP : SECONDS_STEP);
+}
+
+static double spent(void *context)
+{
+	const struct native *n = context;
+
+	return MAX(n->spent, (clock_seconds() - n->begin) / OVERLOAD);
+}
+
 static struct err *run(void *context, const struct explain_request *request,
 		       struct explain_result *ret)
 {
@@ -121,6 +150,7 @@ static struct err *run(void *context, const struct explain_request *request,
 	vec_deinit(&turns);
 	if (err)
 		return err;
+	spend(n, request->record);
 	ret->failed = run_failed(&n->last);
 	ret->same_failure = ret->failed && run_signature(&n->last) == run_signature(n->failing);
 	ret->constraint_dropped = n->last.uncontrolled & PLAIT_UNCONTROLLED_CONSTRAINT;
@@ -129,5 +159,5 @@ static struct err *run(void *context, const struct explain_request *request,
 
 struct explain_runner native_runner(struct native *n)
 {
-	return (struct explain_runner){ .run = run, .context = n };
+	return (struct explain_runner){ .run = run, .spent = spent, .context = n };
 }

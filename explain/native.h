@@ -11,6 +11,7 @@ struct native {
 	struct turns turns;		  /* of `failing`, for FOLLOW */
 	struct run_result last;		  /* of the latest run */
 	char *dir;			  /* for recordings; owned */
+	double spent, begin;		  /* seconds of work; clock_seconds() at the beginning */
 };
 
 /* Runs count as the same failure when their signature is that of `failing`. */

@@ -12,8 +12,8 @@
 struct err;
 
 struct explain_request {
-	/* Follow the failing schedule while fewer than prefix_steps events have run (0: from the
-	 * start freely; UINT64_MAX: to its end), then the strategy. */
+	/* Follow the failing schedule up to the step with this clock, which is not decided any more
+	 * (0: from the start freely; UINT64_MAX: to its end), then the strategy. */
 	uint64_t prefix_steps;
 	uint32_t strategy; /* enum plait_strategy; FOLLOW: the rest of the failing schedule */
 	uint64_t seed;
@@ -33,7 +33,16 @@ struct explain_result {
 struct explain_runner {
 	struct err *(*run)(void *context, const struct explain_request *request,
 			   struct explain_result *ret);
+	/* Seconds that all runs so far take on an idle machine, by their number and their steps.
+	 * Budgets count these, not time: the same plait has the same answer on a busy machine.
+	 * NULL: nothing is counted. */
+	double (*spent)(void *context);
 	void *context;
 };
+
+static inline double explain_spent(const struct explain_runner *r)
+{
+	return r->spent ? r->spent(r->context) : 0;
+}
 
 #endif

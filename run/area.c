@@ -142,6 +142,7 @@ static void read_counters(const struct plait_control *c, struct run_result *r)
 	r->new_pairs = c->new_pairs;
 	r->new_points = c->new_points;
 	r->reads_met = c->reads_met;
+	memcpy(r->constraint_fate, c->constraint_fate, sizeof(r->constraint_fate));
 	r->vectors_dropped = c->vectors_dropped;
 	r->gate = c->gate_used;
 }

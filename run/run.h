@@ -128,6 +128,8 @@ struct run_result {
 	uint64_t steps, points, switches, preemptions, hash;
 	uint32_t nthreads, max_alive, uncontrolled;
 	uint32_t new_pairs, new_points, reads_met, vectors_dropped, gate;
+	uint8_t constraint_fate
+		[PLAIT_MAX_CONSTRAINTS]; /* enum plait_fate, by constraint of the request */
 	struct plait_failure failure;
 	char *text; /* in words: the assertion, who waits for what, why it diverged; owned */
 	struct schedule schedule;	    /* what was decided */

@@ -22,6 +22,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/map.h"
 
 #include <string.h>
 
@@ -35,6 +36,7 @@ enum {
 };
 #define DEAR 100000000u /* more than any block costs */
 enum { WATCHED = 200, WATCHED_STEPS = 4000000 };
+enum { COVERED = 60, MIN_USUAL = 3, USUAL = 8 }; /* usual: in one of eight passing schedules */
 #define SECONDS_SHORT 4.0
 #define SECONDS_FULL  10.0
 #define SECONDS_WATCH 10.0
@@ -55,15 +57,85 @@ struct ranked_cure {
 };
 struct ranked_cures VEC_FIELDS(struct ranked_cure);
 
+/* In how many runs each place was come to. */
+struct coverage {
+	struct map places, last; /* site -> runs; the latest of them, so that each counts once */
+	uint64_t runs;
+};
+
 struct trials {
 	const struct advise_request *r;
 	struct cure_trial rate; /* without a cure, a short trial */
 	struct cure_trial full; /* ... a long one */
 	double end;		/* no new trial after this */
 	struct ranked_cures all;
+	struct coverage usual; /* of schedules that pass without a cure */
 	unsigned rejected;
 	struct advice *best;
 };
+
+/* ---- coverage ---- */
+
+/* A cure that works because part of the program no longer runs is none. Blocks leave both orders
+ * possible, one after the other; an order takes one of them away, and with it what the threads
+ * would have done. So for an order: does what usually happens still happen? */
+
+static void cover(void *context, const struct explain_result *run)
+{
+	struct coverage *c = context;
+
+	c->runs++;
+	for (size_t i = 0; i < run->steps.len; i++) {
+		uint64_t *last, *n;
+
+		if (run->steps.data[i].pending || !run->steps.data[i].site)
+			continue;
+		last = map_put(&c->last, run->steps.data[i].site, 0);
+		if (*last == c->runs)
+			continue;
+		*last = c->runs;
+		n = map_put(&c->places, run->steps.data[i].site, 0);
+		++*n;
+	}
+}
+
+static void coverage_deinit(struct coverage *c)
+{
+	map_deinit(&c->places);
+	map_deinit(&c->last);
+}
+
+/* Is there a place that many schedules come to and none of those with the cure? */
+static bool is_lost(const struct coverage *usual, const struct coverage *with)
+{
+	for (size_t i = 0; i < usual->places.len; i++) {
+		const struct map_entry *e = &usual->places.entries[i];
+
+		if (e->value >= MIN_USUAL && e->value * USUAL >= usual->runs &&
+		    !map_find(&with->places, e->key))
+			return true;
+	}
+	return false;
+}
+
+static struct err *removes_behaviour(struct trials *t, const struct cure *c, bool *ret)
+{
+	struct trial_limits limits = { COVERED, UINT64_MAX, SECONDS_SHORT, t->r->seed + 1 };
+	struct coverage with = { 0 };
+	struct trial_watch watch = { cover, &with, COVERED, WATCHED_STEPS, SECONDS_SHORT };
+	struct cure_trial trial;
+	struct err *err;
+
+	*ret = false;
+	if (c->kind != BUG_ORDER)
+		return NULL;
+	err = cure_try(t->r->runner, c, &limits, &watch, &trial);
+	*ret = !err && is_lost(&t->usual, &with);
+	coverage_deinit(&with);
+	return err;
+}
+
+/* ---- trials ---- */
 
 static double share(uint64_t part, const struct cure_trial *t)
 {
@@ -134,6 +206,7 @@ static void take(struct trials *t, const struct ranked_cure *c, const struct cur
 	     (good_enough(t) && !perfect)))
 		return;
 	*t->best = (struct advice){ .found = true,
+				    .removing = t->best->removing,
 				    .alternate = c->alternate,
 				    .cure = c->cure,
 				    .tested = true,
@@ -165,14 +238,21 @@ static struct err *try_one(struct trials *t, const struct ranked_cure *c, bool *
 	const struct advise_request *r = t->r;
 	struct trial_limits limits = { r->runs, UINT64_MAX, SECONDS_FULL, r->seed + 1 };
 	struct cure_trial trial = { 0 };
-	bool promising = false;
+	bool promising = false, removes = false;
 	struct err *err = weed_out(t, &c->cure, &promising);
 
 	if (!err && promising)
 		err = cure_try(r->runner, &c->cure, &limits, NULL, &trial);
+	if (!err && promising)
+		err = removes_behaviour(t, &c->cure, &removes);
 	if (err)
 		return err;
 	log_trial(c, &trial);
+	if (removes) {
+		log_debug(1, "... but part of the program no longer runs");
+		t->best->removing++;
+		promising = false;
+	}
 	*ret = promising && !trial.failed && !trial.other && !trial.dropped;
 	t->rejected += !*ret;
 	if (promising && helps(&trial, &t->full))
@@ -241,6 +321,8 @@ static void see(void *context, const struct explain_result *run)
 
 	if (run->failed && !run->same_failure)
 		return;
+	if (!run->failed)
+		cover(&t->usual, run);
 	for (size_t i = 0; i < t->all.len; i++) {
 		struct ranked_cure *c = &t->all.data[i];
 		bool broken = cure_observable(&c->cure) &&
@@ -287,7 +369,7 @@ static bool is_telling_order(const struct steps *failing, const struct ranked_cu
 {
 	return c->cure.kind == BUG_ORDER && c->separation >= TELLING &&
 	       c->separation >= best - HARDLY_LESS &&
-	       (c->cure.constraints[0].kind != PLAIT_CONSTRAINT_LATE ||
+	       (c->cure.constraints[0].kind != PLAIT_CONSTRAINT_LATE || c->cure.barrier ||
 		step_writes(&failing->data[c->cure.to]));
 }
 
@@ -361,7 +443,7 @@ static struct err *try_all(struct trials *t)
 		bool good = good_enough(t);
 
 		since_good += good;
-		if (clock_seconds() > t->end || since_good > STILL_TRIED ||
+		if (explain_spent(t->r->runner) > t->end || since_good > STILL_TRIED ||
 		    (i && all[i].group != all[i - 1].group && good))
 			break;
 		if (!(all[i].cure.kind == BUG_ORDER && good))
@@ -404,7 +486,8 @@ static struct err *look_earlier(struct trials *t)
 	struct trial_limits limits = { r->runs, 1, SECONDS_SHORT, r->seed + 1 };
 	struct ranked_cure *cheapest = NULL;
 
-	for (unsigned tried = 0; tried < MAX_EARLIER && clock_seconds() < t->end; tried++) {
+	for (unsigned tried = 0; tried < MAX_EARLIER && explain_spent(t->r->runner) < t->end;
+	     tried++) {
 		struct cure_trial trial;
 		struct err *err;
 
@@ -461,7 +544,7 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 	if (!err && t.all.len && t.rate.failed + t.rate.other)
 		err = watch_all(&t);
 	put_in_order(r->failing, &t.all);
-	t.end = clock_seconds() + SECONDS_ALL;
+	t.end = explain_spent(r->runner) + SECONDS_ALL;
 	if (!err)
 		err = try_all(&t);
 	if (!err && ret->tested && !ret->after.failed && cure_observable(&ret->cure))
@@ -469,5 +552,6 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 	ret->before = t.full.runs ? t.full : t.rate;
 	ret->rejected = t.rejected;
 	vec_deinit(&t.all);
+	coverage_deinit(&t.usual);
 	return err;
 }

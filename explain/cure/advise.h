@@ -24,6 +24,7 @@ struct advice {
 	struct cure cure;
 	bool tested;
 	unsigned rejected; /* cures under which schedules still fail */
+	unsigned removing; /* of them: orders under which part of the program no longer runs */
 	struct cure_trial before;
 	struct cure_trial after;
 	struct cure_seen seen; /* without any cure; failing 0: not looked at */

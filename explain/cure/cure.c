@@ -19,14 +19,15 @@
  * In 2, 3 and 5 w may be a step that the failing run did not live to see; the passing one shows it.
  * Deadlock: the blocks from a lock held to the lock waited for, of every waiting thread, all at
  * once; waiting for a signal: from the last read to the wait.
- * Order: y before x, for every thread and each decisive pair; and, for tear-down too early, x only
- * when nobody else can run, if only one thread does x.
+ * Order: y before x, for every thread and each decisive pair; where all threads run the same code,
+ * all of them at y's place before any at x's (a barrier); and, for tear-down too early, x only
+ * when nobody else can run, if only one thread does x. Each also held at the lock around x.
  *
  * What a cure is called is decided by trial (advise.c): the shortest block under which no
  * schedule fails, else the order. */
 #include "explain/cure/finder.h"
 
-#include "unplait/abi.h"
+#include "unplait/effects.h"
 
 #include <string.h>
 
@@ -135,21 +136,38 @@ static enum bug_kind sections_kind(const struct finder *fd, const struct cure *c
  * what it checked may be stale; if it does, the block begins there, and not before the wait. */
 enum waiting { NO_WAIT, STALE, LOOKS_AGAIN };
 
+/* Was its thread at this place before? */
+static bool was_here(const struct steps *s, const struct step *e, uint32_t before)
+{
+	for (uint32_t k = before; k-- > 0;)
+		if (s->data[k].thread == e->thread && s->data[k].site == e->site)
+			return true;
+	return false;
+}
+
 static enum waiting waits_inside(const struct finder *fd, const struct cure *c)
 {
 	const struct steps *s = c->to_in_passing ? fd->g : fd->f;
 	uint32_t from = c->to_in_passing ? fd->p->twin_of_failing[c->from] : c->from;
 	enum waiting waiting = NO_WAIT;
+	bool woken = false;
 
 	for (uint32_t k = from; from != STEP_NONE && ++k < c->to;) {
 		const struct step *e = &s->data[k];
 
 		if (e->thread != s->data[from].thread)
 			continue;
-		if (e->kind == PLAIT_EV_WOKEN)
+		if (e->kind == PLAIT_EV_WOKEN) {
 			waiting = STALE;
-		else if (waiting == STALE && e->address == s->data[from].address)
+			woken = true;
+			continue;
+		}
+		if (waiting == STALE && e->address == s->data[from].address)
 			waiting = LOOKS_AGAIN;
+		/* the wait is in a loop already, which looks at something else */
+		if (woken && waiting == STALE && step_is_memory(e) && was_here(s, e, k))
+			waiting = NO_WAIT;
+		woken &= !step_is_memory(e);
 	}
 	return waiting;
 }
@@ -288,6 +306,28 @@ static void extend_block(struct finder *fd, uint32_t from, uint32_t x, uint32_t 
 		}
 }
 
+/* Rule 1, as wide as it goes: from the thread's first use of the object since it last took or gave
+ * back a lock. A check at the beginning and a use at the end may have more accesses in between. */
+static void widest_block(struct finder *fd, uint32_t from, uint32_t x, uint32_t y)
+{
+	uint32_t widest = from;
+
+	for (uint32_t k = from, seen = 0; k-- > 0 && seen < NEAR;) {
+		const struct step *e = &fd->f->data[k];
+
+		if (e->thread != fd->f->data[y].thread)
+			continue;
+		seen++;
+		if (step_is_acquire(e) || step_is_release(e))
+			break;
+		if (of_a_kind(e, &fd->f->data[y]) && same_object(e, &fd->f->data[y]) &&
+		    finder_unserializable(e, &fd->f->data[x], &fd->f->data[y]))
+			widest = k;
+	}
+	if (widest != from)
+		finder_add_block(fd, widest, y, false, x, BUG_ATOMICITY);
+}
+
 /* Rules 1 and 4: walk back from x over B's steps, to the first that fits, or the first few. */
 static void block_in_second(struct finder *fd, uint32_t x, uint32_t y, bool same)
 {
@@ -307,8 +347,10 @@ static void block_in_second(struct finder *fd, uint32_t x, uint32_t y, bool same
 			 : used_near(fd->f, e, fd->f->data[x].thread, x, true)) {
 			finder_add_block(fd, k, y, false, x,
 					 same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
-			if (same && step_is_memory(ey))
+			if (same && step_is_memory(ey)) {
 				extend_block(fd, k, x, y);
+				widest_block(fd, k, x, y);
+			}
 			if (same || ++found == MAX_OTHERS)
 				return;
 			other = e->address;
@@ -453,6 +495,19 @@ static void decisive_flows(const struct finder *fd, struct decisive *d)
 	}
 }
 
+/* The failing thread's last step saw what another thread had written, or had given back. */
+static void decisive_failure(const struct finder *fd, struct decisive *d)
+{
+	for (uint32_t i = (uint32_t)fd->f->len; i-- > 0;) {
+		const struct step *e = &fd->f->data[i];
+
+		if (!(fd->p->show_failing[i] & PROJECT_FAILURE) || e->pending || !step_reads(e))
+			continue;
+		add_decisive(d, fd->f, e->source, i);
+		return;
+	}
+}
+
 /* ---- deadlocks ---- */
 
 static void find_deadlock(struct finder *fd)
@@ -532,6 +587,44 @@ static void find_lost_wakeup(struct finder *fd)
 
 /* ---- orders ---- */
 
+static struct plait_constraint order_of(const struct finder *fd, uint32_t first, uint32_t then,
+					uint32_t kind)
+{
+	struct plait_constraint c = { .kind = kind,
+				      .a = by_site(&fd->f->data[first]),
+				      .b = by_site(&fd->f->data[then]) };
+
+	c.a.nth = 1;
+	if (fd->f->data[first].site == fd->f->data[then].site) {
+		/* both do it: only the threads tell them apart */
+		c.a.thread = fd->f->data[first].thread;
+		c.b.thread = fd->f->data[then].thread;
+	}
+	return c;
+}
+
+/* Whoever waits inside a critical section may keep out the one it waits for: it waits before it
+ * takes the lock. STEP_NONE: it holds none. */
+static uint32_t outermost_lock(const struct steps *s, uint32_t i)
+{
+	uint32_t lock = cure_held(s, i), outer = lock;
+
+	for (unsigned n = 0; lock != STEP_NONE && n < 8; n++) {
+		outer = lock;
+		lock = cure_held(s, lock);
+	}
+	return outer != STEP_NONE && s->data[outer].site ? outer : STEP_NONE;
+}
+
+/* Memory is given back where the engine does not stop: hold its thread at the step before. */
+static uint32_t stop_before(const struct steps *s, uint32_t i)
+{
+	for (uint32_t k = i; s->data[i].kind == PLAIT_EV_FREE && k-- > 0;)
+		if (s->data[k].thread == s->data[i].thread && plait_is_point(s->data[k].kind))
+			return s->data[k].site ? k : i;
+	return i;
+}
+
 static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t kind)
 {
 	struct cure c = { .kind = BUG_ORDER,
@@ -542,15 +635,37 @@ static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t
 			  .intruder = STEP_NONE,
 			  .nconstraints = 1 };
 
-	c.constraints[0] = (struct plait_constraint){ .kind = kind,
-						      .a = by_site(&fd->f->data[first]),
-						      .b = by_site(&fd->f->data[then]) };
-	c.constraints[0].a.nth = 1;
-	if (fd->f->data[first].site == fd->f->data[then].site) {
-		/* both do it: only the threads tell them apart */
-		c.constraints[0].a.thread = fd->f->data[first].thread;
-		c.constraints[0].b.thread = fd->f->data[then].thread;
-	}
+	c.constraints[0] = order_of(fd, first, stop_before(fd->f, then), kind);
+	vec_push(fd->out, c);
+	then = outermost_lock(fd->f, then);
+	if (then == STEP_NONE || step_is_acquire(&fd->f->data[c.to]))
+		return;
+	c.constraints[0] = order_of(fd, first, then, kind);
+	vec_push(fd->out, c);
+}
+
+static bool done_by_one_thread(const struct steps *s, const struct step *e);
+
+/* Threads that run the same code: all of them should be done with y's place before any of them goes
+ * on to x's. Whoever comes to x waits as long as anybody else can run, as at a barrier. */
+static void add_barrier(struct finder *fd, uint32_t x, uint32_t y)
+{
+	struct cure c = { .kind = BUG_ORDER,
+			  .cost = UINT32_MAX - 1,
+			  .other_from = STEP_NONE,
+			  .from = y,
+			  .to = x,
+			  .intruder = STEP_NONE,
+			  .barrier = true,
+			  .nconstraints = 1 };
+	const struct step *first = &fd->f->data[y], *then = &fd->f->data[x];
+
+	if (!step_is_memory(first) || !step_is_memory(then) || first->kind == PLAIT_EV_FREE ||
+	    then->kind == PLAIT_EV_FREE || first->site == then->site ||
+	    (done_by_one_thread(fd->g, first) && done_by_one_thread(fd->f, first)) ||
+	    (done_by_one_thread(fd->g, then) && done_by_one_thread(fd->f, then)))
+		return;
+	c.constraints[0] = order_of(fd, y, x, PLAIT_CONSTRAINT_LATE);
 	vec_push(fd->out, c);
 }
 
@@ -563,10 +678,29 @@ static bool done_by_one_thread(const struct steps *s, const struct step *e)
 	return true;
 }
 
+/* x is part of tearing something down: its thread gave memory back just before, or does so with x.
+ * That must wait, not only x. */
+static void add_teardown(struct finder *fd, uint32_t x, uint32_t y)
+{
+	uint32_t first = STEP_NONE;
+
+	for (uint32_t k = x + 1, seen = 0; k-- > 0 && seen < BESIDE;) {
+		const struct step *e = &fd->f->data[k];
+
+		seen += e->thread == fd->f->data[x].thread;
+		if (e->thread == fd->f->data[x].thread && e->kind == PLAIT_EV_FREE)
+			first = k;
+	}
+	if (first != STEP_NONE && done_by_one_thread(fd->f, &fd->f->data[first]))
+		add_order(fd, y, first, PLAIT_CONSTRAINT_LATE);
+}
+
 /* y before x; or, if only one thread does x, x after everything else. */
 static void add_orders(struct finder *fd, uint32_t x, uint32_t y)
 {
 	add_order(fd, y, x, PLAIT_CONSTRAINT_BEFORE);
+	add_barrier(fd, x, y);
+	add_teardown(fd, x, y);
 	if (done_by_one_thread(fd->f, &fd->f->data[x]) &&
 	    done_by_one_thread(fd->g, &fd->f->data[x]))
 		add_order(fd, y, x, PLAIT_CONSTRAINT_LATE);
@@ -589,6 +723,7 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 		return;
 	blocks = ret->len;
 	add_decisive(&d, failing, x, y);
+	decisive_failure(&fd, &d);
 	decisive_flows(&fd, &d);
 	for (int same = 1; same >= 0; same--)
 		for (size_t i = 0; i < d.n; i++) {

@@ -27,6 +27,7 @@ struct cure {
 	 * no */
 	uint32_t other_from, other_to;
 	bool other_to_in_passing;
+	bool barrier;  /* order: for every object, whichever threads (a barrier is missing) */
 	bool crossing; /* broken only when the two blocks meet as they do here (crossings.c) */
 };
 

@@ -14,9 +14,10 @@
  * as one after the other.)
  *
  * "a before b" is broken by a b before the first a. "b late" is broken when another thread comes to
- * a, or uses the object of b, after b. */
+ * a, or uses the object of b, after b; a barrier, when it comes to a with an object that b has had. */
 #include "explain/cure/observe.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -270,6 +271,24 @@ static bool late_broken(const struct cure *c, const struct steps *run)
 	return false;
 }
 
+/* A barrier: somebody comes to the first place with an object that another has had at the second. */
+static bool barrier_broken(const struct cure *c, const struct steps *run)
+{
+	_cleanup_(
+		map_deinit) struct map seen = { 0 }; /* object -> thread + 1 at the second place */
+
+	for (size_t i = 0; i < run->len; i++) {
+		const struct step *e = &run->data[i];
+		const uint64_t *by = is_first(c, e) ? map_find(&seen, e->address) : NULL;
+
+		if (by && *by != e->thread + 1)
+			return true;
+		if (!e->pending && is_then(c, e))
+			*map_put(&seen, e->address, 0) = e->thread + 1;
+	}
+	return false;
+}
+
 bool cure_observable(const struct cure *c)
 {
 	return c->kind != BUG_DEADLOCK && c->kind != BUG_LOST_WAKEUP && c->nconstraints;
@@ -282,7 +301,7 @@ bool cure_broken(const struct cure *c, const struct steps *example, const struct
 	case PLAIT_CONSTRAINT_BEFORE:
 		return before_broken(c, run);
 	case PLAIT_CONSTRAINT_LATE:
-		return late_broken(c, run);
+		return c->barrier ? barrier_broken(c, run) : late_broken(c, run);
 	default:
 		if (c->crossing)
 			return crossing_broken(c, example, run);

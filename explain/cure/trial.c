@@ -40,7 +40,7 @@ struct err *cure_try(const struct explain_runner *runner, const struct cure *cur
 		     const struct trial_limits *limits, const struct trial_watch *watch,
 		     struct cure_trial *ret)
 {
-	double begin = clock_seconds(), now = begin;
+	double begin = explain_spent(runner), now = begin;
 	struct err *err = NULL;
 	uint64_t steps = 0;
 
@@ -59,7 +59,7 @@ struct err *cure_try(const struct explain_runner *runner, const struct cure *cur
 		steps_deinit(&r.steps);
 		progress("testing %s: %llu of %llu schedules", cure ? "a cure" : "without a cure",
 			 (unsigned long long)ret->runs, (unsigned long long)limits->runs);
-		now = clock_seconds();
+		now = explain_spent(runner);
 	}
 	progress_done();
 	return err;

@@ -134,11 +134,54 @@ static bool find_inverted(const struct steps *failing, const struct step_pairs *
 	return false;
 }
 
+/* The failing run may end before another thread has done what was to come first: of that thread it
+ * has no step to turn round. The last read of the failing run that sees such a step in the passing
+ * run. */
+static bool find_unreached(const struct steps *failing, uint32_t failed,
+			   const struct steps *passing, struct alternate *ret)
+{
+	_cleanup_(xfreep) uint32_t *again = find_again(failing, passing);
+	_cleanup_(xfreep) bool *happened = xcalloc(passing->len + 1, sizeof(*happened));
+
+	for (uint32_t i = 0; i < failing->len; i++)
+		if (again[i] != STEP_NONE)
+			happened[again[i]] = true;
+	for (uint32_t i = (uint32_t)failing->len; i-- > 0;) {
+		const struct step *e = &failing->data[i];
+		uint32_t source =
+			again[i] == STEP_NONE ? STEP_NONE : passing->data[again[i]].source;
+
+		if (!step_is_memory(e) || !step_reads(e) || source == STEP_NONE ||
+		    (failed != STEP_NONE && e->thread != failed))
+			continue;
+		if (!happened[source] && passing->data[source].thread != e->thread) {
+			ret->pair = (struct step_pair){ i, STEP_NONE, i };
+			ret->unreached = source;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Take a passing run for an alternate if it tells something about the failing one. */
+static bool take_passing(const struct steps *failing, const struct step_pairs *pairs,
+			 uint32_t failed, struct steps *passing, struct alternate *ret)
+{
+	*ret = (struct alternate){ .found = true, .unreached = STEP_NONE };
+	if (!find_inverted(failing, pairs, passing, &ret->pair) &&
+	    !find_unreached(failing, failed, passing, ret)) {
+		steps_deinit(passing);
+		return false;
+	}
+	ret->passing = *passing;
+	return true;
+}
+
 /* When no single inversion is enough (the program fails nearly always), share as much of the
  * failing schedule as possible: leave it at one of its switches, the latest first, and go on
  * without preemption. */
 static struct err *search_prefixes(const struct explain_runner *runner, const struct steps *failing,
-				   const struct step_pairs *pairs, double end,
+				   const struct step_pairs *pairs, uint32_t failed, double end,
 				   struct alternates *ret)
 {
 	static const uint32_t ways[] = { PLAIT_STRATEGY_STAY, PLAIT_STRATEGY_FAIR };
@@ -152,7 +195,7 @@ static struct err *search_prefixes(const struct explain_runner *runner, const st
 
 		if (at && failing->data[at].thread == failing->data[at - 1].thread)
 			continue;
-		if (clock_seconds() > end)
+		if (explain_spent(runner) > end)
 			break;
 		ret->pairs_tried++;
 		progress("looking for a passing schedule with a long common start");
@@ -161,14 +204,10 @@ static struct err *search_prefixes(const struct explain_runner *runner, const st
 			continue;
 		request.record = true;
 		err = runner->run(runner->context, &request, &r);
-		if (!err && passed(&r) &&
-		    find_inverted(failing, pairs, &r.steps, &ret->data[0].pair)) {
-			ret->data[0].found = true;
-			ret->data[0].passing = r.steps;
-			ret->len = 1;
-		} else {
+		if (!err && passed(&r))
+			ret->len = take_passing(failing, pairs, failed, &r.steps, &ret->data[0]);
+		else
 			steps_deinit(&r.steps);
-		}
 	}
 	return err;
 }
@@ -179,7 +218,7 @@ struct search {
 	uint32_t failed;
 	struct step_pairs pairs;
 	uint64_t max_pairs;
-	double begin, end; /* seconds */
+	double begin, end; /* seconds of work (explain_spent) */
 	double stage_end;  /* of this way of looking: others want their turn */
 	size_t compared;
 	struct alternates *best;
@@ -201,32 +240,40 @@ static size_t difference(const struct search *s, const struct steps *passing)
 	return n;
 }
 
-static bool same_places(const struct search *s, const struct step_pair *a,
-			const struct step_pair *b)
+static const struct step *second_of(const struct search *s, const struct alternate *a)
+{
+	return a->unreached == STEP_NONE ? &s->failing->data[a->pair.second]
+					 : &a->passing.data[a->unreached];
+}
+
+static bool same_places(const struct search *s, const struct alternate *a,
+			const struct alternate *b)
 {
 	const struct step *d = s->failing->data;
 
-	return d[a->first].site == d[b->first].site && d[a->second].site == d[b->second].site;
+	return d[a->pair.first].site == d[b->pair.first].site &&
+	       second_of(s, a)->site == second_of(s, b)->site;
 }
 
 /* Of alternates at the same two places of the program the first found stays, which is nearest to
  * the failure; of the others those that differ least. */
-static void keep_best(struct search *s, const struct step_pair *pair, struct steps *passing)
+static void keep_best(struct search *s, const struct alternate *a)
 {
 	struct alternates *best = s->best;
-	struct alternate new = { true, *pair, *passing, difference(s, passing) };
+	struct alternate new = *a;
 	size_t at = 0;
 
-	log_debug(1, "steps %u and %u the other way round: passes, difference %zu", pair->first,
-		  pair->second, new.difference);
+	new.difference = difference(s, &a->passing);
+	log_debug(1, "steps %u and %u the other way round: passes, difference %zu", a->pair.first,
+		  a->pair.second, new.difference);
 	s->compared++;
 	while (at < best->len && best->data[at].difference <= new.difference)
 		at++;
 	for (size_t i = 0; i < best->len; i++)
-		if (same_places(s, &best->data[i].pair, pair))
+		if (same_places(s, &best->data[i], a))
 			at = MAX_ALTERNATES;
 	if (at == MAX_ALTERNATES) {
-		steps_deinit(passing);
+		steps_deinit(&new.passing);
 		return;
 	}
 	if (best->len == MAX_ALTERNATES)
@@ -246,7 +293,7 @@ void alternates_deinit(struct alternates *a)
 /* Looking for a better alternate takes no longer than a few times what the first one took. */
 static bool enough(const struct search *s, size_t tried, double first_found)
 {
-	double now = clock_seconds();
+	double now = explain_spent(s->runner);
 
 	if (tried >= s->max_pairs || now > s->stage_end)
 		return true;
@@ -258,7 +305,7 @@ static struct err *search_pairs(struct search *s, uint32_t kind, uint32_t strate
 {
 	double first_found = 0;
 
-	s->stage_end = MIN(s->end, clock_seconds() + (s->end - s->begin) / 4);
+	s->stage_end = MIN(s->end, explain_spent(s->runner) + (s->end - s->begin) / 4);
 	for (size_t i = 0; i < s->pairs.len && !enough(s, i, first_found); i++) {
 		const struct step_pair *pair = &s->pairs.data[i];
 		struct explain_result r;
@@ -283,8 +330,11 @@ static struct err *search_pairs(struct search *s, uint32_t kind, uint32_t strate
 			continue;
 		}
 		if (!s->best->len)
-			first_found = clock_seconds();
-		keep_best(s, pair, &r.steps);
+			first_found = explain_spent(s->runner);
+		keep_best(s, &(struct alternate){ .found = true,
+						  .pair = *pair,
+						  .passing = r.steps,
+						  .unreached = STEP_NONE });
 	}
 	return NULL;
 }
@@ -300,11 +350,11 @@ static struct err *search_random(struct search *s)
 		struct explain_request request = { .prefix_steps = s->failing->data[at].clock,
 						   .strategy = ways[i % ARRAY_SIZE(ways)],
 						   .seed = i + 1 };
-		struct step_pair pair;
+		struct alternate a;
 		struct explain_result r;
 		struct err *err;
 
-		if (clock_seconds() > s->end)
+		if (explain_spent(s->runner) > s->end)
 			break;
 		s->best->pairs_tried += !s->best->len;
 		err = s->runner->run(s->runner->context, &request, &r);
@@ -315,10 +365,10 @@ static struct err *search_random(struct search *s)
 			err = s->runner->run(s->runner->context, &request, &r);
 		if (err)
 			return err;
-		if (passed(&r) && find_inverted(s->failing, &s->pairs, &r.steps, &pair))
-			keep_best(s, &pair, &r.steps);
-		else
+		if (!passed(&r))
 			steps_deinit(&r.steps);
+		else if (take_passing(s->failing, &s->pairs, s->failed, &r.steps, &a))
+			keep_best(s, &a);
 	}
 	return NULL;
 }
@@ -331,7 +381,7 @@ struct err *search_alternate(const struct explain_runner *runner, const struct s
 	struct err *err;
 
 	memset(ret, 0, sizeof(*ret));
-	s.begin = clock_seconds();
+	s.begin = explain_spent(runner);
 	s.end = s.begin + (budget->seconds > 0 ? budget->seconds : 30);
 	s.max_pairs = budget->max_pairs ? budget->max_pairs : 500;
 	pairs_find(failing, &s.pairs);
@@ -341,7 +391,7 @@ struct err *search_alternate(const struct explain_runner *runner, const struct s
 	if (!err && !ret->len)
 		err = search_pairs(&s, PLAIT_CONSTRAINT_LATE, PLAIT_STRATEGY_STAY);
 	if (!err && !ret->len)
-		err = search_prefixes(runner, failing, &s.pairs, s.end, ret);
+		err = search_prefixes(runner, failing, &s.pairs, failed, s.end, ret);
 	if (!err && !ret->len && failing->len)
 		err = search_random(&s);
 	progress_done();

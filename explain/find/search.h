@@ -10,6 +10,9 @@ struct alternate {
 	struct step_pair pair; /* of the failing run; second came first in the passing one */
 	struct steps passing;  /* linked */
 	size_t difference;     /* steps and flows that a report on it would show */
+	/* The failing run ended before the second step: pair.second is STEP_NONE, and this step of
+	 * the passing run says what is missing. STEP_NONE: it did not. */
+	uint32_t unreached;
 };
 
 /* The few passing schedules that differ least, of different places in the program; the nearest

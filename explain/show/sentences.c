@@ -345,7 +345,13 @@ static struct err *tell_order(struct teller *t)
 		return err;
 	x->summary = arena_printf(&x->arena, "thread %s %s before thread %s %s", then.thread,
 				  then.verb, first.thread, first.verb);
-	if (t->c->constraints[0].kind == PLAIT_CONSTRAINT_LATE)
+	if (t->c->barrier)
+		x->advice.text = arena_printf(&x->arena,
+					      "every thread must be done with %s before any of "
+					      "them goes on to %s: a barrier is missing between "
+					      "them, or nobody waits at the one that is there",
+					      first.where, then.where);
+	else if (t->c->constraints[0].kind == PLAIT_CONSTRAINT_LATE)
 		x->advice.text = arena_printf(&x->arena,
 					      "the %s must wait until the other threads are done: "
 					      "join them first, or count those who still need it",

@@ -108,6 +108,13 @@ struct plait_constraint {
 };
 #define PLAIT_MAX_CONSTRAINTS 64
 
+/* What became of a BEFORE. */
+enum plait_fate {
+	PLAIT_FATE_OPEN,      /* neither event has run */
+	PLAIT_FATE_MET,	      /* the first has run, and the second not before it */
+	PLAIT_FATE_OVERTAKEN, /* the second ran before the first */
+};
+
 struct plait_control {
 	char magic[8];
 	uint32_t version, size;
@@ -146,9 +153,10 @@ struct plait_control {
 	uint32_t reads_met;	  /* PLAIT_CONSTRAINT_READS constraints that came true */
 	uint32_t vectors_dropped; /* soft access vectors that gave way */
 	uint32_t gate_used;
-	uint32_t current;    /* thread that runs */
-	uint32_t nblocked;   /* entries in the blocked region */
-	uint32_t slots;	     /* threads that the fork server can have ready for the next run */
+	uint32_t current;  /* thread that runs */
+	uint32_t nblocked; /* entries in the blocked region */
+	uint32_t slots;	   /* threads that the fork server can have ready for the next run */
+	uint8_t constraint_fate[PLAIT_MAX_CONSTRAINTS]; /* enum plait_fate */
 	uint64_t nudge_step; /* by the tool, during the run: with a nudge, the steps it has seen */
 	uint32_t nudge_last; /* by the tool: this nudge is the last, say where everybody is */
 	uint32_t reserved;

@@ -35,6 +35,7 @@ void constraints_begin(void)
 	held_back = 0;
 	for (i = 0; i < control.area->nconstraints; i++) {
 		progress[i] = (struct progress){ 0 };
+		control.area->constraint_fate[i] = PLAIT_FATE_OPEN;
 		control.hard_constraints |=
 			control.area->constraints[i].kind < PLAIT_CONSTRAINT_READS;
 	}
@@ -191,6 +192,19 @@ static void progress_reads(const struct plait_constraint *c, struct progress *p,
 	control.area->reads_met += p->done;
 }
 
+/* The second has run before the first: where decisions are followed nobody asks the constraint, and
+ * where nobody else can run it gives way. Either way it was not kept, and the run says so. */
+static void progress_before(uint32_t i, bool first, bool second)
+{
+	if (second && !first) {
+		control.area->constraint_fate[i] = PLAIT_FATE_OVERTAKEN;
+		control_note(PLAIT_UNCONTROLLED_CONSTRAINT);
+	} else if (first && control.area->constraint_fate[i] == PLAIT_FATE_OPEN) {
+		control.area->constraint_fate[i] = PLAIT_FATE_MET;
+	}
+	progress[i].done = first;
+}
+
 bool control_wakes_all(const struct control_thread *me)
 {
 	uint32_t i;
@@ -224,8 +238,9 @@ void constraints_executed(struct control_thread *me)
 				control.atomic_holder = me->task.id + 1;
 		} else if (is_wish(c->kind)) {
 			progress_reads(c, p, me, a, b);
-		} else if (c->kind == PLAIT_CONSTRAINT_BEFORE && a && nth_ok(&c->a, p->seen_a)) {
-			p->done = true;
+		} else if (c->kind == PLAIT_CONSTRAINT_BEFORE && !p->done) {
+			progress_before(i, a && nth_ok(&c->a, p->seen_a),
+					b && nth_ok(&c->b, p->seen_b));
 		}
 		p->seen_a += a;
 		p->seen_b += b;
