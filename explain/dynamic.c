@@ -19,14 +19,17 @@
 #include "explain/find/load.h"
 #include "explain/native.h"
 #include "explain/show/present.h"
+#include "explain/show/stacks.h"
 #include "trace/trace.h"
-#include "unplait/abi.h"
+#include "unplait/effects.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WEAK 0.2 /* separation below which advice is doubtful */
 enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400, MINIMIZE_STEPS = 20000000 };
+enum { MAX_STACKS = 192 };
 enum { HANG_EVENTS = 200000 }; /* of a run that does not end, the rest tells nothing new */
 
 struct job {
@@ -40,6 +43,7 @@ struct job {
 	struct steps steps;
 	struct trace *trace;	     /* recording of the failing run */
 	char *copy_dir, *trace_copy; /* its folder's name is reused: the trace is sealed here */
+	struct stacks stacks;	     /* call stacks of steps that are told */
 	struct alternates alternates;
 	struct alternate alternate; /* the one that is reported: borrowed from those */
 };
@@ -134,11 +138,14 @@ static void add_pending(struct job *j)
 	for (size_t i = 0; i < recorded->blocked.len; i++) {
 		const struct plait_blocked *b = &recorded->blocked.data[i];
 
-		if (b->thread < j->steps.nthreads)
-			add_pending_step(j, (struct step){ .thread = b->thread,
-							   .kind = b->kind,
-							   .site = b->site,
-							   .address = b->object });
+		if (b->thread < j->steps.nthreads) {
+			uint32_t at = add_pending_step(j, (struct step){ .thread = b->thread,
+									 .kind = b->kind,
+									 .site = b->site,
+									 .address = b->object });
+
+			stacks_add(&j->stacks, at, b->frames, b->nframes);
+		}
 	}
 	steps_link(&j->steps);
 }
@@ -238,12 +245,36 @@ static void keep_seen(struct explanation *x, const struct cure *cure, const stru
 	x->advice.sure = tested && !x->advice.weak;
 }
 
+/* Nothing that was tried tells failing schedules from passing ones: say so first, then what is known.
+ * Who waits for whom at the end of a deadlock is known all the same. */
+static void doubt(struct explanation *x, const struct advice *a)
+{
+	if (x->kind == BUG_DEADLOCK || x->kind == BUG_LOST_WAKEUP || !x->summary)
+		return;
+	x->summary = arena_printf(
+		&x->arena,
+		"not known: nothing that was tried tells the %llu schedules that "
+		"fail from the %llu that pass. What differs nearest to the failure: "
+		"%s",
+		(unsigned long long)a->before.failed,
+		(unsigned long long)(a->before.runs - a->before.failed - a->before.other),
+		x->summary);
+	x->kind = BUG_UNKNOWN;
+}
+
 /* What the trials say. A cure that was tried and does not help is no advice. */
 static void keep_test(struct explanation *x, const struct advice *a)
 {
 	if (a->found)
 		keep_seen(x, &a->cure, &a->seen, a->tested);
-	if (a->tested) {
+	if (a->before.runs && !a->before.failed) {
+		/* what never fails without it says nothing about it */
+		x->advice.sure = false;
+		add_note(x, arena_printf(&x->arena,
+					 "the advice could not be tested: none of %llu random "
+					 "schedules fails even without it",
+					 (unsigned long long)a->before.runs));
+	} else if (a->tested) {
 		x->advice.failed_before = a->before.failed;
 		x->advice.runs_before = a->before.runs;
 		x->advice.failed_after = a->after.failed;
@@ -256,17 +287,94 @@ static void keep_test(struct explanation *x, const struct advice *a)
 					 "no advice: %u atomic blocks and orders around this were "
 					 "enforced, and it still fails",
 					 a->rejected));
-	} else if (a->before.runs && !a->before.failed) {
-		add_note(x, arena_printf(&x->arena,
-					 "the advice could not be tested: none of %llu random "
-					 "schedules fails even without it",
-					 (unsigned long long)a->before.runs));
+		if (a->removing)
+			add_note(x, arena_printf(&x->arena,
+						 "%u of them do away with the failure, but only "
+						 "because part of the program no longer runs",
+						 a->removing));
+		doubt(x, a);
 	}
+	if (x->advice.weak)
+		doubt(x, a);
 	if (a->before.runs >= 8 && a->before.failed == a->before.runs)
 		add_note(x, arena_printf(&x->arena,
 					 "all of %llu schedules fail: it hardly depends on the "
 					 "order, or every usual order is wrong",
 					 (unsigned long long)a->before.runs));
+}
+
+/* ---- call stacks ---- */
+
+struct wanted VEC_FIELDS(uint32_t);
+
+static void want(const struct job *j, struct wanted *w, uint32_t step)
+{
+	if (step < j->steps.len && !j->steps.data[step].pending &&
+	    plait_is_step(j->steps.data[step].kind))
+		vec_push(w, step);
+}
+
+static void want_cure(const struct job *j, struct wanted *w, const struct cure *c)
+{
+	want(j, w, c->from);
+	if (!c->to_in_passing)
+		want(j, w, c->to);
+	want(j, w, c->intruder);
+	want(j, w, c->other_from);
+	if (c->other_from != STEP_NONE && !c->other_to_in_passing)
+		want(j, w, c->other_to);
+	for (uint32_t i = 0; i < j->steps.len; i++) /* a deadlock tells all who hold and wait */
+		if (j->steps.data[i].pending && step_is_acquire(&j->steps.data[i]))
+			want(j, w, cure_held(&j->steps, i));
+}
+
+/* Replay the failing run once more and note where these steps happen. Recorded, as the steps were:
+ * a run that records has its heap elsewhere. */
+static struct err *ask_stacks(struct job *j, const uint32_t *steps, size_t n)
+{
+	struct plait_constraint c[PLAIT_MAX_CONSTRAINTS] = { 0 };
+	struct run_request req = { .strategy = PLAIT_STRATEGY_REPLAY,
+				   .points = PLAIT_POINTS_ALL,
+				   .flags = j->failing.schedule.flags,
+				   .decisions = j->failing.schedule.decisions.data,
+				   .ndecisions = j->failing.schedule.decisions.len,
+				   .constraints = c,
+				   .nconstraints = n };
+	const struct plait_stack *stacks = session_stacks(j->session);
+	struct trace *recording = NULL;
+	struct err *err;
+
+	assert(n <= PLAIT_MAX_CONSTRAINTS);
+	for (size_t i = 0; i < n; i++)
+		c[i] = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_STACK,
+						  .a = search_pattern(&j->steps, steps[i]) };
+	err = native_record(&j->native, &req, &recording);
+	trace_close(recording);
+	for (size_t i = 0; i < n && !err; i++)
+		if (stacks[i].step == j->steps.data[steps[i]].clock)
+			stacks_add(&j->stacks, steps[i], stacks[i].frames, stacks[i].nframes);
+	return err;
+}
+
+/* Shown steps, too, as far as there is room. */
+static struct err *find_stacks(struct job *j, const struct cure *cure, const struct cure *earlier,
+			       const struct projection *p)
+{
+	struct wanted w = { 0 };
+	struct err *err = NULL;
+
+	j->stacks.steps = &j->steps;
+	if (cure)
+		want_cure(j, &w, cure);
+	if (earlier)
+		want_cure(j, &w, earlier);
+	for (uint32_t i = 0; p && i < j->steps.len; i++)
+		if (p->show_failing[i])
+			want(j, &w, i);
+	for (size_t i = 0; i < MIN(w.len, MAX_STACKS) && !err; i += PLAIT_MAX_CONSTRAINTS)
+		err = ask_stacks(j, w.data + i, MIN(w.len - i, (size_t)PLAIT_MAX_CONSTRAINTS));
+	vec_deinit(&w);
+	return err;
 }
 
 /* The sentences about an earlier block are made as those about the cause are, and put aside. */
@@ -279,7 +387,8 @@ static struct err *keep_earlier(struct job *j, const struct advice *a)
 
 	if (!a->earlier.found)
 		return NULL;
-	err = present_cure(x, j->trace, &j->steps, &j->alternate.passing, &a->earlier.cure);
+	err = present_cure(x, j->trace, &j->stacks, &j->steps, &j->alternate.passing,
+			   &a->earlier.cure);
 	x->earlier.summary = x->summary;
 	x->earlier.advice =
 		(struct shown_advice){ .text = x->advice.text,
@@ -315,8 +424,11 @@ static struct err *conclude(struct job *j)
 	if (j->alternates.len)
 		j->alternate = j->alternates.data[advice.alternate];
 	projection_make(&j->steps, &j->alternate.passing, failed_thread(j), &projection);
-	if (advice.found)
-		err = present_cure(j->x, j->trace, &j->steps, &j->alternate.passing, &advice.cure);
+	err = find_stacks(j, advice.found ? &advice.cure : NULL,
+			  advice.earlier.found ? &advice.earlier.cure : NULL, NULL);
+	if (!err && advice.found)
+		err = present_cure(j->x, j->trace, &j->stacks, &j->steps, &j->alternate.passing,
+				   &advice.cure);
 	keep_test(j->x, &advice);
 	if (!err)
 		err = keep_earlier(j, &advice);
@@ -327,7 +439,10 @@ static struct err *conclude(struct job *j)
 	if (j->x->advice.sure)
 		j->x->left_out = focus(&j->steps, &j->alternate.passing, &projection);
 	if (!err)
-		err = present_schedules(j->x, j->trace, &j->steps, &j->alternate, &projection);
+		err = find_stacks(j, NULL, NULL, &projection);
+	if (!err)
+		err = present_schedules(j->x, j->trace, &j->stacks, &j->steps, &j->alternate,
+					&projection);
 	if (deadlocked)
 		j->x->kind = waits_for_locks(j) ? BUG_DEADLOCK : BUG_LOST_WAKEUP;
 	projection_deinit(&projection);
@@ -551,6 +666,7 @@ struct err *explain_dynamic(const struct explain_options *options, struct explan
 	free(j.trace_copy);
 	native_deinit(&j.native);
 	steps_deinit(&j.steps);
+	stacks_deinit(&j.stacks);
 	alternates_deinit(&j.alternates);
 	run_result_deinit(&j.failing);
 	session_close(j.session);

@@ -111,6 +111,16 @@ static double spent(void *context)
 	return MAX(n->spent, (clock_seconds() - n->begin) / OVERLOAD);
 }
 
+/* Where a run that does not end was when its budget was used up is chance. */
+static bool is_same_failure(const struct run_result *r, const struct run_result *failing)
+{
+	if (!run_failed(r))
+		return false;
+	if (failing->outcome == PLAIT_OUTCOME_HANG)
+		return r->outcome == PLAIT_OUTCOME_HANG;
+	return run_signature(r) == run_signature(failing);
+}
+
 static struct err *run(void *context, const struct explain_request *request,
 		       struct explain_result *ret)
 {
@@ -152,7 +162,7 @@ static struct err *run(void *context, const struct explain_request *request,
 		return err;
 	spend(n, request->record);
 	ret->failed = run_failed(&n->last);
-	ret->same_failure = ret->failed && run_signature(&n->last) == run_signature(n->failing);
+	ret->same_failure = is_same_failure(&n->last, n->failing);
 	ret->constraint_dropped = n->last.uncontrolled & PLAIT_UNCONTROLLED_CONSTRAINT;
 	return NULL;
 }

@@ -159,6 +159,8 @@ struct err *session_finish(struct session *s, struct run_result *ret);
 /* Facts about the target's process: modules (for symbols). Valid after the first run. */
 const struct plait_run *session_process(const struct session *s);
 /* Learned points and pairs: shared by all runs of the session. */
+/* What PLAIT_CONSTRAINT_STACK asked for in the last run, by constraint; valid until the next. */
+const struct plait_stack *session_stacks(const struct session *s);
 const struct plait_pairs *session_pairs(const struct session *s);
 /* Returns how many pairs are new to s. */
 uint32_t session_learn_all(struct session *s, const struct session *from);

@@ -228,6 +228,11 @@ const struct plait_run *session_process(const struct session *s)
 	return area_process(&s->area);
 }
 
+const struct plait_stack *session_stacks(const struct session *s)
+{
+	return (const struct plait_stack *)((const char *)s->area + PLAIT_CONTROL_STACKS);
+}
+
 const struct plait_pairs *session_pairs(const struct session *s)
 {
 	return area_pairs(&s->area);

@@ -276,9 +276,17 @@ static uint32_t block_length(const struct finder *fd, const struct cure *c)
 	return from == STEP_NONE ? UINT32_MAX : n;
 }
 
+/* From where a lock made of an atomic is given back to where it is taken again: what it guards tells
+ * more. */
+static bool around_spin_lock(const struct finder *fd, const struct cure *c)
+{
+	return fd->f->data[c->from].kind == PLAIT_EV_ATOMIC_WRITE &&
+	       cure_end(fd, c)->kind == PLAIT_EV_ATOMIC_RMW;
+}
+
 uint32_t finder_cost(const struct finder *fd, const struct cure *c)
 {
-	uint32_t length = MIN(block_length(fd, c), 100000u);
+	uint32_t length = MIN(block_length(fd, c), 100000u) * (around_spin_lock(fd, c) ? 8 : 1);
 
 	return (length + 1) * (c->kind == BUG_MULTI_VARIABLE ? 2 : 1) * (c->to_in_passing ? 2 : 1) *
 	       (c->other_from != STEP_NONE ? 2 : 1);
@@ -510,6 +518,16 @@ static void decisive_failure(const struct finder *fd, struct decisive *d)
 
 /* ---- deadlocks ---- */
 
+/* A block that two threads have (both lock by one function) is one: twice, it would end where it
+ * begins. */
+static void add_once(struct cure *c, struct plait_constraint block)
+{
+	for (size_t i = 0; i < c->nconstraints; i++)
+		if (memcmp(&c->constraints[i], &block, sizeof(block)) == 0)
+			return;
+	c->constraints[c->nconstraints++] = block;
+}
+
 static void find_deadlock(struct finder *fd)
 {
 	struct cure c = { .kind = BUG_DEADLOCK, .intruder = STEP_NONE, .other_from = STEP_NONE };
@@ -524,7 +542,7 @@ static void find_deadlock(struct finder *fd)
 			continue;
 		c.from = held;
 		c.to = i;
-		c.constraints[c.nconstraints++] = atomic_block(&fd->f->data[held], &fd->f->data[i]);
+		add_once(&c, atomic_block(&fd->f->data[held], &fd->f->data[i]));
 	}
 	if (c.nconstraints)
 		vec_push(fd->out, c);

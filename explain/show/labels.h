@@ -9,6 +9,7 @@
 #include "explain/find/steps.h"
 
 struct err;
+struct stacks;
 struct symbols;
 struct trace;
 struct trace_meta;
@@ -23,9 +24,12 @@ struct labels {
 	struct symbols *symbols;
 	const struct trace_meta *meta;
 	VEC(struct source_file) files;
-	struct map lock_names;	    /* address -> name in the arena, from a call that has one */
-	const struct steps *others; /* where else names may be found; NULL */
-	struct map names;	    /* address -> name found there, 0 = none */
+	struct map lock_names;	     /* address -> name in the arena, from a call that has one */
+	const struct steps *others;  /* where else names may be found; NULL */
+	struct map names;	     /* address -> name found there, 0 = none */
+	const struct stacks *stacks; /* call stacks of steps of the failing run; NULL */
+	const struct steps *passing; /* ... and which of them those of the passing run are; NULL */
+	const uint32_t *twin_of_passing;
 };
 
 struct err *labels_init(struct labels *p, struct explanation *x, struct trace *trace);

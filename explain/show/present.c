@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "explain/show/labels.h"
+#include "explain/show/stacks.h"
 #include "debug/names.h"
 
 #include <ctype.h>
@@ -157,6 +158,49 @@ static const char *name_in_call(struct labels *p, const char *source)
 	return len && strcspn(at, "(") >= len ? arena_strndup(&p->x->arena, at, len) : NULL;
 }
 
+/* What a class of the library calls its inside tells nobody anything. */
+static bool is_internal(const char *name)
+{
+	return name && (strncmp(name, "__", 2) == 0 || strstr(name, "_M_"));
+}
+
+/* The atomic that a line calls by its own name: "hits.load()". */
+static const char *name_of_atomic(struct labels *p, const char *source)
+{
+	static const char *const calls[] = {
+		".load(", ".store(",	   ".exchange(", ".fetch_", ".compare_exchange_",
+		".wait(", ".test_and_set("
+	};
+	const char *end = NULL, *begin;
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		const char *at = strstr(source, calls[i]);
+
+		if (at && (!end || at < end))
+			end = at;
+	}
+	for (begin = end; begin && begin > source; begin--)
+		if (!isalnum((unsigned char)begin[-1]) && !strchr("_.>-[]", begin[-1]))
+			break;
+	return end && begin < end ? arena_strndup(&p->x->arena, begin, (size_t)(end - begin))
+				  : NULL;
+}
+
+/* The program's own name for it: what the line calls, or the variable that lies there. */
+static struct err *name_outside(struct labels *p, const struct step *s, struct shown_event *e)
+{
+	const char *name = e->source ? name_of_atomic(p, e->source) : NULL;
+	struct step anywhere = *s;
+	struct err *err = NULL;
+
+	anywhere.site = 0;
+	if (!name)
+		err = object_name(p, &anywhere, &name);
+	if (!err && !is_anonymous(name) && !is_internal(name))
+		e->object = name;
+	return err;
+}
+
 /* A destructor unlocks without saying what: by the name it was locked by. */
 static void name_lock(struct labels *p, uint64_t address, struct shown_event *e)
 {
@@ -210,6 +254,31 @@ static const char *or_null(struct labels *p, const char *s)
 	return s && *s ? arena_strdup(&p->x->arena, s) : NULL;
 }
 
+/* Call stacks are known of the failing run; the same step of the passing one was called alike. */
+static const struct plait_stack *stack_of(const struct labels *p, const struct step *s)
+{
+	const struct steps *g = p->passing;
+	uint32_t twin;
+
+	if (!p->stacks || !g || s < g->data || s >= g->data + g->len)
+		return stacks_find(p->stacks, s);
+	twin = p->twin_of_passing[s - g->data];
+	return twin == STEP_NONE ? NULL : stacks_find(p->stacks, &p->stacks->steps->data[twin]);
+}
+
+/* Code of the system is told at the line that called it. */
+static void use_caller(struct labels *p, const struct step *s, struct code_point *at)
+{
+	const struct plait_stack *stack = stack_of(p, s);
+	struct code_point caller;
+
+	if (stack && is_system_file(at->file) && stack_own_line(p->symbols, stack, &caller)) {
+		at->file = caller.file;
+		at->line = caller.line;
+		at->function = caller.function;
+	}
+}
+
 struct err *labels_event(struct labels *p, const struct step *s, struct shown_event *e)
 {
 	struct code_point at;
@@ -222,6 +291,7 @@ struct err *labels_event(struct labels *p, const struct step *s, struct shown_ev
 	e->op = s->pending && s->kind == PLAIT_EV_WOKEN ? "wait" : event_kind_name(s->kind);
 	e->value = value_text(p, s);
 	if (symbols_site(p->symbols, s->site, &at)) {
+		use_caller(p, s, &at);
 		e->file = or_null(p, at.file);
 		e->line = at.line;
 		e->function = or_null(p, at.function);
@@ -229,7 +299,9 @@ struct err *labels_event(struct labels *p, const struct step *s, struct shown_ev
 	if (e->file)
 		add_source(p, e);
 	err = s->kind == PLAIT_EV_JOIN ? NULL : object_name(p, s, &e->object);
-	if (!err && is_anonymous(e->object)) {
+	if (!err && is_internal(e->object) && step_is_memory(s))
+		err = name_outside(p, s, e);
+	if (!err && (is_anonymous(e->object) || (is_internal(e->object) && !step_is_memory(s)))) {
 		if (step_is_memory(s))
 			err = name_elsewhere(p, s, &e->object);
 		else
@@ -358,7 +430,8 @@ void labels_deinit(struct labels *p)
 }
 
 struct err *present_schedules(struct explanation *x, struct trace *trace,
-			      const struct steps *failing, const struct alternate *alternate,
+			      const struct stacks *stacks, const struct steps *failing,
+			      const struct alternate *alternate,
 			      const struct projection *projection)
 {
 	struct side f = { failing, projection->show_failing, &x->failing, NULL };
@@ -367,6 +440,9 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 	struct err *err = labels_init(&p, x, trace);
 
 	p.others = failing;
+	p.stacks = stacks;
+	p.passing = &alternate->passing;
+	p.twin_of_passing = projection->twin_of_passing;
 	name_new_threads(x, alternate->passing.nthreads);
 	x->pair[0] = x->pair[1] = UINT32_MAX;
 	if (!err)

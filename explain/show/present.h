@@ -8,17 +8,20 @@
 
 struct err;
 struct plait_failure;
+struct stacks;
 struct trace;
 
 /* Fill in the schedules, flows, threads and pair of x. `trace` is a recording of the failing run,
- * for names. */
+ * for names; stacks: what is known of its call stacks. */
 struct err *present_schedules(struct explanation *x, struct trace *trace,
-			      const struct steps *failing, const struct alternate *alternate,
+			      const struct stacks *stacks, const struct steps *failing,
+			      const struct alternate *alternate,
 			      const struct projection *projection);
 
 /* Sentences about a cure, with source lines; into x's arena (sentences.c). */
-struct err *present_cure(struct explanation *x, struct trace *trace, const struct steps *failing,
-			 const struct steps *passing, const struct cure *cure);
+struct err *present_cure(struct explanation *x, struct trace *trace, const struct stacks *stacks,
+			 const struct steps *failing, const struct steps *passing,
+			 const struct cure *cure);
 
 /* Where the program itself was when it failed, also into x's fields; NULL = not known. */
 const char *present_failure(struct explanation *x, struct trace *trace,

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "explain/show/labels.h"
+#include "explain/show/stacks.h"
 #include "unplait/abi.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@ struct teller {
 	const struct steps *f; /* the failing run */
 	const struct steps *g; /* the passing one */
 	const struct cure *c;
+	const char *function; /* " in push()": where a block over several functions is told; NULL */
 };
 
 /* In a sentence the file's own name is enough. */
@@ -73,6 +75,7 @@ static struct words words_of(uint32_t kind)
 }
 
 struct told {
+	struct words words;
 	const char *where; /* "main.c:12" */
 	const char *verb;  /* "writes count at main.c:12" */
 	const char *noun;  /* "write to count at main.c:12" */
@@ -80,6 +83,14 @@ struct told {
 	const char *object;
 	const char *thread;
 };
+
+static void say_where(struct arena *arena, struct told *ret, const char *where)
+{
+	ret->where = where;
+	ret->verb = arena_printf(arena, "%s %s at %s", ret->words.verb, ret->object, where);
+	ret->act = arena_printf(arena, "%s %s", ret->words.noun, ret->object);
+	ret->noun = arena_printf(arena, "%s at %s", ret->act, where);
+}
 
 static struct err *tell(struct teller *t, const struct steps *s, uint32_t i, struct told *ret)
 {
@@ -90,14 +101,54 @@ static struct err *tell(struct teller *t, const struct steps *s, uint32_t i, str
 
 	if (err)
 		return err;
+	ret->words = w;
 	ret->object = e.object ? e.object : "memory";
-	ret->where = e.file && e.line ? arena_printf(arena, "%s:%u", short_name(e.file), e.line)
-				      : arena_printf(arena, "%s()", e.function ? e.function : "?");
-	ret->verb = arena_printf(arena, "%s %s at %s", w.verb, ret->object, ret->where);
-	ret->act = arena_printf(arena, "%s %s", w.noun, ret->object);
-	ret->noun = arena_printf(arena, "%s at %s", ret->act, ret->where);
 	ret->thread = t->p.x->threads[s->data[i].thread];
+	say_where(arena, ret,
+		  e.file && e.line ? arena_printf(arena, "%s:%u", short_name(e.file), e.line)
+				   : arena_printf(arena, "%s()", e.function ? e.function : "?"));
 	return NULL;
+}
+
+static void say_line(struct arena *arena, struct told *ret, const struct code_point *at)
+{
+	say_where(arena, ret, arena_printf(arena, "%s:%u", short_name(at->file), at->line));
+}
+
+/* A block whose ends lie in different functions is told in the function that calls both: there it
+ * can be mended. The other thread's step is told where it enters the same functions. */
+static void tell_in_common(struct teller *t, struct told *from, struct told *to,
+			   struct told *intruder)
+{
+	struct arena *arena = &t->p.x->arena;
+	const struct step *d = t->f->data;
+	struct stack_block b;
+	struct code_point at;
+
+	if (t->c->to_in_passing ||
+	    !stack_common(t->p.symbols, stacks_find(t->p.stacks, &d[t->c->from]),
+			  stacks_find(t->p.stacks, &d[t->c->to]), &b))
+		return;
+	say_line(arena, from, &b.from);
+	say_line(arena, to, &b.to);
+	t->function = arena_printf(arena, strchr(b.to.function, '(') ? " in %s" : " in %s()",
+				   b.to.function);
+	if (stack_beside(t->p.symbols, &b, stacks_find(t->p.stacks, &d[t->c->intruder]), &at))
+		say_line(arena, intruder, &at);
+}
+
+/* The same for what the other side does. */
+static void tell_other_in_common(struct teller *t, struct told *begin, struct told *end)
+{
+	const struct step *d = t->f->data;
+	struct stack_block b;
+
+	if (t->c->other_to_in_passing ||
+	    !stack_common(t->p.symbols, stacks_find(t->p.stacks, &d[t->c->other_from]),
+			  stacks_find(t->p.stacks, &d[t->c->other_to]), &b))
+		return;
+	say_line(&t->p.x->arena, begin, &b.from);
+	say_line(&t->p.x->arena, end, &b.to);
 }
 
 /* What the intruder does under its lock to something that the broken block uses; STEP_NONE. */
@@ -155,6 +206,8 @@ static struct err *tell_both_sides(struct teller *t, const struct told *from, co
 	if (!err)
 		err = tell(t, t->c->other_to_in_passing ? t->g : t->f, t->c->other_to, &end);
 	if (!err)
+		tell_other_in_common(t, &begin, &end);
+	if (!err)
 		x->advice.text = arena_printf(
 			&x->arena,
 			"make both atomic: hold one lock from the %s to the %s, and the same lock "
@@ -198,8 +251,10 @@ static void tell_lock(struct teller *t, const struct told *from, const struct to
 	bool one_line = strcmp(from->where, to->where) == 0;
 	bool same = strcmp(intruder->where, from->where) == 0 ||
 		    strcmp(intruder->where, to->where) == 0;
-	const char *lines =
-		one_line ? from->where : arena_printf(arena, "%s to %s", from->where, to->where);
+	const char *in = t->function ? t->function : "";
+	const char *lines = one_line
+				    ? arena_printf(arena, "%s%s", from->where, in)
+				    : arena_printf(arena, "%s to %s%s", from->where, to->where, in);
 	const char *others = same ? "in every thread that does this"
 				  : arena_printf(arena, "and the same lock where another thread %s",
 						 intruder->verb);
@@ -221,6 +276,7 @@ static struct err *tell_block(struct teller *t)
 		err = tell(t, t->f, t->c->intruder, &intruder);
 	if (err)
 		return err;
+	tell_in_common(t, &from, &to, &intruder);
 	if (step_is_acquire(&t->f->data[t->c->from]))
 		return tell_sections(t, &from, &to, &intruder);
 	x->summary = arena_printf(&x->arena,
@@ -369,13 +425,15 @@ static struct err *tell_order(struct teller *t)
 	return NULL;
 }
 
-struct err *present_cure(struct explanation *x, struct trace *trace, const struct steps *failing,
-			 const struct steps *passing, const struct cure *cure)
+struct err *present_cure(struct explanation *x, struct trace *trace, const struct stacks *stacks,
+			 const struct steps *failing, const struct steps *passing,
+			 const struct cure *cure)
 {
 	struct teller t = { .f = failing, .g = passing, .c = cure };
 	struct err *err = labels_init(&t.p, x, trace);
 
 	t.p.others = failing;
+	t.p.stacks = stacks;
 	x->kind = cure->kind;
 	if (!err)
 		switch (cure->kind) {

@@ -99,6 +99,8 @@ enum plait_constraint_kind {
 	PLAIT_CONSTRAINT_FIRST, /* writes matching a wait until the b.nth read matching b */
 	/* no order at all: a signal matching a wakes everybody who waits */
 	PLAIT_CONSTRAINT_BROADCAST,
+	/* ... the call stack of the event matching a is noted in the stacks region */
+	PLAIT_CONSTRAINT_STACK,
 };
 enum { PLAIT_CONSTRAINT_SINGLE = 1 }; /* ATOMIC: the block is the event a alone */
 struct plait_constraint {
@@ -173,6 +175,7 @@ struct plait_control {
 #define PLAIT_CONTROL_BLOCKED                                                                      \
 	(8ull << 20) /* struct plait_blocked per waiting thread, at a deadlock */
 #define PLAIT_CONTROL_BLOCKED_MAX    4096
+#define PLAIT_CONTROL_STACKS	     (12ull << 20) /* struct plait_stack, by constraint */
 #define PLAIT_CONTROL_REPLAY	     (16ull << 20) /* decisions to follow */
 #define PLAIT_CONTROL_REPLAY_SIZE    (1ull << 30)
 #define PLAIT_CONTROL_DECISIONS	     (2ull << 30) /* decisions taken */
@@ -227,6 +230,14 @@ enum plait_choice_flags {
 	PLAIT_CHOICE_ALTERNATIVE = 8, /* no thread, but an alternative (which waiter wakes) */
 	PLAIT_CHOICE_EXECUTED = 16,   /* executed without a choice */
 };
+/* Where an event happened: what PLAIT_CONSTRAINT_STACK asked for. */
+struct plait_stack {
+	uint64_t step;	  /* the event's clock; 0: it did not happen */
+	uint32_t nframes; /* innermost first; the first few may be the runtime's */
+	uint32_t reserved;
+	uint64_t frames[PLAIT_MAX_FRAMES]; /* return addresses */
+};
+
 /* One candidate at one choice: entries of the same step stand together, the chosen one first. */
 struct plait_choice {
 	uint64_t step;

@@ -9,7 +9,7 @@
  * address wait; or it wants the initial value, and the writes wait. A wish gives way when nobody
  * else can run; and, as the others may wait busily for the one that is held back, for good when it
  * has held somebody back at so many points: twice as many as a run has, within limits. BROADCAST
- * holds nobody back: it changes what a signal does.
+ * holds nobody back: it changes what a signal does. STACK only notes where an event happens.
  *
  * With constraints that are no wishes every access is a scheduling point, so that events can be
  * held back wherever they are. */
@@ -26,6 +26,11 @@ static struct progress progress[PLAIT_MAX_CONSTRAINTS];
 static uint64_t held_back; /* points at which wishes kept somebody from running */
 enum { PATIENCE_MIN = 500, PATIENCE_MAX = 3000 };
 
+static struct plait_stack *stack_of(uint32_t i)
+{
+	return (struct plait_stack *)((char *)control.area + PLAIT_CONTROL_STACKS) + i;
+}
+
 void constraints_begin(void)
 {
 	uint32_t i;
@@ -37,7 +42,10 @@ void constraints_begin(void)
 		progress[i] = (struct progress){ 0 };
 		control.area->constraint_fate[i] = PLAIT_FATE_OPEN;
 		control.hard_constraints |=
-			control.area->constraints[i].kind < PLAIT_CONSTRAINT_READS;
+			control.area->constraints[i].kind < PLAIT_CONSTRAINT_READS ||
+			control.area->constraints[i].kind == PLAIT_CONSTRAINT_STACK;
+		if (control.area->constraints[i].kind == PLAIT_CONSTRAINT_STACK)
+			stack_of(i)->step = 0;
 	}
 }
 
@@ -67,7 +75,7 @@ static bool forbids(const struct plait_constraint *c, const struct progress *p,
 {
 	bool b;
 
-	if (p->done || c->kind == PLAIT_CONSTRAINT_ATOMIC || c->kind == PLAIT_CONSTRAINT_BROADCAST)
+	if (p->done || c->kind == PLAIT_CONSTRAINT_ATOMIC || c->kind >= PLAIT_CONSTRAINT_BROADCAST)
 		return false;
 	b = matches(&c->b, t, t->events + 1);
 	switch (c->kind) {
@@ -218,6 +226,14 @@ bool control_wakes_all(const struct control_thread *me)
 	return false;
 }
 
+static void note_stack(uint32_t i, const struct control_thread *me)
+{
+	struct plait_stack *s = stack_of(i);
+
+	s->nframes = rt_walk_frames(me->task.id, (uint64_t)me->frame, s->frames, PLAIT_MAX_FRAMES);
+	s->step = rt_steps;
+}
+
 void constraints_executed(struct control_thread *me)
 {
 	uint32_t i;
@@ -236,6 +252,9 @@ void constraints_executed(struct control_thread *me)
 				control.atomic_holder = 0;
 			else if (a && !control.atomic_holder)
 				control.atomic_holder = me->task.id + 1;
+		} else if (c->kind == PLAIT_CONSTRAINT_STACK) {
+			if (a && nth_ok(&c->a, p->seen_a))
+				note_stack(i, me);
 		} else if (is_wish(c->kind)) {
 			progress_reads(c, p, me, a, b);
 		} else if (c->kind == PLAIT_CONSTRAINT_BEFORE && !p->done) {
