@@ -187,6 +187,11 @@ const struct plait_run *area_process(const struct area *a)
 	return region(a, PLAIT_CONTROL_RUN);
 }
 
+const struct plait_stack *area_stacks(const struct area *a)
+{
+	return region(a, PLAIT_CONTROL_STACKS);
+}
+
 const struct plait_pairs *area_pairs(const struct area *a)
 {
 	return pairs_of(a->control);

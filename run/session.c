@@ -230,7 +230,7 @@ const struct plait_run *session_process(const struct session *s)
 
 const struct plait_stack *session_stacks(const struct session *s)
 {
-	return (const struct plait_stack *)((const char *)s->area + PLAIT_CONTROL_STACKS);
+	return area_stacks(&s->area);
 }
 
 const struct plait_pairs *session_pairs(const struct session *s)
