@@ -27,7 +27,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WEAK 0.2 /* separation below which advice is doubtful */
+#define WEAK	   0.2 /* separation below which advice is doubtful ... */
+#define WEAK_ORDER 0.5 /* ... for an order: many schedules that break a needed one would fail */
 enum { CONFIRMATIONS = 5, MINIMIZE_RUNS = 400, MINIMIZE_STEPS = 20000000 };
 enum { MAX_STACKS = 192 };
 enum { HANG_EVENTS = 200000 }; /* of a run that does not end, the rest tells nothing new */
@@ -169,8 +170,14 @@ static struct err *record_failing(struct job *j)
 		err = trace_open(j->trace_copy, &j->trace);
 	if (!err)
 		err = steps_load(j->trace, &j->steps);
-	if (!err)
+	if (!err) {
+		uint32_t caught = steps_add_caught(&j->steps, &j->native.last);
+
+		if (caught != STEP_NONE)
+			stacks_add(&j->stacks, caught, j->native.last.failure.frames,
+				   j->native.last.failure.nframes);
 		add_pending(j);
+	}
 	return err;
 }
 
@@ -241,7 +248,8 @@ static void keep_seen(struct explanation *x, const struct cure *cure, const stru
 	x->advice.broken_failing = seen->broken_failing;
 	x->advice.seen_passing = seen->passing;
 	x->advice.broken_passing = seen->broken_passing;
-	x->advice.weak = seen->passing && cure_separation(seen) < WEAK;
+	x->advice.weak = seen->passing &&
+			 cure_separation(seen) < (cure->kind == BUG_ORDER ? WEAK_ORDER : WEAK);
 	x->advice.sure = tested && !x->advice.weak;
 }
 

@@ -77,6 +77,8 @@ static struct err *record_steps(struct native *n, const struct run_request *requ
 
 	if (!err)
 		err = steps_load(trace, ret);
+	if (!err)
+		steps_add_caught(ret, &n->last);
 	trace_close(trace);
 	return err;
 }

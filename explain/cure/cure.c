@@ -286,10 +286,10 @@ static bool around_spin_lock(const struct finder *fd, const struct cure *c)
 
 uint32_t finder_cost(const struct finder *fd, const struct cure *c)
 {
-	uint32_t length = MIN(block_length(fd, c), 100000u) * (around_spin_lock(fd, c) ? 8 : 1);
+	uint32_t length = MIN(block_length(fd, c), 100000u);
 
 	return (length + 1) * (c->kind == BUG_MULTI_VARIABLE ? 2 : 1) * (c->to_in_passing ? 2 : 1) *
-	       (c->other_from != STEP_NONE ? 2 : 1);
+	       (c->other_from != STEP_NONE ? 2 : 1) * (around_spin_lock(fd, c) ? 16 : 1);
 }
 
 /* Rule 5: B's next write of y's object, in the failing run or after y's twin in the passing one. */
@@ -509,6 +509,10 @@ static void decisive_failure(const struct finder *fd, struct decisive *d)
 	for (uint32_t i = (uint32_t)fd->f->len; i-- > 0;) {
 		const struct step *e = &fd->f->data[i];
 
+		if (e->pending && step_is_memory(e) && e->source != STEP_NONE) {
+			add_decisive(d, fd->f, e->source, i); /* caught before it was done */
+			return;
+		}
 		if (!(fd->p->show_failing[i] & PROJECT_FAILURE) || e->pending || !step_reads(e))
 			continue;
 		add_decisive(d, fd->f, e->source, i);

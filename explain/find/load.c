@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "run/run.h"
 #include "trace/trace.h"
 
 #include <string.h>
@@ -71,4 +72,24 @@ struct err *steps_load(struct trace *trace, struct steps *ret)
 	}
 	steps_link(ret);
 	return NULL;
+}
+
+uint32_t steps_add_caught(struct steps *s, const struct run_result *r)
+{
+	const struct plait_failure *f = &r->failure;
+	/* whether it reads or writes, it depends on what is there */
+	struct step e = { .thread = f->thread,
+			  .kind = PLAIT_EV_READ,
+			  .clock = r->steps,
+			  .address = f->address,
+			  .size = 1,
+			  .pending = true };
+
+	if (r->end != PLAIT_END_MISUSE || !f->address || f->thread >= s->nthreads)
+		return STEP_NONE;
+	for (size_t k = 0; k < s->len; k++)
+		e.index += s->data[k].thread == e.thread;
+	vec_push(s, e);
+	steps_link(s);
+	return (uint32_t)s->len - 1;
 }

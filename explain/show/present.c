@@ -272,7 +272,8 @@ static void use_caller(struct labels *p, const struct step *s, struct code_point
 	const struct plait_stack *stack = stack_of(p, s);
 	struct code_point caller;
 
-	if (stack && is_system_file(at->file) && stack_own_line(p->symbols, stack, &caller)) {
+	if (stack && (!at->line || is_system_file(at->file)) &&
+	    stack_own_line(p->symbols, stack, &caller)) {
 		at->file = caller.file;
 		at->line = caller.line;
 		at->function = caller.function;
@@ -290,7 +291,7 @@ struct err *labels_event(struct labels *p, const struct step *s, struct shown_ev
 	/* a thread that waits is woken and joins later, if ever */
 	e->op = s->pending && s->kind == PLAIT_EV_WOKEN ? "wait" : event_kind_name(s->kind);
 	e->value = value_text(p, s);
-	if (symbols_site(p->symbols, s->site, &at)) {
+	if (symbols_site(p->symbols, s->site, &at) || stack_of(p, s)) {
 		use_caller(p, s, &at);
 		e->file = or_null(p, at.file);
 		e->line = at.line;
