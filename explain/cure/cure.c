@@ -314,13 +314,13 @@ static void extend_block(struct finder *fd, uint32_t from, uint32_t x, uint32_t 
 		}
 }
 
-/* Rule 1, as wide as it goes: from the thread's first use of the object since it last took or gave
- * back a lock. A check at the beginning and a use at the end may have more accesses in between. */
-static void widest_block(struct finder *fd, uint32_t from, uint32_t x, uint32_t y)
+/* The farthest use of y's object by its thread, one way, before it takes or gives back a lock. */
+static uint32_t farthest_use(const struct finder *fd, uint32_t at, int way, uint32_t y)
 {
-	uint32_t widest = from;
+	uint32_t found = at;
 
-	for (uint32_t k = from, seen = 0; k-- > 0 && seen < NEAR;) {
+	for (uint32_t k = at + (uint32_t)way, seen = 0; k < fd->f->len && seen < NEAR;
+	     k += (uint32_t)way) {
 		const struct step *e = &fd->f->data[k];
 
 		if (e->thread != fd->f->data[y].thread)
@@ -328,12 +328,22 @@ static void widest_block(struct finder *fd, uint32_t from, uint32_t x, uint32_t 
 		seen++;
 		if (step_is_acquire(e) || step_is_release(e))
 			break;
-		if (of_a_kind(e, &fd->f->data[y]) && same_object(e, &fd->f->data[y]) &&
-		    finder_unserializable(e, &fd->f->data[x], &fd->f->data[y]))
-			widest = k;
+		if (!e->pending && of_a_kind(e, &fd->f->data[y]) && same_object(e, &fd->f->data[y]))
+			found = k;
 	}
-	if (widest != from)
-		finder_add_block(fd, widest, y, false, x, BUG_ATOMICITY);
+	return found;
+}
+
+/* Rule 1, as wide as it goes: a check at the beginning and a use at the end may have more accesses in
+ * between. */
+static void widest_block(struct finder *fd, uint32_t from, uint32_t x, uint32_t y)
+{
+	uint32_t first = farthest_use(fd, from, -1, y), last = farthest_use(fd, y, 1, y);
+
+	if (first != from)
+		finder_add_block(fd, first, y, false, x, BUG_ATOMICITY);
+	if (last != y)
+		finder_add_block(fd, first, last, false, x, BUG_ATOMICITY);
 }
 
 /* Rules 1 and 4: walk back from x over B's steps, to the first that fits, or the first few. */

@@ -1,0 +1,223 @@
+#!/usr/bin/env bash
+# Causes that a reviewer would sign: each program says what is wrong with it; explain must say the same.
+# level: check
+. "$(dirname "$0")/lib.sh"
+
+build() { run 0 unplait cc -g -O1 -pthread "$1.c" -o "$1"; }
+explained() { # program: hunt and explain it
+	run 1 unplait hunt -q -n 3000 -o "$1.plait" "./$1"
+	run 1 unplait explain --runs 200 "$1.plait"
+	tr -s ' \n' ' ' <out >flat
+}
+
+# A barrier that nobody waits at: not so many atomic blocks, but one sentence.
+cat >phases.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+#define N 3
+static int a[N * 2], b[N * 2];
+static void *work(void *arg)
+{
+	int me = (int)(long)arg, next = (me + 1) % N;
+	for (int i = 0; i < 2; i++)
+		a[me * 2 + i] = me + 1;
+	for (int i = 0; i < 2; i++)
+		b[me * 2 + i] = a[next * 2 + i];
+	return 0;
+}
+int main(void)
+{
+	pthread_t t[N];
+	for (long i = 0; i < N; i++)
+		pthread_create(&t[i], 0, work, (void *)i);
+	for (int i = 0; i < N; i++)
+		pthread_join(t[i], 0);
+	for (int i = 0; i < N * 2; i++)
+		assert(b[i] != 0);
+	return 0;
+}
+C
+build phases
+explained phases
+has out "kind     order"
+has flat "every thread must be done with phases.c:9"
+has out "0 of 200 with it enforced"
+
+# A flag that nobody waits for. The failing run ends before the other thread has done anything; and whoever waits inside the
+# critical section keeps the other one out, so that the order has to be kept before the lock is taken.
+cat >flag.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static int config, ready;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *init(void *p)
+{
+	pthread_mutex_lock(&m);
+	config = 42;
+	ready = 1;
+	pthread_mutex_unlock(&m);
+	return p;
+}
+static void *use(void *p)
+{
+	pthread_mutex_lock(&m);
+	int c = config;
+	pthread_mutex_unlock(&m);
+	assert(c == 42);
+	return p;
+}
+int main(void)
+{
+	pthread_t x, y;
+	pthread_create(&x, 0, init, 0);
+	pthread_create(&y, 0, use, 0);
+	pthread_join(x, 0);
+	pthread_join(y, 0);
+	return 0;
+}
+C
+build flag
+explained flag
+has flat "reads config at flag.c:16 before thread 0.1 writes config at flag.c:8"
+has flat "the write to config at flag.c:8 must come before"
+has out "not reached"
+
+# Two locks for one variable: a block, not an order between the threads.
+cat >locks.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static volatile int value;
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, two = PTHREAD_MUTEX_INITIALIZER;
+static void *check(void *p)
+{
+	pthread_mutex_lock(&one);
+	int x = value;
+	value++;
+	assert(value == x + 1);
+	pthread_mutex_unlock(&one);
+	return p;
+}
+static void *count(void *p)
+{
+	pthread_mutex_lock(&two);
+	value++;
+	pthread_mutex_unlock(&two);
+	return p;
+}
+int main(void)
+{
+	pthread_t t[3];
+	pthread_create(&t[0], 0, check, 0);
+	for (int i = 1; i < 3; i++)
+		pthread_create(&t[i], 0, count, 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+C
+build locks
+explained locks
+has out "kind     atomicity"
+has flat "thread 0.1's read of value at locks.c:8 and its read of value at locks.c:10"
+
+# An object is deleted while others use it. That the flag is set before it is looked at cures it, too: then nothing is used at all.
+cat >deleted.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct conn {
+	int closed;
+	int *buf;
+};
+static struct conn *c;
+static int sum;
+static void *user(void *p)
+{
+	for (int i = 0; i < 3; i++) {
+		if (c->closed)
+			break;
+		sum += c->buf[0];
+	}
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	c = calloc(1, sizeof(*c));
+	c->buf = calloc(4, sizeof(int));
+	pthread_create(&t, 0, user, 0);
+	c->closed = 1;
+	free(c->buf);
+	c->buf = 0;
+	pthread_join(t, 0);
+	return 0;
+}
+C
+build deleted
+explained deleted
+has flat "thread 0 frees"
+has flat "must wait until the other threads are done"
+hasnt flat "closed at deleted.c:24 must come before"
+
+# A lock of one's own: the cause is told in the function that calls it, by the variable it guards.
+cat >spin.h <<'C'
+struct spin {
+	int v;
+};
+static void spin_lock(struct spin *s)
+{
+	while (__atomic_exchange_n(&s->v, 1, __ATOMIC_ACQUIRE))
+		;
+}
+static void spin_unlock(struct spin *s)
+{
+	__atomic_store_n(&s->v, 0, __ATOMIC_RELEASE);
+}
+C
+cat >library.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include "spin.h"
+static struct spin lock;
+static int balance = 10;
+static int get(void)
+{
+	spin_lock(&lock);
+	int b = balance;
+	spin_unlock(&lock);
+	return b;
+}
+static void put(int b)
+{
+	spin_lock(&lock);
+	balance = b;
+	spin_unlock(&lock);
+}
+static void *add(void *p)
+{
+	int b = get();
+	put(b + 5);
+	return p;
+}
+int main(void)
+{
+	pthread_t x, y;
+	pthread_create(&x, 0, add, 0);
+	pthread_create(&y, 0, add, 0);
+	pthread_join(x, 0);
+	pthread_join(y, 0);
+	assert(balance == 20);
+	return 0;
+}
+C
+run 0 unplait cc -g -O0 -pthread library.c -o library
+explained library
+has flat "make library.c:21 to library.c:22 in add() atomic"
+has flat "the read of balance"
+hasnt flat "spin.h:.* which belong together"
+
+# The same plait has the same answer, however busy the machine is.
+unplait explain --runs 100 locks.plait >first
+for _ in 1 2 3 4 5 6; do (timeout 20 sh -c 'while :; do :; done' &) ; done
+unplait explain --runs 100 locks.plait >second
+run 0 diff first second
+finish
