@@ -52,6 +52,7 @@ void program_deinit(struct program *p)
 	vec_deinit(&p->elements);
 	names_deinit(&p->strings);
 	names_deinit(&p->external_refs);
+	names_deinit(&p->unseen);
 	free(p->error);
 	if (p->module)
 		LLVMDisposeModule(p->module);

@@ -75,6 +75,7 @@ struct program {
 	VEC(struct plait_element) elements;
 	struct names strings;
 	struct plait_sites_header counts;
+	struct names unseen; /* library functions that get shared memory and stay unseen */
 };
 
 void program_deinit(struct program *p);

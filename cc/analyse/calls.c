@@ -196,3 +196,25 @@ enum call_kind call_classify_function(LLVMValueRef f)
 	s = summary_find(name);
 	return s && !summary_is_input(s) ? CALL_EXTERNAL : CALL_INPUT;
 }
+
+LLVMValueRef call_behind(LLVMValueRef call)
+{
+	LLVMBasicBlockRef to;
+	LLVMValueRef next;
+	LLVMUseRef use;
+
+	if (LLVMIsACallInst(call))
+		return LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail
+			       ? NULL
+			       : LLVMGetNextInstruction(call);
+	if (!LLVMIsAInvokeInst(call))
+		return NULL;
+	to = LLVMGetNormalDest(call);
+	use = LLVMGetFirstUse(LLVMBasicBlockAsValue(to));
+	if (!use || LLVMGetNextUse(use)) /* somebody else comes there */
+		return NULL;
+	next = LLVMGetFirstInstruction(to);
+	while (LLVMIsAPHINode(next))
+		next = LLVMGetNextInstruction(next);
+	return next;
+}

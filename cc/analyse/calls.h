@@ -24,4 +24,8 @@ const char *call_redirection(const char *name);
 bool call_is_new(const char *name);
 bool call_is_delete(const char *name);
 
+/* The instruction behind a call, where its result is known; NULL when there is no such single place
+ * (the normal successor of an invoke may have other predecessors). */
+LLVMValueRef call_behind(LLVMValueRef call);
+
 #endif

@@ -30,12 +30,22 @@ bool cell_carries(LLVMTypeRef t)
 	}
 }
 
+#define FORGOTTEN UINT64_MAX
+
+/* Where the value's cell is in pt->values; NULL when it has none yet. */
+static const uint64_t *index_of(struct pointsto *pt, LLVMValueRef v)
+{
+	const uint64_t *i = map_find(&pt->cells, (uint64_t)(uintptr_t)v);
+
+	return i && *i != FORGOTTEN ? i : NULL;
+}
+
 static struct cell *value_slot(struct pointsto *pt, LLVMValueRef v)
 {
-	uint64_t *i = map_find(&pt->cells, (uint64_t)(uintptr_t)v);
+	const uint64_t *i = index_of(pt, v);
 
 	if (!i) {
-		map_put(&pt->cells, (uint64_t)(uintptr_t)v, pt->values.len);
+		*map_put(&pt->cells, (uint64_t)(uintptr_t)v, 0) = pt->values.len;
 		vec_push(&pt->values, NOWHERE);
 		return vec_last(&pt->values);
 	}
@@ -171,13 +181,108 @@ static bool is_stream(LLVMValueRef v)
 					strcmp(name, "stderr") == 0);
 }
 
+bool cell_is_known(struct pointsto *pt, LLVMValueRef v)
+{
+	const uint64_t *k = index_of(pt, v);
+
+	return k && pt->values.data[*k].node;
+}
+
+/* ---- code that was put in after the analysis ---- */
+
+static bool is_late(struct pointsto *pt, LLVMValueRef v)
+{
+	uint64_t key = (uint64_t)(uintptr_t)v;
+
+	return pt->settled && (LLVMIsAInstruction(v) || LLVMIsAArgument(v)) &&
+	       (map_find(&pt->late, key) || !index_of(pt, v));
+}
+
+/* base + one constant index; any other index: somewhere in the object. */
+static struct cell late_gep(struct pointsto *pt, LLVMValueRef gep)
+{
+	struct cell c = pointsto_cell(pt, LLVMGetOperand(gep, 0));
+	LLVMValueRef index = LLVMGetOperand(gep, 1);
+
+	if (c.node && LLVMGetNumOperands(gep) == 2 && LLVMIsAConstantInt(index))
+		c.off += (int32_t)(LLVMConstIntGetSExtValue(index) *
+				   (int64_t)LLVMABISizeOfType(pt->p->layout,
+							      LLVMGetGEPSourceElementType(gep)));
+	return c;
+}
+
+/* One that is known is as good as all: the bodies mix nothing. */
+static struct cell late_choice(struct pointsto *pt, LLVMValueRef v)
+{
+	unsigned n = LLVMIsAPHINode(v) ? LLVMCountIncoming(v) : 2;
+	struct cell c = NOWHERE;
+
+	*value_slot(pt, v) = NOWHERE; /* a loop ends here */
+	for (unsigned i = 0; i < n && !c.node; i++) {
+		LLVMValueRef o =
+			LLVMIsAPHINode(v) ? LLVMGetIncomingValue(v, i) : LLVMGetOperand(v, i + 1);
+
+		if (!LLVMIsAPHINode(o) || !index_of(pt, o) || cell_is_known(pt, o))
+			c = pointsto_cell(pt, o);
+	}
+	return c;
+}
+
+static struct cell late_cell(struct pointsto *pt, LLVMValueRef v)
+{
+	struct cell c = NOWHERE;
+
+	if (LLVMIsAArgument(v) || !cell_carries(LLVMTypeOf(v)))
+		return NOWHERE;
+	map_put(&pt->late, (uint64_t)(uintptr_t)v, 0);
+	switch (LLVMGetInstructionOpcode(v)) {
+	case LLVMGetElementPtr:
+		c = late_gep(pt, v);
+		break;
+	case LLVMLoad:
+		c = pointsto_cell(pt, LLVMGetOperand(v, 0));
+		c = c.node ? node_link(pt, c) : c;
+		break;
+	case LLVMPHI:
+	case LLVMSelect:
+		c = late_choice(pt, v);
+		break;
+	case LLVMAlloca:
+		c = node_new(pt, NODE_STACK, v);
+		break;
+	case LLVMCall:
+		c = node_new(pt, NODE_HEAP, v); /* malloc; results of others are private, too */
+		break;
+	case LLVMFreeze:
+	case LLVMBitCast:
+	case LLVMPtrToInt:
+	case LLVMIntToPtr:
+		c = pointsto_cell(pt, LLVMGetOperand(v, 0));
+		break;
+	default:
+		break;
+	}
+	*value_slot(pt, v) = c;
+	return c;
+}
+
+bool pointsto_is_vague(struct pointsto *pt, LLVMValueRef v)
+{
+	if (!is_late(pt, v) || !LLVMIsAGetElementPtrInst(v))
+		return false;
+	return LLVMGetNumOperands(v) != 2 || !LLVMIsAConstantInt(LLVMGetOperand(v, 1)) ||
+	       pointsto_is_vague(pt, LLVMGetOperand(v, 0));
+}
+
 struct cell pointsto_cell(struct pointsto *pt, LLVMValueRef v)
 {
-	uint64_t *known = map_find(&pt->cells, (uint64_t)(uintptr_t)v);
+	const uint64_t *known = index_of(pt, v);
 	struct cell c;
 
 	if (known && pt->values.data[*known].node)
 		return pt->values.data[*known];
+	if (is_late(pt, v))
+		return known ? NOWHERE : late_cell(pt, v);
 	if (LLVMIsAInstruction(v) || LLVMIsAArgument(v)) {
 		if (!cell_carries(LLVMTypeOf(v)))
 			return NOWHERE;
@@ -226,4 +331,21 @@ struct cell pointsto_callee(struct pointsto *pt, LLVMValueRef call)
 	LLVMValueRef f = cell_strip_alias(LLVMGetCalledValue(call));
 
 	return LLVMIsAInlineAsm(f) ? NOWHERE : pointsto_cell(pt, f);
+}
+
+void pointsto_copy(struct pointsto *pt, LLVMValueRef call, LLVMValueRef v)
+{
+	const uint64_t *i = index_of(pt, call);
+	struct cell c = i ? pt->values.data[*i] : NOWHERE;
+
+	if (c.node)
+		*value_slot(pt, v) = c;
+}
+
+/* Another value may get the address of the call, which is the key. */
+void pointsto_replace(struct pointsto *pt, LLVMValueRef call, LLVMValueRef v)
+{
+	if (v)
+		pointsto_copy(pt, call, v);
+	*map_put(&pt->cells, (uint64_t)(uintptr_t)call, FORGOTTEN) = FORGOTTEN;
 }

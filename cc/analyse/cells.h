@@ -6,6 +6,8 @@
 
 /* May a value of this type be, or contain, an address? */
 bool cell_carries(LLVMTypeRef t);
+/* Is it known where the value points? */
+bool cell_is_known(struct pointsto *pt, LLVMValueRef v);
 /* The value points there, too. */
 void cell_set(struct pointsto *pt, LLVMValueRef v, struct cell c);
 /* base + indices: where a getelementptr points. */

@@ -298,18 +298,26 @@ static void plan_elements(struct walk *w)
 	free(several);
 }
 
-void plan_program(struct program *p)
+void analysis_run(struct analysis *a, struct program *p)
 {
-	struct pointsto pt;
-	struct sharing sharing;
+	pointsto_run(&a->pt, p);
+	sharing_run(&a->sharing, p, &a->pt);
+}
+
+void analysis_deinit(struct analysis *a)
+{
+	sharing_deinit(&a->sharing);
+	pointsto_deinit(&a->pt);
+}
+
+void plan_program(struct program *p, struct analysis *a)
+{
 	struct elements elements;
 	struct taint taint;
-	struct walk w = { .p = p, .sharing = &sharing, .elements = &elements, .taint = &taint };
+	struct walk w = { .p = p, .sharing = &a->sharing, .elements = &elements, .taint = &taint };
 
-	pointsto_run(&pt, p);
-	sharing_run(&sharing, p, &pt);
-	elements_init(&elements, &pt);
-	taint_run(&taint, p, &sharing, &elements);
+	elements_init(&elements, &a->pt);
+	taint_run(&taint, p, &a->sharing, &elements);
 
 	names_intern(&p->strings, "");
 	for (size_t k = 0; k < p->fns.len; k++) {
@@ -336,6 +344,4 @@ void plan_program(struct program *p)
 	p->counts.nelements = (uint32_t)p->elements.len;
 	taint_deinit(&taint);
 	elements_deinit(&elements);
-	sharing_deinit(&sharing);
-	pointsto_deinit(&pt);
 }

@@ -76,19 +76,12 @@ static void unify_operands(struct pointsto *pt, LLVMValueRef i, unsigned from, u
 	}
 }
 
-static bool has_cell(struct pointsto *pt, LLVMValueRef v)
-{
-	uint64_t *k = map_find(&pt->cells, (uint64_t)(uintptr_t)v);
-
-	return k && pt->values.data[*k].node;
-}
-
 /* Arithmetic on integers that came from pointers. A difference of two is no pointer. */
 static void process_arithmetic(struct pointsto *pt, LLVMValueRef i, bool sub)
 {
 	LLVMValueRef a = LLVMGetOperand(i, 0), b = LLVMGetOperand(i, 1);
-	bool ha = cell_carries(LLVMTypeOf(a)) && has_cell(pt, a);
-	bool hb = cell_carries(LLVMTypeOf(b)) && has_cell(pt, b);
+	bool ha = cell_carries(LLVMTypeOf(a)) && cell_is_known(pt, a);
+	bool hb = cell_carries(LLVMTypeOf(b)) && cell_is_known(pt, b);
 	struct cell c;
 
 	if (sub && ha && hb)
@@ -233,6 +226,7 @@ void pointsto_run(struct pointsto *pt, struct program *p)
 			process(pt, p->fns.data[i].f, in);
 	}
 	settle_all(pt);
+	pt->settled = true;
 }
 
 void pointsto_deinit(struct pointsto *pt)
@@ -248,6 +242,7 @@ void pointsto_deinit(struct pointsto *pt)
 	map_deinit(&pt->cells);
 	vec_deinit(&pt->values);
 	map_deinit(&pt->returns);
+	map_deinit(&pt->late);
 	map_deinit(&pt->edge_seen);
 	vec_deinit(&pt->edges);
 	vec_deinit(&pt->copies);

@@ -102,6 +102,8 @@ struct pointsto {
 	struct map function_ids;
 	struct map wrappers; /* functions that return fresh memory */
 	VEC(struct callback) callbacks;
+	bool settled;	 /* the graph is done; what comes later is looked up in it */
+	struct map late; /* values of code that was put in afterwards -> is the place vague? */
 };
 
 void pointsto_run(struct pointsto *pt, struct program *p);
@@ -109,9 +111,16 @@ void pointsto_deinit(struct pointsto *pt);
 
 /* Where does this pointer point? */
 struct cell pointsto_cell(struct pointsto *pt, LLVMValueRef v);
+/* Is it only known which object it points into, not where? So it is with a varying index in code
+ * that was put in after the analysis (cc/expand). */
+bool pointsto_is_vague(struct pointsto *pt, LLVMValueRef v);
 /* It may point this many bytes further, too: `p + (c ? 24 : 16)` only loaded from or stored to. */
 uint64_t pointsto_spread(struct pointsto *pt, LLVMValueRef v);
 struct cell pointsto_find(struct pointsto *pt, struct cell c);
+/* `v` points where `call` points. */
+void pointsto_copy(struct pointsto *pt, LLVMValueRef call, LLVMValueRef v);
+/* `call` will go and `v` is what it gave: v points where the call pointed. */
+void pointsto_replace(struct pointsto *pt, LLVMValueRef call, LLVMValueRef v);
 static inline struct node *pointsto_node(struct pointsto *pt, uint32_t n)
 {
 	return &pt->nodes.data[n];

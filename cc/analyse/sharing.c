@@ -687,6 +687,8 @@ bool sharing_is_hot(struct sharing *s, LLVMValueRef ptr, uint64_t size)
 		return !LLVMIsAConstantPointerNull(ptr);
 	c = pointsto_find(s->pt, c);
 	n = pointsto_node(s->pt, c.node);
+	if (pointsto_is_vague(s->pt, ptr))
+		size = 0;
 	if (size)
 		size += pointsto_spread(s->pt, ptr);
 	for (size_t i = 0; i < n->touched.len; i++)

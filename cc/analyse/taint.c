@@ -68,11 +68,17 @@ static void taint_class(struct taint *t, uint64_t c)
 	}
 }
 
+/* May it point to more than one field? */
+static bool is_spread(struct taint *t, LLVMValueRef ptr)
+{
+	return pointsto_spread(t->elements->pt, ptr) || pointsto_is_vague(t->elements->pt, ptr);
+}
+
 static bool memory_tainted(struct taint *t, LLVMValueRef ptr)
 {
 	uint64_t c = class_key(t, ptr);
 
-	if (!c || (pointsto_spread(t->elements->pt, ptr) && map_find(&t->classes, c)))
+	if (!c || (is_spread(t, ptr) && map_find(&t->classes, c)))
 		return true;
 	return map_find(&t->memory, field_key(t, ptr)) || map_find(&t->memory, c << 32 | WHOLE);
 }
@@ -219,7 +225,7 @@ static void forward_call(struct taint *t, LLVMValueRef call)
 
 static void taint_field(struct taint *t, LLVMValueRef ptr)
 {
-	if (pointsto_spread(t->elements->pt, ptr))
+	if (is_spread(t, ptr))
 		taint_class(t, class_key(t, ptr));
 	set(t, &t->memory, field_key(t, ptr));
 	set(t, &t->classes, class_key(t, ptr));
@@ -329,17 +335,22 @@ static void backward_call(struct taint *t, LLVMValueRef call)
 /* One of two fields: both. (Fields are 8 bytes, and a key counts them.) */
 static void need_field(struct taint *t, LLVMValueRef ptr)
 {
-	uint64_t key = field_key(t, ptr);
+	uint64_t key = field_key(t, ptr), class = class_key(t, ptr);
 
 	for (uint64_t k = 0; key && k <= pointsto_spread(t->elements->pt, ptr) / 8; k++)
 		set(t, &t->needed_memory, key + k);
+	set(t, &t->needed_memory, class);
+	if (class && pointsto_is_vague(t->elements->pt, ptr))
+		set(t, &t->needed_memory, class << 32 | WHOLE);
 }
 
 static bool field_needed(struct taint *t, LLVMValueRef ptr)
 {
-	uint64_t key = field_key(t, ptr);
-	bool found = false;
+	uint64_t key = field_key(t, ptr), class = class_key(t, ptr);
+	bool found = map_find(&t->needed_memory, class << 32 | WHOLE) != NULL;
 
+	if (class && pointsto_is_vague(t->elements->pt, ptr))
+		found |= map_find(&t->needed_memory, class) != NULL;
 	for (uint64_t k = 0; key && k <= pointsto_spread(t->elements->pt, ptr) / 8; k++)
 		found |= map_find(&t->needed_memory, key + k) != NULL;
 	return found;

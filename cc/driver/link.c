@@ -16,6 +16,7 @@
 #include "base/strbuf.h"
 #include "cc/instrument/instrument.h"
 #include "cc/driver/objects.h"
+#include "cc/expand/expand.h"
 #include "cc/analyse/plan.h"
 #include "cc/analyse/prepare.h"
 #include "cc/driver/merge.h"
@@ -43,6 +44,8 @@ struct link {
 	const char *output;
 	struct object_list objects;
 	struct program program;
+	pid_t pids[PLAIT_VARIANTS]; /* who makes each variant; 0: nobody yet */
+	int decided[2];		    /* a pipe: tells the maker of plain which variants there are */
 };
 
 static void push_arg(struct command *c, const struct arg *arg)
@@ -199,6 +202,16 @@ static struct err *final_link(struct link *l, int *status)
 
 /* ---- the variants ---- */
 
+/* The maker of plain is started before that is decided: its module is not to be expanded. */
+static bool wait_for_decision(struct link *l, int v)
+{
+	struct program *p = &l->program;
+
+	close(l->decided[1]);
+	return v != PLAIT_VARIANT_PLAIN ||
+	       read(l->decided[0], p->absent, sizeof(p->absent)) == sizeof(p->absent);
+}
+
 /* In a child: change our copy of the program, write the object, leave. */
 static _Noreturn void emit_variant(struct link *l, int v)
 {
@@ -206,6 +219,8 @@ static _Noreturn void emit_variant(struct link *l, int v)
 	_cleanup_(xfreep) char *complaint = xasprintf("%s.err", path);
 	struct err *err;
 
+	if (!wait_for_decision(l, v))
+		_exit(3);
 	times_begin();
 	instrument(&l->program, v);
 	variant_split(&l->program, v);
@@ -235,28 +250,27 @@ static struct err *child_failed(struct link *l, int v, int st)
 	return err_wrap(err, "making the variant %s", variant_names[v]);
 }
 
-static struct err *emit_variants(struct link *l)
+static void start_variant(struct link *l, int v)
+{
+	fflush(NULL);
+	l->pids[v] = fork();
+	if (l->pids[v] == 0)
+		emit_variant(l, v);
+}
+
+static struct err *finish_variants(struct link *l)
 {
 	struct err *err = NULL;
-	pid_t pids[PLAIT_VARIANTS];
 
-	fflush(NULL);
-	for (int v = 0; v < PLAIT_VARIANTS; v++) {
-		if (l->program.absent[v])
-			continue;
-		pids[v] = fork();
-		if (pids[v] == 0)
-			emit_variant(l, v);
-	}
 	for (int v = 0; v < PLAIT_VARIANTS; v++) {
 		int st = 0;
 		struct err *mine = NULL;
 
-		if (l->program.absent[v])
+		if (!l->pids[v])
 			continue;
-		if (pids[v] < 0)
+		if (l->pids[v] < 0)
 			mine = err_new(ERR_ENV, "cannot start a process");
-		else if (waitpid(pids[v], &st, 0) == pids[v])
+		else if (waitpid(l->pids[v], &st, 0) == l->pids[v])
 			mine = child_failed(l, v, st);
 		if (!err)
 			err = mine;
@@ -279,6 +293,8 @@ static struct err *write_build(struct link *l, const char *path)
 		if (!l->program.absent[v])
 			strbuf_addf(&sb, " %s", variant_names[v]);
 	strbuf_addf(&sb, "\ntrace_all %d\n", l->program.trace_all);
+	for (size_t i = 0; i < l->program.unseen.len; i++)
+		strbuf_addf(&sb, "unseen %s\n", l->program.unseen.text[i]);
 	for (size_t i = 0; i < l->objects.len; i++) {
 		const struct object *o = &l->objects.data[i];
 		const char *dot = strrchr(o->path, '.');
@@ -360,11 +376,14 @@ static void choose_variants(struct link *l)
 	p->absent[PLAIT_VARIANT_PLAIN] = control && !LLVMGetFirstGlobalIFunc(p->module);
 }
 
-static struct err *take_over(struct link *l, int *status)
+static struct err *make_variants(struct link *l)
 {
 	struct program *p = &l->program;
+	struct analysis analysis = { 0 };
 	struct err *err;
 
+	if (pipe(l->decided) < 0)
+		return err_errno(errno, "cannot make a pipe");
 	p->library = l->args->shared;
 	p->trace_all = getenv("UNPLAIT_TRACE_ALL") != NULL;
 	objects_external_refs(&l->objects, &p->external_refs);
@@ -372,18 +391,40 @@ static struct err *take_over(struct link *l, int *status)
 	if (!err)
 		err = prepare_program(p);
 	times_note("merge", TIMES_ALL);
-	if (!err)
-		plan_program(p);
+	if (err)
+		return err;
+	start_variant(l, PLAIT_VARIANT_PLAIN); /* before anything changes */
+	analysis_run(&analysis, p);
 	times_note("analyse", TIMES_ALL);
+	err = expand_program(p, &analysis);
+	times_note("expand", TIMES_ALL);
+	if (!err)
+		plan_program(p, &analysis);
+	analysis_deinit(&analysis);
+	times_note("plan", TIMES_ALL);
 	choose_variants(l);
+	if (!err && write(l->decided[1], p->absent, sizeof(p->absent)) != sizeof(p->absent))
+		err = err_errno(errno, "cannot write to a pipe");
 	if (!err)
 		err = write_tables(l);
 	times_note("write tables", TIMES_ALL);
-	if (!err)
-		err = emit_variants(l);
-	if (!err)
-		err = final_link(l, status);
+	for (int v = PLAIT_VARIANT_PLAIN + 1; !err && v < PLAIT_VARIANTS; v++)
+		if (!p->absent[v])
+			start_variant(l, v);
+	close(l->decided[0]);
+	close(l->decided[1]);
 	return err;
+}
+
+static struct err *take_over(struct link *l, int *status)
+{
+	struct err *err = make_variants(l), *other = finish_variants(l);
+
+	if (!err)
+		err = other;
+	else
+		err_free(other);
+	return err ? err : final_link(l, status);
 }
 
 static bool any_bitcode(const struct object_list *list)

@@ -17,6 +17,7 @@ struct driver {
 	const char *clang;
 	bool cxx;
 	char *tmp;
+	char *headers; /* a folder before those of libstdc++; NULL for C */
 	VEC(char *) owned;
 };
 
@@ -34,6 +35,22 @@ static bool is_cxx_name(const char *argv0)
 	return n >= 2 && strcmp(argv0 + n - 2, "++") == 0;
 }
 
+/* The last option that is `name`, or starts with it (`-fprofile-dir=`): its argument, else NULL. */
+static const char *find_option(const struct args *a, const char *name)
+{
+	size_t n = strlen(name);
+	const char *found = NULL;
+
+	for (size_t i = 0; i < a->list.len; i++) {
+		const struct arg *arg = &a->list.data[i];
+
+		if (arg->kind == ARG_OPTION && strncmp(arg->words[0], name, n) == 0 &&
+		    (name[n - 1] == '=' || !arg->words[0][n]))
+			found = arg->nwords == 2 ? arg->words[1] : arg->words[0] + n;
+	}
+	return found;
+}
+
 /* What turns a compile step into one of ours. */
 static void push_object_flags(struct driver *d, struct command *c)
 {
@@ -43,6 +60,10 @@ static void push_object_flags(struct driver *d, struct command *c)
 	command_push(c, "-ffat-lto-objects");
 	if (!d->args.has_g)
 		command_push(c, "-g");
+	if (d->headers) {
+		command_push(c, "-isystem");
+		command_push(c, d->headers);
+	}
 }
 
 static struct err *pass_on(struct driver *d, char **argv)
@@ -94,22 +115,6 @@ static void push_dependency_options(struct driver *d, struct command *c, const c
 		command_push(c, "-MT");
 		command_push(c, output);
 	}
-}
-
-/* The last option that is `name`, or starts with it (`-fprofile-dir=`): its argument, else NULL. */
-static const char *find_option(const struct args *a, const char *name)
-{
-	size_t n = strlen(name);
-	const char *found = NULL;
-
-	for (size_t i = 0; i < a->list.len; i++) {
-		const struct arg *arg = &a->list.data[i];
-
-		if (arg->kind == ARG_OPTION && strncmp(arg->words[0], name, n) == 0 &&
-		    (name[n - 1] == '=' || !arg->words[0][n]))
-			found = arg->nwords == 2 ? arg->words[1] : arg->words[0] + n;
-	}
-	return found;
 }
 
 /* `cc --coverage a.c -o prog` writes prog-a.gcno, and the program prog-a.gcda; clang names both
@@ -217,12 +222,14 @@ int main(int argc, char **argv)
 	struct err *err;
 
 	d.clang = pick_clang(d.cxx);
+	d.headers = d.cxx ? file_find_part("c++") : NULL;
 	err = drive(&d, argc, argv, &status);
 	if (d.tmp && keep)
 		fprintf(stderr, "unplait: kept %s\n", d.tmp);
 	else if (d.tmp)
 		file_remove_tree(d.tmp);
 	free(d.tmp);
+	free(d.headers);
 	for (size_t i = 0; i < d.owned.len; i++)
 		free(d.owned.data[i]);
 	vec_deinit(&d.owned);

@@ -5,6 +5,7 @@
  * shadow.c, places.c) or a small local function that is always inlined (path.c). */
 #include "cc/instrument/hooks.h"
 
+#include "cc/analyse/calls.h"
 #include "cc/program.h"
 
 #include <string.h>
@@ -73,33 +74,15 @@ void hooks_stand_before(struct hooks *h, LLVMValueRef at)
 	LLVMPositionBuilderBefore(h->b, at);
 }
 
-/* After a call: NULL when there is no such single place. */
 bool hooks_stand_after(struct hooks *h, LLVMValueRef call)
 {
-	LLVMValueRef next;
+	LLVMValueRef behind = call_behind(call);
 
-	if (LLVMIsACallInst(call)) {
-		if (LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail)
-			return false;
-		next = LLVMGetNextInstruction(call);
-		LLVMPositionBuilderBefore(h->b, next);
-		LLVMSetCurrentDebugLocation2(h->b, LLVMInstructionGetDebugLoc(call));
-		return true;
-	}
-	if (LLVMIsAInvokeInst(call)) { /* only if nobody else comes there */
-		LLVMBasicBlockRef to = LLVMGetNormalDest(call);
-		LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(to));
-
-		if (!use || LLVMGetNextUse(use))
-			return false;
-		next = LLVMGetFirstInstruction(to);
-		while (LLVMIsAPHINode(next))
-			next = LLVMGetNextInstruction(next);
-		LLVMPositionBuilderBefore(h->b, next);
-		LLVMSetCurrentDebugLocation2(h->b, LLVMInstructionGetDebugLoc(call));
-		return true;
-	}
-	return false;
+	if (!behind)
+		return false;
+	LLVMPositionBuilderBefore(h->b, behind);
+	LLVMSetCurrentDebugLocation2(h->b, LLVMInstructionGetDebugLoc(call));
+	return true;
 }
 
 /* Value of any scalar type <-> integer of n bytes. */

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define PLAIT_VARIANT_PLAIN 0
 #define PLAIT_VARIANT_PATH  1
@@ -78,6 +79,14 @@ struct plait_module {
 };
 #define PLAIT_MODULE_VERSION 2
 PLAIT_EXPORT void plait_register_module(const struct plait_module *module);
+
+/* What functions of libc keep from one call to the next: strtok's place, the state of rand, the
+ * buffers of localtime and asctime, the environment. Expanded calls (cc/expand) read and write
+ * these. */
+PLAIT_EXPORT extern char *plait_state_strtok;
+PLAIT_EXPORT extern uint64_t plait_state_rand, plait_state_rand48, plait_state_environ;
+PLAIT_EXPORT extern struct tm plait_state_tm;
+PLAIT_EXPORT extern char plait_state_asctime[64];
 
 /* ---- path and full variants ---- */
 

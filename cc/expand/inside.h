@@ -1,0 +1,33 @@
+/* cc/expand/inside.h - private to cc/expand: one program while its calls are expanded. */
+#ifndef CC_EXPAND_INSIDE_H
+#define CC_EXPAND_INSIDE_H
+
+#include "base/vec.h"
+#include "cc/llvm.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct analysis;
+struct program;
+
+struct expand {
+	struct program *p;
+	struct analysis *a;
+	LLVMModuleRef bodies; /* body_NAME for each NAME we know */
+	LLVMBuilderRef b;
+	bool used; /* something calls a body */
+};
+
+/* May the memory that this pointer leads to be shared? */
+bool expand_is_hot(struct expand *x, LLVMValueRef ptr);
+/* Call a body where the builder stands; its type is read off the bodies. */
+LLVMValueRef expand_call(struct expand *x, const char *body, LLVMValueRef *args, unsigned n);
+
+/* copies.c: struct copies of a few words, without a loop. False: not one of those. */
+bool copies_expand(struct expand *x, LLVMValueRef call);
+/* arguments.c: the call stays, with private memory for its arguments. False when nothing is known
+ * about an argument that may be shared. */
+bool arguments_expand(struct expand *x, LLVMValueRef call, const char *name);
+
+#endif
