@@ -362,7 +362,8 @@ bool arguments_expand(struct expand *x, LLVMValueRef call, const char *name)
 	}
 	if (!n)
 		return all;
-	LLVMSetTailCall(call, false);
+	if (LLVMIsACallInst(call))
+		LLVMSetTailCall(call, false);
 	move_before(x, call, moved, n);
 	LLVMPositionBuilderBefore(x->b, behind);
 	LLVMSetCurrentDebugLocation2(x->b, LLVMInstructionGetDebugLoc(call));

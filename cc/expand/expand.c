@@ -43,10 +43,13 @@ bool expand_is_hot(struct expand *x, LLVMValueRef ptr)
 
 static LLVMValueRef find_body(struct expand *x, const char *name)
 {
-	char body[160];
+	char body[160], *ctor;
 
 	if (snprintf(body, sizeof(body), PREFIX "%s", name) >= (int)sizeof(body))
 		return NULL;
+	ctor = strstr(body, "EEC1E") ? strstr(body, "EEC1E") : strstr(body, "EED1E");
+	if (ctor)
+		ctor[3] = '2'; /* the complete one of a class without virtual bases is the base's */
 	return LLVMGetNamedFunction(x->bodies, body);
 }
 
@@ -92,7 +95,7 @@ static void keep_result(struct expand *x, LLVMValueRef call)
 	if (LLVMGetTypeKind(t) == LLVMVoidTypeKind)
 		return;
 	if (LLVMGetFirstUse(call)) {
-		LLVMPositionBuilderBefore(x->b, LLVMGetNextInstruction(call));
+		LLVMPositionBuilderBefore(x->b, call_behind(call));
 		LLVMSetCurrentDebugLocation2(x->b, LLVMInstructionGetDebugLoc(call));
 		kept = LLVMBuildFreeze(x->b, LLVMGetUndef(t), "");
 		LLVMReplaceAllUsesWith(call, kept);
@@ -114,7 +117,8 @@ static void use_body(struct expand *x, LLVMValueRef call, LLVMValueRef body)
 	keep_result(x, call);
 	give_line(x, call);
 	set_callee(call, declare_body(x, body));
-	LLVMSetTailCall(call, false);
+	if (LLVMIsACallInst(call))
+		LLVMSetTailCall(call, false);
 }
 
 /* llvm.memcpy and friends have a flag more than the functions they are named after. */
@@ -193,8 +197,8 @@ static void expand_one(struct expand *x, LLVMValueRef call)
 	LLVMValueRef f = direct_callee(call), body;
 	const char *name = value_name(f);
 
-	body = LLVMIsACallInst(call) ? find_body(x, name) : NULL;
-	if (body && types_agree(call, body)) {
+	body = find_body(x, name);
+	if (body && types_agree(call, body) && (!LLVMGetFirstUse(call) || call_behind(call))) {
 		use_body(x, call, body);
 		return;
 	}
@@ -231,6 +235,25 @@ static void collect(struct expand *x, struct calls *ret)
 
 /* ---- the module of bodies ---- */
 
+static bool is_body(LLVMValueRef f)
+{
+	return strncmp(value_name(f), PREFIX, sizeof(PREFIX) - 1) == 0;
+}
+
+/* Members of C++ classes come under their own names (bodies/string.cpp). */
+static void make_body(LLVMValueRef f)
+{
+	_cleanup_(xfreep) char *name = xasprintf(PREFIX "%s", value_name(f));
+
+	if (is_body(f))
+		return;
+	LLVMSetValueName2(f, name, strlen(name));
+	LLVMSetComdat(f, NULL);
+	LLVMSetLinkage(f, LLVMExternalLinkage);
+	function_remove_attribute(f, "noinline");
+	function_add_attribute(f, "alwaysinline");
+}
+
 static struct err *load_bodies(struct expand *x)
 {
 	LLVMMemoryBufferRef buf = LLVMCreateMemoryBufferWithMemoryRange(
@@ -243,12 +266,8 @@ static struct err *load_bodies(struct expand *x)
 			       x->p->error ? x->p->error : "no reason given");
 	LLVMSetTarget(x->bodies, LLVMGetTarget(x->p->module));
 	LLVMSetDataLayout(x->bodies, LLVMGetDataLayoutStr(x->p->module));
+	for_each_function(f, x->bodies) if (!LLVMIsDeclaration(f)) make_body(f);
 	return NULL;
-}
-
-static bool is_body(LLVMValueRef f)
-{
-	return strncmp(value_name(f), PREFIX, sizeof(PREFIX) - 1) == 0;
 }
 
 /* What the machine can do is up to the caller. */
@@ -262,16 +281,22 @@ static void forget_target(LLVMValueRef f)
 						 (unsigned)strlen(names[i]));
 }
 
-/* Bodies that nobody calls, or none before `m` takes the rest. */
+/* Bodies that no code of this module calls, and none of the module they are wanted by. */
 static void drop_bodies(LLVMModuleRef m, LLVMModuleRef wanted_by)
 {
+	bool changed = true;
 	LLVMValueRef next;
 
-	for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = next) {
-		next = LLVMGetNextFunction(f);
-		if (is_body(f) && !LLVMGetFirstUse(f) &&
-		    !(wanted_by && LLVMGetNamedFunction(wanted_by, value_name(f))))
+	while (changed) {
+		changed = false;
+		for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = next) {
+			next = LLVMGetNextFunction(f);
+			if (!is_body(f) || LLVMGetFirstUse(f) ||
+			    (wanted_by && LLVMGetNamedFunction(wanted_by, value_name(f))))
+				continue;
 			LLVMDeleteFunction(f);
+			changed = true;
+		}
 	}
 }
 

@@ -35,6 +35,11 @@ static void work(unsigned seed)
 		if (n == 7)
 			other.splice(other.begin(), list);
 		text.insert(text.size() / 2, 1, char('a' + n % 26));
+		text += "more";
+		if (text.size() > 300)
+			text.erase(10, 200).append(text, 3, 9).replace(2, 4, "replaced");
+		if (text.find("xm") != std::string::npos || text.compare(0, 3, "abc") > 0)
+			text = text.substr(1) + std::to_string(n);
 	}
 }
 
@@ -57,6 +62,11 @@ int main()
 		out << i << ';';
 	out << other.size() << ' ' << text << ' ' << 2.5 << ' ' << std::hex << 255;
 	std::cout << out.str() << std::endl;
+	try {
+		text.at(100000) = 'x';
+	} catch (const std::exception &e) {
+		std::cout << e.what() << "\n";
+	}
 	try {
 		map.at(1000);
 	} catch (const std::exception &e) {
