@@ -20,7 +20,7 @@
 #include "cc/analyse/plan.h"
 #include "cc/analyse/prepare.h"
 #include "cc/driver/merge.h"
-#include "cc/driver/process.h"
+#include "cc/driver/command.h"
 #include "cc/program.h"
 #include "cc/instrument/sites.h"
 #include "cc/times.h"
@@ -208,8 +208,12 @@ static bool wait_for_decision(struct link *l, int v)
 	struct program *p = &l->program;
 
 	close(l->decided[1]);
-	return v != PLAIT_VARIANT_PLAIN ||
-	       read(l->decided[0], p->absent, sizeof(p->absent)) == sizeof(p->absent);
+	if (v == PLAIT_VARIANT_PLAIN &&
+	    read(l->decided[0], p->absent, sizeof(p->absent)) != sizeof(p->absent))
+		return false;
+	if (p->absent[v])
+		_exit(0);
+	return true;
 }
 
 /* In a child: change our copy of the program, write the object, leave. */

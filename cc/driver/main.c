@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "cc/driver/args.h"
 #include "cc/driver/link.h"
-#include "cc/driver/process.h"
+#include "cc/driver/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/strbuf.h"
-#include "cc/driver/process.h"
+#include "cc/driver/command.h"
 
 #include <elf.h>
 #include <errno.h>

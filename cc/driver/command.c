@@ -1,12 +1,11 @@
-#include "cc/driver/process.h"
+/* cc/driver/command.c - a command line, word by word. */
+#include "cc/driver/command.h"
 
 #include "base/err.h"
+#include "base/process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 void command_deinit(struct command *c)
@@ -41,38 +40,17 @@ struct err *command_exec(struct command *c)
 	return err_errno(errno, "cannot run %s", c->words.data[0]);
 }
 
-static _Noreturn void child(struct command *c, const char *quiet_log)
-{
-	if (quiet_log) {
-		int fd = open(quiet_log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-
-		if (fd >= 0) {
-			dup2(fd, 1);
-			dup2(fd, 2);
-			close(fd);
-		}
-	}
-	execvp(c->words.data[0], (char **)c->words.data);
-	dprintf(2, "unplait: cannot run %s: %s\n", c->words.data[0], strerror(errno));
-	_exit(127);
-}
-
 struct err *command_run(struct command *c, const char *quiet_log, int *status)
 {
-	int st;
-	pid_t pid;
+	struct process_options o = { .out = quiet_log, .err = quiet_log };
+	struct process p;
+	struct err *err;
 
 	vec_push(&c->words, NULL);
 	c->words.len--;
-	fflush(NULL);
-	pid = fork();
-	if (pid < 0)
-		return err_errno(errno, "cannot start %s", c->words.data[0]);
-	if (pid == 0)
-		child(c, quiet_log);
-	while (waitpid(pid, &st, 0) < 0)
-		if (errno != EINTR)
-			return err_errno(errno, "cannot wait for %s", c->words.data[0]);
-	*status = WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st);
-	return NULL;
+	o.argv = (char *const *)c->words.data;
+	err = process_run(&o, &p);
+	if (!err)
+		*status = p.signal ? 128 + p.signal : p.exit_code;
+	return err;
 }

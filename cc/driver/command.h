@@ -1,6 +1,6 @@
-/* cc/driver/process.h - build a command line and run it. */
-#ifndef CC_DRIVER_PROCESS_H
-#define CC_DRIVER_PROCESS_H
+/* cc/driver/command.h - build a command line and run it. */
+#ifndef CC_DRIVER_COMMAND_H
+#define CC_DRIVER_COMMAND_H
 
 #include "base/vec.h"
 
