@@ -217,23 +217,24 @@ struct moved {
 	struct range range;
 	struct format format; /* what the format says, if there is one */
 	LLVMValueRef shared, own, room;
+	LLVMValueRef local; /* a few bytes on the stack, for `own` */
 };
 
 static LLVMValueRef copy_in(struct expand *x, LLVMValueRef call, struct moved *m)
 {
 	const struct range *r = &m->range;
-	LLVMValueRef args[2] = { m->shared };
+	LLVMValueRef args[3] = { m->shared, m->local };
 
 	if (r->room.kind == LENGTH_TEXT)
-		return expand_call(x, "in_text", args, 1);
+		return expand_call(x, "in_text", args, 2);
 	if (r->room.kind == LENGTH_AT_MOST) {
-		args[1] = m->format.most ? as_number(x, m->format.most)
+		args[2] = m->format.most ? as_number(x, m->format.most)
 					 : length_before(x, call, r->room);
-		return expand_call(x, "in_some_text", args, 2);
+		return expand_call(x, "in_some_text", args, 3);
 	}
-	args[1] = m->room = r->room.kind == LENGTH_MEASURED ? formats_measure(x, call, r->name)
+	args[2] = m->room = r->room.kind == LENGTH_MEASURED ? formats_measure(x, call, r->name)
 							    : length_before(x, call, r->room);
-	return expand_call(x, r->way == WAY_OUT ? "room" : "in_bytes", args, 2);
+	return expand_call(x, r->way == WAY_OUT ? "room" : "in_bytes", args, 3);
 }
 
 /* 1 when the call has assigned this one. */
@@ -280,7 +281,7 @@ static void move_result(struct expand *x, LLVMValueRef call, struct moved *m)
 
 /* ---- a call ---- */
 
-enum { MAX_MOVED = 16 };
+enum { SMALL = 256 }; /* as in bodies/body.h */
 
 /* What is known about an argument that may be shared; false: nothing. */
 static bool classify(LLVMValueRef call, const char *name, unsigned arg, struct moved *ret)
@@ -314,10 +315,31 @@ static bool classify(LLVMValueRef call, const char *name, unsigned arg, struct m
 	}
 }
 
+/* Calls of one function share their bytes on its stack: no two of them are under way at once. */
+static LLVMValueRef local_bytes(struct expand *x, LLVMValueRef f, unsigned i)
+{
+	LLVMTypeRef bytes = LLVMArrayType2(LLVMInt8TypeInContext(x->p->context), SMALL);
+	LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f));
+
+	if (x->f != f)
+		memset(x->local, 0, sizeof(x->local));
+	x->f = f;
+	if (!x->local[i]) {
+		LLVMPositionBuilderBefore(x->b, first);
+		x->local[i] = LLVMBuildAlloca(x->b, bytes, "");
+		LLVMSetAlignment(x->local[i], 16);
+	}
+	return x->local[i];
+}
+
 /* The bodies before the call; the last argument first: the room for what is printed depends on
  * them. */
 static void move_before(struct expand *x, LLVMValueRef call, struct moved *moved, unsigned n)
 {
+	LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+
+	for (unsigned i = 0; i < n; i++)
+		moved[i].local = local_bytes(x, f, i);
 	LLVMPositionBuilderBefore(x->b, call);
 	for (unsigned i = n; i-- > 0;) {
 		moved[i].own = copy_in(x, call, &moved[i]);
@@ -333,7 +355,7 @@ static void move_after(struct expand *x, LLVMValueRef call, struct moved *moved,
 	for (unsigned i = 0; i < n; i++) {
 		if (moved[i].range.way & WAY_OUT)
 			copy_out(x, call, &moved[i]);
-		expand_call(x, "release", &moved[i].own, 1);
+		expand_call(x, "release", (LLVMValueRef[]){ moved[i].own, moved[i].local }, 2);
 	}
 }
 
@@ -347,7 +369,7 @@ static bool is_address_only(LLVMValueRef call, const char *name, unsigned arg)
 bool arguments_expand(struct expand *x, LLVMValueRef call, const char *name)
 {
 	LLVMValueRef behind = call_behind(call);
-	struct moved moved[MAX_MOVED];
+	struct moved moved[EXPAND_MOVED];
 	unsigned n = 0;
 	bool all = true;
 
@@ -355,7 +377,7 @@ bool arguments_expand(struct expand *x, LLVMValueRef call, const char *name)
 		if (!expand_is_hot(x, LLVMGetOperand(call, i)) || is_handle(name, i) ||
 		    is_address_only(call, name, i))
 			continue;
-		if (behind && n < MAX_MOVED && classify(call, name, i, &moved[n]))
+		if (behind && n < EXPAND_MOVED && classify(call, name, i, &moved[n]))
 			n++;
 		else
 			all = false;

@@ -11,12 +11,15 @@
 struct analysis;
 struct program;
 
+enum { EXPAND_MOVED = 16 }; /* arguments of one call that get private memory */
+
 struct expand {
 	struct program *p;
 	struct analysis *a;
 	LLVMModuleRef bodies; /* body_NAME for each NAME we know */
 	LLVMBuilderRef b;
-	bool used; /* something calls a body */
+	bool used;			     /* something calls a body */
+	LLVMValueRef f, local[EXPAND_MOVED]; /* arguments.c: bytes on the stack of this function */
 };
 
 /* May the memory that this pointer leads to be shared? */

@@ -3,49 +3,63 @@
 
 void *realloc(void *p, size_t n);
 
-/* At most `most` bytes of a string, and an end. One pass: what was read is what is used. */
-INSIDE char *take_text(const char *s, size_t most)
+/* `local` has SMALL bytes on the stack of the caller: a signal handler may call write, but not
+ * malloc. Whatever does not fit is allocated. */
+INSIDE char *more_room(char *d, char *local, size_t n)
 {
-	size_t room = 64, i = 0;
-	char *d, c;
+	char *more;
+
+	if (d != local)
+		return realloc(d, 2 * n);
+	more = malloc(2 * n);
+	__builtin_memcpy(more, local, n);
+	return more;
+}
+
+/* At most `most` bytes of a string, and an end. One pass: what was read is what is used. */
+INSIDE char *take_text(const char *s, size_t most, char *local)
+{
+	size_t room = SMALL, i = 0;
+	char *d = local, c;
 
 	if (!s)
 		return NULL;
-	d = malloc(room);
 	for (; i < most && (c = s[i]); i++) {
 		d[i] = c;
 		if (i + 1 == room) {
+			d = more_room(d, local, room);
 			room *= 2;
-			d = realloc(d, room);
 		}
 	}
 	d[i] = 0;
 	return d;
 }
 
-BODY void *body_in_text(const char *s)
+BODY void *body_in_text(const char *s, char *local)
 {
-	return take_text(s, SIZE_MAX);
+	return take_text(s, SIZE_MAX, local);
 }
 
-BODY void *body_in_some_text(const char *s, size_t most)
+BODY void *body_in_some_text(const char *s, char *local, size_t most)
 {
-	return take_text(s, most);
+	return take_text(s, most, local);
 }
 
-BODY void *body_in_bytes(const char *s, size_t n)
+/* For what the call will write to d. */
+BODY void *body_room(const char *d, char *local, size_t n)
 {
-	char *d = s ? malloc(n + 1) : NULL;
+	if (!d)
+		return NULL;
+	return n < SMALL ? local : malloc(n + 1);
+}
+
+BODY void *body_in_bytes(const char *s, char *local, size_t n)
+{
+	char *d = body_room(s, local, n);
 
 	if (d)
 		copy_up(d, s, n);
 	return d;
-}
-
-/* For what the call will write to d. */
-BODY void *body_room(const char *d, size_t n)
-{
-	return d ? malloc(n + 1) : NULL;
 }
 
 BODY void body_out_bytes(char *d, const char *t, size_t n)
@@ -60,9 +74,10 @@ BODY void body_out_text(char *d, const char *t, uint64_t result)
 		copy_up(d, t, text_length(t) + 1);
 }
 
-BODY void body_release(void *t)
+BODY void body_release(void *t, char *local)
 {
-	free(t);
+	if (t != local)
+		free(t);
 }
 
 /* A result that points into the private copy t of n bytes means the same place of d. */

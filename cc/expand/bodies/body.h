@@ -68,11 +68,9 @@ INSIDE size_t text_length(const char *s)
 	return n;
 }
 
-/* Memory of a call's own. Small ones take `local`. */
+/* Bytes on the stack that a call may have as memory of its own (cc/expand/arguments.c). */
 enum { SMALL = 256 };
 void *malloc(size_t n);
 void free(void *p);
-#define PRIVATE(n, local) ((n) <= SMALL ? (local) : malloc(n))
-#define RELEASE(p, local) ((p) == (void *)(local) ? (void)0 : free((void *)(p)))
 
 #endif
