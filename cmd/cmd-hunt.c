@@ -31,6 +31,24 @@ static void tell_children(const char *program, struct strbuf *out)
 		strbuf_addf(out, "%s\n", advice);
 }
 
+/* Nothing says that these would never end: the user must say how long they may take. */
+static void show_unfinished(const struct hunt_options *o, const struct hunt_result *r,
+			    struct strbuf *sb)
+{
+	if (!r->unfinished)
+		return;
+	if (r->point_budget)
+		strbuf_addf(sb,
+			    "%" PRIu64 " runs had not ended after %" PRIu64
+			    " scheduling points; give them more with --steps\n",
+			    r->unfinished, r->point_budget);
+	else
+		strbuf_addf(sb,
+			    "%" PRIu64 " runs had not ended after %g seconds; give them more with "
+			    "--timeout\n",
+			    r->unfinished, o->target.timeout ? o->target.timeout : 10);
+}
+
 static void print_text(const struct hunt_options *o, const struct hunt_result *r)
 {
 	struct strbuf sb = { 0 };
@@ -75,6 +93,7 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 		strbuf_addf(&sb,
 			    "%" PRIu64 " runs used up their budget, but a fair schedule ends\n",
 			    r->hangs_dismissed);
+	show_unfinished(o, r, &sb);
 	if (r->interrupted)
 		strbuf_adds(&sb, "interrupted\n");
 	show_uncontrolled(r->uncontrolled, r->note, &sb);
@@ -136,6 +155,7 @@ static void write_json(struct json *j, const struct hunt_result *r)
 		json_uint(j, "states", r->states);
 	json_bool(j, "interrupted", r->interrupted);
 	json_uint(j, "hangs_dismissed", r->hangs_dismissed);
+	json_uint(j, "unfinished", r->unfinished);
 	uncontrolled_describe(r->uncontrolled, &sb);
 	json_str(j, "uncontrolled", strbuf_str(&sb));
 	json_str(j, "note", r->note);
@@ -171,7 +191,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_REAL(0, "timeout", "SEC", &o.target.timeout,
 			 "real seconds per run (default 10)"),
 		OPT_U64(0, "steps", "N", &o.target.point_budget,
-			"scheduling points per run, then it hangs (default 200000)"),
+			"scheduling points per run (default: as many as it needs)"),
 		OPT_STR(0, "input", "FILE", &o.target.input, "standard input of the program"),
 		OPT_STR(0, "fail-on", "exit", &fail_on,
 			"count a non-zero exit status as a failure"),
@@ -233,8 +253,8 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		print_text(&o, &r);
 	}
 	*status = r.failures.len ? (r.unconfirmed == r.failures.len ? 4 : 1)
-		  : r.interrupted || all_threads_in_children(&r) ? 4
-								 : 0;
+		  : r.interrupted || r.unfinished || all_threads_in_children(&r) ? 4
+										 : 0;
 	hunt_result_deinit(&r);
 	return err;
 }
@@ -245,9 +265,8 @@ const struct cmd cmd_hunt = {
 	.summary = "search for a schedule that makes the program fail",
 	.help = "Status: 1 a failure was found and saved, 0 none within the budget, 4 a failure "
 		"was\n"
-		"seen that its own schedule does not repeat, all threads were in forked children, "
-		"or "
-		"Ctrl-C\n"
-		"came first.\n",
+	*status = r.failures.len ? (r.unconfirmed == r.failures.len ? 4 : 1)
+		  : r.interrupted || r.unfinished || all_threads_in_children(&r) ? 4
+										 : 0;
 	.main = hunt_main,
 };

@@ -11,8 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { DEFAULT_POINTS = 200000 };
-#define DEFAULT_EVENTS 50000000ull
+enum { EVENTS_PER_POINT = 250 }; /* most accesses are not points */
 
 struct err *area_open(struct area *a)
 {
@@ -113,10 +112,12 @@ struct err *area_write_request(struct area *a, const struct target *t,
 	c->depth = req->depth;
 	c->seed = req->seed;
 	c->length = req->length;
-	c->point_budget = t->point_budget ? t->point_budget : DEFAULT_POINTS;
+	c->point_budget = t->point_budget     ? t->point_budget
+			  : req->point_budget ? req->point_budget
+					      : RUN_POINTS;
 	c->event_budget = req->event_budget ? req->event_budget
 			  : t->event_budget ? t->event_budget
-					    : DEFAULT_EVENTS;
+					    : c->point_budget * EVENTS_PER_POINT;
 	c->gate = t->gate;
 	c->run_number = run_number;
 	snprintf(c->dir, sizeof(c->dir), "%s", req->record_dir ? req->record_dir : "");
@@ -145,6 +146,7 @@ static void read_counters(const struct plait_control *c, struct run_result *r)
 	memcpy(r->constraint_fate, c->constraint_fate, sizeof(r->constraint_fate));
 	r->vectors_dropped = c->vectors_dropped;
 	r->gate = c->gate_used;
+	r->stopped = c->stopped;
 }
 
 static void read_schedule(const struct area *a, const struct run_request *req, struct schedule *s)

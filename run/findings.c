@@ -10,9 +10,35 @@ void findings_deinit(struct findings *f)
 	map_deinit(&f->seen);
 }
 
+enum { HANG_FACTOR = 20, BUDGET_GROWS = 8, BUDGET_GROWTHS = 8 };
+
+void findings_measure(struct findings *f, const struct run_result *r)
+{
+	if (r->outcome == PLAIT_OUTCOME_HANG)
+		return;
+	f->longest = MAX(f->longest, r->points);
+	/* those that had not ended were only long */
+	if (f->result->point_budget && r->points > f->result->point_budget)
+		f->result->unfinished = 0;
+	f->point_budget = MAX(f->point_budget, f->longest * HANG_FACTOR);
+}
+
+/* A run that had not ended. */
+enum hang {
+	HANG_REAL,
+	HANG_UNFAIR,	 /* a fair schedule ends */
+	HANG_UNFINISHED, /* nothing says that it would never end */
+};
+
+static bool has_evidence(const struct findings *f, const struct run_result *r)
+{
+	return r->stopped || (f->longest && r->points > f->longest * HANG_FACTOR);
+}
+
 /* A hang under an unfair schedule is the scheduler's fault: half of the run again, then fairly. A
  * program that has got into a loop it cannot leave hangs all the same. */
-static struct err *really_hangs(struct session *s, const struct run_result *hung, bool *ret)
+static struct err *judge_budget(struct findings *f, struct session *s,
+				const struct run_result *hung, enum hang *ret)
 {
 	struct run_request req = schedule_request(&hung->schedule);
 	struct run_result r = { 0 };
@@ -23,14 +49,42 @@ static struct err *really_hangs(struct session *s, const struct run_result *hung
 	req.points = PLAIT_POINTS_ALL;
 	req.flags |= PLAIT_CONTROL_PREFIX;
 	req.event_budget = 0;
+	req.point_budget = f->point_budget;
 	req.ndecisions = 0;
 	while (req.ndecisions < hung->schedule.decisions.len &&
 	       req.decisions[req.ndecisions].step < hung->steps / 2)
 		req.ndecisions++;
 	err = session_run(s, &req, &r);
-	*ret = !err && r.outcome == PLAIT_OUTCOME_HANG;
+	if (!err) {
+		findings_measure(f, &r);
+		*ret = r.outcome != PLAIT_OUTCOME_HANG		      ? HANG_UNFAIR
+		       : has_evidence(f, hung) || has_evidence(f, &r) ? HANG_REAL
+								      : HANG_UNFINISHED;
+	}
 	run_result_deinit(&r);
 	return err;
+}
+
+static struct err *judge_hang(struct findings *f, struct session *s, const struct run_result *r,
+			      enum hang *ret)
+{
+	*ret = HANG_REAL;
+	if (r->timed_out && r->moving)
+		*ret = HANG_UNFINISHED;
+	else if (!r->timed_out)
+		return judge_budget(f, s, r, ret);
+	return NULL;
+}
+
+/* Longer runs get their time, unless the user has said how much. */
+static void note_unfinished(struct findings *f, const struct run_result *r)
+{
+	f->result->unfinished++;
+	f->result->point_budget = r->timed_out		      ? 0
+				  : f->o->target.point_budget ? f->o->target.point_budget
+							      : f->point_budget;
+	if (!r->timed_out && f->result->unfinished <= BUDGET_GROWTHS)
+		f->point_budget *= BUDGET_GROWS;
 }
 
 static struct err *save(const struct findings *f, struct session *s, struct hunt_failure *failure)
@@ -51,21 +105,23 @@ struct err *findings_consider(struct findings *f, struct session *s, struct run_
 	uint64_t signature = run_signature(r), *known = map_find(&f->seen, signature);
 	struct hunt_failure new = { .run = run, .times = 1, .tried = f->o->replays };
 	struct err *err = NULL;
-	bool hangs = true;
+	enum hang hang = HANG_REAL;
 
 	assert(run_failed(r));
 	if (known) {
 		f->result->failures.data[*known].times++;
 		return NULL;
 	}
-	if (r->outcome == PLAIT_OUTCOME_HANG && !r->timed_out)
-		err = really_hangs(s, r, &hangs);
+	if (r->outcome == PLAIT_OUTCOME_HANG)
+		err = judge_hang(f, s, r, &hang);
 	if (err)
 		return err;
-	if (!hangs) {
+	if (hang == HANG_UNFINISHED)
+		note_unfinished(f, r);
+	else if (hang == HANG_UNFAIR)
 		f->result->hangs_dismissed++;
+	if (hang != HANG_REAL)
 		return NULL;
-	}
 	err = confirm(s, r, new.tried, &new.same);
 	if (err)
 		return err;

@@ -1,8 +1,11 @@
 /* run/findings.h - private to run/: what a hunt has found.
  *
- * A failure is replayed before it is reported. A hang (the budget was used up) is believed only
- * when the program hangs under a fair schedule, too. Failures with one signature are one
- * finding. */
+ * A failure is replayed before it is reported. Failures with one signature are one finding.
+ *
+ * A run that used up its budget is a hang only if a fair schedule does not end either, and if there
+ * is evidence: it was shown that nothing changes any more, or the run had HANG_FACTOR times as many
+ * scheduling points as the longest run that ended. Any other such run is unfinished, and later runs
+ * get a larger budget: healthy programs may be long. */
 #ifndef RUN_FINDINGS_H
 #define RUN_FINDINGS_H
 
@@ -13,9 +16,13 @@ struct findings {
 	const struct hunt_options *o; /* borrowed */
 	struct hunt_result *result;   /* borrowed; failures are added there */
 	struct map seen;	      /* signature -> index into its failures */
+	uint64_t longest;	      /* scheduling points of the longest run that ended */
+	uint64_t point_budget;	      /* of the next run */
 };
 
 void findings_deinit(struct findings *f);
+/* Any run: how long it was says how long others may be. */
+void findings_measure(struct findings *f, const struct run_result *r);
 /* A run that failed, the `run`-th of the hunt; r's contents are taken when it is a new finding. */
 struct err *findings_consider(struct findings *f, struct session *s, struct run_result *r,
 			      uint64_t run, const char *strategy);

@@ -66,6 +66,7 @@ static bool is_over(const struct hunt *h)
 
 static void count(struct hunt *h, const struct run_result *r)
 {
+	findings_measure(&h->findings, r);
 	h->result->steps += r->steps;
 	h->result->uncontrolled |= r->uncontrolled;
 	h->result->threads = MAX(h->result->threads, r->nthreads);
@@ -146,6 +147,7 @@ static struct err *begin(struct hunt *h, uint64_t run)
 	} else {
 		portfolio_plan(&h->portfolio, run, session_pairs(h->session), &slot->planned);
 	}
+	slot->planned.request.point_budget = h->findings.point_budget;
 	return session_start(slot->session, &slot->planned.request);
 }
 
@@ -159,7 +161,7 @@ static void take_in_systematic(struct hunt *h, const struct run_result *r)
 
 	err = r->diverged ? err_new(ERR_INCONCLUSIVE, "diverged") : dfs_advance(&h->dfs, r, &more);
 	h->dfs_ended = err || !more;
-	h->result->exhausted = !err && !more && !h->result->uncontrolled;
+	h->result->exhausted = !err && !more && !h->result->uncontrolled && !h->result->unfinished;
 	err_free(err);
 }
 
@@ -292,6 +294,7 @@ static struct err *search_all(struct hunt *h)
 	h->dfs.bound = bounded ? h->portfolio.arms[0].depth : PLAIT_ANY;
 	while (!err && more && !is_over(h)) {
 		dfs_request(&h->dfs, &req);
+		req.point_budget = h->findings.point_budget;
 		err = session_run(h->session, &req, &r);
 		if (!err && r.diverged)
 			err = err_new(ERR_INCONCLUSIVE, "the target is not deterministic: %s",
@@ -305,7 +308,7 @@ static struct err *search_all(struct hunt *h)
 		if (!err && run_failed(&r))
 			err = consider(h, &r, "dfs");
 	}
-	h->result->exhausted = !err && !more;
+	h->result->exhausted = !err && !more && !h->result->unfinished;
 	run_result_deinit(&r);
 	return err;
 }
@@ -362,7 +365,7 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 {
 	struct hunt h = { .o = o,
 			  .result = ret,
-			  .findings = { .o = o, .result = ret },
+			  .findings = { .o = o, .result = ret, .point_budget = RUN_POINTS },
 			  .dfs = { .bound = PLAIT_ANY },
 			  .start = clock_seconds() };
 	struct err *err;

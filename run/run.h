@@ -36,8 +36,8 @@ struct target {
 	bool fail_on_exit;     /* a non-zero exit status is a failure */
 	const char *oracle;    /* shell command run after each run; NULL = none */
 	const char *expect;    /* file that standard output must equal; NULL = none */
-	uint64_t point_budget; /* scheduling points until "hang"; 0 = default */
-	uint64_t event_budget; /* events until "hang"; 0 = default */
+	uint64_t point_budget; /* scheduling points of a run; 0 = what the hunt finds enough */
+	uint64_t event_budget; /* events of a run; 0 = EVENTS_PER_POINT for each point */
 	bool spurious;	       /* waits for condition variables may end without a signal */
 	bool exec_each;	       /* start the program anew for each run, no fork server */
 	bool fresh;	       /* fork for each run, whatever its request says */
@@ -91,6 +91,8 @@ void turns_disturb(struct turns *t, uint64_t seed);
 
 /* ---- one run ---- */
 
+enum { RUN_POINTS = 200000 }; /* scheduling points of a run, when nothing else is said */
+
 struct run_request {
 	uint32_t strategy; /* enum plait_strategy */
 	uint64_t seed;
@@ -105,6 +107,7 @@ struct run_request {
 	size_t nturns;
 	const struct plait_constraint *constraints;
 	size_t nconstraints;
+	uint64_t point_budget; /* 0 = the target's */
 	uint64_t event_budget; /* 0 = the target's */
 	/* access vectors to obey: struct plait_vectors_request and its arrays; NULL = none */
 	const void *vectors;
@@ -123,6 +126,8 @@ struct run_result {
 	enum plait_control_end end;
 	int exit_code, signal; /* -1 / 0 when not applicable */
 	bool timed_out;	       /* the watchdog ended it */
+	bool moving;	       /* ... while it was still making steps */
+	bool stopped;	       /* it was shown that nothing changes any more: a hang */
 	bool diverged;	       /* the decisions did not fit */
 	uint64_t diverged_step;
 	uint64_t steps, points, switches, preemptions, hash;
@@ -245,6 +250,7 @@ struct hunt_result {
 	bool exhausted;	  /* dfs or states has explored everything within its bound */
 	uint64_t states;  /* that states has looked at */
 	uint64_t hangs_dismissed, unconfirmed;
+	uint64_t unfinished, point_budget; /* runs that had not ended, and what they were given */
 	char *note;
 };
 struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret);

@@ -231,6 +231,9 @@ static enum answer receive_run(struct session *s, struct reply *ret, bool *timed
 		look(s, &p);
 	} while (clock_seconds() < end);
 	*timed_out = true;
+	s->moving = p.steps != s->area.control->steps;
+	if (s->moving)
+		return ANSWER_LATE;
 	s->area.control->nudge_last = 1;
 	nudge(s);
 	return receive(s, 0.2, ret);
@@ -287,6 +290,7 @@ static struct err *exec_finish(struct session *s, int *status, bool *timed_out)
 			return interrupt_error(); /* exec_close kills it */
 		if (clock_seconds() > end) {
 			*timed_out = true;
+			s->moving = p.steps != s->area.control->steps;
 			process_kill(&s->target_process);
 			break;
 		}

@@ -205,6 +205,7 @@ struct err *session_finish(struct session *s, struct run_result *ret)
 	err = s->driver->finish(s, &status, &ret->timed_out);
 	if (err)
 		return err;
+	ret->moving = ret->timed_out && s->moving;
 	area_read_result(&s->area, req, ret);
 	err = judge_run(s, status, ret);
 	log_debug(2, "run %llu: %s seed %llu: outcome %d, %llu steps, %llu switches, hash %llx",

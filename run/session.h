@@ -33,6 +33,7 @@ struct session {
 	struct process target_process; /* the server, or the run itself */
 	int socket;		       /* to the server; -1 = none */
 	bool running;		       /* a run was begun and has not ended */
+	bool moving;		       /* it made steps until its time was over */
 	struct run_request request;    /* of that run */
 	uint64_t run_number;
 };

@@ -53,7 +53,7 @@ enum plait_control_end {
 	PLAIT_END_RUNNING, /* nothing was noted: look at the exit status */
 	PLAIT_END_EXIT,
 	PLAIT_END_DEADLOCK,
-	PLAIT_END_BUDGET,     /* step budget used up */
+	PLAIT_END_BUDGET,     /* step budget used up; a hang if `stopped` */
 	PLAIT_END_DIVERGED,   /* the decisions do not fit this run */
 	PLAIT_END_FULL,	      /* a region is full, or too many threads */
 	PLAIT_END_MISUSE,     /* a destroyed or freed object was used */
@@ -128,8 +128,8 @@ struct plait_control {
 	uint32_t depth;	   /* PCT: d; DFS: preemption bound */
 	uint64_t seed;
 	uint64_t length;       /* PCT: expected number of points */
-	uint64_t point_budget; /* scheduling points until "hang" */
-	uint64_t event_budget; /* events until "hang" */
+	uint64_t point_budget; /* scheduling points, then the run ends */
+	uint64_t event_budget; /* events, likewise */
 	uint64_t replay_len;   /* bytes in the replay region */
 	uint64_t vectors_len;  /* bytes in the vectors region; 0: none to obey */
 	uint64_t turns_len;    /* entries in the turns region, for FOLLOW */
@@ -161,8 +161,8 @@ struct plait_control {
 	uint8_t constraint_fate[PLAIT_MAX_CONSTRAINTS]; /* enum plait_fate */
 	uint64_t nudge_step; /* by the tool, during the run: with a nudge, the steps it has seen */
 	uint32_t nudge_last; /* by the tool: this nudge is the last, say where everybody is */
-	uint32_t reserved;
-	char text[8192]; /* deadlock, hang, divergence: in words */
+	uint32_t stopped;    /* BUDGET: it was shown that nothing changes any more */
+	char text[8192];     /* deadlock, hang, divergence: in words */
 };
 
 /* Regions, as offsets into the file. */

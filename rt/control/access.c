@@ -118,8 +118,7 @@ static __attribute__((noinline)) void access_slowly(struct control_thread *me, u
 		control_access_point(me);
 		return;
 	}
-	if (rt_steps >= control.area->event_budget)
-		control_hang("the event budget is used up");
+	budget_event(me, site, p);
 	control_executed(me, kind, site);
 	vectors_executed(me, &me->op);
 }

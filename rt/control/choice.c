@@ -313,8 +313,7 @@ static bool choose(struct control_thread *me, bool access)
 	control_be_quiet();
 	control.time += CONTROL_POINT_NS;
 	control.area->points_taken = ++control.points;
-	if (control.points > control.area->point_budget)
-		control_hang("the step budget is used up");
+	budget_point();
 	if (access && gathered == me && me->spinning_since != control.writes && !control_signals) {
 		to = ask(me, true);
 		if (to != me)
@@ -355,8 +354,7 @@ bool control_point(struct control_thread *me, const struct control_op *op)
 	gathered = NULL;
 	publish(me, op);
 	me->rt->depth++;
-	if (rt_steps >= control.area->event_budget)
-		control_hang("the event budget is used up");
+	budget_event(me, me->op.site, NULL);
 	do {
 		away = (!control_thread_ready(me) || must_choose()) && choose(me, false);
 	} while (unlikely(control_signal_due(me)) && take_signal(me, away, &first));
@@ -378,8 +376,7 @@ struct control_thread *control_access_point(struct control_thread *me)
 	me->timed_out = me->interrupted = false;
 	me->frame = __builtin_frame_address(0);
 	me->rt->depth++;
-	if (rt_steps >= control.area->event_budget)
-		control_hang("the event budget is used up");
+	budget_event(me, me->op.site, me->op.object);
 	do
 		away = must_choose() && choose(me, true);
 	while (unlikely(control_signal_due(me)) && take_signal(me, away, &first));
@@ -487,6 +484,7 @@ void control_begin(void)
 	control.all_points = a->points == PLAIT_POINTS_ALL;
 	rt_steps = 0;
 	decisions_begin();
+	budget_begin();
 	vectors_begin();
 	turns_begin();
 	control.world->begin();

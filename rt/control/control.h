@@ -13,6 +13,7 @@
  *	time.c         virtual time: deadlines, waits that end early
  *	access.c       memory accesses: which are points, spinning
  *	quick.h        accesses that are no points, for the hooks of modes/
+ *	budget.c       a run that takes too long: does it still make progress?
  *	spin.c         loops that wait for another thread
  *	learn.c        which sites touch shared memory; write-to-read pairs
  *	constraints.c  "a before b", "a to b atomic"

@@ -136,12 +136,22 @@ void learn_op(struct control_thread *me);
 /* Somebody tries a lock that this site gives back. */
 bool learn_release_is_point(uint32_t site);
 
+/* ---- budget.c ---- */
+
+void budget_begin(void);
+/* At each choice: end the run when it has had its scheduling points. */
+void budget_point(void);
+/* Before an event, when there may be none left; p: what it accesses, or NULL. */
+void budget_event(struct control_thread *me, uint32_t site, const void *p);
+
 /* ---- spin.c ---- */
 
 /* The thread has repeated itself at this site, as far as a read and its value tell. */
 void spin_found(struct control_thread *me, uint32_t site);
 /* It is where it was the last time at this site, in every detail, and nobody has written since. */
 bool spin_repeats(struct control_thread *me, uint32_t site);
+/* A number for the thread's registers and stack. */
+uint64_t spin_state(const struct control_thread *me);
 
 /* ---- away.c ---- */
 

@@ -11,7 +11,7 @@
 #include "rt/control/engine.h"
 
 /* Everything from here to the stack's beginning, and the registers that a call preserves. */
-static __attribute__((noinline)) uint64_t state_of(const struct control_thread *me)
+__attribute__((noinline)) uint64_t spin_state(const struct control_thread *me)
 {
 	const struct plait_thread_info *info = &rt_run->threads[me->task.id];
 	const uint64_t *at = __builtin_frame_address(0);
@@ -33,7 +33,7 @@ static __attribute__((noinline)) uint64_t state_of(const struct control_thread *
 bool spin_repeats(struct control_thread *me, uint32_t site)
 {
 	unsigned slot = site % CONTROL_SPIN_SLOTS;
-	uint64_t state = state_of(me);
+	uint64_t state = spin_state(me);
 	bool same = me->repeat[slot].site == site && me->repeat[slot].state == state &&
 		    me->repeat[slot].writes == control.writes;
 
