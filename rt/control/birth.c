@@ -20,6 +20,8 @@
  * the same end: heap addresses agree too. */
 #include "rt/control/gate.h"
 
+#include "rt/control/again.h"
+
 #include "rt/core/real.h"
 #include "rt/core/rt.h"
 
@@ -126,7 +128,9 @@ static bool suits(const pthread_attr_t *attr)
 		return true;
 	pthread_attr_getstack(attr, &low, &size);
 	pthread_attr_getinheritsched(attr, &inherit);
-	return (!low || (char *)low + size == NULL) && size <= STACK &&
+	/* a stack of libc's choice ends at address 0, as far as libc tells; no pointer arithmetic:
+	 * the compiler would rule that out */
+	return (!low || (uintptr_t)low + size == 0) && size <= STACK &&
 	       inherit == PTHREAD_INHERIT_SCHED;
 }
 
@@ -205,6 +209,9 @@ static int make(struct slot *s, const pthread_attr_t *attr, pthread_t *handle,
 		own = *attr; /* shares what attr points to; only the flag differs */
 		pthread_attr_setdetachstate(&own, PTHREAD_CREATE_JOINABLE);
 	}
+	/* the kernel's side of a thread is not undone; and with SIGSYS blocked, as below, a system call
+	 * that is caught would kill the process */
+	again_give_up();
 	sigfillset(&all);
 	if (start == note_and_leave) /* no handler may run on it */
 		rt_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, 8, 0, 0);
