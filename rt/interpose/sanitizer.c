@@ -5,7 +5,10 @@
  * interpose.c): we come before it, it comes before libc.
  *
  * A report of theirs ends the process with an ordinary exit status. While we watch, it is to be a
- * failure that every command knows, so it becomes an abort. ASAN_OPTIONS and the like still win. */
+ * failure that every command knows, so it becomes an abort. ASAN_OPTIONS and the like still win.
+ *
+ * Nothing in a report is a scheduling point: it is written with the sanitizer's locks held, and
+ * another thread that wants one of them would wait in the kernel for ever. */
 #include "rt/core/rt.h"
 
 #include <fcntl.h>
@@ -50,3 +53,12 @@ DEFAULT_OPTIONS(__asan_default_options)
 DEFAULT_OPTIONS(__lsan_default_options)
 DEFAULT_OPTIONS(__msan_default_options)
 DEFAULT_OPTIONS(__ubsan_default_options)
+
+/* AddressSanitizer calls it when a report begins; the process ends with the report. Weak: the
+ * program may have its own. */
+void __asan_on_error(void);
+PLAIT_EXPORT __attribute__((weak)) void __asan_on_error(void)
+{
+	if (rt_self_)
+		rt_self_->in_signal = true;
+}
