@@ -213,6 +213,8 @@ static void note_sanitizer(struct args *a, const char *list)
 
 		if (n == 6 && (starts(p, "thread") || starts(p, "memory")))
 			a->bad_sanitizer = p[0] == 't' ? "thread" : "memory";
+		if (n == 7 && starts(p, "address"))
+			a->sanitizes_twice = true;
 		a->sanitizer = true;
 	}
 }

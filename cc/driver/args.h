@@ -43,6 +43,7 @@ struct args {
 	bool no_lto, has_g, gc_sections, other_target;
 	bool deps, dep_file, dep_target; /* -MD/-MMD, -MF, -MT/-MQ */
 	bool sanitizer;			 /* -fsanitize=... */
+	bool sanitizes_twice;		 /* ... one that clang applies twice to fat objects */
 	const char *bad_sanitizer;	 /* one that cannot be combined with us */
 	bool plain_too;			 /* --unplait-plain */
 	char opt_level;			 /* of the last -O: '0'..'3', 's'; 0 = none given */

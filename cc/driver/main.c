@@ -51,13 +51,21 @@ static const char *find_option(const struct args *a, const char *name)
 	return found;
 }
 
-/* What turns a compile step into one of ours. */
-static void push_object_flags(struct driver *d, struct command *c)
+/* What a compile step of ours is to make. */
+enum object_kind {
+	FAT,	 /* native code and bitcode */
+	NATIVE,	 /* the first alone */
+	BITCODE, /* the second alone, as a file */
+};
+
+static void push_object_flags(struct driver *d, struct command *c, enum object_kind kind)
 {
 	if (d->args.no_lto)
 		return;
-	command_push(c, "-flto");
-	command_push(c, "-ffat-lto-objects");
+	if (kind != NATIVE)
+		command_push(c, "-flto");
+	if (kind == FAT)
+		command_push(c, "-ffat-lto-objects");
 	if (!d->args.has_g)
 		command_push(c, "-g");
 	if (d->headers) {
@@ -74,23 +82,6 @@ static struct err *pass_on(struct driver *d, char **argv)
 	for (char **w = argv + 1; *w; w++)
 		if (strcmp(*w, "--unplait-plain") != 0)
 			command_push(&c, *w);
-	return command_exec(&c);
-}
-
-static struct err *compile_only(struct driver *d)
-{
-	struct command c = { 0 };
-
-	command_push(&c, d->clang);
-	for (size_t i = 0; i < d->args.list.len; i++)
-		for (int k = 0; k < d->args.list.data[i].nwords; k++)
-			command_push(&c, d->args.list.data[i].words[k]);
-	command_push(&c, "-c");
-	if (d->args.output) {
-		command_push(&c, "-o");
-		command_push(&c, d->args.output);
-	}
-	push_object_flags(d, &c);
 	return command_exec(&c);
 }
 
@@ -142,8 +133,9 @@ static void push_coverage_options(struct driver *d, struct command *c, const cha
 		      folder && base[0] != '/' ? "/" : "", base);
 }
 
-static struct err *compile_source(struct driver *d, struct arg *source, const char *object,
-				  int *status)
+/* One source with the user's options; `linking`: the object is not what the user asked for. */
+static struct err *compile_as(struct driver *d, const struct arg *source, enum object_kind kind,
+			      bool linking, const char *object, int *status)
 {
 	struct command c = { 0 };
 	struct err *err;
@@ -156,10 +148,12 @@ static struct err *compile_source(struct driver *d, struct arg *source, const ch
 			for (int k = 0; k < arg->nwords; k++)
 				command_push(&c, arg->words[k]);
 	}
-	push_object_flags(d, &c);
-	push_dependency_options(d, &c, source->words[0]);
-	push_coverage_options(d, &c, source->words[0]);
-	command_push(&c, "-Qunused-arguments");
+	push_object_flags(d, &c, kind);
+	if (linking) {
+		push_dependency_options(d, &c, source->words[0]);
+		push_coverage_options(d, &c, source->words[0]);
+		command_push(&c, "-Qunused-arguments");
+	}
 	if (source->language) {
 		command_push(&c, "-x");
 		command_push(&c, source->language);
@@ -171,6 +165,97 @@ static struct err *compile_source(struct driver *d, struct arg *source, const ch
 	err = command_run(&c, NULL, status);
 	command_deinit(&c);
 	return err;
+}
+
+static struct err *add_bitcode(const char *object, const char *bitcode)
+{
+	struct command c = { 0 };
+	struct err *err;
+	int status;
+
+	command_push(&c, "objcopy");
+	command_takef(&c, "--add-section=.llvm.lto=%s", bitcode);
+	command_push(&c, "--set-section-flags=.llvm.lto=readonly,exclude");
+	command_push(&c, object);
+	err = command_run(&c, NULL, &status);
+	if (!err && status != 0)
+		err = err_new(ERR_ENV, "objcopy cannot add the bitcode to %s", object);
+	command_deinit(&c);
+	return err;
+}
+
+/* clang 19 runs AddressSanitizer over the native code of a fat object twice, and two such objects
+ * cannot be linked. So both halves are made by themselves; the native one last, whose files of
+ * dependencies are right. */
+static struct err *compile_halves(struct driver *d, const struct arg *source, bool linking,
+				  const char *object, int *status)
+{
+	_cleanup_(xfreep) char *bitcode = xasprintf("%s/half.bc", d->tmp);
+	struct err *err = compile_as(d, source, BITCODE, linking, bitcode, status);
+
+	if (!err && *status == 0)
+		err = compile_as(d, source, NATIVE, linking, object, status);
+	if (!err && *status == 0)
+		err = add_bitcode(object, bitcode);
+	return err;
+}
+
+static bool in_halves(const struct driver *d)
+{
+	return d->args.sanitizes_twice && !d->args.no_lto;
+}
+
+static struct err *compile_source(struct driver *d, const struct arg *source, const char *object,
+				  int *status)
+{
+	return in_halves(d) ? compile_halves(d, source, true, object, status)
+			    : compile_as(d, source, FAT, true, object, status);
+}
+
+/* Where `cc -c source` leaves its object. */
+static char *object_name(const struct driver *d, const char *source)
+{
+	const char *slash = strrchr(source, '/'), *stem = slash ? slash + 1 : source;
+	const char *dot = strrchr(stem, '.');
+
+	return d->args.output
+		       ? xstrdup(d->args.output)
+		       : xasprintf("%.*s.o", dot ? (int)(dot - stem) : (int)strlen(stem), stem);
+}
+
+static struct err *compile_all_halves(struct driver *d, int *status)
+{
+	struct err *err = file_temp_dir(&d->tmp);
+
+	for (size_t i = 0; !err && *status == 0 && i < d->args.list.len; i++) {
+		const struct arg *arg = &d->args.list.data[i];
+		_cleanup_(xfreep) char *object = NULL;
+
+		if (arg->kind != ARG_SOURCE)
+			continue;
+		object = object_name(d, arg->words[0]);
+		err = compile_halves(d, arg, false, object, status);
+	}
+	return err;
+}
+
+static struct err *compile_only(struct driver *d, int *status)
+{
+	struct command c = { 0 };
+
+	if (in_halves(d))
+		return compile_all_halves(d, status);
+	command_push(&c, d->clang);
+	for (size_t i = 0; i < d->args.list.len; i++)
+		for (int k = 0; k < d->args.list.data[i].nwords; k++)
+			command_push(&c, d->args.list.data[i].words[k]);
+	command_push(&c, "-c");
+	if (d->args.output) {
+		command_push(&c, "-o");
+		command_push(&c, d->args.output);
+	}
+	push_object_flags(d, &c, FAT);
+	return command_exec(&c);
 }
 
 /* Sources on a link line become objects in our folder. */
@@ -205,7 +290,7 @@ static struct err *drive(struct driver *d, int argc, char **argv, int *status)
 	if (d->args.mode == ARGS_PASS)
 		return pass_on(d, argv);
 	if (d->args.mode == ARGS_COMPILE)
-		return compile_only(d);
+		return compile_only(d, status);
 	err = file_temp_dir(&d->tmp);
 	if (!err)
 		err = compile_sources(d, status);
