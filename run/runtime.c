@@ -32,6 +32,16 @@ static bool is_x86_64(const struct file_map *m)
 	       eh->e_ident[EI_CLASS] == ELFCLASS64 && eh->e_machine == EM_X86_64;
 }
 
+/* gcc's AddressSanitizer is a library, and insists on being the first. */
+static char *find_sanitizer(const struct file_map *m)
+{
+	static const char name[] = "libasan.so.";
+	const char *found = memmem(m->data, m->len, name, sizeof(name) - 1);
+	size_t room = found ? m->len - (size_t)(found - (const char *)m->data) : 0;
+
+	return found && memchr(found, 0, MIN(room, 32)) ? xstrdup(found) : NULL;
+}
+
 static void look_into(struct runtime *r)
 {
 	struct file_map m = { 0 };
@@ -43,6 +53,7 @@ static void look_into(struct runtime *r)
 	}
 	r->is_script = m.len > 2 && memcmp(m.data, "#!", 2) == 0;
 	r->is_other = !r->is_script && !is_x86_64(&m);
+	r->sanitizer = find_sanitizer(&m);
 	r->carries_tsan = memmem(m.data, m.len, "__tsan_", 7) != NULL;
 	file_map_close(&m);
 }
@@ -79,6 +90,7 @@ void runtime_deinit(struct runtime *r)
 {
 	free(r->program);
 	free(r->library);
+	free(r->sanitizer);
 	*r = (struct runtime){ 0 };
 }
 
@@ -91,4 +103,6 @@ void runtime_set_environment(const struct runtime *r, struct environment *e)
 		environment_set(e, ours[i], NULL);
 	if (r->library)
 		environment_prepend(e, "LD_PRELOAD", r->library);
+	if (r->library && r->sanitizer)
+		environment_prepend(e, "LD_PRELOAD", r->sanitizer);
 }

@@ -14,6 +14,7 @@ struct err;
 struct runtime {
 	char *program;	   /* the file to execute */
 	char *library;	   /* to preload; NULL = the program carries the runtime */
+	char *sanitizer;   /* a library to preload before that one; NULL = none */
 	bool sees_memory;  /* memory accesses are events, not only synchronisation */
 	bool is_script;	   /* it names an interpreter, which is what will run */
 	bool is_other;	   /* neither a script nor an x86-64 program */

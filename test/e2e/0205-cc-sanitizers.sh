@@ -53,6 +53,49 @@ for s in address address,undefined; do
 	run 1 unplait replay --times 3 fail.plait
 	has out "3 of 3"
 done
+# any number of files, with a library, compiled one by one as make does it
+cat >box.h <<'X'
+extern int *box;
+void use(void);
+void drop(void);
+X
+printf '#include "box.h"\nint sum;\nvoid use(void) { sum += box[0]; }\n' >box-use.c
+printf '#include "box.h"\n#include <stdlib.h>\nvoid drop(void) { free(box); }\n' >box-drop.c
+cat >box-main.c <<'X'
+#include "box.h"
+#include <pthread.h>
+#include <stdlib.h>
+int *box;
+static void *user(void *arg) { use(); return arg; }
+static void *dropper(void *arg) { drop(); return arg; }
+int main(void)
+{
+	pthread_t t[2];
+	box = calloc(4, sizeof(*box));
+	pthread_create(&t[0], NULL, user, NULL);
+	pthread_create(&t[1], NULL, dropper, NULL);
+	pthread_join(t[0], NULL);
+	pthread_join(t[1], NULL);
+	return 0;
+}
+X
+for s in address address,undefined undefined leak; do
+	run 0 unplait cc -g -O1 -fsanitize=$s -MD -c box-use.c box-drop.c
+	run 0 unplait cc -g -O1 -fsanitize=$s -MD -c box-main.c -o main.o
+	has main.d "main.o: " "dependencies are those of the object"
+	rm -f libbox.a && ar rcs libbox.a box-use.o box-drop.o
+	run 0 unplait cc -g -fsanitize=$s main.o libbox.a -o box -lpthread
+	[ $s = leak ] || run 1 unplait hunt --runs 300 -o box.plait -- ./box
+	[ $s = leak ] || run 1 unplait replay --times 3 box.plait
+done
+# gcc's comes as a library that wants to be the first; then it can be recorded, too
+if gcc -g -O1 -fsanitize=address box-use.c box-drop.c box-main.c -o gcc-box -lpthread 2>/dev/null; then
+	"$UNPLAIT" record -o gcc.plait -- ./gcc-box >out 2>err
+	has out "3 threads" "gcc: threads are seen"
+	hasnt err "does not come first"
+else
+	skip "gcc's AddressSanitizer" "gcc has none here"
+fi
 cat >shift.c <<'X'
 #include <pthread.h>
 #include <stdlib.h>
