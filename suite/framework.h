@@ -13,6 +13,7 @@ struct framework {
 	const char *list_environment[3]; /* ... or the variables */
 	const char *environment[2];	 /* what every test needs to be under control */
 	const char *unable;		 /* why its tests never can be; NULL */
+	const char *failed; /* what it prints behind the place of a failure; NULL = not known */
 	/* Names out of that list. */
 	void (*parse)(char *text, struct words *ret);
 	/* Add what makes the program run this test alone. */
@@ -25,6 +26,11 @@ struct framework {
 const struct framework *framework_of(const char *program);
 /* The tests of one command, by asking its program. model: everything but the name. */
 struct err *framework_list(const struct suite_test *model, struct words *ret);
+
+/* suite/said.c: what was wrong and where, from what a failing test printed. False when nothing like
+ * it is there. *message and *file are owned by the caller. */
+bool framework_said(const struct framework *f, const char *text, char **message, char **file,
+		    unsigned *line);
 
 /* suite/folder.c: the tests of a build folder, from CTest or Meson. */
 bool folder_has_tests(const char *folder);

@@ -71,6 +71,22 @@ static void take_place(struct suite_result *r, const cJSON *at)
 	r->line = (unsigned)get_number(at, "line");
 }
 
+/* What the test itself says tells more than an exit status. */
+static void take_output(struct suite_result *r, const cJSON *outcome)
+{
+	const char *printed[] = { get_text(outcome, "stdout"), get_text(outcome, "stderr") };
+
+	for (size_t i = 0; i < ARRAY_SIZE(printed); i++) {
+		char *message, *file;
+
+		if (!framework_said(r->test->framework, printed[i], &message, &file, &r->line))
+			continue;
+		set_text(&r->message, message);
+		set_text(&r->file, file);
+		return;
+	}
+}
+
 static void take_failure(struct suite_result *r, const cJSON *json)
 {
 	const cJSON *outcome = get(json, "outcome"), *replays = get(json, "replays");
@@ -82,6 +98,8 @@ static void take_failure(struct suite_result *r, const cJSON *json)
 	set_text(&r->message, copy_text(outcome, "message"));
 	set_text(&r->plait, copy_text(json, "plait"));
 	take_place(r, get(outcome, "at"));
+	if (r->kind && !strcmp(r->kind, "exit"))
+		take_output(r, outcome);
 	if (r->test->skip_status && r->kind && !strcmp(r->kind, "exit") &&
 	    get_number(outcome, "exit") == (uint64_t)r->test->skip_status)
 		r->verdict = VERDICT_SKIPPED;

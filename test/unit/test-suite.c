@@ -39,3 +39,41 @@ Test(suite, a_line_for_the_shell)
 	words_deinit(&t.environment);
 	strbuf_deinit(&sb);
 }
+
+static void said(const char *program_marker, const char *text, const char *file, unsigned line,
+		 const char *message)
+{
+	struct framework f = { .failed = program_marker };
+	char *got_file, *got_message;
+	unsigned got_line;
+
+	cr_assert(framework_said(&f, text, &got_message, &got_file, &got_line), "%s", text);
+	cr_assert_str_eq(got_file, file);
+	cr_assert_eq(got_line, line);
+	cr_assert_str_eq(got_message, message);
+	free(got_file);
+	free(got_message);
+}
+
+Test(suite, what_a_test_said)
+{
+	struct framework f = { .failed = ": Failure" };
+	unsigned line;
+	char *file, *message;
+
+	said(": Failure",
+	     "[ RUN      ] Sum.Lost\ndir/t.cc:10: Failure\nExpected equality:\n  2\n[  FAILED  ] "
+	     "Sum.Lost\n",
+	     "dir/t.cc", 10, "Failure\nExpected equality:\n  2");
+	said(": FAILED:",
+	     "-----\nc2.cc:5: FAILED:\n  REQUIRE( n==2 )\nwith expansion:\n  1 == 2\n\nmore",
+	     "c2.cc", 5, "FAILED:\n  REQUIRE( n==2 )\nwith expansion:\n  1 == 2");
+	said(": ERROR:", "dt.cc:5: ERROR: CHECK( n==2 ) is NOT correct!", "dt.cc", 5,
+	     "ERROR: CHECK( n==2 ) is NOT correct!");
+	said(":F:", "0%: Checks: 1\nck.c:5:F:Core:two:0: Assertion 'n == 2' failed\n", "ck.c", 5,
+	     "F:Core:two:0: Assertion 'n == 2' failed");
+	said(": error:", "bo.cc(5): error: in \"two\": check n == 2 has failed\n", "bo.cc", 5,
+	     "error: in \"two\": check n == 2 has failed");
+	cr_assert_not(framework_said(&f, "a: Failure of another kind\n", &message, &file, &line));
+	cr_assert_not(framework_said(&f, NULL, &message, &file, &line));
+}
