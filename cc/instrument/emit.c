@@ -140,9 +140,10 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 	struct err *err;
 
 	err = make_machine(p,
-			   v == PLAIT_VARIANT_FULL && opt != '0' ? '1'
-			   : opt				 ? opt
-								 : '2',
+			   p->absent[PLAIT_VARIANT_PLAIN]	   ? '0'
+			   : v == PLAIT_VARIANT_FULL && opt != '0' ? '1'
+			   : opt				   ? opt
+								   : '2',
 			   &machine);
 	if (err)
 		return err;
