@@ -18,6 +18,12 @@ void json_deinit(struct json *j)
 	strbuf_deinit(&j->out);
 }
 
+void json_finish(struct json *j, struct strbuf *out)
+{
+	strbuf_add(out, j->out.data, j->out.len);
+	json_deinit(j);
+}
+
 static void newline(struct json *j)
 {
 	if (j->compact)

@@ -27,6 +27,8 @@ struct json {
 
 void json_init(struct json *j);
 void json_deinit(struct json *j);
+/* Append what was written to `out`; the same as json_deinit otherwise. */
+void json_finish(struct json *j, struct strbuf *out);
 void json_begin_object(struct json *j, const char *key);
 void json_begin_array(struct json *j, const char *key);
 void json_end(struct json *j); /* the innermost object or array */

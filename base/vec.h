@@ -51,6 +51,20 @@
 		&(v)->data[(v)->len++];                                                            \
 	})
 
+/* How many elements have a `field` of at most `key`, in a vector that is sorted by it. */
+#define vec_upper(v, field, key)                                                                   \
+	({                                                                                         \
+		size_t vec_low_ = 0, vec_high_ = (v)->len;                                         \
+		while (vec_low_ < vec_high_) {                                                     \
+			size_t vec_mid_ = (vec_low_ + vec_high_) / 2;                              \
+			if ((v)->data[vec_mid_].field <= (key))                                    \
+				vec_low_ = vec_mid_ + 1;                                           \
+			else                                                                       \
+				vec_high_ = vec_mid_;                                              \
+		}                                                                                  \
+		vec_low_;                                                                          \
+	})
+
 #define vec_pop(v)   (assert((v)->len > 0), (v)->data[--(v)->len])
 #define vec_last(v)  (assert((v)->len > 0), &(v)->data[(v)->len - 1])
 #define vec_clear(v) ((void)((v)->len = 0))

@@ -405,6 +405,59 @@ static struct err *do_trace(struct options *o, const struct cmd_common *common,
 	return err;
 }
 
+static bool is_plait(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > 6 && !strcmp(path + n - 6, ".plait");
+}
+
+/* The configuration of the machine from the options. Only `explore` has unknown arguments, input
+ * and environment; `run` and `schedules` have ours. */
+static void fill_config(struct options *o, const char *what, int argc, char **argv,
+			const struct strbuf *input)
+{
+	bool explore = !strcmp(what, "explore");
+	extern char **environ;
+
+	o->c.interrupted = interrupted;
+	o->c.args = (const char *const *)argv;
+	o->c.nargs = (uint32_t)argc;
+	o->c.input = strbuf_str(input);
+	o->c.input_len = input->len;
+	o->c.sym_arg_len = (uint32_t)o->sym_arg_len;
+	o->c.sym_env_len = (uint32_t)o->sym_env_len;
+	o->c.query_ms = (uint32_t)o->query_ms;
+	o->c.preemptions = (uint32_t)o->preemptions;
+	o->c.keep_paths = o->paths;
+	o->c.host_files = o->files || !explore;
+	if (explore) {
+		o->c.sym_args = (uint32_t)o->sym_args;
+		o->c.sym_stdin = (uint32_t)o->sym_stdin;
+		o->c.sym_env = o->sym_env.data;
+	}
+	if (!strcmp(what, "run") || !strcmp(what, "schedules"))
+		o->c.env = (const char *const *)environ;
+}
+
+static struct err *run_way(struct options *o, const char *what, const struct cmd_common *common,
+			   struct sym_program *p, int *status)
+{
+	struct sym_schedules_options schedules = { .config = &o->c,
+						   .argv = (char **)o->c.args,
+						   .input = o->input,
+						   .output = o->output,
+						   .no_confirm = o->no_confirm };
+
+	if (!strcmp(what, "run"))
+		return do_run(o, common, p, status);
+	if (!strcmp(what, "schedules"))
+		return sym_schedules_show(&schedules, p, common, status);
+	if (!strcmp(what, "trace"))
+		return do_trace(o, common, p, status);
+	return do_explore(o, common, p, status);
+}
+
 static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct options o = { .sym_arg_len = 4, .sym_env_len = 8, .query_ms = 5000 };
@@ -454,7 +507,6 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 	struct sym_program *p = NULL;
 	struct err *err;
 	const char *what;
-	extern char **environ;
 
 	if (argc > 0 && argv[0][0] != '-') {
 		what = argv[0];
@@ -468,8 +520,7 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 		return err;
 	if (!what)
 		return cmd_usage(cmd, "what to do: run, explore, schedules or trace");
-	if (!strcmp(what, "trace") && argc && strlen(argv[0]) > 6 &&
-	    !strcmp(argv[0] + strlen(argv[0]) - 6, ".plait"))
+	if (!strcmp(what, "trace") && argc && is_plait(argv[0]))
 		return sym_plait_trace(&(struct sym_plait_options){ .path = argv[0],
 								    .check = o.check,
 								    .stats = o.stats,
@@ -493,43 +544,8 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 	if (err)
 		return err;
 	interrupt_catch();
-	o.c.interrupted = interrupted;
-	o.c.args = (const char *const *)argv;
-	o.c.nargs = (uint32_t)argc;
-	o.c.input = strbuf_str(&input);
-	o.c.input_len = input.len;
-	o.c.sym_args = (uint32_t)o.sym_args;
-	o.c.sym_arg_len = (uint32_t)o.sym_arg_len;
-	o.c.sym_stdin = (uint32_t)o.sym_stdin;
-	o.c.sym_env = o.sym_env.data;
-	o.c.sym_env_len = (uint32_t)o.sym_env_len;
-	o.c.query_ms = (uint32_t)o.query_ms;
-	o.c.preemptions = (uint32_t)o.preemptions;
-	o.c.keep_paths = o.paths;
-	o.c.host_files = o.files || strcmp(what, "explore");
-	if (!strcmp(what, "run")) {
-		o.c.sym_env = NULL;
-		o.c.env = (const char *const *)environ;
-		o.c.sym_args = o.c.sym_stdin = 0;
-		err = do_run(&o, &common, p, status);
-	} else if (!strcmp(what, "schedules")) {
-		o.c.env = (const char *const *)environ;
-		o.c.sym_env = NULL;
-		o.c.sym_args = o.c.sym_stdin = 0;
-		err = sym_schedules_show(
-			&(struct sym_schedules_options){ .config = &o.c,
-							 .argv = argv,
-							 .input = o.input,
-							 .output = o.output,
-							 .no_confirm = o.no_confirm },
-			p, &common, status);
-	} else if (!strcmp(what, "trace")) {
-		o.c.sym_env = NULL;
-		o.c.sym_args = o.c.sym_stdin = 0;
-		err = do_trace(&o, &common, p, status);
-	} else {
-		err = do_explore(&o, &common, p, status);
-	}
+	fill_config(&o, what, argc, argv, &input);
+	err = run_way(&o, what, &common, p, status);
 	if (interrupted())
 		*status = 128 + interrupted();
 	sym_close(p);

@@ -112,6 +112,8 @@ void snapshot_name_program(struct snapshot *s);
  * they sleep on tells. `futex` returns that address, 0 for none. */
 void snapshot_refine(struct snapshot *s, uint64_t (*futex)(void *context, uint32_t tid),
 		     void *context);
+/* The address of the futex that a thread of a running process sleeps on; 0 = none. */
+uint64_t task_futex(int pid, int tid);
 /* Mark the threads of `now` that are not where they were in `before`. */
 void snapshot_settle(struct snapshot *now, const struct snapshot *before);
 /* The use on top when the thread is blocked in it, NULL when it runs. */

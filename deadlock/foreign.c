@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "deadlock/deadlock.h"
 #include "debug/modules.h"
 
 #include <dirent.h>
@@ -136,20 +137,6 @@ static FILE *open_task(int pid, int tid, const char *name)
 	return fopen(path, "re");
 }
 
-static uint64_t futex_of(int pid, int tid)
-{
-	unsigned long address = 0;
-	long number;
-	FILE *f = open_task(pid, tid, "syscall");
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%ld %lx", &number, &address) != 2 || number != 202 /* futex */)
-		address = 0;
-	fclose(f);
-	return address;
-}
-
 /* How often it has been taken off a processor, by itself or not: a thread that ran was. */
 static unsigned long long switches_of(int pid, int tid)
 {
@@ -174,7 +161,7 @@ static struct sleep look_at(const struct reading *r, int tid)
 	memset(&s, 0, sizeof(s)); /* looks are compared byte by byte */
 	s.tid = tid;
 	s.switches = switches_of(r->pid, tid);
-	s.futex = futex_of(r->pid, tid);
+	s.futex = task_futex(r->pid, tid);
 	if (s.futex && pread(r->mem, &m, sizeof(m), (off_t)s.futex) == (ssize_t)sizeof(m) &&
 	    m.__data.__lock != 0)
 		s.owner = m.__data.__owner;

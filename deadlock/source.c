@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct process {
@@ -123,24 +124,28 @@ static void list_tasks(struct process *p)
 		closedir(dir);
 }
 
-/* The address of the futex that a thread sleeps on. */
-static uint64_t futex_of(void *context, uint32_t tid)
+uint64_t task_futex(int pid, int tid)
 {
-	struct process *p = context;
 	char path[64];
 	unsigned long address = 0;
 	long number;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%llu/syscall", p->pid,
-		 (unsigned long long)map_get_or(&p->outer, tid, tid));
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
-	if (fscanf(f, "%ld %lx", &number, &address) != 2 || number != 202 /* futex */)
+	if (fscanf(f, "%ld %lx", &number, &address) != 2 || number != SYS_futex)
 		address = 0;
 	fclose(f);
 	return address;
+}
+
+static uint64_t futex_of(void *context, uint32_t tid)
+{
+	struct process *p = context;
+
+	return task_futex(p->pid, (int)map_get_or(&p->outer, tid, tid));
 }
 
 /* Read the used part of the area; *ret is owned by the caller. */

@@ -36,20 +36,12 @@ static void collect_units(struct module *m)
 
 static struct unit_range *find_unit(struct module *m, GElf_Addr addr)
 {
-	size_t low = 0, high;
+	size_t at;
 
 	if (!m->have_units)
 		collect_units(m);
-	high = m->units.len;
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (m->units.data[mid].low <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low > 0 && addr < m->units.data[low - 1].high ? &m->units.data[low - 1] : NULL;
+	at = vec_upper(&m->units, low, addr);
+	return at > 0 && addr < m->units.data[at - 1].high ? &m->units.data[at - 1] : NULL;
 }
 
 /* ---- places ---- */

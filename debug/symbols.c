@@ -254,16 +254,8 @@ static struct err *collect(struct symbols *s)
 static const struct block *find_block(const struct symbols *s, uint64_t address, uint64_t clock)
 {
 	const struct block *best = NULL;
-	size_t low = 0, high = s->blocks.len;
+	size_t low = vec_upper(&s->blocks, address, address);
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (s->blocks.data[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	while (low-- > 0) {
 		const struct block *b = &s->blocks.data[low];
 

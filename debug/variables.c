@@ -111,22 +111,14 @@ static void collect_variables(struct module *m)
 static const struct variable *find_variable(struct module *m, GElf_Addr addr)
 {
 	const struct variable *v;
-	size_t low = 0, high;
+	size_t at;
 
 	if (!m->have_variables)
 		collect_variables(m);
-	high = m->variables.len;
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (m->variables.data[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == 0)
+	at = vec_upper(&m->variables, addr, addr);
+	if (at == 0)
 		return NULL;
-	v = &m->variables.data[low - 1];
+	v = &m->variables.data[at - 1];
 	return addr - v->addr < v->size ? v : NULL;
 }
 

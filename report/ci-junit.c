@@ -18,14 +18,9 @@ static void xml_element(struct strbuf *sb, const char *tag, const char *type, co
 			const char *text)
 {
 	strbuf_addf(sb, "    <%s", tag);
-	if (type) {
-		strbuf_adds(sb, " type=\"");
-		escape_markup(sb, type);
-		strbuf_addc(sb, '"');
-	}
-	strbuf_adds(sb, " message=\"");
-	escape_markup(sb, message);
-	strbuf_adds(sb, "\">");
+	markup_attribute(sb, "type", type);
+	markup_attribute(sb, "message", message);
+	strbuf_addc(sb, '>');
 	escape_markup(sb, text);
 	strbuf_addf(sb, "</%s>\n", tag);
 }

@@ -32,6 +32,5 @@ void cases_sarif(const struct ci_cases *c, const char *suite, struct strbuf *out
 		for (size_t n = 0; n < c->data[i].failures.len; n++)
 			put_failure(&j, &c->data[i], &c->data[i].failures.data[n]);
 	sarif_end(&j);
-	strbuf_add(out, j.out.data, j.out.len);
-	json_deinit(&j);
+	json_finish(&j, out);
 }

@@ -241,13 +241,6 @@ static void add_foreign(struct json *j, const struct foreign *f)
 
 /* ---- the formats ---- */
 
-/* Hand the finished object over. */
-static void finish(struct json *j, struct strbuf *out)
-{
-	strbuf_add(out, j->out.data, j->out.len);
-	json_deinit(j);
-}
-
 void fingerprint_json(const struct fingerprint *f, const struct report_view *view,
 		      struct strbuf *out)
 {
@@ -256,7 +249,7 @@ void fingerprint_json(const struct fingerprint *f, const struct report_view *vie
 	(void)view;
 	json_init(&j);
 	add_fingerprint(&j, f);
-	finish(&j, out);
+	json_finish(&j, out);
 }
 
 void merge_json(struct merge *m, const struct report_view *view, struct strbuf *out)
@@ -267,7 +260,7 @@ void merge_json(struct merge *m, const struct report_view *view, struct strbuf *
 	merge_sort(m);
 	json_init(&j);
 	add_merge(&j, m);
-	finish(&j, out);
+	json_finish(&j, out);
 }
 
 void foreign_json(const struct foreign *f, const struct report_view *view, struct strbuf *out)
@@ -277,5 +270,5 @@ void foreign_json(const struct foreign *f, const struct report_view *view, struc
 	(void)view;
 	json_init(&j);
 	add_foreign(&j, f);
-	finish(&j, out);
+	json_finish(&j, out);
 }

@@ -119,6 +119,5 @@ void fingerprint_sarif(const struct fingerprint *f, const struct report_view *vi
 	for (size_t i = 0; i < f->ninversions; i++)
 		put_inversion_result(&j, f, &f->inversions[i]);
 	sarif_end(&j);
-	strbuf_add(out, j.out.data, j.out.len);
-	json_deinit(&j);
+	json_finish(&j, out);
 }

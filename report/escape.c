@@ -47,6 +47,24 @@ void escape_markup(struct strbuf *out, const char *text)
 	add_replaced(out, text, with, ARRAY_SIZE(with));
 }
 
+void markup_attribute(struct strbuf *out, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	strbuf_addf(out, " %s=\"", name);
+	escape_markup(out, value);
+	strbuf_addc(out, '"');
+}
+
+void markup_span(struct strbuf *out, const char *class, const char *text)
+{
+	if (!text)
+		return;
+	strbuf_addf(out, "<span class=\"%s\">", class);
+	escape_markup(out, text);
+	strbuf_adds(out, "</span>");
+}
+
 void escape_dot(struct strbuf *out, const char *text)
 {
 	static const struct replacement with[] = {

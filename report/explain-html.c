@@ -18,24 +18,6 @@ static const char *thread_name(const struct explanation *x, uint32_t t)
 	return t < x->nthreads ? x->threads[t] : "?";
 }
 
-static void add_attribute(struct strbuf *out, const char *name, const char *value)
-{
-	if (!value)
-		return;
-	strbuf_addf(out, " %s=\"", name);
-	escape_markup(out, value);
-	strbuf_addc(out, '"');
-}
-
-static void add_span(struct strbuf *out, const char *class, const char *text)
-{
-	if (!text)
-		return;
-	strbuf_addf(out, "<span class=\"%s\">", class);
-	escape_markup(out, text);
-	strbuf_adds(out, "</span>");
-}
-
 /* The same event in the other schedule: same thread, same per-thread index, same place. */
 static uint32_t twin_of(const struct shown_schedule *other, const struct shown_event *e)
 {
@@ -53,11 +35,11 @@ static void open_event(struct strbuf *out, const struct explanation *x, const st
 {
 	strbuf_addf(out, "<div tabindex=0 id=\"%c%zu\" class=\"ev t%u%s%s\"", side, i,
 		    e->thread % 6, e->reordered ? " reordered" : "", e->failure ? " failure" : "");
-	add_attribute(out, "data-thread", thread_name(x, e->thread));
-	add_attribute(out, "data-object", e->object ? e->object : "");
-	add_attribute(out, "data-file", e->file);
-	add_attribute(out, "data-function", e->function ? e->function : "?");
-	add_attribute(out, "data-excerpt", e->excerpt);
+	markup_attribute(out, "data-thread", thread_name(x, e->thread));
+	markup_attribute(out, "data-object", e->object ? e->object : "");
+	markup_attribute(out, "data-file", e->file);
+	markup_attribute(out, "data-function", e->function ? e->function : "?");
+	markup_attribute(out, "data-excerpt", e->excerpt);
 	strbuf_addf(out, " data-line=%u data-first=%u", e->line, e->excerpt_line);
 	if (twin != UINT32_MAX)
 		strbuf_addf(out, " data-twin=\"%c%u\"", side == 'f' ? 'p' : 'f', twin);
@@ -67,9 +49,9 @@ static void open_event(struct strbuf *out, const struct explanation *x, const st
 static void add_event(struct strbuf *out, const struct explanation *x, const struct shown_event *e)
 {
 	strbuf_adds(out, "<div class=what>");
-	add_span(out, "thread", thread_name(x, e->thread));
-	add_span(out, "op", e->op ? e->op : "event");
-	add_span(out, "code", e->object);
+	markup_span(out, "thread", thread_name(x, e->thread));
+	markup_span(out, "op", e->op ? e->op : "event");
+	markup_span(out, "code", e->object);
 	if (e->value) {
 		strbuf_adds(out, "<span class=code>= ");
 		escape_markup(out, e->value);
@@ -91,7 +73,7 @@ static void add_event(struct strbuf *out, const struct explanation *x, const str
 		strbuf_adds(out, "</span>");
 	}
 	strbuf_adds(out, "</div>");
-	add_span(out, "code src", e->source);
+	markup_span(out, "code src", e->source);
 	strbuf_adds(out, "</div>\n");
 }
 

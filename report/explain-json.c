@@ -158,6 +158,5 @@ void explanation_json(const struct explanation *x, const struct report_view *vie
 	(void)view;
 	json_init(&j);
 	add_explanation(&j, x);
-	strbuf_add(out, j.out.data, j.out.len);
-	json_deinit(&j);
+	json_finish(&j, out);
 }

@@ -112,7 +112,7 @@ static void json_event(struct export *x, const struct event *ev)
 	json_deinit(&j);
 }
 
-static void json_finish(struct export *x)
+static void json_close(struct export *x)
 {
 	fputs("\n]}\n", x->out);
 }
@@ -279,12 +279,12 @@ static void perfetto_event(struct export *x, const struct event *ev)
 }
 
 const struct export_format export_formats[] = {
-	{ "json", "every field of every event", json_begin, json_event, json_finish },
+	{ "json", "every field of every event", json_begin, json_event, json_close },
 	{ "csv", "a table, one event per line", csv_begin, csv_event, NULL },
 	{ "std", "reads, writes, locks, forks, joins, for predictors of races and deadlocks",
 	  std_begin, std_event, std_finish },
 	{ "perfetto", "for ui.perfetto.dev and chrome://tracing", perfetto_begin, perfetto_event,
-	  json_finish },
+	  json_close },
 	{ "text", "lines for reading", NULL, text_event, NULL },
 	{ 0 },
 };

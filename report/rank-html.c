@@ -11,23 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_span(struct strbuf *out, const char *class, const char *text)
-{
-	if (!text)
-		return;
-	strbuf_addf(out, "<span class=\"%s\">", class);
-	escape_markup(out, text);
-	strbuf_adds(out, "</span>");
-}
-
 static void add_point(struct strbuf *out, const struct shown_point *p)
 {
 	if (p->initial) {
-		add_span(out, "op", "nobody has written it yet");
+		markup_span(out, "op", "nobody has written it yet");
 		return;
 	}
-	add_span(out, "op", p->op ? p->op : "access");
-	add_span(out, "code", p->object);
+	markup_span(out, "op", p->op ? p->op : "access");
+	markup_span(out, "code", p->object);
 	strbuf_adds(out, "<span class=where>");
 	escape_markup(out, p->file ? p->file : "?");
 	strbuf_addf(out, ":%u ", p->line);
@@ -57,7 +48,7 @@ static void add_excerpt(struct strbuf *out, const struct shown_point *p)
 static void add_place(struct strbuf *out, const struct shown_point *p)
 {
 	if (p->function) {
-		add_span(out, "code", p->function);
+		markup_span(out, "code", p->function);
 		strbuf_addc(out, ' ');
 	}
 	strbuf_addc(out, '(');
@@ -103,12 +94,12 @@ static void add_member(struct strbuf *out, const struct shown_member *m, const c
 	if (!edge)
 		strbuf_addf(out, "<span class=tag>%.0f%%</span>", m->confidence * 100);
 	if (m->context && *m->context)
-		add_span(out, "dim", m->context);
+		markup_span(out, "dim", m->context);
 	strbuf_adds(out, "</div>");
 	if (edge && m->point->excerpt) {
 		add_excerpt(out, m->point);
 	} else {
-		add_span(out, "code src", m->point->source);
+		markup_span(out, "code src", m->point->source);
 	}
 	strbuf_adds(out, "</div>\n");
 }
@@ -157,7 +148,7 @@ static void add_points(struct strbuf *out, const struct ranking *r)
 			    p->rank, p->score);
 		add_point(out, p->point);
 		strbuf_adds(out, "</div>");
-		add_span(out, "code src", p->point->source);
+		markup_span(out, "code src", p->point->source);
 		strbuf_adds(out, "</div>\n");
 	}
 }

@@ -108,6 +108,5 @@ void ranking_json(const struct ranking *r, const struct report_view *view, struc
 	(void)view;
 	json_init(&j);
 	add_ranking(&j, r);
-	strbuf_add(out, j.out.data, j.out.len);
-	json_deinit(&j);
+	json_finish(&j, out);
 }

@@ -223,40 +223,72 @@ static void result_is(struct lower *l, LLVMValueRef i, int32_t r)
 		emit_mov(l, d + (int32_t)k, r + (int32_t)k);
 }
 
-static bool other_intrinsic(struct lower *l, LLVMValueRef i, const char *name)
+/* Intrinsics whose result is their first operand: hints for the optimiser, and addresses that need
+ * no work here. */
+static bool forwards_operand(const char *name)
+{
+	static const char *const names[] = {
+		"expect",     "launder",	"strip.inv",	      "ssa.copy",
+		"annotation", "ptr.annotation", "threadlocal.address"
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* d = code(first operand, second operand) */
+static struct op *emit_binary(struct lower *l, enum opcode code, int32_t d, LLVMValueRef i)
+{
+	int32_t a = reg_of(l, LLVMGetOperand(i, 0)), b = reg_of(l, LLVMGetOperand(i, 1));
+	struct op *o = emit(l, code);
+
+	o->d = d;
+	o->a = a;
+	o->b = b;
+	return o;
+}
+
+/* A table of 32-bit differences of addresses: load one, then undo the difference. */
+static void load_relative(struct lower *l, LLVMValueRef i)
+{
+	int32_t d = reg_of(l, i), t = new_regs(l, 1);
+	struct op *o = emit_binary(l, OP_LOADX32, t, i);
+
+	o->imm = 1; /* scale */
+	o->w = 32;
+	o = emit(l, OP_RELATIVE);
+	o->d = d;
+	o->a = t;
+}
+
+/* lrint: round, then convert. */
+static void round_to_integer(struct lower *l, LLVMValueRef i)
+{
+	int32_t d = reg_of(l, i), t = new_regs(l, 1), a = reg_of(l, LLVMGetOperand(i, 0));
+	uint8_t w = (uint8_t)bits_of(LLVMTypeOf(LLVMGetOperand(i, 0)));
+	struct op *o = emit(l, OP_FMATH);
+
+	o->d = t;
+	o->a = o->b = a;
+	o->imm = (uint32_t)a;
+	o->aux = FM_RINT;
+	o->w = w;
+	o = emit(l, OP_FPTOSI);
+	o->d = d;
+	o->a = t;
+	o->w = w;
+	o->aux = 64;
+}
+
+/* Stack pointers and variable arguments. */
+static bool stack_intrinsic(struct lower *l, LLVMValueRef i, const char *name)
 {
 	struct op *o;
 	int32_t r;
 
-	if (!strncmp(name, "expect", 6) || !strncmp(name, "launder", 7) ||
-	    !strncmp(name, "strip.inv", 9) || !strncmp(name, "ssa.copy", 8) ||
-	    !strncmp(name, "annotation", 10) || !strncmp(name, "ptr.annotation", 14)) {
-		result_is(l, i, reg_of(l, LLVMGetOperand(i, 0)));
-	} else if (!strncmp(name, "threadlocal.address", 19)) {
-		result_is(l, i, reg_of(l, LLVMGetOperand(i, 0)));
-	} else if (!strncmp(name, "ptrmask", 7)) {
-		int32_t d = reg_of(l, i), a = reg_of(l, LLVMGetOperand(i, 0)),
-			b = reg_of(l, LLVMGetOperand(i, 1));
-
-		o = emit(l, OP_AND);
-		o->d = d;
-		o->a = a;
-		o->b = b;
-		o->w = 64;
-	} else if (!strncmp(name, "objectsize", 10)) { /* -1 or 0: "unknown" */
-		uint64_t min = LLVMConstIntGetZExtValue(LLVMGetOperand(i, 1));
-
-		result_is(l, i, const_reg(l, min ? 0 : ~0ull >> (64 - bits_of(LLVMTypeOf(i)))));
-	} else if (!strncmp(name, "eh.typeid.for", 13)) {
-		const char *why;
-		uint64_t type;
-
-		if (!const_u64(l->ir, LLVMGetOperand(i, 0), &type, &why))
-			return false;
-		result_is(l, i, const_reg(l, ir_type_number(l->ir, type)));
-	} else if (!strncmp(name, "is.constant", 11)) {
-		result_is(l, i, const_reg(l, 0));
-	} else if (!strncmp(name, "stacksave", 9)) {
+	if (!strncmp(name, "stacksave", 9)) {
 		r = reg_of(l, i);
 		emit(l, OP_STACKSAVE)->d = r;
 	} else if (!strncmp(name, "stackrestore", 12)) {
@@ -275,44 +307,44 @@ static bool other_intrinsic(struct lower *l, LLVMValueRef i, const char *name)
 		o->d = d;
 		o->a = a;
 		o->b = n;
-	} else if (!strncmp(name, "trap", 4) || !strncmp(name, "ubsantrap", 9) ||
-		   !strncmp(name, "debugtrap", 9)) {
-		o = emit(l, OP_BUILTIN);
-		o->b = BI_ABORT;
 	} else if (!strncmp(name, "returnaddress", 13) || !strncmp(name, "frameaddress", 12)) {
 		emit_unsupported(l, "the address of a stack frame or of the calling code");
-	} else if (!strncmp(name, "load.relative.", 14)) {
-		int32_t d = reg_of(l, i), t = new_regs(l, 1), a = reg_of(l, LLVMGetOperand(i, 0)),
-			b = reg_of(l, LLVMGetOperand(i, 1));
+	} else {
+		return false;
+	}
+	return true;
+}
 
-		o = emit(l, OP_LOADX32);
-		o->d = t;
-		o->a = a;
-		o->b = b;
-		o->imm = 1; /* scale */
-		o->w = 32;
-		o = emit(l, OP_RELATIVE);
-		o->d = d;
-		o->a = t;
+static bool other_intrinsic(struct lower *l, LLVMValueRef i, const char *name)
+{
+	if (forwards_operand(name)) {
+		result_is(l, i, reg_of(l, LLVMGetOperand(i, 0)));
+	} else if (!strncmp(name, "ptrmask", 7)) {
+		emit_binary(l, OP_AND, reg_of(l, i), i)->w = 64;
+	} else if (!strncmp(name, "objectsize", 10)) { /* -1 or 0: "unknown" */
+		uint64_t min = LLVMConstIntGetZExtValue(LLVMGetOperand(i, 1));
+
+		result_is(l, i, const_reg(l, min ? 0 : ~0ull >> (64 - bits_of(LLVMTypeOf(i)))));
+	} else if (!strncmp(name, "eh.typeid.for", 13)) {
+		const char *why;
+		uint64_t type;
+
+		if (!const_u64(l->ir, LLVMGetOperand(i, 0), &type, &why))
+			return false;
+		result_is(l, i, const_reg(l, ir_type_number(l->ir, type)));
+	} else if (!strncmp(name, "is.constant", 11)) {
+		result_is(l, i, const_reg(l, 0));
+	} else if (!strncmp(name, "trap", 4) || !strncmp(name, "ubsantrap", 9) ||
+		   !strncmp(name, "debugtrap", 9)) {
+		emit(l, OP_BUILTIN)->b = BI_ABORT;
+	} else if (!strncmp(name, "load.relative.", 14)) {
+		load_relative(l, i);
 	} else if (!strncmp(name, "vector.reduce.", 14)) {
 		return reduce(l, i, name + 14);
 	} else if (!strncmp(name, "lrint.", 6) || !strncmp(name, "llrint.", 7)) {
-		int32_t d = reg_of(l, i), t = new_regs(l, 1), a = reg_of(l, LLVMGetOperand(i, 0));
-		uint8_t w = (uint8_t)bits_of(LLVMTypeOf(LLVMGetOperand(i, 0)));
-
-		o = emit(l, OP_FMATH);
-		o->d = t;
-		o->a = o->b = a;
-		o->imm = (uint32_t)a;
-		o->aux = FM_RINT;
-		o->w = w;
-		o = emit(l, OP_FPTOSI);
-		o->d = d;
-		o->a = t;
-		o->w = w;
-		o->aux = 64;
+		round_to_integer(l, i);
 	} else {
-		return false;
+		return stack_intrinsic(l, i, name);
 	}
 	return true;
 }
