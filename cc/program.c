@@ -47,6 +47,7 @@ void program_deinit(struct program *p)
 	vec_deinit(&p->fns);
 	map_deinit(&p->fn_index);
 	map_deinit(&p->variables);
+	map_deinit(&p->locals);
 	vec_deinit(&p->plans);
 	vec_deinit(&p->sites);
 	vec_deinit(&p->elements);

@@ -69,6 +69,7 @@ struct program {
 	VEC(struct fn) fns;   /* in module order: index = ir_function */
 	struct map fn_index;  /* LLVMValueRef -> index in fns */
 	struct map variables; /* LLVMValueRef -> type of what it points to (types.c) */
+	struct map locals;    /* LLVMValueRef of an alloca -> the local variable that it is */
 
 	VEC(struct plan) plans;
 	VEC(struct plait_site) sites; /* strings: ids in `strings` until written */

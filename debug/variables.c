@@ -174,6 +174,24 @@ static void member_range(Dwarf_Die *member, Dwarf_Die *type, uint64_t *at, uint6
 	*at = where;
 }
 
+/* An empty base class (an allocator) has a size of one byte but nothing in it. */
+static bool is_empty(Dwarf_Die *structure, int depth)
+{
+	Dwarf_Die die, base;
+
+	if (depth > 8 || dwarf_child(structure, &die) != 0)
+		return true;
+	do {
+		int tag = dwarf_tag(&die);
+
+		if ((tag == DW_TAG_member && !dwarf_hasattr(&die, DW_AT_external)) ||
+		    (tag == DW_TAG_inheritance && type_of(&die, &base) &&
+		     !is_empty(&base, depth + 1)))
+			return false;
+	} while (dwarf_siblingof(&die, &die) == 0);
+	return true;
+}
+
 /* The member (or base class, by `tag`) of a structure that covers the offset. */
 static bool find_member(Dwarf_Die *structure, int tag, uint64_t offset, Dwarf_Die *ret,
 			Dwarf_Die *ret_type, uint64_t *ret_at)
@@ -186,7 +204,8 @@ static bool find_member(Dwarf_Die *structure, int tag, uint64_t offset, Dwarf_Di
 		uint64_t size;
 
 		if (dwarf_tag(&die) != tag || dwarf_hasattr(&die, DW_AT_external) ||
-		    !type_of(&die, ret_type))
+		    !type_of(&die, ret_type) ||
+		    (tag == DW_TAG_inheritance && is_empty(ret_type, 0)))
 			continue;
 		member_range(&die, ret_type, ret_at, &size);
 		if (offset >= *ret_at && offset - *ret_at < size) {
@@ -203,7 +222,7 @@ struct walk {
 	bool in_library; /* passed a reserved name: what is left of the offset means nothing */
 };
 
-/* Members first: they may lie in the padding of a base class, and an empty base covers the first. */
+/* Members first: they may lie in the padding of a base class. */
 static bool into_structure(struct walk *w, struct strbuf *out)
 {
 	Dwarf_Die member, type;

@@ -4,6 +4,7 @@
  * operands, whose order LLVM keeps stable (name is operand 2 of scopes, types and variables). */
 #include "cc/analyse/names.h"
 
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "cc/program.h"
 #include "cc/analyse/types.h"
@@ -45,19 +46,18 @@ static uint32_t file_of(struct program *p, LLVMMetadataRef scope)
 	unsigned len = 0, folder_len = 0;
 	const char *name = file ? LLVMDIFileGetFilename(file, &len) : NULL;
 	const char *folder = file ? LLVMDIFileGetDirectory(file, &folder_len) : NULL;
-	size_t here = strlen(p->folder);
-	struct strbuf path = { 0 };
-	const char *s;
+	struct strbuf path = { 0 }, clean = { 0 };
 	uint32_t id;
 
-	if (!name || !len || name[0] == '/' || !folder || !folder_len)
-		return intern_n(p, name, len);
-	strbuf_addf(&path, "%.*s/%.*s", (int)folder_len, folder, (int)len, name);
-	s = strbuf_str(&path);
-	if (here && strncmp(s, p->folder, here) == 0 && s[here] == '/')
-		s += here + 1;
-	id = names_intern(&p->strings, s);
+	if (!name || !len)
+		return intern_n(p, NULL, 0);
+	if (name[0] != '/' && folder && folder_len)
+		strbuf_addf(&path, "%.*s/", (int)folder_len, folder);
+	strbuf_add(&path, name, len);
+	path_shorten(strbuf_str(&path), name[0] != '/' ? p->folder : NULL, &clean);
+	id = names_intern(&p->strings, strbuf_str(&clean));
 	strbuf_deinit(&path);
+	strbuf_deinit(&clean);
 	return id;
 }
 
@@ -95,7 +95,7 @@ static LLVMMetadataRef users_own(struct program *p, LLVMMetadataRef loc)
 	for (LLVMMetadataRef l = loc; l; l = LLVMDILocationGetInlinedAt(l)) {
 		uint32_t file = file_of(p, LLVMDILocationGetScope(l));
 
-		if (strncmp(p->strings.text[file], "/usr/", 5) != 0)
+		if (!path_is_system(p->strings.text[file]))
 			return l;
 	}
 	return loc;
@@ -170,8 +170,10 @@ uint32_t names_birth(struct program *p, LLVMValueRef home)
 	LLVMValueRef f = is_call(home) ? direct_callee(home) : NULL;
 	uint32_t id = 0, file;
 
-	if (LLVMIsAGlobalVariable(home))
-		return names_object(p, home);
+	if (LLVMIsAGlobalVariable(home) || LLVMIsAAllocaInst(home))
+		id = names_object(p, home);
+	if (id)
+		return id;
 	if (loc) {
 		loc = users_own(p, loc);
 		file = file_of(p, LLVMDILocationGetScope(loc));

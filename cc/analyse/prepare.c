@@ -1,5 +1,6 @@
 /* cc/analyse/prepare.c - make the merged module fit to be analysed, and every name fit to be shared.
  *
+ * Small functions of the C++ library are inlined into unoptimised code (inline.c).
  * Inline assembly becomes instructions where it can (assembly.c), and functions that bring something
  * in from outside get a wrapper of our own when their address is taken (wrap.c).
  *
@@ -12,6 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cc/analyse/assembly.h"
+#include "cc/analyse/inline.h"
 #include "cc/analyse/types.h"
 #include "cc/analyse/wrap.h"
 #include "cc/program.h"
@@ -98,19 +100,24 @@ static void list_function(struct program *p, LLVMValueRef f)
 
 struct err *prepare_program(struct program *p)
 {
-	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+	LLVMPassBuilderOptionsRef options;
 	LLVMErrorRef bad;
+	struct err *err;
 
+	err = inline_library(p);
+	if (err)
+		return err;
 	assembly_raise(p->module, p->layout);
 	wrap_inputs(p->module);
 	types_collect(p);
+	options = LLVMCreatePassBuilderOptions();
 	bad = LLVMRunPasses(p->module, "elim-avail-extern", NULL, options);
 
 	LLVMDisposePassBuilderOptions(options);
 	if (bad) {
 		char *text = LLVMGetErrorMessage(bad);
-		struct err *err = err_new(ERR_ENV, "cannot prepare the bitcode: %s", text);
 
+		err = err_new(ERR_ENV, "cannot prepare the bitcode: %s", text);
 		LLVMDisposeErrorMessage(text);
 		return err;
 	}

@@ -154,6 +154,8 @@ for mode in off path full; do
 done
 run 0 unplait info --elements bank
 for e in Account::balance Account::moves Stats::hits Stats::misses Queue::closed Journal::size; do
-	has out "struct $e," "an element of its own: $e"
+	# named after the variable where there is one, else after the type
+	grep -oE "(struct ${e%%::*}::|[a-z]+\.)${e##*::}," out >names
+	has names "${e##*::}," "an element of its own: $e"
 done
 finish
