@@ -14,11 +14,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define NATIVE_SECONDS 10
+#define NATIVE_SECONDS	 10
+#define CONFIRM_AT_LEAST 2.0 /* seconds */
 
 struct native {
 	int status; /* of waitpid */
-	bool timeout;
+	bool timeout, cut;
 	char text[256]; /* the first line of a sanitizer's report */
 };
 
@@ -39,6 +40,14 @@ static bool should_stop(const struct sym_config *c)
 	return c->interrupted && c->interrupted();
 }
 
+/* When confirming has to end: --seconds is for all, but the first findings get a moment. */
+static double confirm_until(const struct sym_config *c, const struct sym_result *r)
+{
+	if (c->max_seconds <= 0)
+		return 0;
+	return clock_seconds() + MAX(c->max_seconds - r->stats.seconds, CONFIRM_AT_LEAST);
+}
+
 /* What the user gave as the environment, and what the path found out about it. */
 static void set_environment(const struct sym_path *p, const char *const *env,
 			    struct environment *ret)
@@ -53,7 +62,7 @@ static void set_environment(const struct sym_path *p, const char *const *env,
 
 /* An interrupted run is no error: what was confirmed until then is told all the same. */
 static struct err *run_in(const char *folder, const char *exe, const struct sym_path *p,
-			  const struct sym_config *config, struct native *n)
+			  const struct sym_config *config, double seconds, struct native *n)
 {
 	_cleanup_(environment_deinit) struct environment env = { 0 };
 	_cleanup_(xfreep) char *in = xasprintf("%s/in", folder);
@@ -66,7 +75,7 @@ static struct err *run_in(const char *folder, const char *exe, const struct sym_
 				     .out = "/dev/null",
 				     .err = errors,
 				     .folder = work,
-				     .timeout = NATIVE_SECONDS,
+				     .timeout = MAX(MIN(seconds, NATIVE_SECONDS), 0.01),
 				     .own_group = true,
 				     .no_core = true };
 	struct process process = { 0 };
@@ -81,6 +90,7 @@ static struct err *run_in(const char *folder, const char *exe, const struct sym_
 	err = process_run(&o, &process);
 	n->status = process.status;
 	n->timeout = process.timed_out;
+	n->cut = n->timeout && seconds < NATIVE_SECONDS;
 	if (err && should_stop(config)) {
 		err_free(err);
 		err = NULL;
@@ -92,8 +102,9 @@ static struct err *run_in(const char *folder, const char *exe, const struct sym_
 	return err;
 }
 
+/* until: of clock_seconds, 0 = no limit. n->cut: the time was up before the run could be judged. */
 static struct err *run_native(const char *exe, const struct sym_path *p,
-			      const struct sym_config *config, struct native *n)
+			      const struct sym_config *config, double until, struct native *n)
 {
 	_cleanup_(xfreep) char *folder = NULL;
 	struct err *err = file_temp_dir(&folder);
@@ -101,7 +112,8 @@ static struct err *run_native(const char *exe, const struct sym_path *p,
 	*n = (struct native){ 0 };
 	if (err)
 		return err;
-	err = run_in(folder, exe, p, config, n);
+	err = run_in(folder, exe, p, config, until > 0 ? until - clock_seconds() : NATIVE_SECONDS,
+		     n);
 	file_remove_tree(folder);
 	return err;
 }
@@ -147,6 +159,7 @@ static bool agrees(const struct sym_outcome *o, const struct native *n)
 struct err *sym_confirm(struct sym_program *p, const struct sym_config *config,
 			struct sym_result *r)
 {
+	double until = confirm_until(config, r);
 	struct err *err = NULL;
 
 	for (size_t i = 0; !err && p->native && i < r->paths.len && !should_stop(config); i++) {
@@ -156,19 +169,26 @@ struct err *sym_confirm(struct sym_program *p, const struct sym_config *config,
 
 		if (path->outcome.kind == SYM_UNSUPPORTED || path->outcome.kind == SYM_BUDGET)
 			continue;
+		if (until > 0 && clock_seconds() > until) {
+			names_intern(&r->notes, "the time was used up before every finding could "
+						"be run natively");
+			break;
+		}
 		progress("running input %zu of %zu", i + 1, r->paths.len);
-		err = run_native(p->native, path, config, &n);
+		err = run_native(p->native, path, config, until, &n);
 		if (err)
 			break;
 		if (!agrees(&path->outcome, &n) && sym_kind_is_error(path->outcome.kind)) {
 			asan = sym_sanitized(p);
 			if (asan)
-				err = run_native(asan, path, config, &n);
+				err = run_native(asan, path, config, until, &n);
 			if (err)
 				break;
 		}
 		if (should_stop(config)) /* it may have died of the same signal */
 			break;
+		if (n.cut)
+			continue; /* the next round says so */
 		describe(&n, path->native, sizeof(path->native));
 		path->confirmed = agrees(&path->outcome, &n) ? 1 : -1;
 	}

@@ -51,6 +51,7 @@ void machine_init(struct machine *m, struct ir *ir, const struct sym_config *con
 		m->deadline = clock_seconds() + config->max_seconds;
 	exprs_init(&m->exprs);
 	m->solver = solver_new(&m->exprs, &m->stats, config->query_ms, config->query_log);
+	solver_set_deadline(m->solver, m->deadline);
 }
 
 void machine_deinit(struct machine *m)

@@ -34,18 +34,29 @@ static void on_error(Z3_context c, Z3_error_code code)
 	(void)code; /* looked at where it matters */
 }
 
-static Z3_solver new_solver(struct z3_link *z, const char *logic, uint32_t query_ms)
+static void set_timeout(struct z3_link *z, Z3_solver s, uint32_t query_ms)
 {
-	Z3_solver s = Z3_mk_solver_for_logic(z->ctx, Z3_mk_string_symbol(z->ctx, logic));
-	Z3_params params;
+	Z3_params params = Z3_mk_params(z->ctx);
 
-	Z3_solver_inc_ref(z->ctx, s); /* before anything else is made: Z3 keeps only the latest */
-	params = Z3_mk_params(z->ctx);
 	Z3_params_inc_ref(z->ctx, params);
 	Z3_params_set_uint(z->ctx, params, Z3_mk_string_symbol(z->ctx, "timeout"), query_ms);
 	Z3_solver_set_params(z->ctx, s, params);
 	Z3_params_dec_ref(z->ctx, params);
+}
+
+static Z3_solver new_solver(struct z3_link *z, const char *logic, uint32_t query_ms)
+{
+	Z3_solver s = Z3_mk_solver_for_logic(z->ctx, Z3_mk_string_symbol(z->ctx, logic));
+
+	Z3_solver_inc_ref(z->ctx, s); /* before anything else is made: Z3 keeps only the latest */
+	set_timeout(z, s, query_ms);
 	return s;
+}
+
+void z3_link_set_timeout(struct z3_link *z, uint32_t query_ms)
+{
+	set_timeout(z, z->bits, query_ms);
+	set_timeout(z, z->any, query_ms);
 }
 
 struct z3_link *z3_link_new(struct exprs *e, uint32_t query_ms, const char *log)

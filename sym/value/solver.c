@@ -47,6 +47,8 @@ struct solver {
 	uint32_t *symbol_round, symbol_cap, round;
 	uint32_t *mark; /* per expression: the round in which it was in the slice */
 	uint32_t mark_cap;
+	uint32_t query_ms;
+	double deadline; /* of clock_seconds; 0 = none */
 };
 
 struct solver *solver_new(struct exprs *e, struct sym_stats *stats, uint32_t query_ms,
@@ -57,8 +59,26 @@ struct solver *solver_new(struct exprs *e, struct sym_stats *stats, uint32_t que
 	s->e = e;
 	s->stats = stats;
 	byte_sets_init(&s->bytes, e);
-	s->z3 = z3_link_new(e, query_ms ? query_ms : 5000, log);
+	s->query_ms = query_ms ? query_ms : 5000;
+	s->z3 = z3_link_new(e, s->query_ms, log);
 	return s;
+}
+
+void solver_set_deadline(struct solver *s, double deadline)
+{
+	s->deadline = deadline;
+}
+
+/* Is there time for a question to Z3? It gets what is left if that is little. */
+static bool time_left(struct solver *s)
+{
+	double left = s->deadline > 0 ? s->deadline - clock_seconds() : s->query_ms;
+
+	if (left <= 0)
+		return false;
+	if (left * 1000 < s->query_ms)
+		z3_link_set_timeout(s->z3, (uint32_t)(left * 1000) + 1);
+	return true;
 }
 
 void solver_free(struct solver *s)
@@ -282,6 +302,8 @@ static enum answer compute(struct solver *s, uint64_t *values, uint32_t count)
 		s->stats->by_enum += !cached;
 		return answer;
 	}
+	if (!time_left(s))
+		return ANSWER_UNKNOWN;
 	core = xmalloc(s->slice.len * sizeof(*core));
 	start = clock_seconds();
 	answer = z3_link_check(s->z3, s->slice.data, (uint32_t)s->slice.len, values, count, core,

@@ -20,6 +20,9 @@ enum answer { ANSWER_NO, ANSWER_YES, ANSWER_UNKNOWN };
 struct solver *solver_new(struct exprs *e, struct sym_stats *stats, uint32_t query_ms,
 			  const char *log);
 void solver_free(struct solver *s);
+/* From this moment on (of clock_seconds; 0 = never) questions for Z3 are answered UNKNOWN at once,
+ * and no question takes longer than until then. */
+void solver_set_deadline(struct solver *s, double deadline);
 
 /* Can cond hold together with path? hint is a model of path (NULL = all zero). On yes and if ret is
  * not NULL, *ret is a new model of both. */
@@ -30,6 +33,8 @@ enum answer solver_check(struct solver *s, const struct constraint *path, expr_i
 struct z3_link;
 struct z3_link *z3_link_new(struct exprs *e, uint32_t query_ms, const char *log);
 void z3_link_free(struct z3_link *z);
+/* The longest time of one question from now on. */
+void z3_link_set_timeout(struct z3_link *z, uint32_t query_ms);
 /* Values for the symbols of the constraints into values[symbol] (yes), or which of the n
  * constraints clash into core[] (no; may be all of them). */
 enum answer z3_link_check(struct z3_link *z, const expr_id *conds, uint32_t n, uint64_t *values,
