@@ -1,6 +1,7 @@
 /* cmd/cmd-hunt.c - search for a schedule that makes the program fail. */
 #include "cmd/cmd.h"
 
+#include "base/printable.h"
 #include "base/strbuf.h"
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
@@ -80,6 +81,11 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 			    : strchr(o->strategy, ':')
 				    ? ": every schedule within the bound was explored"
 				    : ": every schedule was explored");
+	if (!r->failures.len && r->states_why[0]) {
+		strbuf_adds(&sb, "not every state was searched: ");
+		strbuf_add_printable(&sb, r->states_why, "");
+		strbuf_addc(&sb, '\n');
+	}
 	if (!r->failures.len && !r->exhausted && r->states)
 		strbuf_addf(&sb, "%" PRIu64 " states of the program were searched\n", r->states);
 	if (!r->failures.len && r->exhausted && r->states)
@@ -153,6 +159,8 @@ static void write_json(struct json *j, const struct hunt_result *r)
 	json_bool(j, "exhausted", r->exhausted);
 	if (r->states)
 		json_uint(j, "states", r->states);
+	if (r->states_why[0])
+		json_str(j, "states_left_out", r->states_why);
 	json_bool(j, "interrupted", r->interrupted);
 	json_uint(j, "hangs_dismissed", r->hangs_dismissed);
 	json_uint(j, "unfinished", r->unfinished);
@@ -253,8 +261,9 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		print_text(&o, &r);
 	}
 	*status = r.failures.len ? (r.unconfirmed == r.failures.len ? 4 : 1)
-		  : r.interrupted || r.unfinished || all_threads_in_children(&r) ? 4
-										 : 0;
+		  : r.interrupted || r.unfinished || r.states_why[0] || all_threads_in_children(&r)
+			  ? 4
+			  : 0;
 	hunt_result_deinit(&r);
 	return err;
 }

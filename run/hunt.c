@@ -220,6 +220,7 @@ static bool can_propose(const struct hunt *h)
 	return h->o->proposer && !t->oracle && !t->expect && !t->spurious;
 }
 
+/* work: at most that much; 0 = no limit, the strategy is states. */
 static struct err *search_states(struct hunt *h, uint64_t work)
 {
 	double left = h->o->seconds > 0 ? h->o->seconds - (clock_seconds() - h->start) : 0;
@@ -232,6 +233,8 @@ static struct err *search_states(struct hunt *h, uint64_t work)
 		err = try_proposal(h, &p.failing.data[i]);
 	if (!err && p.complete && !p.failing.len)
 		h->result->exhausted = !h->result->uncontrolled;
+	if (!err && !work && !p.complete && !p.failing.len)
+		memcpy(h->result->states_why, p.why, sizeof(p.why));
 	if (p.complete || p.failing.len)
 		h->states_next = UINT64_MAX; /* there is no more to be had */
 	proposals_deinit(&p);

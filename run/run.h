@@ -199,6 +199,7 @@ struct proposals {
 	VEC(struct proposal) failing;
 	bool complete;	 /* there are no other failures */
 	uint64_t states; /* it has looked at */
+	char why[256];	 /* not complete: why; "" = a failure ended the search */
 };
 void proposals_deinit(struct proposals *p);
 struct proposer {
@@ -246,9 +247,10 @@ struct hunt_result {
 	uint64_t pairs, points; /* coverage */
 	uint32_t threads;	/* of the run that had most; 1: none was started */
 	uint32_t uncontrolled;
-	bool interrupted; /* by Ctrl-C */
-	bool exhausted;	  /* dfs or states has explored everything within its bound */
-	uint64_t states;  /* that states has looked at */
+	bool interrupted;     /* by Ctrl-C */
+	bool exhausted;	      /* dfs or states has explored everything within its bound */
+	uint64_t states;      /* that states has looked at */
+	char states_why[256]; /* the strategy was states, and it gave up: why; "" = it did not */
 	uint64_t hangs_dismissed, unconfirmed;
 	uint64_t unfinished, point_budget; /* runs that had not ended, and what they were given */
 	char *note;

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #define MAX_STATES 12000000ull /* what fits into half a gigabyte */
@@ -80,6 +81,23 @@ static struct err *run_proposal(struct session *session, const struct proposal *
 	return propose_carry_out(session, &schedule, ret, &followed);
 }
 
+/* Why the search is not complete: what it could not carry out comes before what it left out. */
+static void say_why(const struct sym_schedules *r, struct proposals *ret)
+{
+	struct strbuf why = { 0 };
+
+	for (size_t i = 0; i < r->ends.len && !why.len; i++) {
+		const struct sym_outcome *o = &r->ends.data[i].outcome;
+
+		if (o->kind == SYM_UNSUPPORTED || o->kind == SYM_BUDGET)
+			strbuf_addf(&why, "%s (%s)", o->message, o->where);
+	}
+	for (size_t i = 0; i < r->notes.len; i++)
+		strbuf_addf(&why, "%s%s", why.len ? "; " : "", r->notes.text[i]);
+	snprintf(ret->why, sizeof(ret->why), "%s", strbuf_str(&why));
+	strbuf_deinit(&why);
+}
+
 static struct err *search(struct sym_proposer *p, uint64_t work, double seconds, bool all,
 			  struct proposals *ret)
 {
@@ -104,6 +122,8 @@ static struct err *search(struct sym_proposer *p, uint64_t work, double seconds,
 		if (is_failure(p, &r.ends.data[i].outcome))
 			add_proposal(&r.ends.data[i], ret);
 	ret->complete = r.complete && !r.notes.len; /* a note says what was left out */
+	if (!err && !ret->complete)
+		say_why(&r, ret);
 	ret->states = r.states;
 	sym_schedules_deinit(&r);
 	return err;
@@ -113,7 +133,8 @@ static struct err *search(struct sym_proposer *p, uint64_t work, double seconds,
 
 struct answer {
 	uint64_t states, nfailing;
-	bool complete;
+	bool complete, failed; /* failed: there was an error, and `why` is its message */
+	char why[256];
 };
 
 static void put(int fd, const void *data, size_t len)
@@ -137,12 +158,9 @@ static bool get(int fd, void *data, size_t len)
 
 static int answer(int fd, struct err *err, const struct proposals *p)
 {
-	struct answer a = { p->states, p->failing.len, p->complete };
+	struct answer a = { p->states, p->failing.len, p->complete, err != NULL, "" };
 
-	if (err) {
-		log_verbose("states are not searched: %s", err_message(err));
-		return 3;
-	}
+	snprintf(a.why, sizeof(a.why), "%s", err ? err_message(err) : p->why);
 	put(fd, &a, sizeof(a));
 	for (size_t i = 0; i < p->failing.len; i++) {
 		const struct proposal *f = &p->failing.data[i];
@@ -158,6 +176,9 @@ static bool listen_to(int fd, struct proposals *ret)
 	struct answer a;
 
 	if (!get(fd, &a, sizeof(a)))
+		return false;
+	memcpy(ret->why, a.why, sizeof(ret->why));
+	if (a.failed)
 		return false;
 	for (uint64_t i = 0; i < a.nfailing; i++) {
 		struct proposal f = { 0 };
@@ -210,10 +231,11 @@ static struct err *propose(void *arg, uint64_t most, double seconds, bool all,
 	process_wait_end(&p);
 	if (heard)
 		return NULL;
+	if (!err)
+		err = err_new(ERR_ENV, "the program's states cannot be searched: %s",
+			      ret->why[0] ? ret->why : "the search ended without an answer");
 	proposals_deinit(ret);
-	return err ? err
-		   : err_new(ERR_ENV, "the program's states cannot be searched; `unplait sym "
-				      "schedules` says why");
+	return err;
 }
 
 void proposer_init(struct sym_proposer *p, const struct target *target)

@@ -121,7 +121,25 @@ run 2 unplait hunt -s states --expect w.c ./w
 has err "states cannot judge by output"
 cp "$(type -P true)" plain
 run 3 unplait hunt -s states ./plain
-has err "states cannot be searched"
+has err "states cannot be searched: ./plain carries no bitcode"
+cat >outside.c <<'X'
+#include <pthread.h>
+#include <sys/socket.h>
+static int x;
+static void *work(void *a) { x++; return a; }
+int main(void)
+{
+	pthread_t t;
+	int pair[2];
+	socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+	pthread_create(&t, 0, work, 0);
+	x++;
+	return pthread_join(t, 0);
+}
+X
+run 0 unplait cc -g -O1 -pthread outside.c -o outside
+run 4 unplait hunt -s states ./outside
+has out "not every state was searched: a call of socketpair"
 run 4 unplait sym schedules --no-confirm --max-states 10 ./bbfixed
 has out "not everything was explored"
 finish
