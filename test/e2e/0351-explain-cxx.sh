@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A flaky C++ test to its explanation, with the commands of the README: a cache that checks and fills in
+# A flaky C++ test to its explanation: a cache that checks and fills in
 # two critical sections.
 # level: check
 . "$(dirname "$0")/lib.sh"
