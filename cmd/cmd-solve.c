@@ -265,7 +265,7 @@ static struct err *print(struct solve_job *j, const struct cmd_common *common)
 	return err;
 }
 
-/* A proof that no order passes is an answer; that none fails, though one did, is none. */
+/* A proof that no order passes is an answer. A proof that none fails is not: one did. */
 static int status_of(struct solve_job *j)
 {
 	const struct question_answer *a = answer_of(j);

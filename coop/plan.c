@@ -78,7 +78,7 @@ static void choose_informed(const struct coop_program *p, double share, uint32_t
 		ret[order[i]] = (double)(next_random(&state) >> 11) * 0x1p-53 < chance;
 		drawn |= ret[order[i]];
 	}
-	if (!k && !drawn && n) /* nobody records nothing */
+	if (!k && !drawn && n) /* every instance records something */
 		ret[order[next_random(&state) % n]] = true;
 }
 

@@ -3,7 +3,7 @@
  * An acquisition only copies the last words of its stack. A thread that waits turns them into
  * frames itself (preload/stack.c); one that holds a lock and does something else leaves them as
  * they are, and here they are unwound by the tables of its modules, as far as they reach: the
- * innermost frames, the wrappers around the lock and mostly who called them. */
+ * innermost frames, the wrappers around the lock and mostly their callers. */
 #include "deadlock/deadlock.h"
 
 #include "base/err.h"

@@ -14,7 +14,7 @@ struct derive_options {
 	bool first_read, first_write;
 };
 
-/* One communication: may come many times with the same ends. UINT32_MAX as src_site: nobody. */
+/* One communication: may come many times with the same ends. UINT32_MAX as src_site: no write. */
 struct derived_edge {
 	uint32_t src_site, src_context, sink_site, sink_context;
 	uint64_t src_time, sink_time;

@@ -60,7 +60,7 @@ void graph_set_begin(struct graph_set *s, bool failing);
  * Edges of one graph may come in any order; call graph_set_end when done. */
 void graph_set_add(struct graph_set *s, struct graph_node src, uint64_t src_time,
 		   struct graph_node sink, uint64_t sink_time, uint64_t count);
-/* The same in two steps, for who adds many edges of few nodes. */
+/* The same in two steps, for callers that add many edges of few nodes. */
 struct graph_raw_link {
 	uint32_t src, sink; /* nodes */
 	uint64_t src_time, sink_time, count;

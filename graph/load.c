@@ -116,7 +116,7 @@ static struct err *check_context(struct graph_loader *l, const struct trace *t, 
 		       trace_path(t), has, l->context, has, l->context);
 }
 
-/* The ids of a section's nodes in the set; the last is that of nobody. */
+/* The ids of a section's nodes in the set; the last is that of GRAPH_INITIAL. */
 static uint32_t *section_nodes(struct graph_loader *l, const struct trace *t,
 			       const struct plait_graph_node *nodes, uint32_t n)
 {

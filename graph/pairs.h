@@ -33,7 +33,7 @@ static inline uint64_t pairs_place(const struct pairs *p, uint64_t a, uint32_t b
 	return (a * 0x9e3779b97f4a7c15ull ^ b) * 0xbf58476d1ce4e5b9ull >> (64 - p->bits);
 }
 
-/* Say early who will be asked for: memory is slow, and many can be fetched at once. */
+/* Prefetch the slot of a pair: memory is slow, and many slots can be fetched at once. */
 static inline void pairs_prefetch(const struct pairs *p, uint64_t a, uint32_t b)
 {
 	if (p->bits)

@@ -159,7 +159,7 @@ static struct shown_member member(struct presenter *p, uint32_t node, uint32_t e
 				      .confidence = confidence };
 }
 
-/* One entry for a reader, who sees the line itself: it may read and write. */
+/* One entry per line, even if it reads and writes: the reader sees the line itself. */
 static bool same_line(const struct shown_point *a, const struct shown_point *b)
 {
 	if (a == b)

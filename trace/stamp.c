@@ -3,7 +3,7 @@
  * Replaying a plait runs the command and the oracle that it names. A plait that this user made here
  * holds nothing new; one from a stranger may name anything. So every plait of a run that we have
  * started gets a stamp in its header: SipHash of all that follows the header, with a key that only
- * the user has. Who has no key cannot make the stamp, and no byte can change under it. */
+ * the user has. Without the key nobody can make the stamp, and no byte can change under it. */
 #include "trace/format.h"
 
 #include "base/secret.h"
