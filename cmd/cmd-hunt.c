@@ -50,6 +50,28 @@ static void show_unfinished(const struct hunt_options *o, const struct hunt_resu
 			    r->unfinished, o->target.timeout ? o->target.timeout : 10);
 }
 
+static void print_claim(const struct hunt_result *r, struct strbuf *sb)
+{
+	const struct claim *c = &r->claim;
+
+	strbuf_addf(sb, "no failure in %" PRIu64 " runs%s", r->runs, c->ended ? ": " : "");
+	claim_describe(c, sb);
+	strbuf_adds(sb, "\n");
+	if (c->ended && !claim_is_complete(c)) {
+		strbuf_adds(sb, "not covered  ");
+		claim_describe_gaps(c, "\n             ", sb);
+		strbuf_adds(sb, "\n");
+	}
+	if (r->states)
+		strbuf_addf(sb, "%" PRIu64 " states of the program%s\n", r->states,
+			    claim_is_complete(c) ? ", no others can be reached" : " were searched");
+	if (r->states_why[0]) {
+		strbuf_adds(sb, "not every state was searched: ");
+		strbuf_add_printable(sb, r->states_why, "");
+		strbuf_addc(sb, '\n');
+	}
+}
+
 static void print_text(const struct hunt_options *o, const struct hunt_result *r)
 {
 	struct strbuf sb = { 0 };
@@ -76,21 +98,7 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 				    f->plait);
 	}
 	if (!r->failures.len)
-		strbuf_addf(&sb, "no failure in %" PRIu64 " runs%s\n", r->runs,
-			    !r->exhausted ? ""
-			    : strchr(o->strategy, ':')
-				    ? ": every schedule within the bound was explored"
-				    : ": every schedule was explored");
-	if (!r->failures.len && r->states_why[0]) {
-		strbuf_adds(&sb, "not every state was searched: ");
-		strbuf_add_printable(&sb, r->states_why, "");
-		strbuf_addc(&sb, '\n');
-	}
-	if (!r->failures.len && !r->exhausted && r->states)
-		strbuf_addf(&sb, "%" PRIu64 " states of the program were searched\n", r->states);
-	if (!r->failures.len && r->exhausted && r->states)
-		strbuf_addf(&sb, "%" PRIu64 " states of the program, no others can be reached\n",
-			    r->states);
+		print_claim(r, &sb);
 	strbuf_addf(&sb,
 		    "%" PRIu64 " runs in %.1f s, %" PRIu64 " events, %" PRIu64
 		    " write-to-read pairs, %" PRIu64 " shared sites\n",
@@ -156,7 +164,11 @@ static void write_json(struct json *j, const struct hunt_result *r)
 	json_uint(j, "pairs", r->pairs);
 	json_uint(j, "points", r->points);
 	json_uint(j, "threads", r->threads);
-	json_bool(j, "exhausted", r->exhausted);
+	json_bool(j, "exhausted", claim_is_complete(&r->claim));
+	if (r->claim.ended)
+		claim_describe_gaps(&r->claim, "; ", &sb);
+	json_str(j, "not_covered", strbuf_str(&sb));
+	strbuf_clear(&sb);
 	if (r->states)
 		json_uint(j, "states", r->states);
 	if (r->states_why[0])
@@ -274,8 +286,7 @@ const struct cmd cmd_hunt = {
 	.summary = "search for a schedule that makes the program fail",
 	.help = "Status: 1 a failure was found and saved, 0 none within the budget, 4 a failure "
 		"was\n"
-	*status = r.failures.len ? (r.unconfirmed == r.failures.len ? 4 : 1)
-		  : r.interrupted || r.unfinished || all_threads_in_children(&r) ? 4
-										 : 0;
+		"seen that its own schedule does not repeat, runs had not ended when their budget\n"
+		"was used up, states gave up, or Ctrl-C came first.\n",
 	.main = hunt_main,
 };

@@ -144,6 +144,7 @@ static void read_counters(const struct plait_control *c, struct run_result *r)
 	r->new_points = c->new_points;
 	r->reads_met = c->reads_met;
 	memcpy(r->constraint_fate, c->constraint_fate, sizeof(r->constraint_fate));
+	r->limits = c->limits;
 	r->vectors_dropped = c->vectors_dropped;
 	r->gate = c->gate_used;
 	r->stopped = c->stopped;

@@ -35,9 +35,22 @@ void dfs_request(const struct dfs *d, struct run_request *req)
 				     .ndecisions = d->decisions.len };
 }
 
+/* Do the accesses of a at `object` and of b overlap? Words are compared: a lock has the size of one. */
+static bool overlap(uint64_t object, uint32_t size, const struct plait_choice *b)
+{
+	uint64_t end = object + (size ? size - 1 : 0),
+		 b_end = b->object + (b->size ? b->size - 1 : 0);
+
+	return object / 8 <= b_end / 8 && b->object / 8 <= end / 8;
+}
+
+/* Does the order of the two matter? */
 static bool dependent(const struct plait_choice *a, const struct plait_choice *b)
 {
 	if (a->thread == b->thread)
+		return true;
+	/* the order of what is printed can be seen */
+	if (a->kind == PLAIT_EV_OUTPUT && b->kind == PLAIT_EV_OUTPUT)
 		return true;
 	/* creating, ending, joining and leaving touch everything */
 	if (!a->object || !b->object)
@@ -45,8 +58,8 @@ static bool dependent(const struct plait_choice *a, const struct plait_choice *b
 	if (!((a->flags | b->flags) & PLAIT_CHOICE_WRITES))
 		return false;
 	/* a wait for a condition touches its mutex too */
-	return a->object / 8 == b->object / 8 || (a->mutex && a->mutex / 8 == b->object / 8) ||
-	       (b->mutex && b->mutex / 8 == a->object / 8) || (a->mutex && a->mutex == b->mutex);
+	return overlap(a->object, a->size, b) || (a->mutex && overlap(a->mutex, 0, b)) ||
+	       (b->mutex && overlap(b->mutex, 0, a)) || (a->mutex && a->mutex == b->mutex);
 }
 
 static bool is_asleep(const struct dfs_node *n, uint32_t thread)

@@ -98,6 +98,22 @@ static struct err *note_interrupt(struct hunt *h, struct err *err)
 	return NULL;
 }
 
+/* A search has nothing left to try. */
+static void searched(struct hunt *h)
+{
+	struct claim *c = &h->result->claim;
+
+	c->ended = true;
+	if (strchr(h->o->strategy, ':'))
+		c->gaps |= CLAIM_BOUND;
+	if (h->result->uncontrolled)
+		c->gaps |= CLAIM_UNCONTROLLED;
+	if (h->result->unfinished)
+		c->gaps |= CLAIM_BUDGET;
+	if (h->o->target.argv)
+		claim_look_at(c, h->o->target.argv[0]);
+}
+
 /* ---- sampling: beginning a run ---- */
 
 static struct err *open_session(const struct hunt *h, struct session **ret)
@@ -161,7 +177,9 @@ static void take_in_systematic(struct hunt *h, const struct run_result *r)
 
 	err = r->diverged ? err_new(ERR_INCONCLUSIVE, "diverged") : dfs_advance(&h->dfs, r, &more);
 	h->dfs_ended = err || !more;
-	h->result->exhausted = !err && !more && !h->result->uncontrolled && !h->result->unfinished;
+	claim_add_run(&h->result->claim, r);
+	if (!err && !more)
+		searched(h);
 	err_free(err);
 }
 
@@ -232,7 +250,7 @@ static struct err *search_states(struct hunt *h, uint64_t work)
 	for (size_t i = 0; !err && i < p.failing.len; i++)
 		err = try_proposal(h, &p.failing.data[i]);
 	if (!err && p.complete && !p.failing.len)
-		h->result->exhausted = !h->result->uncontrolled;
+		searched(h);
 	if (!err && !work && !p.complete && !p.failing.len)
 		memcpy(h->result->states_why, p.why, sizeof(p.why));
 	if (p.complete || p.failing.len)
@@ -271,7 +289,7 @@ static struct err *search(struct hunt *h)
 {
 	struct err *err = NULL;
 
-	while (!err && !is_over(h) && !h->result->exhausted) {
+	while (!err && !is_over(h) && !claim_is_complete(&h->result->claim)) {
 		struct slot *slot = &h->slots[h->result->runs % h->nslots];
 
 		for (; !err && may_start(h); h->started++)
@@ -307,11 +325,13 @@ static struct err *search_all(struct hunt *h)
 		h->result->runs++;
 		count(h, &r);
 		show_progress(h);
+		claim_add_run(&h->result->claim, &r);
 		err = dfs_advance(&h->dfs, &r, &more);
 		if (!err && run_failed(&r))
 			err = consider(h, &r, "dfs");
 	}
-	h->result->exhausted = !err && !more && !h->result->unfinished;
+	if (!err && !more)
+		searched(h);
 	run_result_deinit(&r);
 	return err;
 }
@@ -398,5 +418,6 @@ void hunt_result_deinit(struct hunt_result *r)
 	}
 	vec_deinit(&r->failures);
 	free(r->note);
+	claim_deinit(&r->claim);
 	memset(r, 0, sizeof(*r));
 }

@@ -15,6 +15,7 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
+#include "run/claim.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "sched/decisions.h"
@@ -132,6 +133,7 @@ struct run_result {
 	uint64_t diverged_step;
 	uint64_t steps, points, switches, preemptions, hash;
 	uint32_t nthreads, max_alive, uncontrolled;
+	uint32_t limits; /* enum plait_limit */
 	uint32_t new_pairs, new_points, reads_met, vectors_dropped, gate;
 	uint8_t constraint_fate
 		[PLAIT_MAX_CONSTRAINTS]; /* enum plait_fate, by constraint of the request */
@@ -248,7 +250,7 @@ struct hunt_result {
 	uint32_t threads;	/* of the run that had most; 1: none was started */
 	uint32_t uncontrolled;
 	bool interrupted;     /* by Ctrl-C */
-	bool exhausted;	      /* dfs or states has explored everything within its bound */
+	struct claim claim;   /* what dfs or states has covered */
 	uint64_t states;      /* that states has looked at */
 	char states_why[256]; /* the strategy was states, and it gave up: why; "" = it did not */
 	uint64_t hangs_dismissed, unconfirmed;

@@ -79,6 +79,12 @@ enum plait_uncontrolled {
 	PLAIT_UNCONTROLLED_CHILD_THREADS = 1024, /* a forked child has started threads */
 };
 
+/* What the run did that an exploration of all schedules does not cover. */
+enum plait_limit {
+	PLAIT_LIMIT_TIMER = 1, /* a timer that begins again ran; it never strikes early */
+	PLAIT_LIMIT_CLOCK = 2, /* looked at the clock */
+};
+
 /* Which events a constraint speaks of; PLAIT_ANY where a field does not matter. */
 #define PLAIT_ANY UINT32_MAX
 struct plait_pattern {
@@ -162,7 +168,9 @@ struct plait_control {
 	uint64_t nudge_step; /* by the tool, during the run: with a nudge, the steps it has seen */
 	uint32_t nudge_last; /* by the tool: this nudge is the last, say where everybody is */
 	uint32_t stopped;    /* BUDGET: it was shown that nothing changes any more */
-	char text[8192];     /* deadlock, hang, divergence: in words */
+	uint32_t limits;     /* enum plait_limit */
+	uint32_t reserved;
+	char text[8192]; /* deadlock, hang, divergence: in words */
 };
 
 /* Regions, as offsets into the file. */
@@ -246,6 +254,8 @@ struct plait_choice {
 	uint32_t thread, site;
 	uint32_t kind;	/* enum plait_event_kind of the pending operation */
 	uint32_t flags; /* enum plait_choice_flags */
+	uint32_t size;	/* bytes of the object that are accessed; 0: all that it is */
+	uint32_t reserved;
 };
 
 #endif

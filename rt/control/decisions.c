@@ -104,7 +104,7 @@ static uint64_t mutex_of(const struct control_op *op)
 	return op->kind == PLAIT_EV_WAIT || op->kind == PLAIT_EV_WOKEN ? (uint64_t)op->object2 : 0;
 }
 
-static void log_entry(const struct control_thread *t, uint32_t thread, uint32_t flags)
+static void log_push(const struct plait_choice *entry)
 {
 	struct plait_choice *c;
 
@@ -112,13 +112,29 @@ static void log_entry(const struct control_thread *t, uint32_t thread, uint32_t 
 		control_full("the list of choices");
 	c = (struct plait_choice *)((char *)control.area + PLAIT_CONTROL_CHOICES);
 	c += control.area->choices_len++;
-	*c = (struct plait_choice){ .step = rt_steps,
-				    .object = (uint64_t)t->op.object,
-				    .mutex = mutex_of(&t->op),
-				    .thread = thread,
-				    .site = t->op.site,
-				    .kind = t->op.kind,
-				    .flags = flags | (t->op.writes ? PLAIT_CHOICE_WRITES : 0) };
+	*c = *entry;
+	c->step = rt_steps;
+}
+
+static void log_entry(const struct control_thread *t, uint32_t thread, uint32_t flags)
+{
+	log_push(&(struct plait_choice){ .object = (uint64_t)t->op.object,
+					 .mutex = mutex_of(&t->op),
+					 .thread = thread,
+					 .site = t->op.site,
+					 .kind = t->op.kind,
+					 .size = t->op.size,
+					 .flags = flags |
+						  (t->op.writes ? PLAIT_CHOICE_WRITES : 0) });
+}
+
+void decisions_log_free(const struct control_thread *me, const void *p, size_t size)
+{
+	log_push(&(struct plait_choice){ .object = (uint64_t)p,
+					 .thread = me->task.id,
+					 .kind = PLAIT_EV_FREE,
+					 .size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
+					 .flags = PLAIT_CHOICE_EXECUTED | PLAIT_CHOICE_WRITES });
 }
 
 void decisions_log_step(const struct control_thread *me)

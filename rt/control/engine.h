@@ -103,6 +103,8 @@ struct control_thread *decisions_follow(struct control_thread *me, bool away,
 bool decisions_away_due(void);
 /* For a systematic search: an operation that was executed without a choice; a choice. */
 void decisions_log_step(const struct control_thread *me);
+/* Freeing a block is no step, but it depends on every access to the block. */
+void decisions_log_free(const struct control_thread *me, const void *p, size_t size);
 void decisions_log_choice(struct control_thread *me, struct control_thread *chosen,
 			  struct sched_task *const *tasks, size_t n);
 

@@ -30,6 +30,7 @@ uint64_t control_clock_read(void)
 		clock_writes = control.writes;
 		clock_reads = 0;
 	}
+	control.area->limits |= PLAIT_LIMIT_CLOCK;
 	shift = ++clock_reads / 16;
 	control.time += (uint64_t)CONTROL_POINT_NS << (shift < 20 ? shift : 20);
 	return control.time;
@@ -52,6 +53,8 @@ bool time_may_expire(const struct control_thread *t)
 {
 	if (t->op.deadline <= control.time)
 		return true;
+	if (t == control_timers && control.world->timers_periodic())
+		control.area->limits |= PLAIT_LIMIT_TIMER;
 	return control_asked(PLAIT_CONTROL_EAGER) &&
 	       (control_logs() || t->op.deadline <= control.time + EAGER_LIMIT) &&
 	       !(t == control_timers && control.world->timers_periodic());

@@ -378,13 +378,13 @@ Test(hunt, dfs_explores_every_schedule_once)
 	struct hunt_result r;
 
 	hunt_in(&m, all, &r);
-	cr_assert(r.exhausted);
+	cr_assert(r.claim.ended);
 	cr_assert_eq(r.failures.len, 1, "they fail at the same place");
 	cr_assert_geq(r.failures.data[0].times, 2);
 	cr_assert_leq(r.runs, 6);
 	hunt_result_deinit(&r);
 	hunt_in(&correct, all, &r);
-	cr_assert(r.exhausted);
+	cr_assert(r.claim.ended);
 	cr_assert_eq(r.failures.len, 0);
 	cr_assert_eq(r.runs, 6, "steps that depend on each other cannot be left out");
 	hunt_result_deinit(&r);
@@ -396,7 +396,7 @@ Test(hunt, a_bound_on_preemptions_leaves_schedules_out)
 	struct hunt_result r;
 
 	hunt_in(&m, (struct hunt_options){ .strategy = "dfs:0", .all = true }, &r);
-	cr_assert(r.exhausted);
+	cr_assert(r.claim.ended);
 	cr_assert_eq(r.failures.len, 0);
 	cr_assert_eq(r.runs, 1, "nobody is ever preempted, and thread 0 begins");
 	hunt_result_deinit(&r);
