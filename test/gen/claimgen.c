@@ -1,8 +1,8 @@
 /* test/gen/claimgen.c - random small programs over the whole vocabulary of synchronisation, and every
  * outcome that they have.
  *
- *	claimgen SEED c        > p.c       the program
- *	claimgen SEED outcomes > wanted    its outcomes, one per line, sorted
+ *	claimgen SEED c                the program
+ *	claimgen SEED outcomes         its outcomes, one per line, sorted
  *
  * A program is two or three threads (thread 0 is main) with a few operations each. It is made once,
  * as a list of operations per thread, and used twice: printed as C, and executed by the interpreter
