@@ -31,6 +31,7 @@
 
 #include <string.h>
 
+enum { WORDS_NEAR = 64 }; /* bytes: mostly of one object */
 enum { NEAR = CURE_NEAR, MAX_DECISIVE = 6, MAX_CURES = 40, MAX_OTHERS = 3, BESIDE = 10 };
 
 static struct plait_pattern by_site(const struct step *e)
@@ -376,6 +377,35 @@ static void block_in_second(struct finder *fd, uint32_t x, uint32_t y, bool same
 	}
 }
 
+/* Does y's thread use the object of e near y? The failing run may have ended before it did. */
+static bool used_by_other(const struct finder *fd, const struct step *e, uint32_t y)
+{
+	uint32_t thread = fd->f->data[y].thread, twin = fd->p->twin_of_failing[y];
+
+	return used_near(fd->f, e, thread, y, false) ||
+	       (twin != STEP_NONE && used_near(fd->g, e, thread, twin, false));
+}
+
+/* Rule 3 for an object of several words, filled in one after the other: up to the last of them. The
+ * failing run ends with the first that is not there yet. */
+static void whole_object(struct finder *fd, const struct steps *s, uint32_t at, uint32_t x,
+			 uint32_t y)
+{
+	const struct step *e = &s->data[at];
+	uint32_t last = at;
+
+	for (uint32_t k = at + 1, seen = 0; k < s->len && seen < BESIDE; k++) {
+		if (s->data[k].thread != e->thread)
+			continue;
+		seen++;
+		if (step_is_memory(&s->data[k]) && step_writes(&s->data[k]) &&
+		    s->data[k].address - e->address + WORDS_NEAR < 2 * WORDS_NEAR)
+			last = k;
+	}
+	if (step_writes(e) && last != at)
+		finder_add_block(fd, x, last, s == fd->g, y, BUG_MULTI_VARIABLE);
+}
+
 /* Rules 2 and 3, over the steps of A after `at` in one of the runs. */
 static bool block_after(struct finder *fd, const struct steps *s, uint32_t at, uint32_t x,
 			uint32_t y, bool same)
@@ -390,13 +420,16 @@ static bool block_after(struct finder *fd, const struct steps *s, uint32_t at, u
 		if (e->thread != ex->thread)
 			continue;
 		seen++;
-		if (!of_a_kind(e, ex) || same != same_object(e, ex) || e->site == ex->site ||
-		    e->address == other)
+		/* the same place twice is a loop; a function that locks may be called twice */
+		if (!of_a_kind(e, ex) || same != same_object(e, ex) ||
+		    (e->site == ex->site && step_is_memory(e)) || e->address == other)
 			continue;
 		if (same ? finder_unserializable(ex, &fd->f->data[y], e)
-			 : used_near(fd->f, e, fd->f->data[y].thread, y, false)) {
+			 : used_by_other(fd, e, y)) {
 			finder_add_block(fd, x, k, s == fd->g, y,
 					 same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
+			if (!same)
+				whole_object(fd, s, k, x, y);
 			other = e->address;
 			if (same || ++found == MAX_OTHERS)
 				return true;
@@ -428,7 +461,7 @@ static uint32_t farthest(const struct finder *fd, const struct steps *s, uint32_
 		if (e->thread != thread)
 			continue;
 		seen++;
-		if (step_is_memory(e) && e->kind != PLAIT_EV_FREE &&
+		if (of_a_kind(e, &fd->f->data[c->from]) &&
 		    (same_object(e, &fd->f->data[c->from]) || same_object(e, cure_end(fd, c))))
 			found = k;
 	}
@@ -450,8 +483,8 @@ static void add_other_side(struct finder *fd, const struct cure *block)
 	struct cure c = *block;
 	uint32_t before, after, twin;
 
-	if (c.intruder == STEP_NONE || !step_is_memory(&fd->f->data[c.intruder]) ||
-	    fd->out->len >= fd->most)
+	if (c.intruder == STEP_NONE || fd->out->len >= fd->most ||
+	    !of_a_kind(&fd->f->data[c.intruder], &fd->f->data[c.from]))
 		return;
 	twin = fd->p->twin_of_failing[c.intruder];
 	before = farthest(fd, fd->f, c.intruder, -1, &c);
@@ -464,7 +497,8 @@ static void add_other_side(struct finder *fd, const struct cure *block)
 		return;
 	c.other_from = before != STEP_NONE ? before : c.intruder;
 	c.other_to = after != STEP_NONE ? after : c.intruder;
-	if (fd->f->data[c.other_from].site == other_end(fd, &c)->site)
+	if (fd->f->data[c.other_from].site == other_end(fd, &c)->site &&
+	    step_is_memory(&fd->f->data[c.other_from]))
 		return;
 	finder_other_block(fd, &c);
 	vec_push(fd->out, c);
@@ -648,15 +682,6 @@ static uint32_t outermost_lock(const struct steps *s, uint32_t i)
 	return outer != STEP_NONE && s->data[outer].site ? outer : STEP_NONE;
 }
 
-/* Memory is given back where the engine does not stop: hold its thread at the step before. */
-static uint32_t stop_before(const struct steps *s, uint32_t i)
-{
-	for (uint32_t k = i; s->data[i].kind == PLAIT_EV_FREE && k-- > 0;)
-		if (s->data[k].thread == s->data[i].thread && plait_is_point(s->data[k].kind))
-			return s->data[k].site ? k : i;
-	return i;
-}
-
 static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t kind)
 {
 	struct cure c = { .kind = BUG_ORDER,
@@ -667,7 +692,7 @@ static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t
 			  .intruder = STEP_NONE,
 			  .nconstraints = 1 };
 
-	c.constraints[0] = order_of(fd, first, stop_before(fd->f, then), kind);
+	c.constraints[0] = order_of(fd, first, steps_stop_before(fd->f, then), kind);
 	vec_push(fd->out, c);
 	then = outermost_lock(fd->f, then);
 	if (then == STEP_NONE || step_is_acquire(&fd->f->data[c.to]))

@@ -339,6 +339,42 @@ static struct err *search_pairs(struct search *s, uint32_t kind, uint32_t strate
 	return NULL;
 }
 
+/* What was given back under somebody's feet: that waits until nobody else can go on. */
+static struct err *search_teardown(struct search *s)
+{
+	const struct steps *f = s->failing;
+	uint32_t last = STEP_NONE;
+
+	for (uint32_t i = 0; i < f->len; i++)
+		if (f->data[i].thread == s->failed && !f->data[i].pending)
+			last = i;
+	for (uint32_t i = (uint32_t)f->len; i-- > 0 && last != STEP_NONE && !s->best->len;) {
+		struct step_pair pair = { steps_stop_before(f, i), last, last };
+		struct explain_result r;
+		struct err *err;
+
+		if (f->data[i].kind != PLAIT_EV_FREE || f->data[i].thread == s->failed ||
+		    pair.first == i)
+			continue;
+		s->best->pairs_tried++;
+		err = try_pair(s->runner, f, &pair, PLAIT_CONSTRAINT_LATE, PLAIT_STRATEGY_STAY,
+			       true, &r);
+		if (err)
+			return err;
+		log_debug(2, "step %u late: %s%s", pair.first, r.failed ? "fails" : "passes",
+			  r.constraint_dropped ? ", dropped" : "");
+		pair.first = i;
+		if (passed(&r))
+			keep_best(s, &(struct alternate){ .found = true,
+							  .pair = pair,
+							  .passing = r.steps,
+							  .unreached = STEP_NONE });
+		else
+			steps_deinit(&r.steps);
+	}
+	return NULL;
+}
+
 /* The last resort: leave the failing schedule somewhere, later first, and go on at random. */
 static struct err *search_random(struct search *s)
 {
@@ -390,6 +426,8 @@ struct err *search_alternate(const struct explain_runner *runner, const struct s
 		err = search_pairs(&s, PLAIT_CONSTRAINT_BEFORE, PLAIT_STRATEGY_STAY);
 	if (!err && !ret->len)
 		err = search_pairs(&s, PLAIT_CONSTRAINT_LATE, PLAIT_STRATEGY_STAY);
+	if (!err && !ret->len)
+		err = search_teardown(&s);
 	if (!err && !ret->len)
 		err = search_prefixes(runner, failing, &s.pairs, failed, s.end, ret);
 	if (!err && !ret->len && failing->len)

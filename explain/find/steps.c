@@ -122,6 +122,14 @@ void steps_link(struct steps *s)
 	map_deinit(&memory.index);
 }
 
+uint32_t steps_stop_before(const struct steps *s, uint32_t i)
+{
+	for (uint32_t k = i; s->data[i].kind == PLAIT_EV_FREE && k-- > 0;)
+		if (s->data[k].thread == s->data[i].thread && plait_is_point(s->data[k].kind))
+			return s->data[k].site ? k : i;
+	return i;
+}
+
 size_t steps_switches(const struct steps *s)
 {
 	size_t n = 0;

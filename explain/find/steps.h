@@ -43,6 +43,9 @@ bool step_conflicts(const struct step *a, const struct step *b);
 /* Fill in `source` of every step: the last writing step before it that overlaps it (for wide
  * accesses the latest of them). */
 void steps_link(struct steps *s);
+/* Memory is given back where the control engine does not stop: the last step of its thread before
+ * that at which it does. Any other step itself. */
+uint32_t steps_stop_before(const struct steps *s, uint32_t i);
 /* How often the running thread changes. */
 size_t steps_switches(const struct steps *s);
 

@@ -243,6 +243,17 @@ static struct err *tell_wait(struct teller *t, const struct told *from, uint32_t
 	return err;
 }
 
+/* One says that something is there, the other fills it in: between the two somebody believes it. */
+static bool publishes_early(const struct teller *t)
+{
+	const struct step *d = t->f->data;
+	const struct step *to = t->c->to_in_passing ? &t->g->data[t->c->to] : &d[t->c->to];
+
+	return t->c->kind == BUG_MULTI_VARIABLE && step_writes(&d[t->c->from]) && step_writes(to) &&
+	       step_reads(&d[t->c->intruder]) && !step_writes(&d[t->c->intruder]) &&
+	       d[t->c->intruder].address == d[t->c->from].address;
+}
+
 /* Which lines one lock should cover. */
 static void tell_lock(struct teller *t, const struct told *from, const struct told *to,
 		      const struct told *intruder)
@@ -260,8 +271,10 @@ static void tell_lock(struct teller *t, const struct told *from, const struct to
 						 intruder->verb);
 
 	t->p.x->advice.text = arena_printf(
-		arena, "make %s atomic: hold one lock from the %s to the %s, %s", lines,
-		one_line ? from->act : from->noun, one_line ? to->act : to->noun, others);
+		arena, "make %s atomic: hold one lock from the %s to the %s, %s%s", lines,
+		one_line ? from->act : from->noun, one_line ? to->act : to->noun, others,
+		publishes_early(t) ? arena_printf(arena, "; or let the %s come last", from->act)
+				   : "");
 }
 
 static struct err *tell_block(struct teller *t)
@@ -389,8 +402,53 @@ static struct err *tell_lost_wakeup(struct teller *t)
 	return NULL;
 }
 
+/* Somebody waits for ever for a signal that had come before, and whoever waits looks at nothing
+ * first: which order the threads come in is chance. The waiting step; STEP_NONE. */
+static uint32_t blind_wait(const struct teller *t, uint32_t *signal)
+{
+	const struct steps *f = t->f;
+
+	for (uint32_t i = 0; i < f->len; i++) {
+		const struct step *e = &f->data[i];
+
+		if (!e->pending || (e->kind != PLAIT_EV_WAIT && e->kind != PLAIT_EV_WOKEN))
+			continue;
+		for (uint32_t k = i; k-- > 0;)
+			if ((f->data[k].kind == PLAIT_EV_SIGNAL ||
+			     f->data[k].kind == PLAIT_EV_BROADCAST) &&
+			    f->data[k].address == e->address && f->data[k].thread != e->thread) {
+				*signal = k;
+				return i;
+			}
+	}
+	return STEP_NONE;
+}
+
+static struct err *tell_blind_wait(struct teller *t, uint32_t waiting, uint32_t signal)
+{
+	struct explanation *x = t->p.x;
+	struct told waits = { 0 }, signals = { 0 };
+	struct err *err = tell(t, t->f, waiting, &waits);
+
+	if (!err)
+		err = tell(t, t->f, signal, &signals);
+	if (err)
+		return err;
+	x->summary = arena_printf(
+		&x->arena, "thread %s %s for ever: the signal by thread %s at %s came before",
+		waits.thread, waits.verb, signals.thread, signals.where);
+	x->advice.text =
+		arena_printf(&x->arena,
+			     "before the wait at %s look whether it has happened already, and "
+			     "again after waking up; set what is looked at under the same "
+			     "lock",
+			     waits.where);
+	return NULL;
+}
+
 static struct err *tell_order(struct teller *t)
 {
+	uint32_t signal = STEP_NONE, waiting = blind_wait(t, &signal);
 	struct explanation *x = t->p.x;
 	struct told first = { 0 }, then = { 0 };
 	struct err *err = tell(t, t->f, t->c->from, &first);
@@ -399,6 +457,8 @@ static struct err *tell_order(struct teller *t)
 		err = tell(t, t->f, t->c->to, &then);
 	if (err)
 		return err;
+	if (waiting != STEP_NONE)
+		return tell_blind_wait(t, waiting, signal);
 	x->summary = arena_printf(&x->arena, "thread %s %s before thread %s %s", then.thread,
 				  then.verb, first.thread, first.verb);
 	if (t->c->barrier)

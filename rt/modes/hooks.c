@@ -35,6 +35,9 @@ static void after(uint32_t kind, const void *p, size_t size, uint32_t site, uint
 static void before_range(uint32_t kind, const void *p, size_t size, uint32_t site)
 {
 	before(kind, p, size, site);
+	/* who copies in a loop does not spin */
+	if (rt_access == RT_ACCESS_CONTROL && plait_writes(kind))
+		control_after_access(p, site, 0, true);
 	if (rt_access == RT_ACCESS_ORDER && rt_self_->held)
 		order_leave(rt_self_->held);
 }

@@ -215,6 +215,141 @@ has flat "make library.c:21 to library.c:22 in add() atomic"
 has flat "the read of balance"
 hasnt flat "spin.h:.* which belong together"
 
+# Two sections of a function that is called twice: one place in the program, two in the caller.
+cat >transfer.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int lo, hi;
+static void set(int *p, int v)
+{
+	pthread_mutex_lock(&m);
+	*p = v;
+	pthread_mutex_unlock(&m);
+}
+static void *writer(void *p)
+{
+	set(&lo, 1);
+	set(&hi, 1);
+	return p;
+}
+static void *reader(void *p)
+{
+	pthread_mutex_lock(&m);
+	int a = lo, b = hi;
+	pthread_mutex_unlock(&m);
+	assert(a == b);
+	return p;
+}
+int main(void)
+{
+	pthread_t x, y;
+	pthread_create(&x, 0, writer, 0);
+	pthread_create(&y, 0, reader, 0);
+	pthread_join(x, 0);
+	pthread_join(y, 0);
+	return 0;
+}
+C
+run 0 unplait cc -g -O0 -pthread transfer.c -o transfer
+explained transfer
+has flat "between two critical sections of thread 0.1"
+hasnt out "kind     order"
+
+# A buffer is given back while others copy into it: who copies in a loop does not spin.
+cat >log.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static char *buf;
+static int len;
+static void *worker(void *p)
+{
+	for (int i = 0; i < 4; i++) {
+		memcpy(buf + len, "ab", 2);
+		len += 2;
+	}
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	buf = malloc(64);
+	pthread_create(&t, 0, worker, 0);
+	free(buf);
+	buf = 0;
+	pthread_join(t, 0);
+	return 0;
+}
+C
+run 0 unplait cc -g -O0 -pthread log.c -o log
+explained log
+has flat "thread 0 frees"
+has flat "must wait until the other threads are done"
+
+# Published before it is filled in.
+cat >publish.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static int data[2];
+static atomic_int ready;
+static void *producer(void *p)
+{
+	atomic_store(&ready, 1);
+	data[0] = 7;
+	data[1] = 9;
+	return p;
+}
+static void *consumer(void *p)
+{
+	if (atomic_load(&ready))
+		assert(data[0] == 7 && data[1] == 9);
+	return p;
+}
+int main(void)
+{
+	pthread_t x, y;
+	pthread_create(&x, 0, producer, 0);
+	pthread_create(&y, 0, consumer, 0);
+	pthread_join(x, 0);
+	pthread_join(y, 0);
+	return 0;
+}
+C
+build publish
+explained publish
+has flat "write to ready at publish.c:8 and its write to data[] at publish.c:10"
+has flat "or let the write to ready come last"
+
+# A signal before a wait that looks at nothing.
+cat >blind.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static void *tell(void *p)
+{
+	pthread_mutex_lock(&m);
+	pthread_cond_signal(&c);
+	pthread_mutex_unlock(&m);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, tell, 0);
+	pthread_mutex_lock(&m);
+	pthread_cond_wait(&c, &m);
+	pthread_mutex_unlock(&m);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+build blind
+explained blind
+has out "kind     lost-wakeup"
+has flat "the signal by thread 0.1 at blind.c:7 came before"
+
 # The same plait has the same answer, however busy the machine is.
 unplait explain --runs 100 locks.plait >first
 for _ in 1 2 3 4 5 6; do (timeout 20 sh -c 'while :; do :; done' &) ; done
