@@ -485,6 +485,30 @@ static struct err *tell_order(struct teller *t)
 	return NULL;
 }
 
+/* A cycle of locks is the cause, whichever order does away with it: what was tried stands behind it. */
+static struct err *tell_cycle(struct teller *t)
+{
+	struct explanation *x = t->p.x;
+	const char *tried = x->advice.text;
+	struct err *err = tell_deadlock(t);
+
+	if (!err && tried && t->c->kind != BUG_DEADLOCK)
+		x->advice.text =
+			arena_printf(&x->arena, "%s; for a trial: %s", x->advice.text, tried);
+	return err;
+}
+
+/* Do two threads hold locks and wait for locks? */
+static bool is_cycle(const struct steps *f)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < f->len; i++)
+		n += f->data[i].pending && step_is_acquire(&f->data[i]) &&
+		     cure_held(f, i) != STEP_NONE;
+	return n >= 2;
+}
+
 struct err *present_cure(struct explanation *x, struct trace *trace, const struct stacks *stacks,
 			 const struct steps *failing, const struct steps *passing,
 			 const struct cure *cure)
@@ -510,6 +534,8 @@ struct err *present_cure(struct explanation *x, struct trace *trace, const struc
 		default:
 			err = tell_order(&t);
 		}
+	if (!err && is_cycle(failing))
+		err = tell_cycle(&t);
 	labels_deinit(&t.p);
 	return err;
 }
