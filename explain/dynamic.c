@@ -257,7 +257,7 @@ static void keep_seen(struct explanation *x, const struct cure *cure, const stru
  * Who waits for whom at the end of a deadlock is known all the same. */
 static void doubt(struct explanation *x, const struct advice *a)
 {
-	if (x->kind == BUG_DEADLOCK || x->kind == BUG_LOST_WAKEUP || !x->summary)
+	if (strcmp(x->outcome, outcome_name(PLAIT_OUTCOME_DEADLOCK)) == 0 || !x->summary)
 		return;
 	x->summary = arena_printf(
 		&x->arena,

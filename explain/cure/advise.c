@@ -149,8 +149,12 @@ static bool moves_the_crash(const struct cure_trial *with, const struct cure_tri
 	double runs = (double)with->runs, rest = (double)(without->runs - without->failed);
 	double other = rest > 0 ? (double)without->other / rest * runs : runs;
 	double saved = share(without->failed, without) * runs - (double)with->failed;
+	double pass = share(without->runs - without->failed - without->other, without) * runs;
+	double passes = (double)(with->runs - with->failed - with->other);
 
-	return (double)with->other > other * 1.25 + 2 + MAX(saved, 0) / NEARLY_ALL;
+	/* of those that no longer fail this way, half must pass */
+	return (double)with->other > other * 1.25 + 2 + MAX(saved, 0) / NEARLY_ALL ||
+	       passes - pass < saved / 2 - 2;
 }
 
 /* Much rarer with it. */

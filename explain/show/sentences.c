@@ -115,6 +115,36 @@ static void say_line(struct arena *arena, struct told *ret, const struct code_po
 	say_where(arena, ret, arena_printf(arena, "%s:%u", short_name(at->file), at->line));
 }
 
+/* The line that a step's function was inlined at; 0. */
+static uint32_t inlined_at(struct teller *t, const struct step *s, const char **file)
+{
+	struct code_point at;
+
+	if (!symbols_site(t->p.symbols, s->site, &at) || !at.site || !at.site->inlined_at_line)
+		return 0;
+	*file = sites_string(at.sites, at.site->inlined_at_file);
+	return at.site->inlined_at_line;
+}
+
+/* Inlined code has no call stack, but its places say where it was called from. */
+static void tell_inlined(struct teller *t, struct told *from, struct told *to,
+			 struct told *intruder)
+{
+	struct arena *arena = &t->p.x->arena;
+	const struct steps *end = t->c->to_in_passing ? t->g : t->f;
+	const char *a = "", *b = "", *c = "";
+	uint32_t first = inlined_at(t, &t->f->data[t->c->from], &a);
+	uint32_t last = inlined_at(t, &end->data[t->c->to], &b);
+	uint32_t other = inlined_at(t, &t->f->data[t->c->intruder], &c);
+
+	if (!first || !last || first == last || strcmp(a, b) != 0 || is_system_file(a))
+		return;
+	say_where(arena, from, arena_printf(arena, "%s:%u", short_name(a), first));
+	say_where(arena, to, arena_printf(arena, "%s:%u", short_name(b), last));
+	if (other && !is_system_file(c))
+		say_where(arena, intruder, arena_printf(arena, "%s:%u", short_name(c), other));
+}
+
 /* A block whose ends lie in different functions is told in the function that calls both: there it
  * can be mended. The other thread's step is told where it enters the same functions. */
 static void tell_in_common(struct teller *t, struct told *from, struct told *to,
@@ -127,8 +157,10 @@ static void tell_in_common(struct teller *t, struct told *from, struct told *to,
 
 	if (t->c->to_in_passing ||
 	    !stack_common(t->p.symbols, stacks_find(t->p.stacks, &d[t->c->from]),
-			  stacks_find(t->p.stacks, &d[t->c->to]), &b))
+			  stacks_find(t->p.stacks, &d[t->c->to]), &b)) {
+		tell_inlined(t, from, to, intruder);
 		return;
+	}
 	say_line(arena, from, &b.from);
 	say_line(arena, to, &b.to);
 	t->function = arena_printf(arena, strchr(b.to.function, '(') ? " in %s" : " in %s()",
