@@ -500,6 +500,7 @@ static uint64_t hash_state(const struct state *s)
 static void grow_table(void)
 {
 	cap_table = cap_table ? 2 * cap_table : 1 << 16;
+	/* cppcheck-suppress memleakOnRealloc ; a generator that runs out of memory ends */
 	table = realloc(table, cap_table * sizeof(*table));
 	memset(table, 0, cap_table * sizeof(*table));
 	for (size_t i = 0; i < nseen; i++) {
@@ -524,6 +525,7 @@ static void reach(const struct state *s)
 			return;
 	if (nseen == cap_seen) {
 		cap_seen = cap_seen ? 2 * cap_seen : 1 << 14;
+		/* cppcheck-suppress memleakOnRealloc ; a generator that runs out of memory ends */
 		seen = realloc(seen, cap_seen * sizeof(*seen));
 	}
 	seen[nseen++] = *s;
@@ -539,6 +541,7 @@ static void outcome(const char *text)
 	for (size_t i = 0; i < noutcomes; i++)
 		if (!strcmp(outcomes[i], text))
 			return;
+	/* cppcheck-suppress memleakOnRealloc ; a generator that runs out of memory ends */
 	outcomes = realloc(outcomes, (noutcomes + 1) * sizeof(*outcomes));
 	snprintf(outcomes[noutcomes++], sizeof(*outcomes), "%s", text);
 }
