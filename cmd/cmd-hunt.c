@@ -72,7 +72,7 @@ static void print_claim(const struct hunt_result *r, struct strbuf *sb)
 	}
 }
 
-static void print_text(const struct hunt_options *o, const struct hunt_result *r)
+static void print_text(const struct hunt_options *o, const struct hunt_result *r, bool show_all)
 {
 	struct strbuf sb = { 0 };
 	size_t i;
@@ -81,6 +81,7 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 		const struct hunt_failure *f = &r->failures.data[i];
 
 		show_outcome(&f->result, &sb);
+		show_failure_stack(&f->result, f->plait, &sb);
 		strbuf_addf(&sb,
 			    "  found in run %" PRIu64 " (%s), %" PRIu64 " events, %zu switches",
 			    f->run, f->strategy, f->result.steps,
@@ -93,6 +94,7 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 				    "  NOT CONFIRMED: something outside control changes the run\n");
 		if (f->plait)
 			err_free(show_blocked(&f->result, f->plait, &sb)); /* best effort */
+		show_output(&f->result, show_all, &sb);
 		if (f->plait)
 			strbuf_addf(&sb, "  saved; see it again with:  unplait replay %s\n",
 				    f->plait);
@@ -108,6 +110,18 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 			    "%" PRIu64 " runs used up their budget, but a fair schedule ends\n",
 			    r->hangs_dismissed);
 	show_unfinished(o, r, &sb);
+	if (r->set_aside > r->unconfirmed)
+		strbuf_addf(&sb,
+			    "%" PRIu64
+			    " failing runs did not repeat when they were replayed and were "
+			    "set aside\n",
+			    r->set_aside);
+	if (r->odd_exit)
+		strbuf_addf(
+			&sb,
+			"note: every run ended with exit status %d; --fail-on exit makes that a "
+			"failure\n",
+			r->odd_exit);
 	if (r->interrupted)
 		strbuf_adds(&sb, "interrupted\n");
 	show_uncontrolled(r->uncontrolled, r->note, &sb);
@@ -119,7 +133,7 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 
 static void json_failure(struct json *j, const struct hunt_failure *f)
 {
-	json_outcome(j, "outcome", &f->result);
+	json_outcome(j, "outcome", &f->result, f->plait);
 	json_str(j, "strategy", f->strategy);
 	json_uint(j, "run", f->run);
 	json_uint(j, "times", f->times);
@@ -147,7 +161,7 @@ static void write_json(struct json *j, const struct hunt_result *r)
 		const struct hunt_failure *f = &r->failures.data[0];
 
 		json_str(j, "strategy", f->strategy);
-		json_outcome(j, "outcome", &f->result);
+		json_outcome(j, "outcome", &f->result, f->plait);
 		json_str(j, "plait", f->plait);
 		json_begin_object(j, "replays");
 		json_uint(j, "tried", f->tried);
@@ -176,6 +190,7 @@ static void write_json(struct json *j, const struct hunt_result *r)
 	json_bool(j, "interrupted", r->interrupted);
 	json_uint(j, "hangs_dismissed", r->hangs_dismissed);
 	json_uint(j, "unfinished", r->unfinished);
+	json_uint(j, "set_aside", r->set_aside);
 	uncontrolled_describe(r->uncontrolled, &sb);
 	json_str(j, "uncontrolled", strbuf_str(&sb));
 	json_str(j, "note", r->note);
@@ -194,6 +209,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 				  .output = NULL };
 	const char *fail_on = NULL, *gate = NULL, *points = NULL, *junit = NULL, *sarif = NULL;
 	uint64_t replays = 5, jobs = 1;
+	bool show_all = false;
 	struct hunt_result r = { 0 };
 	struct ci_cases cases = { 0 };
 	const struct opt table[] = {
@@ -213,11 +229,12 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_U64(0, "steps", "N", &o.target.point_budget,
 			"scheduling points per run (default: as many as it needs)"),
 		OPT_STR(0, "input", "FILE", &o.target.input, "standard input of the program"),
-		OPT_STR(0, "fail-on", "exit", &fail_on,
-			"count a non-zero exit status as a failure"),
+		OPT_STR(0, "fail-on", "WHAT", &fail_on, FAIL_ON_HELP),
 		OPT_STR(0, "oracle", "CMD", &o.target.oracle,
 			"run CMD after each run; status 0 is good"),
 		OPT_STR(0, "expect", "FILE", &o.target.expect, "standard output must equal FILE"),
+		OPT_FLAG(0, "show-output", &show_all,
+			 "show all that the failing run printed, not only the last lines"),
 		OPT_STR(0, "points", "P", &points, "auto, sync, learned or all accesses"),
 		OPT_FLAG(0, "spurious", &o.target.spurious,
 			 "waits for condition variables may end without a signal"),
@@ -243,6 +260,9 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	if (!o.runs && o.seconds <= 0)
 		o.runs = 10000;
 	o.target.argv = argv;
+	err = target_read_stdin(&o.target);
+	if (err)
+		return err;
 	o.replays = (unsigned)replays;
 	o.jobs = jobs < 1 ? 1 : jobs > 64 ? 64 : (unsigned)jobs;
 	if (!o.output)
@@ -270,7 +290,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		err = cmd_write_json(&common, &j);
 		json_deinit(&j);
 	} else {
-		print_text(&o, &r);
+		print_text(&o, &r, show_all);
 	}
 	*status = r.failures.len ? (r.unconfirmed == r.failures.len ? 4 : 1)
 		  : r.interrupted || r.unfinished || r.states_why[0] || all_threads_in_children(&r)

@@ -55,7 +55,7 @@ static struct err *print(const struct cmd_common *common, const struct minimized
 	json_uint(&j, "events_before", m->before.steps);
 	json_uint(&j, "events", m->after.steps);
 	json_uint(&j, "runs", m->runs);
-	json_outcome(&j, "outcome", &m->after);
+	json_outcome(&j, "outcome", &m->after, path);
 	json_begin_object(&j, "replays");
 	json_uint(&j, "tried", m->tried);
 	json_uint(&j, "same", m->same);
@@ -78,8 +78,7 @@ static struct err *minimize_main(const struct cmd *cmd, int argc, char **argv, i
 		OPT_STR('o', "output", "FILE", &output, "where to save it (FILE.min.plait)"),
 		OPT_U64('n', "runs", "N", &runs, "use at most N runs (2000)"),
 		OPT_REAL(0, "timeout", "SEC", &target.timeout, "real seconds per run (10)"),
-		OPT_STR(0, "fail-on", "exit", &fail_on,
-			"count a non-zero exit status as a failure"),
+		OPT_STR(0, "fail-on", "WHAT", &fail_on, FAIL_ON_HELP),
 		OPT_FLAG(0, "trust", &trust, TRUST_HELP),
 		OPT_END,
 	};

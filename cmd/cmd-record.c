@@ -6,7 +6,9 @@
 #include "base/printable.h"
 #include "base/strbuf.h"
 #include "coop/program.h"
+#include "cmd/show-run.h"
 #include "run/record.h"
+#include "run/run.h"
 #include "debug/names.h"
 #include "unplait/sites.h"
 
@@ -110,8 +112,7 @@ static struct err *print_json(const struct cmd_common *common, const struct reco
 	return err;
 }
 
-static struct err *check(const struct cmd *cmd, int argc, const char *mode, uint64_t runs,
-			 const char *fail_on)
+static struct err *check(const struct cmd *cmd, int argc, const char *mode, uint64_t runs)
 {
 	static const char *const modes[] = { "path", "order", "block", "graph", "full" };
 	bool known = false;
@@ -125,8 +126,6 @@ static struct err *check(const struct cmd *cmd, int argc, const char *mode, uint
 			       mode);
 	if (runs < 1 || runs > 1000000)
 		return err_new(ERR_USAGE, "--runs is a number from 1 to 1000000");
-	if (fail_on && strcmp(fail_on, "exit") != 0)
-		return err_new(ERR_USAGE, "--fail-on knows 'exit' only, not '%s'", fail_on);
 	return NULL;
 }
 
@@ -201,6 +200,7 @@ static struct err *find_profile(const char *program, const char *mode, const cha
 static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct record_options o = { .mode = "full" };
+	struct target target = { 0 };
 	struct graph_options graph = { .context = 5, .granularity = "word" };
 	uint64_t runs = 1, jobs = 1;
 	const char *fail_on = NULL, *profile = NULL;
@@ -213,10 +213,11 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 		OPT_U64('j', "jobs", "N", &jobs, "run N at a time"),
 		OPT_STR('o', "output", "PATH", &o.output, "the plait, or with --runs their folder"),
 		OPT_REAL(0, "timeout", "SEC", &o.timeout, "a run that takes longer hangs"),
-		OPT_STR(0, "fail-on", "exit", &fail_on, "a non-zero exit status is a failure"),
+		OPT_STR(0, "fail-on", "WHAT", &fail_on, FAIL_ON_HELP),
 		OPT_STR(0, "oracle", "CMD", &o.judge.oracle,
 			"shell command that judges $PLAIT_STDOUT, $PLAIT_STDERR"),
 		OPT_STR(0, "expect", "FILE", &o.judge.expect, "what the program must print"),
+		OPT_STR(0, "input", "FILE", &target.input, "standard input of the program"),
 		OPT_FLAG(0, "follow", &o.follow, "record child processes too"),
 		OPT_U64(0, "context", "N", &graph.context,
 			"graph: events per context, 0 to 16 (5)"),
@@ -238,7 +239,7 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	struct err *err = cmd_parse(cmd, table, &common, false, &argc, &argv);
 
 	if (!err)
-		err = check(cmd, argc, o.mode, runs, fail_on);
+		err = check(cmd, argc, o.mode, runs);
 	if (!err)
 		err = graph_options(&graph, o.mode, &options);
 	if (err)
@@ -247,7 +248,15 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	o.command = argv;
 	o.runs = (unsigned)runs;
 	o.jobs = (unsigned)MIN(jobs, 1024);
-	o.judge.fail_on_exit = fail_on != NULL;
+	err = fail_on_option(fail_on, &o.judge.fail_on_exit, &o.judge.ignored);
+	if (!err && runs > 1)
+		err = target_read_stdin(&target);
+	if (err)
+		return err;
+	target.fail_on_exit = o.judge.fail_on_exit;
+	target.oracle = o.judge.oracle;
+	target.expect = o.judge.expect;
+	o.target = &target;
 	o.output_to_stderr = common.json && !*common.json;
 	if (strcmp(o.mode, "order") == 0 || strcmp(o.mode, "block") == 0)
 		err = find_profile(argv[0], o.mode, profile, &dir, &options);
@@ -271,6 +280,7 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 			print_text(&results, o.mode);
 	}
 	record_runs_deinit(&results);
+	target_deinit(&target);
 	return err;
 }
 

@@ -17,12 +17,13 @@ static bool is_same(const struct run_result *r, const struct schedule *s)
 	       (!s->hash || r->hash == s->hash);
 }
 
-static void print_text(const struct schedule *s, const struct run_result *r, uint64_t n,
-		       uint64_t same)
+static void print_text(const struct schedule *s, const struct run_result *r, const char *plait,
+		       uint64_t n, uint64_t same, bool live)
 {
 	struct strbuf sb = { 0 };
 
 	show_outcome(r, &sb);
+	show_failure_stack(r, plait, &sb);
 	if (r->diverged)
 		strbuf_addf(&sb, "  diverged after %" PRIu64 " of %" PRIu64 " events\n",
 			    r->diverged_step, s->steps);
@@ -35,6 +36,8 @@ static void print_text(const struct schedule *s, const struct run_result *r, uin
 		    "  replayed %" PRIu64 " of %" PRIu64 " times, %" PRIu64
 		    " events, %zu switches\n",
 		    same, n, s->steps, schedule_switches(s));
+	if (!live)
+		show_output(r, false, &sb);
 	show_uncontrolled(r->uncontrolled, NULL, &sb);
 	fputs(strbuf_str(&sb), stdout);
 	strbuf_deinit(&sb);
@@ -86,11 +89,12 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		OPT_U64(0, "times", "N", &times, "replay N times (default 1)"),
 		OPT_REAL(0, "timeout", "SEC", &target.timeout, "real seconds per run (default 10)"),
 		OPT_STR(0, "input", "FILE", &target.input, "standard input of the program"),
-		OPT_STR(0, "fail-on", "exit", &fail_on,
-			"count a non-zero exit status as a failure"),
+		OPT_STR(0, "fail-on", "WHAT", &fail_on, FAIL_ON_HELP),
 		OPT_STR(0, "oracle", "CMD", &target.oracle,
 			"run CMD after each run; status 0 is good"),
 		OPT_STR(0, "expect", "FILE", &target.expect, "standard output must equal FILE"),
+		OPT_FLAG(0, "show-output", &target.live,
+			 "copy what the program prints to standard error as it runs"),
 		OPT_FLAG(0, "step", &steps, "print the interleaving, event by event"),
 		OPT_FLAG(0, "gdb", &gdb, "debug it: breakpoints, stepping, run again; help plait"),
 		OPT_STR(0, "gdb-command", "CMD", &gdb_command, "with --gdb: run CMD and leave"),
@@ -151,12 +155,12 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		json_uint(&j, "times", times);
 		json_uint(&j, "same", same);
 		json_bool(&j, "diverged", r.diverged);
-		json_outcome(&j, "outcome", &r);
+		json_outcome(&j, "outcome", &r, argv[0]);
 		json_end(&j);
 		err = cmd_write_json(&common, &j);
 		json_deinit(&j);
 	} else {
-		print_text(&schedule, &r, times, same);
+		print_text(&schedule, &r, argv[0], times, same, target.live);
 	}
 out:
 	session_close(session);

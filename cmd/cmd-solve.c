@@ -221,7 +221,7 @@ static void json_answer(struct json *out, struct solve_job *j)
 		json_schedule(out, m, a);
 		json_bool(out, "confirmed", a->confirmed);
 		if (j->session)
-			json_outcome(out, "outcome", &a->native.run);
+			json_outcome(out, "outcome", &a->native.run, NULL);
 		json_str(out, "plait", j->saved);
 	}
 	if (j->has_conflicts) {
@@ -286,12 +286,10 @@ static struct err *open_all(struct solve_job *j, int argc, char **argv)
 
 	if (err)
 		return err;
-	j->target.argv = argc > 1 ? argv + 1 : trace_meta(j->trace)->command;
-	if (!j->no_run && (!j->target.argv || !j->target.argv[0]))
-		return err_new(ERR_ENV,
-			       "%s does not say what it recorded; give the program after --",
-			       argv[0]);
-	return j->no_run ? NULL : session_open(&j->target, &j->session);
+	if (j->no_run)
+		return NULL;
+	err = target_from_plait(&j->target, argv[0], argc > 1 ? argv + 1 : NULL);
+	return err ? err : session_open(&j->target, &j->session);
 }
 
 static struct err *solve_main(const struct cmd *cmd, int argc, char **argv, int *status)

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/printable.h"
 #include "base/strbuf.h"
+#include "cmd/show-run.h"
+#include "run/place.h"
 #include "run/run.h"
 #include "debug/names.h"
 #include "trace/trace.h"
@@ -101,27 +103,6 @@ static const char *name_of(const struct trace_meta *m, uint32_t thread)
 	return thread < m->nthreads ? m->threads[thread].name : "?";
 }
 
-/* The runtime's own frames end with the taken-over function: show what called it. */
-static void show_stack(struct symbols *s, const struct plait_blocked *b, struct strbuf *out)
-{
-	struct code_point p;
-	uint32_t i, shown = 0;
-
-	for (i = 0; i < b->nframes && shown < 8; i++) {
-		if (!symbols_pc(s, b->frames[i] - 1, &p) || !p.function[0])
-			continue;
-		if (!strcmp(p.function, "fiber_thunk"))
-			break;
-		if (!strncmp(p.file, "rt/", 3) || strstr(p.file, "/rt/control/"))
-			continue;
-		strbuf_addf(out, "      %s", p.function);
-		if (p.file[0])
-			strbuf_addf(out, " at %s:%u", p.file, p.line);
-		strbuf_addc(out, '\n');
-		shown++;
-	}
-}
-
 struct err *show_blocked(const struct run_result *r, const char *path, struct strbuf *out)
 {
 	struct trace *t = NULL;
@@ -136,6 +117,7 @@ struct err *show_blocked(const struct run_result *r, const char *path, struct st
 		err = symbols_open(t, &s);
 	for (i = 0; !err && i < r->blocked.len && i < 32; i++) {
 		const struct plait_blocked *b = &r->blocked.data[i];
+		struct places stack = { 0 };
 
 		strbuf_addf(out, "  thread %s waits %s", name_of(trace_meta(t), b->thread),
 			    b->what);
@@ -144,7 +126,9 @@ struct err *show_blocked(const struct run_result *r, const char *path, struct st
 				    b->kind == PLAIT_EV_JOIN ? " " : " held by thread ",
 				    name_of(trace_meta(t), b->holder));
 		strbuf_addc(out, '\n');
-		show_stack(s, b, out);
+		places_of_blocked(s, b, &stack);
+		show_places(&stack, "      ", out);
+		places_deinit(&stack);
 	}
 	symbols_close(s);
 	trace_close(t);

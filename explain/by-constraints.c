@@ -118,15 +118,12 @@ struct err *explain_by_constraints(const struct explain_options *options, struct
 
 	if (err)
 		return err;
-	target.argv = options->command ? (char **)options->command : trace_meta(trace)->command;
 	if (trace_meta(trace)->outcome.kind == PLAIT_OUTCOME_PASS)
 		err = err_new(ERR_ENV,
 			      "%s passed; explain needs a failing run (`unplait hunt` finds one)",
 			      options->plait);
-	else if (!target.argv || !target.argv[0])
-		err = err_new(ERR_ENV,
-			      "%s does not say what it recorded; give the program after --",
-			      options->plait);
+	if (!err)
+		err = target_from_plait(&target, options->plait, options->command);
 	if (!err)
 		err = session_open(&target, &session);
 	if (!err)
@@ -137,6 +134,7 @@ struct err *explain_by_constraints(const struct explain_options *options, struct
 	if (!err)
 		err = report(options, &q, ret);
 	question_close(&q);
+	target_deinit(&target);
 	trace_close(trace);
 	return err;
 }

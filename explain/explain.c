@@ -41,18 +41,16 @@ static struct err *hunt_first(const struct explain_options *options, struct expl
 				  .points = PLAIT_ANY };
 	struct explain_options o = *options;
 	struct hunt_result found = { 0 };
-	struct trace *t = NULL;
-	struct err *err = trace_open(options->plait, &t);
+	struct err *err = target_from_plait(&h.target, options->plait, options->command);
 
 	if (!err)
 		err = file_temp_dir(&dir);
 	if (err) {
-		trace_close(t);
+		target_deinit(&h.target);
 		return err;
 	}
 	plait = xasprintf("%s/hunted.plait", dir);
 	h.output = plait;
-	h.target.argv = options->command ? (char **)options->command : trace_meta(t)->command;
 	err = hunt_run(&h, &found);
 	if (!err && !found.failures.len)
 		err = err_new(ERR_INCONCLUSIVE, "a hunt of %d s did not find the failure either",
@@ -62,7 +60,7 @@ static struct err *hunt_first(const struct explain_options *options, struct expl
 	if (!err)
 		err = explain_dynamic(&o, ret);
 	file_remove_tree(dir);
-	trace_close(t);
+	target_deinit(&h.target);
 	return err;
 }
 

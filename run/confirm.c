@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "trace/trace.h"
 
+#include <unistd.h>
+
 /* A run that was ended by the clock has no step at which it was declared a hang. */
 static struct run_request replay_request(const struct run_result *r)
 {
@@ -62,17 +64,24 @@ struct err *save_plait(struct session *s, const struct run_result *r, const char
 	struct run_result again = { 0 };
 	struct trace_outcome outcome;
 	struct strbuf schedule = { 0 }, target = { 0 };
-	struct trace_extra extra[] = { { .name = "schedule" }, { .name = "target" } };
-	struct trace_seal_options options = {
-		.made_here = true, .outcome = &outcome, .extra = extra, .nextra = 2
+	const struct target *t = session_target(s);
+	struct trace_extra extra[] = {
+		{ .name = "schedule" },
+		{ .name = "target" },
+		{ .name = "stdin", .data = t->input_data, .len = t->input_len }
 	};
+	struct trace_seal_options options = { .made_here = true,
+					      .outcome = &outcome,
+					      .extra = extra,
+					      .nextra = t->input_data && !t->input ? 3 : 2 };
+	_cleanup_(xfreep) char *cwd = getcwd(NULL, 0);
 	struct err *err;
 	char *dir = NULL;
 
 	err = file_temp_dir(&dir);
 	if (err)
 		return err;
-	err = trace_write_launch(dir, session_argv(s), NULL, NULL);
+	err = trace_write_launch(dir, session_argv(s), t->folder ? t->folder : cwd, NULL);
 	req.record_dir = dir;
 	if (!err)
 		err = session_run(s, &req, &again);
@@ -85,7 +94,7 @@ struct err *save_plait(struct session *s, const struct run_result *r, const char
 		schedule_write(&r->schedule, &schedule);
 		extra[0].data = schedule.data;
 		extra[0].len = schedule.len;
-		target_write(session_target(s), &target);
+		target_write(t, &target);
 		extra[1].data = strbuf_str(&target);
 		extra[1].len = target.len;
 		err = trace_seal(dir, &options, path);

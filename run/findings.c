@@ -8,6 +8,9 @@
 void findings_deinit(struct findings *f)
 {
 	map_deinit(&f->seen);
+	map_deinit(&f->doubtful);
+	if (f->has_aside)
+		run_result_deinit(&f->aside.result);
 }
 
 enum { HANG_FACTOR = 20, BUDGET_GROWS = 8, BUDGET_GROWTHS = 8 };
@@ -99,38 +102,86 @@ static struct err *save(const struct findings *f, struct session *s, struct hunt
 			failure->plait);
 }
 
+static void add(struct findings *f, uint64_t signature, struct hunt_failure *new)
+{
+	map_put(&f->seen, signature, f->result->failures.len);
+	vec_push(&f->result->failures, *new);
+}
+
+/* Replays cost time: a failure that never repeats is not tried for ever. */
+enum { DOUBTS = 4 };
+
+static bool is_hopeless(struct findings *f, uint64_t signature)
+{
+	const uint64_t *times = map_find(&f->doubtful, signature);
+
+	return times && *times >= DOUBTS;
+}
+
+static void set_aside(struct findings *f, uint64_t signature, struct hunt_failure *new)
+{
+	++*(uint64_t *)map_put(&f->doubtful, signature, 0);
+	f->result->set_aside++;
+	if (f->has_aside) {
+		run_result_deinit(&new->result);
+		return;
+	}
+	f->aside = *new;
+	f->has_aside = true;
+}
+
+/* *dismissed: it had not ended, and that is no failure. */
+static struct err *dismiss_hang(struct findings *f, struct session *s, const struct run_result *r,
+				bool *dismissed)
+{
+	enum hang hang = HANG_REAL;
+	struct err *err = NULL;
+
+	if (r->outcome == PLAIT_OUTCOME_HANG)
+		err = judge_hang(f, s, r, &hang);
+	if (!err && hang == HANG_UNFINISHED)
+		note_unfinished(f, r);
+	else if (!err && hang == HANG_UNFAIR)
+		f->result->hangs_dismissed++;
+	*dismissed = !err && hang != HANG_REAL;
+	return err;
+}
+
 struct err *findings_consider(struct findings *f, struct session *s, struct run_result *r,
 			      uint64_t run, const char *strategy)
 {
 	uint64_t signature = run_signature(r), *known = map_find(&f->seen, signature);
 	struct hunt_failure new = { .run = run, .times = 1, .tried = f->o->replays };
-	struct err *err = NULL;
-	enum hang hang = HANG_REAL;
+	struct err *err;
+	bool dismissed;
 
 	assert(run_failed(r));
-	if (known) {
+	if (known)
 		f->result->failures.data[*known].times++;
+	if (known || is_hopeless(f, signature))
 		return NULL;
-	}
-	if (r->outcome == PLAIT_OUTCOME_HANG)
-		err = judge_hang(f, s, r, &hang);
-	if (err)
+	err = dismiss_hang(f, s, r, &dismissed);
+	if (!err && !dismissed)
+		err = confirm(s, r, new.tried, &new.same);
+	if (err || dismissed)
 		return err;
-	if (hang == HANG_UNFINISHED)
-		note_unfinished(f, r);
-	else if (hang == HANG_UNFAIR)
-		f->result->hangs_dismissed++;
-	if (hang != HANG_REAL)
-		return NULL;
-	err = confirm(s, r, new.tried, &new.same);
-	if (err)
-		return err;
-	if (new.same < new.tried)
-		f->result->unconfirmed++;
-	map_put(&f->seen, signature, f->result->failures.len);
 	snprintf(new.strategy, sizeof(new.strategy), "%s", strategy);
 	new.result = *r;
 	memset(r, 0, sizeof(*r));
-	vec_push(&f->result->failures, new);
+	if (new.same < new.tried) {
+		set_aside(f, signature, &new);
+		return NULL;
+	}
+	add(f, signature, &new);
+	return save(f, s, vec_last(&f->result->failures));
+}
+
+struct err *findings_end(struct findings *f, struct session *s)
+{
+	if (!f->has_aside || f->result->failures.len)
+		return NULL;
+	f->has_aside = false;
+	f->result->unconfirmed = 1;
+	add(f, run_signature(&f->aside.result), &f->aside);
 	return save(f, s, vec_last(&f->result->failures));
 }

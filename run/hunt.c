@@ -39,6 +39,11 @@ struct slot {
 
 struct hunt {
 	const struct hunt_options *o;
+	struct target target; /* as we judge now; what the sessions borrow */
+	/* The first run whose exit status was not 0, as long as no run has ended with 0. */
+	struct run_result odd_exit;
+	uint64_t odd_run;
+	const char *odd_strategy;
 	struct hunt_result *result;
 	struct session *session; /* what it has learned is what counts; confirms and saves */
 	struct slot *slots;	 /* run i is in slot i % nslots */
@@ -72,8 +77,47 @@ static void count(struct hunt *h, const struct run_result *r)
 	h->result->threads = MAX(h->result->threads, r->nthreads);
 }
 
+/* Do we look at exit statuses at all, without having been told to? */
+static bool learns_exit(const struct hunt *h)
+{
+	const struct target *t = &h->target;
+
+	return !t->fail_on_exit && !t->oracle && !t->expect &&
+	       !(t->ignored & OUTCOME_BIT(PLAIT_OUTCOME_EXIT));
+}
+
+/* A status other than 0 is a failure as soon as we know that the program can end with 0. Until
+ * then the first such run waits. */
+static struct err *judge_exit(struct hunt *h, struct run_result *r, const char *strategy)
+{
+	struct run_result *odd = &h->odd_exit;
+
+	if (!learns_exit(h) || r->outcome != PLAIT_OUTCOME_PASS)
+		return NULL;
+	if (r->exit_code == 0) {
+		h->target.fail_on_exit = true;
+		if (!odd->exit_code)
+			return NULL;
+		run_fail_by_exit(odd);
+		return findings_consider(&h->findings, h->session, odd, h->odd_run,
+					 h->odd_strategy);
+	}
+	if (odd->exit_code)
+		return NULL;
+	*odd = *r;
+	memset(r, 0, sizeof(*r));
+	h->odd_run = h->result->runs + h->walks;
+	h->odd_strategy = strategy;
+	return NULL;
+}
+
+/* Look at a run closely if it failed. */
 static struct err *consider(struct hunt *h, struct run_result *r, const char *strategy)
 {
+	struct err *err = judge_exit(h, r, strategy);
+
+	if (err || !run_failed(r) || (!h->o->all && h->result->failures.len))
+		return err;
 	return findings_consider(&h->findings, h->session, r, h->result->runs + h->walks, strategy);
 }
 
@@ -118,8 +162,8 @@ static void searched(struct hunt *h)
 
 static struct err *open_session(const struct hunt *h, struct session **ret)
 {
-	return h->o->open ? h->o->open(h->o->open_context, &h->o->target, ret)
-			  : session_open(&h->o->target, ret);
+	return h->o->open ? h->o->open(h->o->open_context, &h->target, ret)
+			  : session_open(&h->target, ret);
 }
 
 /* Sessions are opened when they are first needed: many hunts end before. */
@@ -200,8 +244,6 @@ static struct err *take_in(struct hunt *h, struct slot *slot)
 	if (slot->systematic)
 		take_in_systematic(h, r);
 	show_progress(h);
-	if (!run_failed(r) || (!h->o->all && h->result->failures.len))
-		return NULL;
 	return consider(h, r, slot->systematic ? "dfs" : sched_strategy_name(strategy));
 }
 
@@ -223,8 +265,7 @@ static struct err *try_proposal(struct hunt *h, const struct proposal *p)
 	h->walks++;
 	if (!err) {
 		count(h, &r);
-		if (run_failed(&r))
-			err = consider(h, &r, "states");
+		err = consider(h, &r, "states");
 	}
 	run_result_deinit(&r);
 	return err;
@@ -233,7 +274,7 @@ static struct err *try_proposal(struct hunt *h, const struct proposal *p)
 /* What it proves holds for what it can judge by itself. */
 static bool can_propose(const struct hunt *h)
 {
-	const struct target *t = &h->o->target;
+	const struct target *t = &h->target;
 
 	return h->o->proposer && !t->oracle && !t->expect && !t->spurious;
 }
@@ -243,8 +284,8 @@ static struct err *search_states(struct hunt *h, uint64_t work)
 {
 	double left = h->o->seconds > 0 ? h->o->seconds - (clock_seconds() - h->start) : 0;
 	struct proposals p = { 0 };
-	struct err *err =
-		h->o->proposer->propose(h->o->proposer->arg, work, MAX(left, 0), h->o->all, &p);
+	struct err *err = h->o->proposer->propose(h->o->proposer->arg, &h->target, work,
+						  MAX(left, 0), h->o->all, &p);
 
 	h->result->states = MAX(h->result->states, p.states);
 	for (size_t i = 0; !err && i < p.failing.len; i++)
@@ -327,7 +368,7 @@ static struct err *search_all(struct hunt *h)
 		show_progress(h);
 		claim_add_run(&h->result->claim, &r);
 		err = dfs_advance(&h->dfs, &r, &more);
-		if (!err && run_failed(&r))
+		if (!err)
 			err = consider(h, &r, "dfs");
 	}
 	if (!err && !more)
@@ -336,11 +377,27 @@ static struct err *search_all(struct hunt *h)
 	return err;
 }
 
+/* One native run first: how the program ends by itself, and what of it is not under control. */
+static struct err *search_only_states(struct hunt *h)
+{
+	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY };
+	struct run_result r = { 0 };
+	struct err *err = session_run(h->session, &req, &r);
+
+	if (!err) {
+		h->result->runs++;
+		count(h, &r);
+		err = consider(h, &r, "stay");
+	}
+	run_result_deinit(&r);
+	return err || is_over(h) ? err : search_states(h, 0);
+}
+
 static struct err *search_by_strategy(struct hunt *h)
 {
 	switch (h->portfolio.way) {
 	case PORTFOLIO_STATES:
-		return search_states(h, 0);
+		return search_only_states(h);
 	case PORTFOLIO_DFS:
 		return search_all(h);
 	case PORTFOLIO_SAMPLE:
@@ -379,6 +436,7 @@ static void close_hunt(struct hunt *h)
 			session_close(h->slots[i].session);
 	}
 	free(h->slots);
+	run_result_deinit(&h->odd_exit);
 	session_close(h->session);
 	dfs_deinit(&h->dfs);
 	findings_deinit(&h->findings);
@@ -387,6 +445,7 @@ static void close_hunt(struct hunt *h)
 struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 {
 	struct hunt h = { .o = o,
+			  .target = o->target,
 			  .result = ret,
 			  .findings = { .o = o, .result = ret, .point_budget = RUN_POINTS },
 			  .dfs = { .bound = PLAIT_ANY },
@@ -400,9 +459,13 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 	err = open_hunt(&h);
 	if (!err)
 		err = note_interrupt(&h, search_by_strategy(&h));
+	if (!err && !interrupted())
+		err = findings_end(&h.findings, h.session);
 	ret->runs += h.walks;
 	if (!err && session_note(h.session))
 		ret->note = xstrdup(session_note(h.session));
+	if (!err && !h.target.fail_on_exit)
+		ret->odd_exit = h.odd_exit.exit_code;
 	if (!err)
 		ret->points = session_npoints(h.session);
 	ret->seconds = clock_seconds() - h.start;

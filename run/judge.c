@@ -117,12 +117,25 @@ static struct err *judge_output(const struct judge_options *o, const struct run_
 	return err;
 }
 
+/* What the user does not want to hear of passes. */
+static void forgive(const struct judge_options *o, enum plait_outcome_kind *kind, char **message)
+{
+	if (!(o->ignored & 1u << *kind))
+		return;
+	*kind = PLAIT_OUTCOME_PASS;
+	free(*message);
+	*message = NULL;
+}
+
 struct err *judge(const struct judge_options *o, const struct run_end *end,
 		  enum plait_outcome_kind *ret, char **message)
 {
+	struct err *err = NULL;
+
 	assert(!o->expect || end->out);
 	*message = NULL;
-	if (judge_control(end, ret) || judge_process(o, end, ret, message))
-		return NULL;
-	return judge_output(o, end, ret, message);
+	if (!judge_control(end, ret) && !judge_process(o, end, ret, message))
+		err = judge_output(o, end, ret, message);
+	forgive(o, ret, message);
+	return err;
 }

@@ -12,6 +12,7 @@ struct err;
 /* What counts as failing, besides crashes, deadlocks and hangs. Strings are borrowed. */
 struct judge_options {
 	bool fail_on_exit;  /* a non-zero exit status */
+	uint32_t ignored;   /* kinds that pass all the same: 1 << kind each */
 	const char *oracle; /* shell command that looks at the output; NULL = none */
 	const char *expect; /* file that standard output must equal; NULL = none */
 };

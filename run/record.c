@@ -4,6 +4,8 @@
 #include "run/record.h"
 
 #include "run/launch.h"
+#include "run/output.h"
+#include "run/run.h"
 #include "run/runtime.h"
 
 #include "base/err.h"
@@ -14,6 +16,7 @@
 #include "unplait/graph.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +26,14 @@ struct slot {
 	char *dir, *out, *err;
 };
 
+/* A run that exited with another status than 0 before any run exited with 0: it waits until we
+ * know whether the program ever does. */
+struct held {
+	struct slot slot;
+	struct process process;
+};
+enum { HELD_MOST = 16 };
+
 struct recorder {
 	const struct record_options *o;
 	struct record_runs *results;
@@ -30,6 +41,10 @@ struct recorder {
 	struct process *processes; /* per job */
 	struct slot *slots;
 	unsigned started;
+	bool clean; /* a run has exited with status 0 */
+	VEC(struct held) held;
+	char *dir, *input;    /* standard input of all runs, and its folder; NULL = ours */
+	struct strbuf target; /* section "target" of the plaits */
 };
 
 static void slot_clear(struct slot *s)
@@ -50,7 +65,7 @@ static struct err *start(struct recorder *r, size_t job)
 	_cleanup_(xfreep) char *options =
 		xasprintf("%s%s%s", o->follow ? "follow," : "", r->sync_only ? "sync-only," : "",
 			  o->options ? o->options : "");
-	bool keep = o->judge.oracle || o->judge.expect;
+	bool keep = o->judge.oracle || o->judge.expect || o->runs > 1;
 	struct launch_options l = {
 		.command = o->command, .mode = o->mode, .options = options, .timeout = o->timeout
 	};
@@ -67,12 +82,9 @@ static struct err *start(struct recorder *r, size_t job)
 	l.dir = s->dir;
 	if (keep)
 		l.stdout_path = s->out, l.stderr_path = s->err;
-	else if (o->runs > 1)
-		l.stdout_path = l.stderr_path = "/dev/null";
 	else if (o->output_to_stderr)
 		l.stdout_path = "";
-	if (o->runs > 1)
-		l.stdin_path = "/dev/null";
+	l.stdin_path = r->input;
 	return launch_start(&l, &r->processes[job]);
 }
 
@@ -106,7 +118,19 @@ static void note_graph(struct trace *t, struct record_run *ret)
 static struct err *keep(struct recorder *r, const char *dir, char *path,
 			const struct trace_outcome *judged, double seconds, struct record_run *ret)
 {
-	struct trace_seal_options options = { .outcome = judged, .made_here = true };
+	const struct target *target = r->o->target;
+	struct trace_extra extra[] = {
+		{ .name = "target", .data = strbuf_str(&r->target), .len = r->target.len },
+		{ .name = "stdin",
+		  .data = target ? target->input_data : NULL,
+		  .len = target ? target->input_len : 0 },
+	};
+	struct trace_seal_options options = {
+		.outcome = judged,
+		.made_here = true,
+		.extra = extra,
+		.nextra = !target ? 0 : 1 + (target->input_data != NULL)
+	};
 	struct trace *t;
 	struct err *err = trace_seal(dir, &options, path);
 
@@ -155,10 +179,23 @@ static struct err *keep_children(struct recorder *r, const char *dir, const char
 	return err;
 }
 
-static struct err *finish(struct recorder *r, size_t job)
+/* Which test failed, in the words of the program. */
+static void add_headline(const struct slot *s, struct trace_outcome *judged)
 {
-	struct slot *s = &r->slots[job];
-	struct process *p = &r->processes[job];
+	_cleanup_(xfreep) char *out = output_read(s->out);
+	_cleanup_(xfreep) char *errors = output_read(s->err);
+	char *headline = output_headline(out, errors);
+
+	if (!headline)
+		return;
+	free(judged->message);
+	judged->message = headline;
+}
+
+static struct err *judge_and_keep(struct recorder *r, struct slot *s, const struct process *p,
+				  bool fail_on_exit)
+{
+	struct judge_options judge_by = r->o->judge;
 	struct record_run *run = &r->results->data[s->run];
 	struct run_end end = { .timed_out = p->timed_out,
 			       .seconds = p->seconds,
@@ -169,10 +206,14 @@ static struct err *finish(struct recorder *r, size_t job)
 	struct trace_outcome judged = { .exit_code = end.exit_code,
 					.signal = end.timed_out ? 0 : end.signal };
 	char *path;
-	struct err *err = judge(&r->o->judge, &end, &judged.kind, &judged.message);
+	struct err *err;
 
+	judge_by.fail_on_exit |= fail_on_exit;
+	err = judge(&judge_by, &end, &judged.kind, &judged.message);
 	if (err)
 		return err;
+	if (r->o->runs > 1 && judged.kind == PLAIT_OUTCOME_EXIT)
+		add_headline(s, &judged);
 	path = plait_name(r->o, s->run, outcome_name(judged.kind));
 	err = keep(r, s->dir, path, &judged, p->seconds, run);
 	free(judged.message);
@@ -183,6 +224,36 @@ static struct err *finish(struct recorder *r, size_t job)
 	}
 	slot_clear(s);
 	return err;
+}
+
+/* The oldest one that waits. */
+static struct err *release(struct recorder *r)
+{
+	struct held h = r->held.data[0];
+
+	assert(r->held.len > 0);
+	memmove(&r->held.data[0], &r->held.data[1], --r->held.len * sizeof(h));
+	return judge_and_keep(r, &h.slot, &h.process, r->clean);
+}
+
+/* A status other than 0 is a failure when other runs exit with 0. */
+static struct err *finish(struct recorder *r, size_t job)
+{
+	const struct judge_options *j = &r->o->judge;
+	const struct process *p = &r->processes[job];
+	bool learns = !j->fail_on_exit && !j->oracle && !j->expect &&
+		      !(j->ignored & OUTCOME_BIT(PLAIT_OUTCOME_EXIT));
+	struct err *err = NULL;
+
+	r->clean |= learns && p->exit_code == 0;
+	if (learns && !r->clean && p->exit_code > 0 && !p->timed_out) {
+		vec_push(&r->held, ((struct held){ r->slots[job], *p }));
+		r->slots[job] = (struct slot){ 0 };
+		return r->held.len > HELD_MOST ? release(r) : NULL;
+	}
+	while (!err && r->clean && r->held.len)
+		err = release(r);
+	return err ? err : judge_and_keep(r, &r->slots[job], p, r->clean);
 }
 
 static struct err *run_all(struct recorder *r, size_t jobs)
@@ -204,8 +275,50 @@ static struct err *run_all(struct recorder *r, size_t jobs)
 			progress("%u of %u runs", r->started - (unsigned)running, r->o->runs);
 		}
 	}
+	while (!err && r->held.len)
+		err = release(r);
 	progress_done();
 	return err;
+}
+
+/* Several runs get the same input; a single one may read ours. */
+static struct err *prepare_input(struct recorder *r)
+{
+	const struct target *t = r->o->target;
+	struct err *err = NULL;
+
+	if (t && t->input) {
+		r->input = realpath(t->input, NULL);
+		return r->input ? NULL : err_errno(errno, "cannot open %s", t->input);
+	}
+	if (!t || !t->input_data) {
+		r->input = r->o->runs > 1 ? xstrdup("/dev/null") : NULL;
+		return NULL;
+	}
+	err = file_temp_dir(&r->dir);
+	if (err)
+		return err;
+	r->input = xasprintf("%s/stdin", r->dir);
+	return file_write(r->input, t->input_data, t->input_len);
+}
+
+static void recorder_deinit(struct recorder *r, size_t jobs)
+{
+	for (size_t i = 0; i < jobs; i++) {
+		if (!r->processes[i].ended)
+			process_kill(&r->processes[i]);
+		slot_clear(&r->slots[i]);
+	}
+	for (size_t i = 0; i < r->held.len; i++)
+		slot_clear(&r->held.data[i].slot);
+	vec_deinit(&r->held);
+	free(r->processes);
+	free(r->slots);
+	if (r->dir)
+		file_remove_tree(r->dir);
+	free(r->dir);
+	free(r->input);
+	strbuf_deinit(&r->target);
 }
 
 struct err *record_run_all(const struct record_options *o, struct record_runs *ret)
@@ -231,14 +344,12 @@ struct err *record_run_all(const struct record_options *o, struct record_runs *r
 		vec_push(ret, (struct record_run){ 0 });
 	r.processes = xcalloc(jobs, sizeof(*r.processes));
 	r.slots = xcalloc(jobs, sizeof(*r.slots));
-	err = run_all(&r, jobs);
-	for (size_t i = 0; i < jobs; i++) {
-		if (!r.processes[i].ended)
-			process_kill(&r.processes[i]);
-		slot_clear(&r.slots[i]);
-	}
-	free(r.processes);
-	free(r.slots);
+	if (o->target)
+		target_write(o->target, &r.target);
+	err = prepare_input(&r);
+	if (!err)
+		err = run_all(&r, jobs);
+	recorder_deinit(&r, jobs);
 	return err;
 }
 

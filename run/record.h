@@ -6,6 +6,8 @@
 #include "run/judge.h"
 #include "trace/trace.h"
 
+struct target;
+
 struct record_options {
 	char *const *command;
 	const char *mode;
@@ -17,6 +19,8 @@ struct record_options {
 	bool follow;	       /* children get plaits of their own */
 	bool output_to_stderr; /* the target's standard output, where it is not kept */
 	const char *options;   /* more $UNPLAIT_OPTIONS; NULL */
+	/* the input of all runs, and what the plaits say about how they were run; NULL = nothing */
+	const struct target *target;
 };
 
 struct record_run {

@@ -1,7 +1,8 @@
 /* run/result.c - how a run ended: is it a failure, is it the same one as before, and what in it was
  * not under control. */
 #include "run/run.h"
-#include "run/session.h"
+
+#include "run/output.h"
 
 #include "base/map.h"
 #include "base/strbuf.h"
@@ -12,6 +13,8 @@
 void run_result_deinit(struct run_result *r)
 {
 	free(r->text);
+	free(r->out);
+	free(r->errors);
 	schedule_deinit(&r->schedule);
 	vec_deinit(&r->blocked);
 	memset(r, 0, sizeof(*r));
@@ -20,6 +23,15 @@ void run_result_deinit(struct run_result *r)
 bool run_failed(const struct run_result *r)
 {
 	return r->outcome > PLAIT_OUTCOME_PASS;
+}
+
+void run_fail_by_exit(struct run_result *r)
+{
+	assert(r->outcome == PLAIT_OUTCOME_PASS || r->outcome == PLAIT_OUTCOME_EXIT);
+	assert(r->exit_code > 0);
+	r->outcome = r->schedule.outcome = PLAIT_OUTCOME_EXIT;
+	free(r->text);
+	r->text = output_headline(r->out, r->errors);
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -43,10 +55,13 @@ uint64_t run_signature(const struct run_result *r)
 		}
 		return mix(h, sum);
 	}
-	if (r->outcome == PLAIT_OUTCOME_EXIT)
-		return mix(h, (uint64_t)r->exit_code);
-	if (r->failure.text[0])
+	if (r->outcome == PLAIT_OUTCOME_EXIT) /* which test failed, how */
+		return mix(mix(h, (uint64_t)r->exit_code),
+			   output_fingerprint(r->text ? r->text : ""));
+	if (r->failure.text[0] && strcmp(r->failure.text, "abort()") != 0)
 		return mix(h, hash_bytes(r->failure.text, strlen(r->failure.text), 0));
+	if (r->text) /* an exception that nobody caught, a report of libc */
+		h = mix(h, output_fingerprint(r->text));
 	for (i = 0; i < r->failure.nframes && i < 3; i++)
 		h = mix(h, r->failure.frames[i]);
 	return h;

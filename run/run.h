@@ -30,11 +30,17 @@ struct trace;
 
 /* ---- what to run, and what counts as failing ---- */
 
+#define OUTCOME_BIT(kind) (1u << (kind))
+
 struct target {
-	char **argv;	       /* NULL-terminated; borrowed */
-	const char *input;     /* file for standard input; NULL = /dev/null */
+	char **argv;		/* NULL-terminated; borrowed */
+	const char *input;	/* file for standard input; NULL = input_data, or /dev/null */
+	const char *input_data; /* standard input itself; NULL = none. Kept in the plait */
+	size_t input_len;
+	const char *folder;    /* to start in; NULL = ours */
 	double timeout;	       /* real seconds per run, watchdog; 0 = 10 */
-	bool fail_on_exit;     /* a non-zero exit status is a failure */
+	bool fail_on_exit;     /* a non-zero exit status is a failure, also in the first run */
+	uint32_t ignored;      /* kinds that do not count as failing: OUTCOME_BIT(kind) each */
 	const char *oracle;    /* shell command run after each run; NULL = none */
 	const char *expect;    /* file that standard output must equal; NULL = none */
 	uint64_t point_budget; /* scheduling points of a run; 0 = what the hunt finds enough */
@@ -42,8 +48,10 @@ struct target {
 	bool spurious;	       /* waits for condition variables may end without a signal */
 	bool exec_each;	       /* start the program anew for each run, no fork server */
 	bool fresh;	       /* fork for each run, whatever its request says */
+	bool live;	       /* what a run prints is copied to our standard error meanwhile */
 	uint32_t gate;	       /* 0 best, 1 futex, 2 fiber */
-	char *stored;	       /* target_from_plait's: what the strings above point to */
+	/* what the fields above point to, when a plait or standard input is where they come from */
+	char *stored, *stored_input, *stored_folder;
 	char **stored_argv;
 };
 
@@ -54,6 +62,9 @@ struct err *target_from_plait(struct target *t, const char *plait, char *const *
 /* Everything that an open plait says about it, and nothing else. */
 struct err *target_stored(struct trace *trace, struct target *ret);
 void target_deinit(struct target *t);
+/* What was given to us as standard input goes to every run: from a file, or from a pipe that says
+ * something soon. A terminal, a device or a silent pipe gives the target nothing. */
+struct err *target_read_stdin(struct target *t);
 /* The section "target" of a plait. */
 void target_write(const struct target *t, struct strbuf *out);
 
@@ -139,6 +150,9 @@ struct run_result {
 		[PLAIT_MAX_CONSTRAINTS]; /* enum plait_fate, by constraint of the request */
 	struct plait_failure failure;
 	char *text; /* in words: the assertion, who waits for what, why it diverged; owned */
+	/* The end of what it printed, when it failed or exited with another status than 0; NULL
+	 * otherwise. Owned. */
+	char *out, *errors;
 	struct schedule schedule;	    /* what was decided */
 	struct blocked blocked;		    /* deadlock, hang: who waits where */
 	const struct plait_choice *choices; /* PLAIT_CONTROL_LOG: valid until the next run */
@@ -147,6 +161,8 @@ struct run_result {
 void run_result_deinit(struct run_result *r);
 /* Failure, as the target's settings define it. */
 bool run_failed(const struct run_result *r);
+/* This run, which passed so far, has failed by its exit status. */
+void run_fail_by_exit(struct run_result *r);
 /* The same kind of failure at the same place: what --all and confirmation compare. */
 uint64_t run_signature(const struct run_result *r);
 
@@ -205,10 +221,10 @@ struct proposals {
 };
 void proposals_deinit(struct proposals *p);
 struct proposer {
-	/* Stop at the first failure unless `all`, and after that much work (about nanoseconds) or
-	 * time. */
-	struct err *(*propose)(void *arg, uint64_t work, double seconds, bool all,
-			       struct proposals *ret);
+	/* Stop at the first failure (as the target defines it now) unless `all`, and after that
+	 * much work (about nanoseconds) or time. */
+	struct err *(*propose)(void *arg, const struct target *target, uint64_t work,
+			       double seconds, bool all, struct proposals *ret);
 	/* A native run that does what was proposed, or the nearest to it. */
 	struct err *(*carry_out)(struct session *s, const struct proposal *p,
 				 struct run_result *ret);
@@ -249,11 +265,14 @@ struct hunt_result {
 	uint64_t pairs, points; /* coverage */
 	uint32_t threads;	/* of the run that had most; 1: none was started */
 	uint32_t uncontrolled;
+	int odd_exit; /* every run ended with a status other than 0, the first with this */
 	bool interrupted;     /* by Ctrl-C */
 	struct claim claim;   /* what dfs or states has covered */
 	uint64_t states;      /* that states has looked at */
 	char states_why[256]; /* the strategy was states, and it gave up: why; "" = it did not */
-	uint64_t hangs_dismissed, unconfirmed;
+	uint64_t hangs_dismissed;
+	uint64_t set_aside;   /* runs that failed and did not repeat */
+	uint64_t unconfirmed; /* failures that are reported all the same: 0 or 1 */
 	uint64_t unfinished, point_budget; /* runs that had not ended, and what they were given */
 	char *note;
 };

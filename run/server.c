@@ -57,7 +57,8 @@ static struct err *spawn(struct session *s, int socket)
 	struct process_options o = {
 		.argv = s->target->argv,
 		.program = s->runtime.program,
-		.in = s->target->input ? s->target->input : "/dev/null",
+		.in = s->input,
+		.folder = s->target->folder,
 		.out = s->out,
 		.err = s->errors,
 		.fds = { { .ours = s->area.fd, .theirs = target_fd(AREA_FD) } },
@@ -207,6 +208,7 @@ static void look(struct session *s, struct patience *p)
 	bool away = c->uncontrolled & PLAIT_UNCONTROLLED_AWAY;
 	double now = clock_seconds();
 
+	session_show_output(s);
 	if (now < p->next)
 		return;
 	if (p->steps == c->steps)

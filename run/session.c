@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "run/judge.h"
+#include "run/output.h"
 #include "sched/strategy.h"
 
 #include <errno.h>
@@ -52,10 +53,36 @@ struct err *session_open_with(const struct target *target, const struct session_
 	return NULL;
 }
 
+/* Every run reads the same bytes from their beginning. */
+static struct err *make_input(struct session *s)
+{
+	const struct target *t = s->target;
+	bool bytes = !t->input && t->input_data;
+
+	if (bytes)
+		s->input = xasprintf("%s/stdin", s->dir);
+	else
+		s->input = t->input ? realpath(t->input, NULL) : xstrdup("/dev/null");
+	if (!s->input)
+		return err_errno(errno, "cannot open %s", t->input);
+	return bytes ? file_write(s->input, t->input_data, t->input_len) : NULL;
+}
+
+/* The program as a path that holds in every folder. */
+static char *program_path(const struct target *t)
+{
+	const char *name = t->argv[0];
+
+	return t->folder && name[0] != '/' && strchr(name, '/')
+		       ? xasprintf("%s/%s", t->folder, name)
+		       : xstrdup(name);
+}
+
 /* A script cannot be controlled: the interpreter would be. */
 static struct err *find_runtime(struct session *s)
 {
-	struct err *err = runtime_find(s->target->argv[0], &s->runtime);
+	_cleanup_(xfreep) char *name = program_path(s->target);
+	struct err *err = runtime_find(name, &s->runtime);
 	const char *program = s->runtime.program;
 
 	if (program && !file_exists(program)) {
@@ -85,6 +112,8 @@ struct err *session_open(const struct target *target, struct session **ret)
 				&s);
 	if (!err)
 		err = find_runtime(s);
+	if (!err)
+		err = make_input(s);
 	if (!err && !target->exec_each)
 		err = server_open(s);
 	if (err) {
@@ -107,6 +136,7 @@ void session_close(struct session *s)
 	free(s->dir);
 	free(s->out);
 	free(s->errors);
+	free(s->input);
 	free(s->note);
 	free(s);
 }
@@ -131,7 +161,16 @@ struct err *session_start(struct session *s, const struct run_request *req)
 	if (err)
 		return err;
 	s->request = *req;
+	s->out_shown = s->errors_shown = 0;
 	return s->driver->start(s);
+}
+
+void session_show_output(struct session *s)
+{
+	if (!s->target->live)
+		return;
+	output_follow(s->out, &s->out_shown);
+	output_follow(s->errors, &s->errors_shown);
 }
 
 /* A run that is recorded notes its failure in its folder. What cannot be read stays unknown: the
@@ -149,6 +188,15 @@ static void read_failure(const char *dir, struct plait_failure *ret)
 	close(fd);
 }
 
+/* Why a program called abort() stands in what it printed before. */
+static char *describe_failure(const struct run_result *r)
+{
+	bool bare = strcmp(r->failure.text, "abort()") == 0;
+	char *report = bare ? output_report(r->out, r->errors) : NULL;
+
+	return report ? report : xstrdup(r->failure.text);
+}
+
 /* What the engine or the runtime noted is more exact than what the judge can say. */
 static char *describe(const struct session *s, const struct run_result *r, char *verdict)
 {
@@ -158,21 +206,32 @@ static char *describe(const struct session *s, const struct run_result *r, char 
 	if (text[0])
 		ret = xstrdup(text);
 	else if (r->failure.text[0])
-		ret = xstrdup(r->failure.text);
+		ret = describe_failure(r);
 	else if (r->timed_out)
 		ret = xasprintf("no end within %g seconds of real time: something outside control "
 				"blocks",
 				session_timeout(s));
-	else if (r->outcome != PLAIT_OUTCOME_EXIT)
+	else if (r->signal)
+		ret = output_report(r->out, r->errors);
+	else
 		return verdict;
 	free(verdict);
 	return ret;
 }
 
+/* What a failing test printed is part of its outcome. */
+static void read_output(const struct session *s, struct run_result *r)
+{
+	if (!run_failed(r) && r->exit_code <= 0)
+		return;
+	r->out = output_read(s->out);
+	r->errors = output_read(s->errors);
+}
+
 static struct err *judge_run(struct session *s, int status, struct run_result *r)
 {
 	const struct target *t = s->target;
-	struct judge_options o = { t->fail_on_exit, t->oracle, t->expect };
+	struct judge_options o = { t->fail_on_exit, t->ignored, t->oracle, t->expect };
 	struct run_end end = { .control = r->end,
 			       .not_controlled = !s->area.control->started,
 			       .timed_out = r->timed_out,
@@ -190,7 +249,10 @@ static struct err *judge_run(struct session *s, int status, struct run_result *r
 		read_failure(s->request.record_dir, &r->failure);
 	else
 		r->failure = area_process(&s->area)->failure;
+	read_output(s, r);
 	r->text = describe(s, r, message);
+	if (r->outcome == PLAIT_OUTCOME_EXIT)
+		run_fail_by_exit(r);
 	r->schedule.outcome = r->outcome;
 	return err;
 }
@@ -206,6 +268,7 @@ struct err *session_finish(struct session *s, struct run_result *ret)
 	if (err)
 		return err;
 	ret->moving = ret->timed_out && s->moving;
+	session_show_output(s);
 	area_read_result(&s->area, req, ret);
 	err = judge_run(s, status, ret);
 	log_debug(2, "run %llu: %s seed %llu: outcome %d, %llu steps, %llu switches, hash %llx",

@@ -28,6 +28,7 @@ struct session {
 	struct area area;
 	struct runtime runtime;
 	char *dir, *out, *errors; /* a folder of ours; what the last run printed */
+	char *input;		  /* file for standard input */
 	char *note;
 	bool early;		       /* its constructors start threads */
 	struct process target_process; /* the server, or the run itself */
@@ -36,6 +37,7 @@ struct session {
 	bool moving;		       /* it made steps until its time was over */
 	struct run_request request;    /* of that run */
 	uint64_t run_number;
+	long out_shown, errors_shown; /* target->live: bytes that were copied so far */
 };
 
 /* Runs forked from a server. session_open uses it unless the target says otherwise. */
@@ -53,6 +55,8 @@ struct err *session_open_with(const struct target *target, const struct session_
 
 /* Write the request into the control area, without starting anything. */
 struct err *session_write_request(struct session *s, const struct run_request *req);
+/* target->live: copy what the run has printed since the last look. */
+void session_show_output(struct session *s);
 /* Seconds of real time that a run may take. */
 double session_timeout(const struct session *s);
 

@@ -6,16 +6,21 @@
 #include "run/run.h"
 
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "trace/trace.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define SECTION "target"
+#define SECTION	      "target"
+#define INPUT_SECTION "stdin"
 
 static void put(struct strbuf *out, const char *name, const char *value)
 {
@@ -86,6 +91,72 @@ static void parse(struct target *t)
 	}
 }
 
+/* ---- standard input ---- */
+
+/* Somebody else may hold the other end of a pipe open for good. */
+enum { PATIENCE_MS = 500 };
+
+static bool has_input(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return false;
+	return S_ISREG(st.st_mode) || (S_ISFIFO(st.st_mode) && poll(&p, 1, PATIENCE_MS) > 0);
+}
+
+struct err *target_read_stdin(struct target *t)
+{
+	struct strbuf text = { 0 };
+	char bytes[65536];
+	ssize_t n = 0;
+
+	if (t->input || t->input_data || !has_input(0))
+		return NULL;
+	while (!interrupted() &&
+	       ((n = read(0, bytes, sizeof(bytes))) > 0 || (n < 0 && errno == EINTR)))
+		strbuf_add(&text, bytes, n > 0 ? (size_t)n : 0);
+	if (n < 0 || interrupted()) {
+		strbuf_deinit(&text);
+		return n < 0 ? err_errno(errno, "standard input") : interrupt_error();
+	}
+	t->input_len = text.len;
+	if (text.len)
+		t->input_data = t->stored_input = strbuf_detach(&text);
+	return NULL;
+}
+
+static struct err *take_input(struct target *t, struct trace *trace)
+{
+	const void *data = NULL;
+	size_t len = 0;
+	struct err *err = trace_section(trace, INPUT_SECTION, &data, &len);
+
+	if (err || !data || t->input || t->input_data)
+		return err;
+	t->stored_input = xcalloc(1, len + 1);
+	memcpy(t->stored_input, data, len);
+	t->input_data = t->stored_input;
+	t->input_len = len;
+	return NULL;
+}
+
+/* ---- the command ---- */
+
+/* "./prog" that is not here is where it was: the run then begins in that folder. */
+static void take_folder(struct target *t, const struct trace_meta *meta)
+{
+	_cleanup_(xfreep) char *there = NULL;
+
+	if (t->folder || !meta->cwd || !t->argv[0] || t->argv[0][0] == '/' ||
+	    !strchr(t->argv[0], '/') || access(t->argv[0], X_OK) == 0)
+		return;
+	there = xasprintf("%s/%s", meta->cwd, t->argv[0]);
+	if (access(there, X_OK) == 0)
+		t->folder = t->stored_folder = xstrdup(meta->cwd);
+}
+
 static void copy_command(struct target *t, const struct trace_meta *meta)
 {
 	size_t i, n = 0;
@@ -121,8 +192,10 @@ static struct err *take_settings(struct target *t, struct trace *trace)
 {
 	const void *data = NULL;
 	size_t len = 0;
-	struct err *err = trace_section(trace, SECTION, &data, &len);
+	struct err *err = take_input(t, trace);
 
+	if (!err)
+		err = trace_section(trace, SECTION, &data, &len);
 	if (err || !data)
 		return err;
 	t->stored = xcalloc(1, len + 1);
@@ -153,6 +226,8 @@ struct err *target_from_plait(struct target *t, const char *plait, char *const *
 		copy_command(t, trace_meta(trace));
 	if (!err)
 		err = take_settings(t, trace);
+	if (!err && t->argv == t->stored_argv)
+		take_folder(t, trace_meta(trace));
 	trace_close(trace);
 	return err ? err : check(t, plait);
 }
@@ -165,6 +240,8 @@ void target_deinit(struct target *t)
 		free(t->stored_argv[i]);
 	free(t->stored_argv);
 	free(t->stored);
+	free(t->stored_input);
+	free(t->stored_folder);
 	t->stored_argv = NULL;
-	t->stored = NULL;
+	t->stored = t->stored_input = t->stored_folder = NULL;
 }

@@ -54,13 +54,14 @@ static struct err *open_program(struct sym_proposer *p)
 
 	if (p->target->input)
 		err = file_read(p->target->input, &p->input);
+	else if (p->target->input_data)
+		strbuf_add(&p->input, p->target->input_data, p->target->input_len);
 	return err ? err : sym_open(p->target->argv[0], NULL, &p->program);
 }
 
 static bool is_failure(const struct sym_proposer *p, const struct sym_outcome *o)
 {
-	return sym_kind_is_error(o->kind) ||
-	       (p->target->fail_on_exit && o->kind == SYM_EXIT && o->code);
+	return sym_kind_is_error(o->kind) || (p->fail_on_exit && o->kind == SYM_EXIT && o->code);
 }
 
 static void add_proposal(const struct sym_end *e, struct proposals *ret)
@@ -108,7 +109,7 @@ static struct err *search(struct sym_proposer *p, uint64_t work, double seconds,
 				.max_states = MAX_STATES,
 				.max_seconds = seconds,
 				.host_files = true,
-				.all_errors = all || p->target->fail_on_exit };
+				.all_errors = all || p->fail_on_exit };
 	struct sym_schedules r = { 0 };
 	struct err *err = open_program(p);
 
@@ -212,23 +213,25 @@ static int work(void *arg)
 	return answer(t->fds[1], search(t->proposer, t->work, t->seconds, t->all, &found), &found);
 }
 
-static struct err *propose(void *arg, uint64_t most, double seconds, bool all,
-			   struct proposals *ret)
+static struct err *propose(void *arg, const struct target *target, uint64_t most, double seconds,
+			   bool all, struct proposals *ret)
 {
+	struct sym_proposer *p = arg;
 	struct task t = { .proposer = arg, .work = most, .seconds = seconds, .all = all };
-	struct process p;
+	struct process process;
 	struct err *err;
 	bool heard;
 
+	p->fail_on_exit = target->fail_on_exit;
 	if (pipe2(t.fds, O_CLOEXEC))
 		return err_errno(errno, "pipe");
-	err = process_fork(work, &t, &p);
+	err = process_fork(work, &t, &process);
 	close(t.fds[1]);
 	heard = !err && listen_to(t.fds[0], ret);
 	close(t.fds[0]);
 	if (!heard)
-		process_kill(&p);
-	process_wait_end(&p);
+		process_kill(&process);
+	process_wait_end(&process);
 	if (heard)
 		return NULL;
 	if (!err)

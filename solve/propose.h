@@ -13,6 +13,7 @@ struct sym_proposer {
 	const struct target *target;
 	struct sym_program *program; /* of the process that searches */
 	struct strbuf input;
+	bool fail_on_exit; /* a non-zero status is a failure, as the hunt judges now */
 };
 
 /* target is borrowed until deinit. */

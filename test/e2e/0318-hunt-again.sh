@@ -142,7 +142,7 @@ hunted() { # WAY ARG: the runs that it made, what it said, the processes it took
 	rm -f where pids
 	touch pids
 	unplait hunt $([ $way = fresh ] && echo --fresh) --debug=run:2 -s random --all --replays 1 -n 25 -o '' --oracle 'cat $PLAIT_STDOUT >>pids' \
-		./pristine "$2" 2>&1 | sed 's/ in [0-9.]* s,/ in T s,/' >$way.txt
+		./pristine "$2" 2>&1 | sed 's/ in [0-9.]* s,/ in T s,/; s/^    | [0-9]*$/    | PID/' >$way.txt
 	is "$(grep -c hash $way.txt)" "$([ "$2" = 9 ] || [ "$2" = 13 ] && echo 26 || echo 25)" "case $2, $way: it ran"
 	hasnt $way.txt ": Assertion" "case $2, $way: everything was as at the beginning"
 }

@@ -1,0 +1,160 @@
+/* run/place.c - see place.h. */
+#include "run/place.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "debug/names.h"
+#include "run/run.h"
+
+void places_deinit(struct places *p)
+{
+	for (size_t i = 0; i < p->len; i++) {
+		free(p->data[i].file);
+		free(p->data[i].function);
+	}
+	vec_deinit(p);
+}
+
+static bool is_runtime(const struct code_point *p)
+{
+	return strncmp(p->file, "rt/", 3) == 0 || strstr(p->file, "/rt/control/") != NULL;
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What stands below main and below every thread. */
+static bool is_root(const struct code_point *p)
+{
+	static const char *const names[] = { "fiber_thunk",	  "__libc_start_call_main",
+					     "__libc_start_main", "_start",
+					     "start_thread",	  "clone3" };
+
+	return is_one_of(p->function, names, ARRAY_SIZE(names));
+}
+
+/* What stands above the function that gave up. */
+static bool is_abort(const struct code_point *p)
+{
+	static const char *const names[] = { "abort",
+					     "raise",
+					     "gsignal",
+					     "__pthread_kill",
+					     "pthread_kill",
+					     "__assert_fail",
+					     "__assert_fail_base",
+					     "__libc_message",
+					     "malloc_printerr" };
+
+	return is_one_of(p->function, names, ARRAY_SIZE(names));
+}
+
+/* "/usr/lib/gcc/x86_64-linux-gnu/14/../../../../include/c++/14/thread" is
+ * "/usr/include/c++/14/thread". */
+static char *clean_path(const char *path)
+{
+	char *clean = xstrdup(path), *up;
+
+	while ((up = strstr(clean, "/../")) && up != clean) {
+		char *before = up - 1;
+
+		while (before > clean && *before != '/')
+			before--;
+		if (*before != '/')
+			break;
+		memmove(before, up + 3, strlen(up + 3) + 1);
+	}
+	return clean;
+}
+
+static void add(struct places *ret, const struct code_point *p)
+{
+	vec_push(ret, (struct place){ .file = clean_path(p->file),
+				      .function = xstrdup(p->function),
+				      .line = p->line });
+}
+
+/* The runtime notices some failures itself, deep inside. The first frame outside of it. */
+static uint32_t skip_runtime(struct symbols *s, const uint64_t *frames, uint32_t n)
+{
+	struct code_point p;
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!symbols_pc(s, frames[i] - 1, &p) || is_root(&p))
+			break;
+		if (is_runtime(&p) && strcmp(p.function, "controlled_body") != 0)
+			first = i + 1;
+		else if (strncmp(p.file, "sched/", 6) != 0)
+			break;
+	}
+	return first;
+}
+
+/* exact: the first frame is the place itself; all others are return addresses. */
+static void add_frames(struct symbols *s, const uint64_t *frames, uint32_t n, bool exact,
+		       struct places *ret)
+{
+	struct code_point p;
+
+	for (uint32_t i = skip_runtime(s, frames, n); i < n && ret->len < PLACES_MOST; i++) {
+		if (!symbols_pc(s, exact && i == 0 ? frames[0] : frames[i] - 1, &p) ||
+		    !p.function[0])
+			continue;
+		if (is_root(&p))
+			return;
+		if (is_runtime(&p) || (!ret->len && is_abort(&p)))
+			continue;
+		add(ret, &p);
+	}
+}
+
+void places_of_blocked(struct symbols *s, const struct plait_blocked *b, struct places *ret)
+{
+	assert(b->nframes <= PLAIT_MAX_FRAMES);
+	add_frames(s, b->frames, b->nframes, false, ret);
+}
+
+/* A fault is where it happened; abort() and the like were called from there. */
+static bool is_fault(const struct run_result *r)
+{
+	return r->failure.kind == PLAIT_OUTCOME_SIGNAL;
+}
+
+struct err *places_of_failure(const struct run_result *r, const char *path, struct places *ret)
+{
+	struct trace *t = NULL;
+	struct symbols *s = NULL;
+	struct code_point p;
+	struct err *err;
+
+	if (!r->blocked.len && !r->failure.kind)
+		return NULL;
+	err = trace_open(path, &t);
+	if (!err)
+		err = symbols_open(t, &s);
+	if (!err && r->blocked.len)
+		places_of_blocked(s, &r->blocked.data[0], ret);
+	else if (!err)
+		add_frames(s, r->failure.frames, r->failure.nframes, is_fault(r), ret);
+	/* code without frame pointers hides its callers: the thread's last access is near */
+	if (!err && !ret->len && !r->blocked.len && symbols_site(s, r->failure.site, &p) &&
+	    p.file[0])
+		add(ret, &p);
+	symbols_close(s);
+	trace_close(t);
+	return err;
+}
+
+const struct place *places_at(const struct places *p)
+{
+	for (size_t i = 0; i < p->len; i++)
+		if (p->data[i].file[0] && strncmp(p->data[i].file, "/usr/", 5) != 0)
+			return &p->data[i];
+	return p->len ? &p->data[0] : NULL;
+}

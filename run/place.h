@@ -1,0 +1,34 @@
+/* run/place.h - where a run failed, in the words of the source: stacks of the thread that failed
+ * and of the threads that wait. */
+#ifndef RUN_PLACE_H
+#define RUN_PLACE_H
+
+#include "base/vec.h"
+
+#include <stdint.h>
+
+struct err;
+struct plait_blocked;
+struct run_result;
+struct symbols;
+
+/* Strings are owned. */
+struct place {
+	char *file; /* "" = unknown */
+	char *function;
+	uint32_t line;
+};
+struct places VEC_FIELDS(struct place);
+
+void places_deinit(struct places *p);
+/* The frames of the program's own code and of its libraries, innermost first, at most PLACES_MOST.
+ * Frames of the runtime are left out, and those of libc at the inner end (abort, raise). */
+enum { PLACES_MOST = 8 };
+void places_of_blocked(struct symbols *s, const struct plait_blocked *b, struct places *ret);
+/* The thread that failed; in a deadlock the first that waits. Empty when the run left no frames.
+ * The plait at `path` says what the addresses mean. */
+struct err *places_of_failure(const struct run_result *r, const char *path, struct places *ret);
+/* The innermost place that is not in a header of the system; NULL when there is none. Borrowed. */
+const struct place *places_at(const struct places *p);
+
+#endif
