@@ -183,17 +183,22 @@ struct err *file_write(const char *path, const void *data, size_t len)
 	return file_out_commit(&out);
 }
 
-static struct err *temp_dir_in(const char *base, char **ret)
+#define TEMP_PREFIX "unplait-"
+
+/* *swept: did we look for what others have left there? Once per process is enough. */
+static struct err *temp_dir_in(const char *base, bool *swept, char **ret)
 {
-	char *path = xasprintf("%s/unplait-XXXXXX", base);
+	char *path = xasprintf("%s/" TEMP_PREFIX "XXXXXX", base);
 	struct err *err;
 
-	if (!mkdtemp(path)) {
+	if (!*swept)
+		sweep_stale(base, TEMP_PREFIX);
+	*swept = true;
+	if (sweep_make(path) != 0) {
 		err = err_errno(errno, "cannot make a temporary folder like %s", path);
 		free(path);
 		return err;
 	}
-	sweep_add(path);
 	*ret = path;
 	return NULL;
 }
@@ -201,19 +206,21 @@ static struct err *temp_dir_in(const char *base, char **ret)
 struct err *file_temp_dir(char **ret)
 {
 	const char *base = getenv("TMPDIR");
+	static bool swept;
 
-	return temp_dir_in(base && *base ? base : "/tmp", ret);
+	return temp_dir_in(base && *base ? base : "/tmp", &swept, ret);
 }
 
 struct err *file_temp_dir_fast(char **ret)
 {
 	const char *base = getenv("TMPDIR"), *memory = "/dev/shm";
+	static bool swept;
 	struct statvfs st;
 
 	if ((base && *base) || access(memory, W_OK) || statvfs(memory, &st) ||
 	    (uint64_t)st.f_bavail * st.f_frsize < ROOM)
 		return file_temp_dir(ret);
-	return temp_dir_in(memory, ret);
+	return temp_dir_in(memory, &swept, ret);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -265,14 +265,14 @@ struct hunt_result {
 	uint64_t pairs, points; /* coverage */
 	uint32_t threads;	/* of the run that had most; 1: none was started */
 	uint32_t uncontrolled;
-	int odd_exit; /* every run ended with a status other than 0, the first with this */
+	int odd_exit;	      /* every run ended with a status other than 0, the first with this */
 	bool interrupted;     /* by Ctrl-C */
 	struct claim claim;   /* what dfs or states has covered */
 	uint64_t states;      /* that states has looked at */
 	char states_why[256]; /* the strategy was states, and it gave up: why; "" = it did not */
 	uint64_t hangs_dismissed;
-	uint64_t set_aside;   /* runs that failed and did not repeat */
-	uint64_t unconfirmed; /* failures that are reported all the same: 0 or 1 */
+	uint64_t set_aside;		   /* runs that failed and did not repeat */
+	uint64_t unconfirmed;		   /* failures that are reported all the same: 0 or 1 */
 	uint64_t unfinished, point_budget; /* runs that had not ended, and what they were given */
 	char *note;
 };
