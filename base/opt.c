@@ -67,6 +67,48 @@ static bool takes_argument(const struct opt *o)
 	return o->type != OPT_IS_FLAG && o->type != OPT_IS_OPTSTR;
 }
 
+/* How many letters must be added, left out or changed to make one word of the other. */
+static size_t distance(const char *a, size_t na, const char *b)
+{
+	size_t row[64], nb = strlen(b);
+
+	if (na >= ARRAY_SIZE(row) || nb >= ARRAY_SIZE(row))
+		return SIZE_MAX;
+	for (size_t k = 0; k <= nb; k++)
+		row[k] = k;
+	for (size_t i = 1; i <= na; i++) {
+		size_t corner = row[0];
+
+		row[0] = i;
+		for (size_t k = 1; k <= nb; k++) {
+			size_t changed = corner + (a[i - 1] != b[k - 1]);
+
+			corner = row[k];
+			row[k] = MIN(changed, MIN(row[k], row[k - 1]) + 1);
+		}
+	}
+	return row[nb];
+}
+
+static struct err *unknown_option(const struct opt *table, const char *name, size_t len)
+{
+	const struct opt *nearest = NULL;
+	size_t least = MIN(len / 2 + 1, 4);
+
+	for (const struct opt *o = table; o->type != OPT_IS_END; o++) {
+		bool begins = len >= 3 && strncmp(o->name, name, len) == 0;
+		size_t d = begins ? 0 : distance(name, len, o->name);
+
+		if (d < least) {
+			least = d;
+			nearest = o;
+		}
+	}
+	return nearest ? err_new(ERR_USAGE, "unknown option --%.*s; do you mean --%s?", (int)len,
+				 name, nearest->name)
+		       : err_new(ERR_USAGE, "unknown option --%.*s", (int)len, name);
+}
+
 /* argv[*i] is "--name" or "--name=value"; a separate value moves *i on. */
 static struct err *parse_long(const struct opt *table, char **argv, int argc, int *i)
 {
@@ -76,7 +118,7 @@ static struct err *parse_long(const struct opt *table, char **argv, int argc, in
 	const struct opt *o = find_long(table, name, len);
 
 	if (!o)
-		return err_new(ERR_USAGE, "unknown option --%.*s", (int)len, name);
+		return unknown_option(table, name, len);
 	if (equals && o->type == OPT_IS_FLAG)
 		return err_new(ERR_USAGE, "--%s takes no argument", o->name);
 	if (equals)

@@ -116,6 +116,9 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 			    " failing runs did not repeat when they were replayed and were "
 			    "set aside\n",
 			    r->set_aside);
+	if (r->threads == 1 && !all_threads_in_children(r))
+		strbuf_adds(&sb,
+			    "note: the program starts no threads, so there is only one schedule\n");
 	if (r->odd_exit)
 		strbuf_addf(
 			&sb,

@@ -78,6 +78,12 @@ static bool needs_nudges(const struct schedule *s)
 	return false;
 }
 
+/* A command that looks at the failure needs the program to have run: `bt`, `info locals`. */
+static bool starts_itself(const char *gdb_command)
+{
+	return strstr(gdb_command, "run") || strstr(gdb_command, "start");
+}
+
 static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct cmd_common common = { 0 };
@@ -97,7 +103,8 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 			 "copy what the program prints to standard error as it runs"),
 		OPT_FLAG(0, "step", &steps, "print the interleaving, event by event"),
 		OPT_FLAG(0, "gdb", &gdb, "debug it: breakpoints, stepping, run again; help plait"),
-		OPT_STR(0, "gdb-command", "CMD", &gdb_command, "with --gdb: run CMD and leave"),
+		OPT_STR(0, "gdb-command", "CMD", &gdb_command,
+			"with --gdb: run to the failure, then CMD, and leave"),
 		OPT_FLAG(0, "exec", &target.exec_each, "start the program anew for each run"),
 		OPT_FLAG(0, "trust", &trust, TRUST_HELP),
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
@@ -126,13 +133,17 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		target.fail_on_exit = true;
 	err = session_open(&target, &session);
 	if (!err && gdb) {
-		char *extra[] = { "-batch", "-ex", (char *)gdb_command, NULL };
+		bool nudges = needs_nudges(&schedule);
+		bool as_is = nudges || (gdb_command && starts_itself(gdb_command));
+		char *alone[] = { "-batch", "-ex", (char *)gdb_command, NULL };
+		char *behind_run[] = { "-batch", "-ex", "run", "-ex", (char *)gdb_command, NULL };
+		char **extra = !gdb_command ? NULL : as_is ? alone : behind_run;
 		struct run_request req = schedule_request(&schedule);
 
-		if (needs_nudges(&schedule))
+		if (nudges)
 			log_warn("a thread spins in code that was not built with unplait: nobody "
 				 "interrupts it under gdb, where it will stay");
-		err = session_debug(session, &req, gdb_command ? extra : NULL, status);
+		err = session_debug(session, &req, extra, status);
 		goto out;
 	}
 	for (i = 0; !err && i < times; i++) {

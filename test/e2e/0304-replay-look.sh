@@ -19,6 +19,8 @@ run 1 unplait hunt -n 500 -o b.plait ./bank
 if command -v gdb >/dev/null; then
 	unplait replay --gdb --gdb-command run b.plait >out 2>&1
 	has out "received signal SIGABRT" "gdb sees the failure"
+	unplait replay --gdb --gdb-command bt b.plait >out 2>&1
+	has out " in main (" "a command that looks at the failure sees its stack"
 	unplait replay --gdb --gdb-command \
 		"python [gdb.execute(c) for c in ('break main', 'run', 'plait next-switch', 'plait next-switch', 'plait threads', 'plait where')]" \
 		b.plait >out 2>&1

@@ -90,6 +90,15 @@ run 0 unplait hunt -n 100 --oracle true -- ./two </dev/null
 run 2 unplait hunt --fail-on nonsense -- ./two
 has err "not 'nonsense'"
 
+run 2 unplait hunt --show-outptu -- ./two
+has err "do you mean --show-output?"
+
+# one schedule is one schedule
+echo 'int main(void) { return 0; }' >single.c
+run 0 unplait cc single.c -o single
+run 0 unplait hunt -n 3 -- ./single
+has out "the program starts no threads"
+
 # standard input is read once, given to every run, and kept
 printf 'a line\nand more\n' >lines
 cat lines | unplait hunt -n 500 -o in.plait -- ./two >out 2>err
