@@ -192,7 +192,7 @@ static void add_advice(struct strbuf *out, const struct explanation *x)
 			    a->weak ? ": no clear sign that it is the cause; the advice may help "
 				      "only because it keeps the threads apart"
 				    : "");
-	if (a->other_after)
+	if (a->other_after || a->other_before)
 		strbuf_addf(out,
 			    "<br>%" PRIu64 " of %" PRIu64 " schedules failed in another way with "
 			    "it, %" PRIu64 " of %" PRIu64

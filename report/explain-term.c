@@ -371,7 +371,7 @@ static void add_advice(struct strbuf *out, const struct explanation *x, unsigned
 	if (a->failed_after)
 		strbuf_adds(&text, "; it helps, but something else leads to the same failure: mend "
 				   "this first, then hunt again");
-	if (a->other_after)
+	if (a->other_after || a->other_before)
 		strbuf_addf(&text,
 			    "; %" PRIu64 " failed in another way (%" PRIu64
 			    " before): see unplait hunt --all",

@@ -60,8 +60,8 @@ int main()
 }
 C
 explained hits
-has flat "read of hits at hits.cc:8"
-has flat "write to hits at hits.cc:9"
+has flat "hits at hits.cc:8"
+has flat "hits at hits.cc:9"
 hasnt out "_M_i at"
 
 cat >pop.cc <<'C'
