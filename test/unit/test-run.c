@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "run/dfs.h"
 #include "run/judge.h"
+#include "run/output.h"
 #include "run/portfolio.h"
 #include "run/session.h"
 
@@ -19,6 +20,7 @@ struct model {
 	unsigned rounds;    /* additions per thread */
 	bool correct;	    /* each addition is one step */
 	int failing_status; /* of waitpid, when an addition was lost */
+	int always;	    /* ... otherwise */
 	uint64_t runs;
 };
 
@@ -163,7 +165,7 @@ static struct err *play_finish(struct session *s, int *status, bool *timed_out)
 	p.c->decisions_len = (uint64_t)(p.out - begin);
 	p.c->nthreads = THREADS;
 	*timed_out = false;
-	*status = p.counter == m->rounds * THREADS ? 0 : m->failing_status;
+	*status = p.counter == m->rounds * THREADS ? m->always : m->failing_status;
 	return NULL;
 }
 
@@ -265,6 +267,82 @@ Test(judge, output_and_oracle)
 	cr_assert_eq(judged((struct judge_options){ .oracle = "exit 0" }, e, &m),
 		     PLAIT_OUTCOME_SIGNAL);
 	file_remove_tree(dir);
+}
+
+/* ---- what the program said ---- */
+
+static void headline(const char *out, const char *errors, const char *want)
+{
+	char *got = output_headline(out, errors);
+
+	cr_assert_not_null(got);
+	cr_assert_str_eq(got, want);
+	free(got);
+}
+
+Test(output, the_line_that_tells_most)
+{
+	headline("",
+		 "terminate called after throwing an instance of 'std::logic_error'\n"
+		 "  what():  no such key\n",
+		 "uncaught std::logic_error: no such key");
+	headline("",
+		 "==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x60\n    #0 f\n"
+		 "SUMMARY: AddressSanitizer: heap-use-after-free a.c:3 in f\n",
+		 "AddressSanitizer: heap-use-after-free a.c:3 in f");
+	headline("[ RUN      ] A.B\na.cc:3: Failure\n[  FAILED  ] A.B (12 ms)\n 1 FAILED TEST\n",
+		 "", "[  FAILED  ] A.B");
+	headline("main.cpp:9: FAILED:\n  REQUIRE( n == 2 )\nwith expansion:\n", "",
+		 "main.cpp:9: FAILED: REQUIRE( n == 2 )");
+	headline("ok 1 - a\nnot ok 2 - b\n", "", "not ok 2 - b");
+	headline("", "**\nERROR:q.c:5:pop: assertion failed: (n > 0)\nBail out!\n",
+		 "ERROR:q.c:5:pop: assertion failed: (n > 0)");
+	headline("hello\n", "double free or corruption (fasttop)\n",
+		 "double free or corruption (fasttop)");
+	headline("first\nlast\n\n", "", "last");
+	cr_assert_null(output_headline("", NULL));
+	cr_assert_null(output_report("test FAILED\n", "some words\n"), "not about a crash");
+}
+
+Test(output, values_do_not_make_another_failure)
+{
+	cr_assert_eq(output_fingerprint("test_a: got 3 of 10 at 0x7f00 (0.2 s)"),
+		     output_fingerprint("test_a: got 5 of 10 at 0x7e10 (0.31 s)"));
+	cr_assert_neq(output_fingerprint("test1 failed"), output_fingerprint("test2 failed"));
+	cr_assert_neq(output_fingerprint("a.c:12: failed"), output_fingerprint("a.c:13: failed"));
+}
+
+/* ---- exit statuses ---- */
+
+Test(hunt, a_status_counts_as_soon_as_another_run_ends_with_0)
+{
+	struct model m = { .rounds = 1, .failing_status = 3 << 8 };
+	struct hunt_result r;
+
+	hunt_in(&m, (struct hunt_options){ .strategy = "auto", .runs = 100, .replays = 5 }, &r);
+	cr_assert_eq(r.failures.len, 1);
+	cr_assert_eq(r.failures.data[0].result.outcome, PLAIT_OUTCOME_EXIT);
+	cr_assert_eq(r.failures.data[0].result.exit_code, 3);
+	cr_assert_eq(r.failures.data[0].same, 5);
+	hunt_result_deinit(&r);
+	hunt_in(&m,
+		(struct hunt_options){ .strategy = "auto",
+				       .runs = 100,
+				       .target.ignored = OUTCOME_BIT(PLAIT_OUTCOME_EXIT) },
+		&r);
+	cr_assert_eq(r.failures.len, 0);
+	hunt_result_deinit(&r);
+}
+
+Test(hunt, a_program_that_never_ends_with_0_is_not_judged_by_it)
+{
+	struct model m = { .rounds = 1, .correct = true, .always = 4 << 8 };
+	struct hunt_result r;
+
+	hunt_in(&m, (struct hunt_options){ .strategy = "random", .runs = 20 }, &r);
+	cr_assert_eq(r.failures.len, 0);
+	cr_assert_eq(r.odd_exit, 4);
+	hunt_result_deinit(&r);
 }
 
 /* ---- the portfolio ---- */
