@@ -201,20 +201,71 @@ static void write_json(struct json *j, const struct hunt_result *r)
 	strbuf_deinit(&sb);
 }
 
+/* Where the result goes. */
+struct outputs {
+	struct cmd_common common;
+	const char *junit, *sarif; /* NULL = not wanted */
+	bool show_all;		   /* that the failing run printed */
+};
+
+static struct err *report(const struct outputs *out, const struct hunt_options *o,
+			  const struct hunt_result *r)
+{
+	struct ci_cases cases = { 0 };
+	struct json j;
+	struct err *err;
+
+	ci_from_hunt(o, r, &cases);
+	err = ci_cases_write(&cases, "unplait hunt", &report_junit, out->junit);
+	if (!err)
+		err = ci_cases_write(&cases, "unplait hunt", &report_sarif, out->sarif);
+	ci_cases_deinit(&cases);
+	if (err)
+		return err;
+	if (!out->common.json) {
+		print_text(o, r, out->show_all);
+		return NULL;
+	}
+	json_init(&j);
+	write_json(&j, r);
+	err = cmd_write_json(&out->common, &j);
+	json_deinit(&j);
+	return err;
+}
+
+static int exit_status(const struct hunt_result *r)
+{
+	if (r->failures.len)
+		return r->unconfirmed == r->failures.len ? 4 : 1;
+	return r->interrupted || r->unfinished || r->states_why[0] || all_threads_in_children(r)
+		       ? 4
+		       : 0;
+}
+
+static struct err *hunt_with_states(struct hunt_options *o, struct hunt_result *ret)
+{
+	struct sym_proposer proposer = { 0 };
+	struct err *err;
+
+	proposer_init(&proposer, &o->target);
+	o->proposer = proposer.available ? &proposer.proposer : NULL;
+	err = hunt_run(o, ret);
+	proposer_deinit(&proposer);
+	return err;
+}
+
 static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
-	struct cmd_common common = { 0 };
+	struct outputs out = { 0 };
 	struct hunt_options o = { .strategy = "auto",
 				  .seed = 1,
 				  .replays = 5,
 				  .jobs = 1,
 				  .points = PLAIT_ANY,
 				  .output = NULL };
-	const char *fail_on = NULL, *gate = NULL, *points = NULL, *junit = NULL, *sarif = NULL;
+	const char *fail_on = NULL, *gate = NULL, *points = NULL;
 	uint64_t replays = 5, jobs = 1;
-	bool show_all = false;
 	struct hunt_result r = { 0 };
-	struct ci_cases cases = { 0 };
 	const struct opt table[] = {
 		OPT_STR('s', "strategy", "S", &o.strategy,
 			"auto, random, pct[:d], pos, rf, dfs[:bound], states, fair, stay"),
@@ -236,23 +287,21 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_STR(0, "oracle", "CMD", &o.target.oracle,
 			"run CMD after each run; status 0 is good"),
 		OPT_STR(0, "expect", "FILE", &o.target.expect, "standard output must equal FILE"),
-		OPT_FLAG(0, "show-output", &show_all,
+		OPT_FLAG(0, "show-output", &out.show_all,
 			 "show all that the failing run printed, not only the last lines"),
 		OPT_STR(0, "points", "P", &points, "auto, sync, learned or all accesses"),
 		OPT_FLAG(0, "spurious", &o.target.spurious,
 			 "waits for condition variables may end without a signal"),
-		OPT_STR(0, "junit", "FILE", &junit, "also write JUnit XML"),
-		OPT_STR(0, "sarif", "FILE", &sarif, "also write SARIF"),
+		OPT_STR(0, "junit", "FILE", &out.junit, "also write JUnit XML"),
+		OPT_STR(0, "sarif", "FILE", &out.sarif, "also write SARIF"),
 		OPT_FLAG(0, "exec", &o.target.exec_each, "start the program anew for each run"),
 		OPT_FLAG(0, "fresh", &o.target.fresh, "fork the program for each run"),
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
 		OPT_END,
 	};
-	struct sym_proposer proposer = { 0 };
-	struct json j;
 	struct err *err;
 
-	err = cmd_parse(cmd, table, &common, false, &argc, &argv);
+	err = cmd_parse(cmd, table, &out.common, false, &argc, &argv);
 	if (err)
 		return err;
 	if (argc < 1)
@@ -272,34 +321,13 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		o.output = o.all ? "failures" : "fail.plait";
 	else if (!*o.output)
 		o.output = NULL;
-	proposer_init(&proposer, &o.target);
-	o.proposer = proposer.available ? &proposer.proposer : NULL;
-	err = hunt_run(&o, &r);
-	proposer_deinit(&proposer);
-	if (err)
-		return err;
-	ci_from_hunt(&o, &r, &cases);
-	err = ci_cases_write(&cases, "unplait hunt", &report_junit, junit);
+	err = hunt_with_states(&o, &r);
 	if (!err)
-		err = ci_cases_write(&cases, "unplait hunt", &report_sarif, sarif);
-	ci_cases_deinit(&cases);
-	if (err) {
-		hunt_result_deinit(&r);
-		return err;
-	}
-	if (common.json) {
-		json_init(&j);
-		write_json(&j, &r);
-		err = cmd_write_json(&common, &j);
-		json_deinit(&j);
-	} else {
-		print_text(&o, &r, show_all);
-	}
-	*status = r.failures.len ? (r.unconfirmed == r.failures.len ? 4 : 1)
-		  : r.interrupted || r.unfinished || r.states_why[0] || all_threads_in_children(&r)
-			  ? 4
-			  : 0;
+		err = report(&out, &o, &r);
+	if (!err)
+		*status = exit_status(&r);
 	hunt_result_deinit(&r);
+	target_deinit(&o.target);
 	return err;
 }
 

@@ -197,6 +197,24 @@ static struct err *find_profile(const char *program, const char *mode, const cha
 	return err;
 }
 
+static struct err *run_and_print(const struct cmd_common *common, const struct record_options *o,
+				 int *status)
+{
+	struct record_runs results = { 0 };
+	struct err *err = record_run_all(o, &results);
+	size_t failed = 0;
+
+	for (size_t i = 0; !err && i < results.len; i++)
+		failed += results.data[i].outcome != PLAIT_OUTCOME_PASS;
+	*status = failed > 0;
+	if (!err && common->json)
+		err = print_json(common, &results, failed);
+	else if (!err)
+		print_text(&results, o->mode);
+	record_runs_deinit(&results);
+	return err;
+}
+
 static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct record_options o = { .mode = "full" };
@@ -234,8 +252,6 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 			"modes order and block: record only these elements"),
 		OPT_END,
 	};
-	struct record_runs results = { 0 };
-	size_t failed = 0;
 	struct err *err = cmd_parse(cmd, table, &common, false, &argc, &argv);
 
 	if (!err)
@@ -267,19 +283,9 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	o.options = options;
 	err = check_variant(argv[0], o.mode);
 	if (!err)
-		err = record_run_all(&o, &results);
+		err = run_and_print(&common, &o, status);
 	if (dir)
 		file_remove_tree(dir);
-	if (!err) {
-		for (size_t i = 0; i < results.len; i++)
-			failed += results.data[i].outcome != PLAIT_OUTCOME_PASS;
-		*status = failed > 0;
-		if (common.json)
-			err = print_json(&common, &results, failed);
-		else
-			print_text(&results, o.mode);
-	}
-	record_runs_deinit(&results);
 	target_deinit(&target);
 	return err;
 }

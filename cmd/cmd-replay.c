@@ -84,6 +84,44 @@ static bool starts_itself(const char *gdb_command)
 	return strstr(gdb_command, "run") || strstr(gdb_command, "start");
 }
 
+static struct err *debug(struct session *session, const struct schedule *schedule,
+			 const char *gdb_command, int *status)
+{
+	bool nudges = needs_nudges(schedule);
+	bool as_is = nudges || (gdb_command && starts_itself(gdb_command));
+	char *alone[] = { "-batch", "-ex", (char *)gdb_command, NULL };
+	char *behind_run[] = { "-batch", "-ex", "run", "-ex", (char *)gdb_command, NULL };
+	struct run_request req = schedule_request(schedule);
+
+	if (nudges)
+		log_warn("a thread spins in code that was not built with unplait: nobody "
+			 "interrupts it under gdb, where it will stay");
+	return session_debug(session, &req,
+			     !gdb_command ? NULL
+			     : as_is	  ? alone
+					  : behind_run,
+			     status);
+}
+
+static struct err *print_json(const struct cmd_common *common, const struct run_result *r,
+			      const char *plait, uint64_t times, uint64_t same)
+{
+	struct json j;
+	struct err *err;
+
+	json_init(&j);
+	json_begin_object(&j, NULL);
+	json_int(&j, "unplait", 1);
+	json_uint(&j, "times", times);
+	json_uint(&j, "same", same);
+	json_bool(&j, "diverged", r->diverged);
+	json_outcome(&j, "outcome", r, plait);
+	json_end(&j);
+	err = cmd_write_json(common, &j);
+	json_deinit(&j);
+	return err;
+}
+
 static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct cmd_common common = { 0 };
@@ -113,7 +151,6 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	struct schedule schedule = { 0 };
 	struct run_result r = { 0 };
 	struct session *session = NULL;
-	struct json j;
 	struct err *err;
 
 	err = cmd_parse(cmd, table, &common, true, &argc, &argv);
@@ -133,17 +170,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		target.fail_on_exit = true;
 	err = session_open(&target, &session);
 	if (!err && gdb) {
-		bool nudges = needs_nudges(&schedule);
-		bool as_is = nudges || (gdb_command && starts_itself(gdb_command));
-		char *alone[] = { "-batch", "-ex", (char *)gdb_command, NULL };
-		char *behind_run[] = { "-batch", "-ex", "run", "-ex", (char *)gdb_command, NULL };
-		char **extra = !gdb_command ? NULL : as_is ? alone : behind_run;
-		struct run_request req = schedule_request(&schedule);
-
-		if (nudges)
-			log_warn("a thread spins in code that was not built with unplait: nobody "
-				 "interrupts it under gdb, where it will stay");
-		err = session_debug(session, &req, extra, status);
+		err = debug(session, &schedule, gdb_command, status);
 		goto out;
 	}
 	for (i = 0; !err && i < times; i++) {
@@ -160,16 +187,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		goto out;
 	*status = same < times ? 4 : schedule.outcome > PLAIT_OUTCOME_PASS ? 1 : 0;
 	if (common.json) {
-		json_init(&j);
-		json_begin_object(&j, NULL);
-		json_int(&j, "unplait", 1);
-		json_uint(&j, "times", times);
-		json_uint(&j, "same", same);
-		json_bool(&j, "diverged", r.diverged);
-		json_outcome(&j, "outcome", &r, argv[0]);
-		json_end(&j);
-		err = cmd_write_json(&common, &j);
-		json_deinit(&j);
+		err = print_json(&common, &r, argv[0], times, same);
 	} else {
 		print_text(&schedule, &r, argv[0], times, same, target.live);
 	}
