@@ -21,19 +21,37 @@ static bool is_shown(const struct event *ev)
 	       ev->kind != PLAIT_EV_ALLOC && ev->kind != PLAIT_EV_FREE;
 }
 
+/* What the programmer would have written: -1 is not 18446744073709551615, and a pointer is
+ * hexadecimal. size: bytes of the access. */
+static void add_number(struct strbuf *out, uint64_t value, uint64_t size)
+{
+	unsigned unused = size && size < 8 ? 64 - 8 * (unsigned)size : 0;
+	int64_t number = (int64_t)(value << unused) >> unused;
+
+	if (number < 0 && number >= -65536)
+		strbuf_addf(out, "%" PRId64, number);
+	else
+		strbuf_addf(out, value >> 32 ? "0x%" PRIx64 : "%" PRIu64, value);
+}
+
 static void show_value(const struct event *ev, struct strbuf *out)
 {
 	switch (ev->kind) {
 	case PLAIT_EV_READ:
 	case PLAIT_EV_ATOMIC_READ:
-		strbuf_addf(out, " -> %" PRIu64, ev->value);
+		strbuf_adds(out, " -> ");
+		add_number(out, ev->value, ev->n);
 		break;
 	case PLAIT_EV_WRITE:
 	case PLAIT_EV_ATOMIC_WRITE:
-		strbuf_addf(out, " = %" PRIu64, ev->value);
+		strbuf_adds(out, " = ");
+		add_number(out, ev->value, ev->n);
 		break;
 	case PLAIT_EV_ATOMIC_RMW:
-		strbuf_addf(out, " %" PRIu64 " -> %" PRIu64, ev->value, ev->value2);
+		strbuf_addc(out, ' ');
+		add_number(out, ev->value, ev->n);
+		strbuf_adds(out, " -> ");
+		add_number(out, ev->value2, ev->n);
 		break;
 	default:
 		break;

@@ -7,12 +7,14 @@ cat >two.c <<'EOF'
 #include <pthread.h>
 #include <stdio.h>
 static int n, m;
+static long last;
 static void *add(void *v)
 {
 	int x = n;
 	n = x + 1;
 	x = m;
 	m = x + 1;
+	last = -1;
 	return v;
 }
 int main(int argc, char **argv)
@@ -74,6 +76,8 @@ has out "replayed 5 of 5 times"
 hasnt out "| test_" "one line is not said twice"
 run 1 unplait replay --times 3 two.plait
 has out "replayed 3 of 3"
+run 1 unplait replay --step two.plait
+has out "last = -1"
 run 1 unplait minimize two.plait -o small.plait
 run 1 unplait hunt --all -n 500 -o both -- ./two </dev/null
 has out "test_first: FAIL"
