@@ -170,6 +170,9 @@ uint32_t names_birth(struct program *p, LLVMValueRef home)
 	LLVMValueRef f = is_call(home) ? direct_callee(home) : NULL;
 	uint32_t id = 0, file;
 
+	/* a constant that merely is in the same class is no name */
+	if (LLVMIsAGlobalVariable(home) && LLVMIsGlobalConstant(home))
+		return 0;
 	if (LLVMIsAGlobalVariable(home) || LLVMIsAAllocaInst(home))
 		id = names_object(p, home);
 	if (id)

@@ -10,6 +10,7 @@
  * after step 1. */
 #include "cc/driver/link.h"
 
+#include "base/demangle.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -297,8 +298,11 @@ static struct err *write_build(struct link *l, const char *path)
 		if (!l->program.absent[v])
 			strbuf_addf(&sb, " %s", variant_names[v]);
 	strbuf_addf(&sb, "\ntrace_all %d\n", l->program.trace_all);
-	for (size_t i = 0; i < l->program.unseen.len; i++)
-		strbuf_addf(&sb, "unseen %s\n", l->program.unseen.text[i]);
+	for (size_t i = 0; i < l->program.unseen.len; i++) {
+		_cleanup_(xfreep) char *name = demangle(l->program.unseen.text[i]);
+
+		strbuf_addf(&sb, "unseen %s\n", name);
+	}
 	for (size_t i = 0; i < l->objects.len; i++) {
 		const struct object *o = &l->objects.data[i];
 		const char *dot = strrchr(o->path, '.');

@@ -38,7 +38,8 @@ extern const unsigned int cc_bodies_bc_len;
 bool expand_is_hot(struct expand *x, LLVMValueRef ptr)
 {
 	return LLVMGetTypeKind(LLVMTypeOf(ptr)) == LLVMPointerTypeKind &&
-	       !LLVMIsAConstantPointerNull(ptr) && sharing_is_hot(&x->a->sharing, ptr, 0);
+	       !LLVMIsAConstantPointerNull(ptr) && !LLVMIsAFunction(ptr) &&
+	       sharing_is_hot(&x->a->sharing, ptr, 0);
 }
 
 static LLVMValueRef find_body(struct expand *x, const char *name)
@@ -171,27 +172,44 @@ static bool has_state(const char *name)
 	return false;
 }
 
-/* They have events of their own, or memory that is theirs alone. */
+/* They have events of their own, or memory that is theirs alone (a place to jump to). */
 static bool is_modelled(LLVMValueRef call, const char *name)
 {
-	static const char *const prefixes[] = { "pthread_",	"sem_",
-						"mtx_",		"cnd_",
-						"thrd_",	"__cxa",
-						"plait_",	"_Unwind_",
-						"_ZNSt6thread", "_ZNSt18condition_variable",
-						"__asan_",	"__ubsan_",
-						"__tsan_",	"__sanitizer_",
-						"_ZSt",		"__gxx_personality",
-						"__clang_call_" };
+	static const char *const prefixes[] = {
+		"pthread_",
+		"sem_",
+		"mtx_",
+		"cnd_",
+		"thrd_",
+		"__cxa",
+		"plait_",
+		"_Unwind_",
+		"__asan_",
+		"__ubsan_",
+		"__tsan_",
+		"__sanitizer_",
+		"__pthread_",
+		"setjmp",
+		"_setjmp",
+		"__sigsetjmp",
+		"longjmp",
+		"siglongjmp",
+		"_longjmp",
+		"__longjmp_chk",
+		"__gxx_personality",
+		"__clang_call_",
+		"_ZNSt6thread",
+		"_ZNSt18condition_variable",
+		"_ZNSt15__exception_ptr",
+	};
 	enum call_kind kind = call_classify(call);
 
 	if (kind == CALL_ALLOC || kind == CALL_FREE)
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0 &&
-		    (strcmp(prefixes[i], "_ZSt") != 0 || strstr(name, "__throw")))
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;
-	return false;
+	return strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw");
 }
 
 static void expand_one(struct expand *x, LLVMValueRef call)

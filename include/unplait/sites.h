@@ -6,7 +6,9 @@
  *
  *	.plait.sites  struct plait_sites_header, then the arrays it announces, then the strings
  *	.plait.bc     zstd frame: the merged bitcode before instrumentation (one module)
- *	.plait.build  text, `key value` lines: how it was linked, for `unplait info`
+ *	.plait.build  text, `key value` lines: how it was linked, for `unplait info`. `unseen NAME`: a
+ *	              function outside the program that gets a pointer to memory that may be shared and
+ *	              is not looked into
  *
  * The order of sites in .plait.sites is their number minus one. Every analysis that needs the IR
  * instruction of a site finds it by `ir`: function number and instruction number in the
