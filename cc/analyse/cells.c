@@ -349,3 +349,13 @@ void pointsto_replace(struct pointsto *pt, LLVMValueRef call, LLVMValueRef v)
 		pointsto_copy(pt, call, v);
 	*map_put(&pt->cells, (uint64_t)(uintptr_t)call, FORGOTTEN) = FORGOTTEN;
 }
+
+void pointsto_forget_homes(struct pointsto *pt)
+{
+	for (size_t i = 0; i < pt->nodes.len; i++) {
+		struct node *n = &pt->nodes.data[i];
+
+		if (n->home && map_get_or(&pt->cells, (uint64_t)(uintptr_t)n->home, 0) == FORGOTTEN)
+			n->home = NULL;
+	}
+}

@@ -119,6 +119,8 @@ uint64_t pointsto_spread(struct pointsto *pt, LLVMValueRef v);
 struct cell pointsto_find(struct pointsto *pt, struct cell c);
 /* `v` points where `call` points. */
 void pointsto_copy(struct pointsto *pt, LLVMValueRef call, LLVMValueRef v);
+/* Calls that have been replaced are nobody's home any more. */
+void pointsto_forget_homes(struct pointsto *pt);
 /* `call` will go and `v` is what it gave: v points where the call pointed. */
 void pointsto_replace(struct pointsto *pt, LLVMValueRef call, LLVMValueRef v);
 static inline struct node *pointsto_node(struct pointsto *pt, uint32_t n)

@@ -95,8 +95,6 @@ static void keep_result(struct expand *x, LLVMValueRef call)
 	LLVMValueRef kept = NULL;
 	uint64_t *type;
 
-	if (LLVMGetTypeKind(t) == LLVMVoidTypeKind)
-		return;
 	if (LLVMGetFirstUse(call)) {
 		LLVMPositionBuilderBefore(x->b, call_behind(call));
 		LLVMSetCurrentDebugLocation2(x->b, LLVMInstructionGetDebugLoc(call));
@@ -412,6 +410,7 @@ struct err *expand_program(struct program *p, struct analysis *a)
 	}
 	LLVMDisposeBuilder(x.b);
 	vec_deinit(&calls);
+	pointsto_forget_homes(&a->pt);
 	if (!err && x.used)
 		err = inline_bodies(&x);
 	if (x.bodies)
