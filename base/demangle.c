@@ -61,6 +61,20 @@ void name_shorten(const char *name, size_t len, struct strbuf *out)
 	}
 }
 
+/* "operator()()" says no more than "operator()". */
+static void drop_empty_list(char *text)
+{
+	char *at = strstr(text, "operator()()");
+
+	if (at)
+		memmove(at + 10, at + 12, strlen(at + 12) + 1);
+}
+
+const char *call_brackets(const char *function)
+{
+	return strchr(function, '(') ? "" : "()";
+}
+
 char *demangle(const char *name)
 {
 	demangler f = strncmp(name, "_Z", 2) == 0 ? find_demangler() : NULL;
@@ -69,6 +83,7 @@ char *demangle(const char *name)
 
 	if (!text)
 		return xstrdup(name);
+	drop_empty_list(text);
 	name_shorten(text, strlen(text), &out);
 	free(text);
 	return strbuf_detach(&out);

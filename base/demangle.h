@@ -7,6 +7,8 @@
 /* "ThreadPool::work()" for "_ZN10ThreadPool4workEv", long template arguments left out; a copy of
  * the name when it is no C++ name. Owned. */
 char *demangle(const char *name);
+/* What to write behind a function's name in a sentence: "()", or "" if it has brackets already. */
+const char *call_brackets(const char *function);
 
 /* The name without long template arguments: "map<…>"; nobody reads what std::map spells out. */
 struct strbuf;

@@ -48,6 +48,53 @@ void strbuf_add_printable(struct strbuf *out, const char *text, const char *keep
 	}
 }
 
+/* The length of one of the sequences that color() uses, at p; 0 = there is none. */
+static size_t color_length(const char *p)
+{
+	if (strncmp(p, "\033[", 2) != 0)
+		return 0;
+	if (p[2] >= '0' && p[2] <= '2' && p[3] == 'm')
+		return 4;
+	return p[2] == '3' && p[3] >= '0' && p[3] <= '7' && p[4] == 'm' ? 5 : 0;
+}
+
+void strbuf_add_printable_report(struct strbuf *out, const char *report)
+{
+	while (*report) {
+		size_t n = color_length(report), plain = 0;
+
+		strbuf_add(out, report, n);
+		report += n;
+		while (report[plain] && !color_length(report + plain))
+			plain++;
+		if (plain) {
+			char *text = xstrndup(report, plain);
+
+			strbuf_add_printable(out, text, "\n\t");
+			free(text);
+		}
+		report += plain;
+	}
+}
+
+void strbuf_add_shell(struct strbuf *out, const char *word)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_./=:@%+,-";
+
+	if (*word && !word[strspn(word, plain)]) {
+		strbuf_adds(out, word);
+		return;
+	}
+	strbuf_addc(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			strbuf_adds(out, "'\\''");
+		else
+			strbuf_addc(out, *word);
+	strbuf_addc(out, '\'');
+}
+
 char *printable(const char *text)
 {
 	struct strbuf sb = { 0 };

@@ -16,6 +16,10 @@ struct strbuf;
 void strbuf_add_printable(struct strbuf *out, const char *text, const char *keep);
 /* One line, owned by the caller; NULL stays NULL. */
 char *printable(const char *text);
+/* A report of ours with somebody else's text in it: lines, tabs and our own colours stay. */
+void strbuf_add_printable_report(struct strbuf *out, const char *report);
+/* A word as a shell reads it back: quoted when it has to be. */
+void strbuf_add_shell(struct strbuf *out, const char *word);
 /* Print one line's text, without a newline. */
 void printable_puts(const char *text, FILE *out);
 

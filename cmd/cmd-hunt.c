@@ -96,8 +96,7 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 			err_free(show_blocked(&f->result, f->plait, &sb)); /* best effort */
 		show_output(&f->result, show_all, &sb);
 		if (f->plait)
-			strbuf_addf(&sb, "  saved; see it again with:  unplait replay %s\n",
-				    f->plait);
+			show_saved(f->plait, &sb);
 	}
 	if (!r->failures.len)
 		print_claim(r, &sb);

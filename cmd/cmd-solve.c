@@ -150,7 +150,7 @@ static void print_native(struct solve_job *j, const struct question_answer *a)
 	       a->confirmed ? "confirmed" : "NOT confirmed", r->matched, r->events);
 	printf("  it ended: %s%s", strbuf_str(&text), text.len ? "" : "pass\n");
 	if (j->saved)
-		printf("  saved; see it again with:  unplait replay %s\n", j->saved);
+		print_saved(j->saved);
 }
 
 static void print_text(struct solve_job *j)

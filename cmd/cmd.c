@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 
 #include "base/file.h"
+#include "base/printable.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 
@@ -73,9 +74,13 @@ struct err *cmd_write_json(const struct cmd_common *common, struct json *j)
 
 struct err *cmd_write_report(const struct cmd_common *common, const struct strbuf *report)
 {
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
 	if (common->json && *common->json)
 		return file_write(common->json, strbuf_str(report), report->len);
-	fputs(strbuf_str(report), stdout);
+	if (!common->json)
+		strbuf_add_printable_report(&text, strbuf_str(report));
+	fputs(strbuf_str(common->json ? report : &text), stdout);
 	return NULL;
 }
 

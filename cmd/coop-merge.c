@@ -1,6 +1,7 @@
 /* cmd/coop-merge.c - `coop add`, `coop merge` and `coop stats`: logs into a store, out of it, and
  * into one replayable order. */
 #include "cmd/coop.h"
+#include "cmd/show-run.h"
 
 #include "base/file.h"
 #include "base/printable.h"
@@ -288,7 +289,7 @@ static struct err *replay_merge(struct coop_options *o, struct coop *c, struct c
 	else if (!err)
 		show_merge(o, c, &r, &replay, c->chosen.len);
 	if (!err && r.reproduced && o->output && !o->common.json)
-		printf("  saved; see it again with:  unplait replay %s\n", o->output);
+		print_saved(o->output);
 	map_deinit(&tried);
 	coop_merge_result_deinit(&r);
 	run_result_deinit(&result);

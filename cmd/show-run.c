@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/printable.h"
 #include "base/strbuf.h"
 #include "run/place.h"
@@ -11,7 +12,23 @@
 #include "trace/trace.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+void show_saved(const char *plait, struct strbuf *out)
+{
+	strbuf_adds(out, "  saved; see it again with:  unplait replay ");
+	strbuf_add_shell(out, plait);
+	strbuf_addc(out, '\n');
+}
+
+void print_saved(const char *plait)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
+	show_saved(plait, &text);
+	fputs(strbuf_str(&text), stdout);
+}
 
 void show_outcome(const struct run_result *r, struct strbuf *out)
 {

@@ -13,6 +13,9 @@ struct strbuf;
 struct target;
 
 /* "deadlock: ..." with one line per waiting thread. */
+/* How to see a saved failure again, in a form that a shell reads. */
+void show_saved(const char *plait, struct strbuf *out);
+void print_saved(const char *plait);
 void show_outcome(const struct run_result *r, struct strbuf *out);
 void show_uncontrolled(uint32_t uncontrolled, const char *note, struct strbuf *out);
 /* What a failing run printed: its last lines, or with `all` everything that was kept. */

@@ -4,6 +4,7 @@
 #include "base/interrupt.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
+#include "cmd/show-run.h"
 #include "solve/solve.h"
 #include "run/run.h"
 #include "sym/sym.h"
@@ -104,7 +105,7 @@ static void print_text(const struct job *j)
 			       confirmed_text(j->confirmed[i]), j->native[i]);
 		putchar('\n');
 		if (j->saved == i + 1)
-			printf("  saved; see it again with:  unplait replay %s\n", j->o->output);
+			print_saved(j->o->output);
 		errors += sym_kind_is_error(o->kind);
 	}
 	for (size_t i = 0; i < r->notes.len; i++)

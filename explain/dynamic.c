@@ -425,8 +425,10 @@ static struct err *conclude(struct job *j)
 					  .seed = j->options->seed };
 	struct projection projection;
 	struct advice advice;
-	struct err *err = advise(&request, &advice);
+	struct err *err = present_waits(j->x, j->trace, &j->failing);
 
+	if (!err)
+		err = advise(&request, &advice);
 	if (err)
 		return err;
 	if (j->alternates.len)
@@ -453,6 +455,8 @@ static struct err *conclude(struct job *j)
 					&projection);
 	if (deadlocked)
 		j->x->kind = waits_for_locks(j) ? BUG_DEADLOCK : BUG_LOST_WAKEUP;
+	if (!err && deadlocked)
+		err = present_stuck(j->x, j->trace, &j->stacks, &j->steps);
 	projection_deinit(&projection);
 	return err;
 }

@@ -80,6 +80,14 @@ struct shown_note {
 	const char *text;
 };
 
+/* A thread that waits for ever, and where: "transfer at dl.cpp:9", its caller, and so on. */
+struct shown_wait {
+	uint32_t thread, holder; /* holder: of what it waits for; UINT32_MAX = nobody */
+	const char *text;	 /* "waits to lock a mutex held by thread 0.1" */
+	const char **frames;
+	size_t nframes;
+};
+
 struct explanation {
 	struct arena arena;
 	const char *program;	  /* as typed */
@@ -101,6 +109,8 @@ struct explanation {
 	uint32_t pair[2];
 	struct shown_advice advice;
 	struct shown_earlier earlier;
+	struct shown_wait *waits; /* of a deadlock */
+	size_t nwaits;
 	struct shown_note *notes; /* stacks, who waits for what, what could not be controlled */
 	size_t nnotes;
 	uint64_t pairs_tried;

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "base/strbuf.h"
 #include "debug/names.h"
 #include "report/report.h"
@@ -69,8 +70,10 @@ static void add_hunt_failure(struct ci_case *c, const struct hunt_failure *f)
 	ret->message = f->result.text ? xasprintf("%s: %s", kind, f->result.text) : xstrdup(kind);
 	strbuf_addf(&details, "run %llu, replayed %u of %u times", (unsigned long long)f->run,
 		    f->same, f->tried);
-	if (f->plait)
-		strbuf_addf(&details, "\nunplait replay %s", f->plait);
+	if (f->plait) {
+		strbuf_adds(&details, "\nunplait replay ");
+		strbuf_add_shell(&details, f->plait);
+	}
 	ret->details = strbuf_detach(&details);
 	find_place(f, ret);
 }

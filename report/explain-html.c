@@ -237,6 +237,29 @@ static void add_flows(struct strbuf *out, const struct explanation *x)
 	strbuf_addf(out, "];\n%s</script>\n", asset_explain_js);
 }
 
+/* The threads of a deadlock, each with its stack. */
+static void add_waits(struct strbuf *out, const struct explanation *x)
+{
+	if (!x->nwaits)
+		return;
+	strbuf_adds(out, "<h2>Who waits</h2>\n");
+	for (size_t i = 0; i < x->nwaits; i++) {
+		const struct shown_wait *w = &x->waits[i];
+
+		strbuf_addf(out, "<div class=\"advice t%u\">", w->thread % 6);
+		markup_span(out, "thread", thread_name(x, w->thread));
+		strbuf_addc(out, ' ');
+		escape_markup(out, w->text);
+		strbuf_adds(out, "<ol class=code>\n");
+		for (size_t k = 0; k < w->nframes; k++) {
+			strbuf_adds(out, "<li>");
+			escape_markup(out, w->frames[k]);
+			strbuf_adds(out, "</li>\n");
+		}
+		strbuf_adds(out, "</ol></div>\n");
+	}
+}
+
 void explanation_html(const struct explanation *x, const struct report_view *view,
 		      struct strbuf *out)
 {
@@ -250,6 +273,7 @@ void explanation_html(const struct explanation *x, const struct report_view *vie
 	if (x->passing.len)
 		add_pane(out, x, &x->passing, &x->failing, 'p');
 	strbuf_adds(out, "</main>\n");
+	add_waits(out, x);
 	if (x->nnotes) {
 		strbuf_adds(out, "<h2>Notes</h2><ul>\n");
 		for (size_t i = 0; i < x->nnotes; i++) {

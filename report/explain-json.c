@@ -100,6 +100,18 @@ static void add_earlier(struct json *j, const struct shown_earlier *e)
 	json_end(j);
 }
 
+static void add_wait(struct json *j, const struct explanation *x, const struct shown_wait *w)
+{
+	json_begin_object(j, NULL);
+	json_str(j, "thread", w->thread < x->nthreads ? x->threads[w->thread] : NULL);
+	json_str(j, "waits", w->text);
+	json_begin_array(j, "stack");
+	for (size_t i = 0; i < w->nframes; i++)
+		json_str(j, NULL, w->frames[i]);
+	json_end(j);
+	json_end(j);
+}
+
 static void add_explanation(struct json *j, const struct explanation *x)
 {
 	static const char *const kinds[] = BUG_KIND_NAMES;
@@ -138,6 +150,12 @@ static void add_explanation(struct json *j, const struct explanation *x)
 	json_uint(j, "events_left_out", x->left_out);
 	add_advice(j, &x->advice);
 	add_earlier(j, &x->earlier);
+	if (x->nwaits) {
+		json_begin_array(j, "waits");
+		for (size_t i = 0; i < x->nwaits; i++)
+			add_wait(j, x, &x->waits[i]);
+		json_end(j);
+	}
 	json_begin_array(j, "notes");
 	for (size_t i = 0; i < x->nnotes; i++)
 		json_str(j, NULL, x->notes[i].text);

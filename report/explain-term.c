@@ -10,6 +10,7 @@
  * Rows of one side only are fine: the shorter side is padded with blanks. */
 #include "report/formats.h"
 
+#include "base/demangle.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "base/mem.h"
@@ -115,7 +116,7 @@ static void describe_event(struct strbuf *text, const struct shown_event *e, boo
 	if (e->file && e->line)
 		strbuf_addf(text, "%s:%u  ", short_path(e->file), e->line);
 	else if (e->function)
-		strbuf_addf(text, "%s()  ", e->function);
+		strbuf_addf(text, "%s%s  ", e->function, call_brackets(e->function));
 	strbuf_adds(text, e->op ? e->op : "event");
 	if (e->object)
 		strbuf_addf(text, " %s", brief && member ? member + 2 : e->object);

@@ -1,9 +1,9 @@
 /* cc/analyse/inline.c - what a small function of the C++ library does, its caller does.
  *
  * Without optimisation every access of a std::atomic, every element of a std::vector and every lock
- * of a std::mutex is in a function of its own, in a header of the system. A report would then say
- * a line of the library for all of them. Inlined, the access has the caller's line and the name of the
- * caller's object, as it has in optimised code. Large functions stay calls. */
+ * of a std::mutex is in a function of its own, in a header of the system. A report would then name
+ * a line of that header for all of them. Inlined, the access has the caller's line and the name of
+ * the caller's object, as it has in optimised code. Large functions stay calls. */
 #include "cc/analyse/inline.h"
 
 #include "base/err.h"

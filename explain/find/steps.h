@@ -11,7 +11,7 @@
 
 struct step {
 	uint32_t thread;
-	uint32_t index; /* how-manieth step of its thread, from 0 */
+	uint32_t index; /* number of the step in its thread, from 0 */
 	uint32_t kind;	/* enum plait_event_kind */
 	uint32_t site;
 	uint64_t clock; /* events of the whole run before it, shown or not: what decisions count by

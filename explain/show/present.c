@@ -5,6 +5,7 @@
  * plait's command and in the current one; a file that is not there costs its line, nothing else. */
 #include "explain/show/present.h"
 
+#include "base/demangle.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "explain/show/labels.h"
@@ -43,6 +44,19 @@ static struct err *read_somewhere(const struct labels *p, const char *path, stru
 	return err;
 }
 
+/* Lines that end as Windows ends them: without the carriage return. */
+static void drop_returns(struct strbuf *text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text->len; i++)
+		if (text->data[i] != '\r' || i + 1 == text->len || text->data[i + 1] != '\n')
+			text->data[n++] = text->data[i];
+	if (text->data)
+		text->data[n] = 0;
+	text->len = n;
+}
+
 static const struct strbuf *source_text(struct labels *p, const char *path)
 {
 	struct source_file *f;
@@ -55,6 +69,7 @@ static const struct strbuf *source_text(struct labels *p, const char *path)
 	f->path = xstrdup(path);
 	err = read_somewhere(p, path, &f->text);
 	err_free(err);
+	drop_returns(&f->text);
 	return &vec_last(&p->files)->text;
 }
 
@@ -530,10 +545,10 @@ const char *present_site(struct explanation *x, struct trace *trace, uint32_t si
 	const char *text = NULL;
 
 	if (!err && symbols_site(symbols, site, &at))
-		text = at.file && *at.file && at.line
-			       ? arena_printf(&x->arena, "%s:%u in %s()", at.file, at.line,
-					      at.function)
-			       : arena_printf(&x->arena, "%s()", at.function);
+		text = at.file && *at.file && at.line ? arena_printf(&x->arena, "%s:%u in %s()",
+								     at.file, at.line, at.function)
+						      : arena_printf(&x->arena, "%s%s", at.function,
+								     call_brackets(at.function));
 	err_free(err);
 	symbols_close(symbols);
 	return text;

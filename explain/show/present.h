@@ -8,6 +8,7 @@
 
 struct err;
 struct plait_failure;
+struct run_result;
 struct stacks;
 struct trace;
 
@@ -22,6 +23,15 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 struct err *present_cure(struct explanation *x, struct trace *trace, const struct stacks *stacks,
 			 const struct steps *failing, const struct steps *passing,
 			 const struct cure *cure);
+
+/* Which threads wait for ever, with their stacks: x->waits (waits.c). */
+struct err *present_waits(struct explanation *x, struct trace *trace,
+			  const struct run_result *failing);
+/* Two kinds of waiting for ever that are no lost wake-ups: a thread waits for a signal while it
+ * holds a lock that the others need; what it waits for was there, and another thread took it away.
+ * When it is one of them, kind, summary and advice of x say so (stuck.c). */
+struct err *present_stuck(struct explanation *x, struct trace *trace, const struct stacks *stacks,
+			  const struct steps *failing);
 
 /* Where the program itself was when it failed, also into x's fields; NULL = not known. */
 const char *present_failure(struct explanation *x, struct trace *trace,

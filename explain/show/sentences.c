@@ -5,6 +5,7 @@
  * with acquisitions is told by the accesses that its critical sections guard. */
 #include "explain/show/present.h"
 
+#include "base/demangle.h"
 #include "base/err.h"
 #include "explain/show/labels.h"
 #include "explain/show/stacks.h"
@@ -106,7 +107,8 @@ static struct err *tell(struct teller *t, const struct steps *s, uint32_t i, str
 	ret->thread = t->p.x->threads[s->data[i].thread];
 	say_where(arena, ret,
 		  e.file && e.line ? arena_printf(arena, "%s:%u", short_name(e.file), e.line)
-				   : arena_printf(arena, "%s()", e.function ? e.function : "?"));
+				   : arena_printf(arena, "%s%s", e.function ? e.function : "?",
+						  call_brackets(e.function ? e.function : "?")));
 	return NULL;
 }
 
@@ -336,15 +338,26 @@ static struct err *tell_block(struct teller *t)
 	return NULL;
 }
 
-/* Who holds what and waits for what. */
+/* "refund at dl.cpp:14": who called the code in which a thread waits; NULL = not known. */
+static const char *caller_of(const struct explanation *x, uint32_t thread)
+{
+	for (size_t i = 0; i < x->nwaits; i++)
+		if (x->waits[i].thread == thread && x->waits[i].nframes > 1)
+			return x->waits[i].frames[1];
+	return NULL;
+}
+
+/* Who holds what and waits for what, and who called for it. */
 static struct err *tell_deadlock(struct teller *t)
 {
 	_cleanup_(strbuf_deinit) struct strbuf all = { 0 };
+	_cleanup_(strbuf_deinit) struct strbuf callers = { 0 };
 	struct explanation *x = t->p.x;
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < t->f->len; i++) {
 		struct told waits, holds;
+		const char *caller;
 		uint32_t held;
 		struct err *err;
 
@@ -361,13 +374,18 @@ static struct err *tell_deadlock(struct teller *t)
 		strbuf_addf(&all, "%sthread %s holds %s (%s) and waits for %s (%s)",
 			    all.len ? "; " : "", waits.thread, holds.object, holds.where,
 			    waits.object, waits.where);
+		caller = caller_of(x, t->f->data[i].thread);
+		if (caller && !strstr(strbuf_str(&callers), caller))
+			strbuf_addf(&callers, "%s%s", callers.len ? ", " : "", caller);
 	}
 	if (n > MAX_WAITING)
 		strbuf_addf(&all, "; and %u more", n - MAX_WAITING);
 	x->summary = arena_strdup(&x->arena, strbuf_str(&all));
-	x->advice.text = arena_strdup(
-		&x->arena, n > 1 ? "take these locks in the same order everywhere"
-				 : "do not wait for this lock while holding the other one");
+	x->advice.text =
+		arena_printf(&x->arena, "%s%s%s",
+			     n > 1 ? "take these locks in the same order everywhere"
+				   : "do not wait for this lock while holding the other one",
+			     callers.len ? "; called from " : "", strbuf_str(&callers));
 	return NULL;
 }
 

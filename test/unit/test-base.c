@@ -218,3 +218,31 @@ Test(siphash, agrees_with_another_implementation)
 	check_siphash(16, "6ee2a4ca67b054bbfd3315bf85230577");
 	check_siphash(63, "5150d1772f50834a503e069a973fbd7c");
 }
+
+Test(printable, a_report_keeps_lines_and_colours)
+{
+	struct strbuf out = { 0 };
+
+	strbuf_add_printable_report(&out,
+				    "\033[31mred\033[0m\tx\n\033[2Jgone\033]0;title\a \033[8m\n");
+	cr_assert_str_eq(strbuf_str(&out), "\033[31mred\033[0m\tx\n\\x1b[2Jgone\\x1b]0;title\\x07 "
+					   "\\x1b[8m\n");
+	strbuf_deinit(&out);
+}
+
+Test(printable, words_for_a_shell)
+{
+	static const char *const cases[][2] = { { "fail.plait", "fail.plait" },
+						{ "my plaits/a.plait", "'my plaits/a.plait'" },
+						{ "it's", "'it'\\''s'" },
+						{ "$(rm)", "'$(rm)'" },
+						{ "", "''" } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct strbuf out = { 0 };
+
+		strbuf_add_shell(&out, cases[i][0]);
+		cr_assert_str_eq(strbuf_str(&out), cases[i][1]);
+		strbuf_deinit(&out);
+	}
+}

@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "explain/explanation.h"
+#include "report/escape.h"
 #include "report/report.h"
 
 #include <criterion/criterion.h>
@@ -153,4 +154,23 @@ Test(report, json_has_the_agreed_names)
 		cr_assert(strstr(strbuf_str(&out), names[i]), "%s is missing", names[i]);
 	strbuf_deinit(&out);
 	explanation_free(x);
+}
+
+static void check(void (*escape)(struct strbuf *, const char *), const char *text, const char *want)
+{
+	struct strbuf out = { 0 };
+
+	escape(&out, text);
+	cr_assert_str_eq(strbuf_str(&out), want);
+	strbuf_deinit(&out);
+}
+
+Test(report, escapes)
+{
+	check(escape_markup, "a<b> & \"c\"\n\033", "a&lt;b&gt; &amp; &quot;c&quot;&#10;");
+	check(escape_markup, "gr\xc3\xbc\xc3\x9f \xff", "gr\xc3\xbc\xc3\x9f \xef\xbf\xbd");
+	check(escape_dot, "say \"hi\"\\n\n", "say \\\"hi\\\"\\\\n\\l");
+	check(escape_uri, "my dir/a#b.c", "my%20dir/a%23b.c");
+	check(escape_uri, "/usr/include/x.h", "file:///usr/include/x.h");
+	check(escape_uri, "gr\xc3\xbc.c", "gr%C3%BC.c");
 }
