@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/printable.h"
 #include "base/strbuf.h"
 
 #include <stdlib.h>
@@ -39,13 +40,20 @@ static void text_bytes(FILE *out, const struct event *ev)
 	fputs(ev->nbytes > 60 ? "\"..." : "\"", out);
 }
 
+/* Names come from a binary that may be a stranger's: a terminal must not obey them. */
+static void text_word(FILE *out, const char *before, const char *word)
+{
+	fputs(before, out);
+	printable_puts(word, out);
+}
+
 static void text_event(struct export *x, const struct event *ev)
 {
 	fprintf(x->out, "%12llu  %-8s %8llu  %-13s", (unsigned long long)ev->clock,
 		thread_name(x, ev->thread), (unsigned long long)ev->index,
 		event_kind_name(ev->kind));
 	if (x->object[0] && ev->kind != PLAIT_EV_STACK)
-		fprintf(x->out, " %s", x->object);
+		text_word(x->out, " ", x->object);
 	if (has_field(ev, 't'))
 		fprintf(x->out, " thread %s", thread_name(x, ev->other));
 	if (has_field(ev, 'v'))
@@ -60,10 +68,12 @@ static void text_event(struct export *x, const struct event *ev)
 		fprintf(x->out, " result %lld", (long long)ev->result);
 	if (ev->bytes)
 		text_bytes(x->out, ev);
-	if (x->at.file[0])
-		fprintf(x->out, "  at %s:%u", x->at.file, x->at.line);
+	if (x->at.file[0]) {
+		text_word(x->out, "  at ", x->at.file);
+		fprintf(x->out, ":%u", x->at.line);
+	}
 	if (x->at.function[0])
-		fprintf(x->out, " in %s", x->at.function);
+		text_word(x->out, " in ", x->at.function);
 	putc('\n', x->out);
 }
 
@@ -242,11 +252,24 @@ static void perfetto_begin(struct export *x)
 	const struct trace_meta *m = trace_meta(x->trace);
 
 	fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n", x->out);
-	for (uint32_t i = 0; i < m->nthreads; i++)
-		fprintf(x->out,
-			"%s{\"ph\": \"M\", \"pid\": %u, \"tid\": %u, \"name\": \"thread_name\", "
-			"\"args\": {\"name\": \"%s\"}}",
-			i ? ",\n" : "", m->pid, i, m->threads[i].name);
+	for (uint32_t i = 0; i < m->nthreads; i++) {
+		struct json j;
+
+		json_init(&j);
+		j.compact = true;
+		json_begin_object(&j, NULL);
+		json_str(&j, "ph", "M");
+		json_uint(&j, "pid", m->pid);
+		json_uint(&j, "tid", i);
+		json_str(&j, "name", "thread_name");
+		json_begin_object(&j, "args");
+		json_str(&j, "name", m->threads[i].name);
+		json_end(&j);
+		json_end(&j);
+		fprintf(x->out, "%s%.*s", i ? ",\n" : "", (int)strcspn(strbuf_str(&j.out), "\n"),
+			strbuf_str(&j.out));
+		json_deinit(&j);
+	}
 }
 
 static void perfetto_event(struct export *x, const struct event *ev)

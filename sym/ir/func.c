@@ -9,6 +9,8 @@
  * computed again as well.
  *
  * What cannot be translated becomes OP_UNSUPPORTED: the run stops there, and only there. */
+#include "base/path.h"
+#include "base/strbuf.h"
 #include "sym/ir/lower.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -245,6 +247,21 @@ static void lower_instruction(struct lower *l, LLVMValueRef i)
 	}
 }
 
+/* A path without detours ("/usr/lib/gcc/x/12/../../../../include"); the same text is asked for again
+ * and again. */
+static uint32_t file_number(struct ir *ir, const char *path)
+{
+	struct strbuf clean = { 0 };
+	uint32_t number;
+
+	if (!strstr(path, "/.") && strncmp(path, "./", 2) != 0)
+		return names_intern(&ir->files, path);
+	path_shorten(path, NULL, &clean);
+	number = names_intern(&ir->files, strbuf_str(&clean));
+	strbuf_deinit(&clean);
+	return number;
+}
+
 static void set_location(struct lower *l, LLVMValueRef i, uint32_t number)
 {
 	unsigned len = 0, line = LLVMGetDebugLocLine(i);
@@ -254,7 +271,7 @@ static void set_location(struct lower *l, LLVMValueRef i, uint32_t number)
 	if (!line || !file)
 		return; /* keep the last known line: better than nothing */
 	l->at.line = line;
-	l->at.file = names_intern(&l->ir->files, file);
+	l->at.file = file_number(l->ir, file);
 }
 
 /* A parameter passed by value is a copy that the callee owns. */

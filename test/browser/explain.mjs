@@ -53,6 +53,10 @@ await page.keyboard.press('t');
 await page.locator('.ev').first().hover();
 await page.screenshot({ path: `${shots}/explain-light.png`, fullPage: true });
 is(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing sticks out sideways');
+is(await page.evaluate(() => [...document.querySelectorAll('.pane')].every((p) => {
+	const edge = p.getBoundingClientRect().right + 1;
+	return [...p.querySelectorAll('.ev, .ev *')].every((e) => e.closest('.ev').getBoundingClientRect().right <= edge);
+})), 'the columns do not overlap');
 await page.setViewportSize({ width: 480, height: 800 });
 is(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nor on a narrow screen');
 await page.emulateMedia({ media: 'print' });

@@ -21,7 +21,8 @@ static struct explanation *lost_update(void)
 		  .value = "0",
 		  .file = "bank.c",
 		  .line = 12,
-		  .function = "deposit",
+		  .function = "std::_Function_handler_of_a_rather_long_name::_M_invoke_deposit_"
+			      "without_any_space_to_break_at",
 		  .source = "int b = balance;" },
 		{ .thread = 2,
 		  .index = 3,
