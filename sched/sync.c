@@ -256,9 +256,14 @@ bool sync_once_ready(const int *once)
 	return (*once & 3) != ONCE_RUNNING;
 }
 
+bool sync_once_is_done(const int *once)
+{
+	return *once & ONCE_DONE;
+}
+
 bool sync_once_begin(int *once)
 {
-	if (*once & ONCE_DONE)
+	if (sync_once_is_done(once))
 		return false;
 	*once |= ONCE_RUNNING;
 	return true;

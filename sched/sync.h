@@ -97,6 +97,7 @@ bool sync_barrier_passed(const struct sync_barrier *b, uint32_t round);
 
 /* ---- once: 0 fresh, 1 running, 2 done, as glibc has it (upper bits: fork generation) ---- */
 bool sync_once_ready(const int *once); /* nobody is inside the routine */
+bool sync_once_is_done(const int *once);
 /* True: run the routine, then sync_once_done (or sync_once_reset when it was left by an exception
  * or cancellation). */
 bool sync_once_begin(int *once);

@@ -369,19 +369,6 @@ bool control_point(struct control_thread *me, const struct control_op *op)
 				  me->op.wait->ready(me));
 }
 
-/* AddressSanitizer has looked at the address before the hook was called. Another thread may have
- * freed the block since. */
-extern __attribute__((weak)) void __asan_loadN(const void *p, size_t n);
-extern __attribute__((weak)) void __asan_storeN(const void *p, size_t n);
-
-static void look_again(const struct control_op *op)
-{
-	if (op->writes && __asan_storeN)
-		__asan_storeN(op->object, op->size);
-	else if (__asan_loadN && op->size)
-		__asan_loadN(op->object, op->size);
-}
-
 struct control_thread *control_access_point(struct control_thread *me)
 {
 	bool first = true, away;
@@ -395,7 +382,7 @@ struct control_thread *control_access_point(struct control_thread *me)
 	while (unlikely(control_signal_due(me)) && take_signal(me, away, &first));
 	me->rt->depth--;
 	if (away)
-		look_again(&me->op);
+		sanitizer_look_again(&me->op);
 	if (!control.simple) {
 		control_op_executed(me);
 		return me;

@@ -20,6 +20,7 @@
  *	turns.c        the order of turns that FOLLOW keeps to
  *	vectors.c      access vectors: who is next at which element
  *	report.c       how a run ends: deadlock, hang, divergence, in words
+ *	sanitizer.c    AddressSanitizer looks again after a switch
  *	away.c         a thread that does not come back from code we do not see
  *	gate-*.c       handing the processor from thread to thread
  *	birth.c        stacks and descriptors; threads without a kernel thread
@@ -174,6 +175,8 @@ void control_release(struct control_thread *me, const struct control_op *op);
 /* The process is about to end, and no hook will be called again. What the other threads still do
  * before that, or not, is a choice. */
 void control_exit_point(void);
+/* A replay has a decision to follow right here. */
+bool control_decision_due(void);
 /* Synchronisation state has changed: threads that spin get another look. */
 void control_changed(void);
 /* A decision among n alternatives. */

@@ -92,6 +92,11 @@ struct control_thread *decisions_follow(struct control_thread *me, bool away,
 	return control_thread_ready(t) ? t : NULL;
 }
 
+bool control_decision_due(void)
+{
+	return control.fixed && control.next_step <= rt_steps;
+}
+
 bool decisions_away_due(void)
 {
 	return have_next && next.kind == DECISION_OUTSIDE && next.step == rt_steps;

@@ -155,6 +155,13 @@ bool spin_repeats(struct control_thread *me, uint32_t site);
 /* A number for the thread's registers and stack. */
 uint64_t spin_state(const struct control_thread *me);
 
+/* ---- sanitizer.c ---- */
+
+void sanitizer_init(void); /* before the first run */
+
+/* An access that was checked before somebody else ran. Reports it when its memory was freed since. */
+void sanitizer_look_again(const struct control_op *op);
+
 /* ---- away.c ---- */
 
 void away_init(void); /* before the first run */

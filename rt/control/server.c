@@ -213,6 +213,7 @@ static int controlled_main(int argc, char **argv, char **envp)
 {
 	if (!control_active) {
 		away_init();
+		sanitizer_init();
 		mallopt(M_ARENA_MAX, 1); /* threads take turns: one heap is enough, and cheaper */
 		heap_begin();
 		if (server_fd >= 0)

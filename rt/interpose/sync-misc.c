@@ -245,14 +245,19 @@ static int once_free(uint32_t site, pthread_once_t *o, void (*routine)(void))
 static int once(uint32_t site, pthread_once_t *o, void (*routine)(void))
 {
 	struct control_thread *me = control_self();
+	struct control_op op = {
+		.kind = PLAIT_EV_ONCE_BEGIN, .site = site, .object = o, .writes = true
+	};
 
 	if (!me)
 		return once_free(site, o, routine);
-	control_point(me, &(struct control_op){ .kind = PLAIT_EV_ONCE_BEGIN,
-						.site = site,
-						.object = o,
-						.writes = true,
-						.wait = &once_waiting });
+	/* what has been done stays so: no order with others makes a difference */
+	if (sync_once_is_done(o) && !control_decision_due()) {
+		control_step(me, &op);
+	} else {
+		op.wait = &once_waiting;
+		control_point(me, &op);
+	}
 	if (!sync_once_begin(o)) {
 		rt_record_sa_n(PLAIT_EV_ONCE_PASS, site, o, 0);
 		return 0;
