@@ -70,6 +70,7 @@ struct control_op {
 	bool writes;
 	const struct control_wait *wait;
 	bool cancellable; /* a cancellation point */
+	bool shared;	  /* the object is process-shared: another process may end the wait */
 	/* what a signal handler does to the wait */
 	enum {
 		CONTROL_GOES_ON,     /* nothing */

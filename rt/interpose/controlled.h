@@ -27,6 +27,7 @@ static inline bool never_ready(const struct control_thread *t)
 
 bool handlers_find(int number, struct sigaction *ret); /* false: no handler */
 bool handlers_ignored(int number);
+extern uint64_t handlers_outside; /* how many handlers have run for signals from outside */
 /* Call it. What came from outside may be anywhere: nothing in its handler is a scheduling point. */
 void handlers_run(int number, siginfo_t *info, void *context, bool from_outside);
 

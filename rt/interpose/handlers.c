@@ -18,6 +18,7 @@
 static struct sigaction installed[_NSIG]; /* by the target */
 static bool known[_NSIG];
 static int lock;
+uint64_t handlers_outside;
 
 void handlers_run(int number, siginfo_t *info, void *context, bool from_outside)
 {
@@ -46,6 +47,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	if (control_active)
 		control_note(PLAIT_UNCONTROLLED_SIGNAL);
 	handlers_run(number, info, context, true);
+	handlers_outside++;
 }
 
 static void take_lock(sigset_t *saved)

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 enum { MAX_FDS = 1024, POLL_SET = 64 };
@@ -139,6 +140,47 @@ static size_t outside(const struct control_thread *t, struct pollfd *set, size_t
 	return 0;
 }
 
+/* Does this process have kernel threads that are not ours (libc makes some, for asynchronous
+ * I/O)? With fibers we have one. */
+static bool foreign_threads(void)
+{
+	size_t ours = birth_waiting(), i;
+	struct stat s;
+
+	for (i = 0; i < control_nthreads(); i++)
+		ours += control_thread_at(i)->rt && !control_thread_at(i)->ended;
+	if (control_has_fibers())
+		ours = 1;
+	return stat("/proc/self/task", &s) == 0 && s.st_nlink > 2 + ours;
+}
+
+/* Another process may act on what t waits for. What it signals to a condition variable does not
+ * reach us: the waiter wakes and looks, which is always allowed. */
+static bool wake_shared(struct control_thread *t)
+{
+	if (!t->rt || t->ended || !t->op.wait || !t->op.shared)
+		return false;
+	t->released |= t->op.kind == PLAIT_EV_WOKEN;
+	return true;
+}
+
+/* Somebody outside may help whom we cannot wait for: look again in a moment. */
+static bool nap(const struct control_thread *one)
+{
+	struct timespec moment = { 0, 1000000 };
+	bool helps = foreign_threads();
+	size_t i;
+
+	for (i = 0; i < control_nthreads(); i++)
+		if (!one || control_thread_at(i) == one)
+			helps |= wake_shared(control_thread_at(i));
+	if (!helps)
+		return false;
+	control_note(PLAIT_UNCONTROLLED_IO);
+	rt_syscall(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
+	return true;
+}
+
 /* A replay waits for the thread that a decision names; the first run waits for anybody. */
 bool io_wait(const struct control_thread *one)
 {
@@ -152,7 +194,7 @@ bool io_wait(const struct control_thread *one)
 			n += outside(t, set + n, POLL_SET - n);
 	}
 	if (!n)
-		return false;
+		return nap(one);
 	if (!one)
 		control_note(PLAIT_UNCONTROLLED_IO);
 	rt_syscall(SYS_poll, (long)set, (long)n, -1, 0, 0, 0);

@@ -528,16 +528,50 @@ int hook_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespe
 		  : real.sigtimedwait(set, info, timeout);
 }
 
-static const struct control_wait pause_wait = { "for a signal handler to run", never_ready, NULL,
-						0 };
+/* Signals from outside that the kernel holds back, because another thread blocks them. */
+static uint64_t held_by_kernel(const struct control_thread *t)
+{
+	uint64_t pending = 0;
+
+	rt_syscall(SYS_rt_sigpending, (long)&pending, 8, 0, 0, 0, 0);
+	return pending & ~t->signal_mask;
+}
+
+static bool handled_outside(const struct control_thread *t)
+{
+	return t->op.value != handlers_outside || held_by_kernel(t);
+}
+
+static void take_from_kernel(struct control_thread *me)
+{
+	uint64_t wanted = held_by_kernel(me);
+	struct timespec now = { 0 };
+	siginfo_t info;
+	long number;
+
+	if (!wanted)
+		return;
+	number = rt_syscall(SYS_rt_sigtimedwait, (long)&wanted, (long)&info, (long)&now, 8, 0, 0);
+	if (number <= 0)
+		return;
+	control_note(PLAIT_UNCONTROLLED_SIGNAL);
+	signals_send(me, (int)number, info.si_code, info.si_value);
+	while (signals_deliver(me))
+		;
+}
+
+static const struct control_wait pause_wait = { "for a signal handler to run", handled_outside,
+						NULL, CONTROL_OUTSIDE };
 
 static int until_handled(struct control_thread *me, uint32_t site, int signals)
 {
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_INPUT,
 						.site = site,
+						.value = handlers_outside,
 						.wait = &pause_wait,
 						.cancellable = true,
 						.signals = signals });
+	take_from_kernel(me);
 	errno = EINTR;
 	return -1;
 }

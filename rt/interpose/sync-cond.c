@@ -13,7 +13,8 @@
 
 #include <errno.h>
 
-enum { OBJECT_COND = 3, USES_MONOTONIC = 2 /* in glibc's __wrefs */ };
+enum { OBJECT_COND = 3 };
+enum { IS_SHARED = 1, USES_MONOTONIC = 2 }; /* in glibc's __wrefs */
 
 /* ---- waiting ---- */
 
@@ -71,6 +72,7 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 						.writes = true,
 						.wait = &woken_wait,
 						.cancellable = true,
+						.shared = c->__data.__wrefs & IS_SHARED,
 						.deadline = deadline });
 	r = me->released ? 0 : ETIMEDOUT;
 	me->released = false;

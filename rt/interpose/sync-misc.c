@@ -17,6 +17,12 @@ static bool sem_ready(const struct control_thread *t)
 
 static const struct control_wait sem_waiting = { "for a semaphore", sem_ready, NULL, 0 };
 
+/* As glibc has it: behind value and waiters, not 0 when other processes may use it. */
+static bool sem_is_shared(const sem_t *s)
+{
+	return ((const int *)s)[2] != 0;
+}
+
 static int sem_wait_controlled(struct control_thread *me, uint32_t site, sem_t *s,
 			       uint64_t deadline)
 {
@@ -28,6 +34,7 @@ static int sem_wait_controlled(struct control_thread *me, uint32_t site, sem_t *
 						    .writes = true,
 						    .wait = &sem_waiting,
 						    .cancellable = true,
+						    .shared = sem_is_shared(s),
 						    .signals = CONTROL_RESTARTS,
 						    .deadline = deadline })) {
 		r = sync_sem_trywait((struct sync_sem *)s);
@@ -189,6 +196,7 @@ int hook_pthread_barrier_wait(pthread_barrier_t *b)
 						.site = site,
 						.object = b,
 						.value = round,
+						.shared = machine->shared != 0,
 						.wait = &barrier_waiting });
 	r = serial ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 	rt_record_sa_r(PLAIT_EV_BARRIER_LEAVE, site, b, r);

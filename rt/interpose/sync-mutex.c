@@ -77,6 +77,7 @@ static int lock_controlled(struct control_thread *me, uint32_t site, pthread_mut
 						    .site = site,
 						    .object = m,
 						    .writes = true,
+						    .shared = machine(m)->kind & SYNC_MUTEX_SHARED,
 						    .wait = &mutex_wait,
 						    .deadline = deadline })) {
 		check_alive(m); /* it may have been destroyed while we waited */

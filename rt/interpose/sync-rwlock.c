@@ -67,6 +67,7 @@ static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t si
 						    .site = site,
 						    .object = l,
 						    .writes = true,
+						    .shared = machine->shared != 0,
 						    .wait = try	    ? NULL
 							    : write ? &write_wait
 								    : &read_wait,
