@@ -26,7 +26,7 @@ static void after(uint32_t kind, const void *p, size_t size, uint32_t site, uint
 		control_after_access(p, site, value,
 				     plait_writes(kind) &&
 					     !(kind == PLAIT_EV_ATOMIC_RMW && value == value2));
-	else if (rt_access == RT_ACCESS_ORDER && rt_self_->held)
+	else if (rt_access == RT_ACCESS_ORDER && rt_self_ && rt_self_->held)
 		order_leave(rt_self_->held);
 	rt_record_access(kind, site, p, (uint32_t)size, value, value2);
 }
@@ -38,7 +38,7 @@ static void before_range(uint32_t kind, const void *p, size_t size, uint32_t sit
 	/* who copies in a loop does not spin */
 	if (rt_access == RT_ACCESS_CONTROL && plait_writes(kind))
 		control_after_access(p, site, 0, true);
-	if (rt_access == RT_ACCESS_ORDER && rt_self_->held)
+	if (rt_access == RT_ACCESS_ORDER && rt_self_ && rt_self_->held)
 		order_leave(rt_self_->held);
 }
 

@@ -19,6 +19,8 @@ plait_order_enter_kept:
 	movq	rt_self_@gottpoff(%rip), %rax
 	movq	%fs:(%rax), %rax
 	movq	32(%rsp), %rcx
+	testq	%rax, %rax /* a thread of libc's, or just born: nobody knows it yet */
+	je	1f
 	cmpq	$0, THREAD_HELD(%rax)
 	jne	1f
 	cmpl	$0, THREAD_DEPTH(%rax)
@@ -67,6 +69,8 @@ plait_order_leave_kept:
 	.cfi_adjust_cfa_offset 8
 	movq	rt_self_@gottpoff(%rip), %rax
 	movq	%fs:(%rax), %rax
+	testq	%rax, %rax
+	je	4f
 	cmpl	$0, THREAD_NESTED(%rax)
 	jne	2f
 	testb	$ORDER_KEPT, THREAD_HELD(%rax)
@@ -84,7 +88,7 @@ plait_order_leave_kept:
 	popq	%rax
 	ret
 2:	decl	THREAD_NESTED(%rax) /* a signal handler, inside another access */
-	popq	%rax
+4:	popq	%rax
 	ret
 	.cfi_endproc
 	.size	plait_order_leave_kept, .-plait_order_leave_kept
