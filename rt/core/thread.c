@@ -88,10 +88,21 @@ static void note_stack(struct rt_thread *t)
 	info->stack_size = size;
 }
 
+/* A signal handler ran in this thread before it was attached, and was given a record of its own:
+ * that one is over. */
+static void retire(struct rt_thread *t)
+{
+	rt_thread_end(t);
+	t->depth = 1;
+	rt_buffer_close(t);
+}
+
 void rt_thread_attach(struct rt_thread *t)
 {
 	struct plait_thread_info *info;
 
+	if (rt_self_ && rt_self_ != &rt_nobody && rt_self_ != t)
+		retire(rt_self_);
 	if (!t) {
 		rt_self_ = &rt_nobody;
 		return;
