@@ -204,6 +204,9 @@ static void print_graph(struct trace *t)
 	printf("graph       %u nodes, %llu edges; contexts of %u events, by %s\n",
 	       h->nnodes ? h->nnodes - 1 : 0, (unsigned long long)h->edges, h->context,
 	       h->shift == 2 ? "word" : "cache line");
+	if (h->lost)
+		printf("note        %llu accesses were not noted: there was no room\n",
+		       (unsigned long long)h->lost);
 	if (!(h->flags & PLAIT_GRAPH_HARDWARE))
 		return;
 	printf("caches      %u bytes, %u ways, %llu accesses; in 10000: %.2f read misses, %.2f "

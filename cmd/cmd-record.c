@@ -12,9 +12,24 @@
 #include "debug/names.h"
 #include "unplait/sites.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* With a filter that kills, whatever the runtime asks of the system may end the program. */
+static void tell_forbidden(const struct record_runs *runs)
+{
+	for (size_t i = 0; i < runs->len; i++) {
+		if (runs->data[i].signal != SIGSYS)
+			continue;
+		log_warn("a system call that the program's own seccomp filter forbids has ended "
+			 "it. If that does not happen without unplait, the filter forbids what "
+			 "recording needs (openat, fallocate, mmap), and this program cannot be "
+			 "recorded in this mode");
+		return;
+	}
+}
 
 static void print_text(const struct record_runs *runs, const char *mode)
 {
@@ -35,6 +50,7 @@ static void print_text(const struct record_runs *runs, const char *mode)
 			printf(", %llu lost", (unsigned long long)r->lost);
 		puts("");
 	}
+	tell_forbidden(runs);
 	if (runs->len && runs->data[0].sync_only)
 		log_note("the program was not built with `unplait cc`: only synchronisation was "
 			 "recorded");

@@ -142,6 +142,7 @@ static struct err *keep(struct recorder *r, const char *dir, char *path,
 	}
 	ret->plait = path;
 	ret->outcome = trace_meta(t)->outcome.kind;
+	ret->signal = trace_meta(t)->outcome.signal;
 	ret->message =
 		trace_meta(t)->outcome.message ? xstrdup(trace_meta(t)->outcome.message) : NULL;
 	ret->nthreads = trace_meta(t)->nthreads;

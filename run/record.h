@@ -27,6 +27,7 @@ struct record_run {
 	char *plait;
 	enum plait_outcome_kind outcome;
 	char *message; /* NULL = none */
+	int signal;    /* 0 = none */
 	size_t nthreads;
 	uint64_t nevents, lost;
 	bool has_graph; /* mode graph */

@@ -3,7 +3,10 @@
  * Nodes of all threads are one mapped file (other threads look up who wrote what); edges are one
  * mapped file per thread. Both only grow, by steps that are reserved on disk first, and an
  * entry is complete before it is counted, so the files make sense at every moment. The hash tables
- * that find an entry again are private memory: nobody needs them after a crash. */
+ * that find an entry again are private memory: nobody needs them after a crash.
+ *
+ * When there was no room once (a full disk), nothing grows any more: what is known is still
+ * counted, what is new is lost. To ask again at every access would nearly stop the program. */
 #include "rt/modes/graph.h"
 
 #include "rt/core/record.h"
@@ -21,6 +24,7 @@ uint32_t graph_mask;
 
 static uint32_t nodes_room; /* nodes that the file has room for */
 static uint8_t grow_lock;
+static bool full;
 
 static bool graph_path(char *path, const char *name)
 {
@@ -79,16 +83,33 @@ bool graph_open(void)
 	graph_header = (struct plait_graph_header *)p;
 	graph_nodes = (struct plait_graph_node *)(p + PLAIT_GRAPH_NODES_AT);
 	nodes_room = (STEP - PLAIT_GRAPH_NODES_AT) / sizeof(struct plait_graph_node);
+	full = false;
 	graph_header->nnodes = 1;
 	return true;
 }
 
+static bool is_full(void)
+{
+	return __atomic_load_n(&full, __ATOMIC_RELAXED);
+}
+
+static void set_full(void)
+{
+	__atomic_store_n(&full, true, __ATOMIC_RELAXED);
+}
+
+static void give_back(void *p, size_t n)
+{
+	if (p)
+		rt_syscall(SYS_munmap, (long)p, (long)n, 0, 0, 0, 0);
+}
+
 struct graph_thread *graph_thread_new(uint32_t index)
 {
-	struct graph_thread *g = rt_reserve_memory(sizeof(*g), 0);
+	struct graph_thread *g;
 	char name[] = "g00000";
 
-	if (!g)
+	if (is_full() || !(g = rt_reserve_memory(sizeof(*g), 0)))
 		return NULL;
 	for (uint32_t i = 5, n = index; i > 0; i--, n /= 10)
 		name[i] = (char)('0' + n % 10);
@@ -101,7 +122,14 @@ struct graph_thread *graph_thread_new(uint32_t index)
 	g->edge_slots = rt_reserve_memory(1024 * sizeof(uint32_t), 0);
 	g->edges = map_file(name, PLAIT_GRAPH_EDGES * sizeof(struct plait_graph_edge));
 	g->edges_room = STEP / sizeof(struct plait_graph_edge);
-	return g->node_slots && g->edge_slots && g->edges ? g : NULL;
+	if (g->node_slots && g->edge_slots && g->edges)
+		return g;
+	set_full();
+	give_back(g->node_slots, 1024 * sizeof(uint32_t));
+	give_back(g->edge_slots, 1024 * sizeof(uint32_t));
+	give_back(g->edges, PLAIT_GRAPH_EDGES * sizeof(struct plait_graph_edge));
+	give_back(g, sizeof(*g));
+	return NULL;
 }
 
 static inline uint32_t mix(uint32_t a, uint32_t b)
@@ -115,20 +143,26 @@ static inline uint32_t mix(uint32_t a, uint32_t b)
 
 static uint32_t new_node(struct graph_thread *g, uint32_t site, uint32_t context)
 {
-	uint32_t id = __atomic_fetch_add(&graph_header->nnodes, 1, __ATOMIC_RELAXED);
-	bool room = id < 1u << NODE_BITS;
+	uint32_t id;
+	bool room;
 
+	if (is_full())
+		return 0;
+	id = __atomic_fetch_add(&graph_header->nnodes, 1, __ATOMIC_RELAXED);
+	room = id < 1u << NODE_BITS;
 	while (room && id >= __atomic_load_n(&nodes_room, __ATOMIC_ACQUIRE)) {
 		if (__atomic_test_and_set(&grow_lock, __ATOMIC_ACQUIRE))
 			continue;
 		if (id >= nodes_room) {
 			uint64_t end = PLAIT_GRAPH_NODES_AT + nodes_room * sizeof(*graph_nodes);
 
-			room = reserve("graph", end & ~4095ull, STEP);
+			room = !is_full() && reserve("graph", end & ~4095ull, STEP);
 			if (room)
 				__atomic_store_n(&nodes_room,
 						 nodes_room + STEP / sizeof(*graph_nodes),
 						 __ATOMIC_RELEASE);
+			else
+				set_full(); /* those behind us must not get room either */
 		}
 		__atomic_clear(&grow_lock, __ATOMIC_RELEASE);
 	}
@@ -157,7 +191,7 @@ static void grow_nodes(struct graph_thread *g)
 			h++;
 		slots[h & mask] = id;
 	}
-	rt_syscall(SYS_munmap, (long)g->node_slots, (g->node_mask + 1l) * 4, 0, 0, 0, 0);
+	give_back(g->node_slots, (g->node_mask + 1ull) * 4);
 	g->node_slots = slots;
 	g->node_mask = mask;
 }
@@ -208,7 +242,7 @@ static void grow_edges(struct graph_thread *g)
 			h++;
 		slots[h & mask] = i + 1;
 	}
-	rt_syscall(SYS_munmap, (long)g->edge_slots, (g->edge_mask + 1l) * 4, 0, 0, 0, 0);
+	give_back(g->edge_slots, (g->edge_mask + 1ull) * 4);
 	g->edge_slots = slots;
 	g->edge_mask = mask;
 }
@@ -223,8 +257,10 @@ static bool edge_room(struct graph_thread *g)
 		return true;
 	for (uint32_t i = 5, n = g->index; i > 0; i--, n /= 10)
 		name[i] = (char)('0' + n % 10);
-	if (!reserve(name, g->edges_room * sizeof(*g->edges), STEP))
+	if (is_full() || !reserve(name, g->edges_room * sizeof(*g->edges), STEP)) {
+		set_full();
 		return false;
+	}
 	g->edges_room += STEP / sizeof(*g->edges);
 	return true;
 }

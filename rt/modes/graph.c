@@ -253,8 +253,10 @@ static struct graph_thread *attach(struct rt_thread *t)
 	if (t == &rt_nobody || t->detached_from_trace)
 		return NULL;
 	g = graph_thread_new(t->index);
-	if (!g)
+	if (!g) {
+		__atomic_fetch_add(&graph_header->lost, 1, __ATOMIC_RELAXED);
 		return NULL;
+	}
 	plait_shadow = (struct plait_shadow)SKIP_NOTHING;
 	if (graph_racy && shift == 2) {
 		plait_shadow.read = TWO(g->tag << TAG_SHIFT);
