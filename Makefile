@@ -67,7 +67,7 @@ endif
 # more things to build, one small .mk per folder that needs its own rule
 -include $(wildcard */extra.mk)
 
-.PHONY: all deps demo check check-quick check-long check-fresh bench lint install clean help unit
+.PHONY: all deps demo check check-quick check-long check-san check-fresh bench lint install clean help unit
 .DEFAULT_GOAL := all
 all: $(PROGRAMS)
 
@@ -77,6 +77,7 @@ help:
 	@echo "make check        install what is missing, build, run every test"
 	@echo "make check-quick  the inner loop: under a minute"
 	@echo "make check-long   fuzzing, fleets, browsers, real programs"
+	@echo "make check-san    the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make check-fresh  the two README commands inside a minimal Debian 12"
 	@echo "make bench        measure; ONLY=name runs one"
 	@echo "make lint         layers, banned functions, format, static analysis, man pages"
@@ -163,6 +164,8 @@ check-long: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) all unit
 	@$(MAKE) --no-print-directory lint
 	@BUILD=$(BUILD) scripts/run-tests long
+check-san:
+	@bash test/e2e/0174-sanitizers.sh
 check-fresh:
 	@scripts/check-fresh
 bench: all

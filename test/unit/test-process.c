@@ -54,6 +54,9 @@ Test(process, one_file_takes_both_outputs)
 	text = contents(log);
 	cr_assert_str_eq(text, "one\ntwo\nthree\n");
 	file_remove_tree(dir);
+	free(text);
+	free(log);
+	free(dir);
 }
 
 Test(process, input_folder_environment_and_descriptors)
@@ -81,6 +84,13 @@ Test(process, input_folder_environment_and_descriptors)
 	cr_assert_str_eq(want, "far\n");
 	environment_deinit(&e);
 	file_remove_tree(dir);
+	close(fd);
+	free(want);
+	free(text);
+	free(extra);
+	free(out);
+	free(in);
+	free(dir);
 }
 
 Test(process, what_cannot_start_is_an_error)
@@ -92,11 +102,13 @@ Test(process, what_cannot_start_is_an_error)
 
 	cr_assert_not_null(err);
 	cr_assert_str_eq(err_message(err), "there is no program 'no-such-program-here'");
+	err_free(err);
 	process_kill(&p); /* does nothing */
 	o.argv = folder;
 	err = process_start(&o, &p);
 	cr_assert_not_null(err);
 	cr_assert_str_eq(err_message(err), "cannot start '/tmp': Permission denied");
+	err_free(err);
 }
 
 Test(process, a_time_out_ends_the_whole_group)
@@ -119,7 +131,13 @@ Test(process, a_time_out_ends_the_whole_group)
 	struct err *err = file_read(stat, &state);
 
 	cr_assert(err || strstr(strbuf_str(&state), ") Z "), "%s", strbuf_str(&state));
+	err_free(err);
+	strbuf_deinit(&state);
 	file_remove_tree(dir);
+	free(stat);
+	free(text);
+	free(out);
+	free(dir);
 }
 
 Test(process, the_first_of_several_to_end)
