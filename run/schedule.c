@@ -80,18 +80,23 @@ struct err *schedule_parse(const void *data, size_t len, struct schedule *ret)
 	return err_new(ERR_ENV, "the schedule is damaged: %zu decisions expected", n);
 }
 
-/* A schedule of one build may mean another run in the next. */
+/* A schedule of one build, of the program or of a library, may mean another run in the next. */
 static void warn_of_other_build(struct trace *t, const char *path)
 {
 	const struct trace_meta *m = trace_meta(t);
-	char now[41] = "";
 
-	if (m->nmodules == 0 || !m->modules[0].build_id[0])
-		return;
-	err_free(binary_build_id(m->modules[0].path, now));
-	if (now[0] && strcmp(now, m->modules[0].build_id) != 0)
-		log_warn("%s was recorded with another build of %s; it may go another way now",
-			 path, m->modules[0].path);
+	for (size_t i = 0; i < m->nmodules; i++) {
+		const struct trace_module *module = &m->modules[i];
+		char now[41] = "";
+
+		if (!module->build_id[0] || !module->path || module->path[0] != '/')
+			continue; /* the vdso has no file */
+		err_free(binary_build_id(module->path, now));
+		if (now[0] && strcmp(now, module->build_id) != 0)
+			log_warn("%s was recorded with another build of %s; it may go another way "
+				 "now",
+				 path, module->path);
+	}
 }
 
 struct err *schedule_load(const char *path, struct schedule *ret)

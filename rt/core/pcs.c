@@ -2,12 +2,14 @@
  *
  * In memory: a hash table of PLAIT_PC_SITES program counters, open addressing, filled by
  * compare-and-swap; a counter's site is PLAIT_PC_SITE_FIRST plus its slot. The hash is the distance
- * from the executable's load address: neighbours in the code are neighbours in the table, so that
- * site differences in the trace stay short, and an executable's numbers do not depend on where it
- * was loaded. On disk: `pcs` in the run folder, a list of pairs (site, counter), written by whoever
+ * from the load address of its module, in libraries with the hash of the library's name added:
+ * neighbours in the code are neighbours in the table, so that site differences in the trace stay
+ * short, and numbers do not depend on where a module was loaded. So a replay, which compares
+ * numbers, does not mind that some library has grown and the others have moved. On disk: `pcs` in the run folder, a list of pairs (site, counter), written by whoever
  * saw the counter first through a window that is reserved before it is mapped. */
 #include "rt/core/rt.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
@@ -27,7 +29,7 @@ struct table {
 };
 
 static struct table *table;
-static uint64_t base;
+static uint64_t base, program_low, program_high; /* of the executable */
 static uint64_t (*window)[2];
 static uint64_t file_offset;
 static uint32_t npairs;
@@ -36,8 +38,18 @@ static bool closed = true; /* no file, or no room for more */
 
 static int first_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	(void)size;
-	*(uint64_t *)arg = info->dlpi_addr;
+	(void)size, (void)arg;
+	base = info->dlpi_addr;
+	program_low = UINT64_MAX;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		uint64_t low = base + info->dlpi_phdr[i].p_vaddr;
+
+		if (info->dlpi_phdr[i].p_type != PT_LOAD)
+			continue;
+		program_low = low < program_low ? low : program_low;
+		if (low + info->dlpi_phdr[i].p_memsz > program_high)
+			program_high = low + info->dlpi_phdr[i].p_memsz;
+	}
 	return 1;
 }
 
@@ -46,7 +58,7 @@ static void make_table(int sharing)
 	long p = rt_syscall(SYS_mmap, 0, sizeof(struct table), PROT_READ | PROT_WRITE,
 			    sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	dl_iterate_phdr(first_module, &base);
+	dl_iterate_phdr(first_module, NULL);
 	table = p < 0 && p > -4096 ? NULL : (struct table *)p;
 }
 
@@ -119,13 +131,59 @@ void rt_pcs_open(void)
 		write_pair(PLAIT_PC_SITE_FIRST + table->used[i], table->pcs[table->used[i]]);
 }
 
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 */
+extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
+
+static uint32_t hash_of_name(const char *path)
+{
+	uint32_t h = 2166136261;
+
+	for (; *path; path++)
+		h = *path == '/' ? 2166136261 : (h ^ (uint8_t)*path) * 16777619;
+	return h;
+}
+
+/* The library of a counter. Takes no lock, so that a signal handler may ask too. */
+static uint32_t library_slot(uint64_t pc)
+{
+	static __thread struct {
+		uint64_t low, high, load;
+		uint32_t slot;
+	} last;
+	struct dl_find_object o;
+
+	if (pc < last.low || pc >= last.high) {
+		if (!_dl_find_object || _dl_find_object((void *)pc, &o) != 0)
+			return (uint32_t)((pc - base) >> 2);
+		last.low = (uint64_t)o.dlfo_map_start;
+		last.high = (uint64_t)o.dlfo_map_end;
+		last.load = o.dlfo_link_map->l_addr;
+		last.slot = hash_of_name(o.dlfo_link_map->l_name);
+	}
+	return last.slot + (uint32_t)((pc - last.load) >> 2);
+}
+#else
+static uint32_t library_slot(uint64_t pc)
+{
+	return (uint32_t)((pc - base) >> 2);
+}
+#endif
+
+/* Where the search for a counter begins. */
+static uint32_t slot_of(uint64_t pc)
+{
+	return pc >= program_low && pc < program_high ? (uint32_t)((pc - base) >> 2)
+						      : library_slot(pc);
+}
+
 uint32_t rt_pc_site(const void *pc)
 {
 	uint64_t key = (uint64_t)pc;
-	uint32_t slot = (uint32_t)((key - base) >> 2);
+	uint32_t slot;
 
 	if (!table || (rt_self_ && rt_self_->depth))
 		return 0;
+	slot = slot_of(key);
 	for (uint32_t i = 0; i < PROBES; i++) {
 		uint32_t at = (slot + i) % PLAIT_PC_SITES;
 		uint64_t seen = __atomic_load_n(&table->pcs[at], __ATOMIC_RELAXED);
