@@ -108,7 +108,10 @@ bool coop_end_log(struct coop *c);
 uint32_t coop_vector(struct coop *c, const struct coop_run *runs, size_t nruns);
 static inline const struct coop_entry *coop_entries(const struct coop *c, uint32_t log)
 {
-	return c->entries.len ? &c->entries.data[c->logs.data[log].first] : NULL;
+	static const struct coop_entry none;
+
+	assert(log < c->logs.len);
+	return c->entries.len ? &c->entries.data[c->logs.data[log].first] : &none;
 }
 /* The vector of an element in a log; COOP_NONE when it was not recorded. */
 uint32_t coop_find(const struct coop *c, uint32_t log, uint32_t element);

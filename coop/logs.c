@@ -74,6 +74,7 @@ static uint32_t find_or_add(struct coop *c, const struct coop_run *runs, size_t 
 	uint64_t hash = XXH3_64bits(runs, nruns * sizeof(*runs)), *slot;
 	struct coop_vector *v;
 
+	assert(nruns == 0 || (runs[0].count && runs[nruns - 1].count)); /* they are joined */
 	*fresh = false;
 	/* two vectors of one hash: the second gets the next free key */
 	for (;; hash++) {
@@ -199,6 +200,7 @@ static uint64_t pair_key(uint32_t element, uint32_t vector)
 
 void coop_choose(struct coop *c, uint32_t signature)
 {
+	assert(signature == COOP_NONE || signature < c->signatures.len);
 	c->signature = signature;
 	c->distinct = 0;
 	vec_clear(&c->chosen);

@@ -42,12 +42,11 @@ double plan_miss(const struct coop_program *p, const struct plan_options *o)
 	return n ? pow(1 - (double)plan_size(p, o) / n, o->instances) : 0;
 }
 
-static const struct coop_program *sorting;
-
-static int by_accesses(const void *a, const void *b)
+static int by_accesses(const void *a, const void *b, void *program)
 {
-	const struct coop_program_element *x = &sorting->elements.data[*(const uint32_t *)a];
-	const struct coop_program_element *y = &sorting->elements.data[*(const uint32_t *)b];
+	const struct coop_program *p = program;
+	const struct coop_program_element *x = &p->elements.data[*(const uint32_t *)a];
+	const struct coop_program_element *y = &p->elements.data[*(const uint32_t *)b];
 
 	if (x->accesses != y->accesses)
 		return x->accesses < y->accesses ? -1 : 1;
@@ -63,8 +62,7 @@ static void choose_informed(const struct coop_program *p, double share, uint32_t
 
 	for (uint32_t i = 0; i < n; i++)
 		total += (double)p->elements.data[order[i]].accesses;
-	sorting = p;
-	qsort(order, n, sizeof(*order), by_accesses);
+	qsort_r(order, n, sizeof(*order), by_accesses, (void *)p);
 	for (; k < n; k++) {
 		double more = cold + (double)p->elements.data[order[k]].accesses;
 
@@ -89,6 +87,7 @@ void plan_choose(const struct coop_program *p, const struct plan_options *o, uin
 	uint32_t size = plan_size(p, o);
 	uint64_t state = hash_u64(o->seed) ^ instance;
 
+	assert(o->share >= 0 && o->share <= 1);
 	for (uint32_t i = 0; i < p->elements.len; i++) {
 		if (p->elements.data[i].seen)
 			order[n++] = i;
@@ -105,6 +104,7 @@ void plan_choose(const struct coop_program *p, const struct plan_options *o, uin
 			ret[order[i]] = true;
 		}
 	}
+	assert(size <= n);
 	free(order);
 }
 

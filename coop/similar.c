@@ -92,6 +92,7 @@ double coop_hamming(const struct coop *c, uint32_t a, uint32_t b)
 	const struct coop_vector *x = &c->vectors.data[a], *y = &c->vectors.data[b];
 	uint64_t len = MAX(x->accesses, y->accesses);
 
+	assert(a < c->vectors.len && b < c->vectors.len);
 	return len ? (double)similar_positions(x, y) / (double)len : 1;
 }
 
@@ -141,6 +142,7 @@ double coop_correlation(const struct coop *c, uint32_t element, uint32_t vector)
 
 	if (failed == 0)
 		return 0;
+	assert(failed <= c->elements.data[element].recorded);
 	sensitivity = failed / c->elements.data[element].recorded;
 	specificity = failed / (passed + failed);
 	return 2 / (1 / sensitivity + 1 / specificity);

@@ -301,6 +301,7 @@ static struct err *add_vector(struct adding *a, uint32_t id)
 	sqlite3_int64 hash;
 	struct err *err;
 
+	assert(id < a->c->vectors.len);
 	if (a->vectors[id])
 		return NULL;
 	runs = xcalloc(v->nruns + 1, sizeof(*runs));

@@ -58,6 +58,7 @@ void graph_set_links(struct graph_set *s, const struct graph_raw_link *links, si
 		const struct graph_raw_link *l = &links[i];
 		uint32_t id;
 
+		assert(l->src < s->nodes.len && l->sink < s->nodes.len);
 		if (i + AHEAD < n)
 			pairs_prefetch(&s->edge_ids, links[i + AHEAD].src, links[i + AHEAD].sink);
 		id = pairs_id(&s->edge_ids, l->src, l->sink);
@@ -120,6 +121,7 @@ void graph_set_end(struct graph_set *s)
 	for (size_t e = 0; e < s->edges.len; e++)
 		if (place[e])
 			sorted[n++] = g->links.data[place[e] - 1];
+	assert(n == kept);
 	free(place);
 	free(g->links.data);
 	g->links.data = sorted;

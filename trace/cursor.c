@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ void cursor_init(struct cursor *c, struct trace *t, uint32_t thread, uint64_t in
 {
 	size_t n = thread == CURSOR_ALL ? trace_meta(t)->nthreads : 1;
 
+	assert(thread == CURSOR_ALL ? index == 0 : thread < trace_meta(t)->nthreads);
 	*c = (struct cursor){ .trace = t, .thread = thread, .start = index, .nthreads = n };
 	c->threads = xcalloc(n + 1, sizeof(*c->threads));
 	c->heap = xcalloc(n + 1, sizeof(*c->heap));
@@ -143,9 +145,11 @@ static struct err *begin(struct cursor *c)
 /* The event handed out last is still on top: replace it by its thread's next one. */
 static struct err *replace_top(struct cursor *c)
 {
+	struct err *err;
 	bool any;
-	struct err *err = advance(c->trace, &c->threads[c->heap[0]], c->start, &any);
 
+	assert(c->nheap > 0 && c->nheap <= c->nthreads);
+	err = advance(c->trace, &c->threads[c->heap[0]], c->start, &any);
 	if (err)
 		return err;
 	if (!any)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,6 +54,7 @@ const struct format_entry *trace_entry(const struct trace *t, size_t i)
 
 const uint8_t *trace_stored(const struct trace *t, const struct format_entry *e)
 {
+	assert(e->offset <= t->len && e->stored <= t->len - e->offset); /* check_entry */
 	return t->data + e->offset;
 }
 

@@ -397,3 +397,26 @@ Test(graph, ranks_the_original_graphs_as_the_original_did)
 	reconstructions_deinit(&r);
 	graph_set_deinit(&s);
 }
+
+/* What a run says twice is one link: the later time, and both counts. */
+Test(graph, links_of_one_edge_are_one)
+{
+	struct graph_set s = { 0 };
+	const struct graph *g;
+
+	graph_set_begin(&s, true);
+	graph_set_add(&s, node(1, 0), 10, node(2, 0), 20, 3);
+	graph_set_add(&s, node(3, 0), 1, node(2, 0), 2, 1);
+	graph_set_add(&s, node(1, 0), 30, node(2, 0), 40, 4);
+	graph_set_add(&s, node(1, 0), 5, node(2, 0), 6, 1);
+	graph_set_end(&s);
+	g = &s.graphs.data[0];
+	cr_assert_eq(g->links.len, 2);
+	cr_assert_eq(g->links.data[0].count, 8);
+	cr_assert_eq(g->links.data[0].sink_time, 40);
+	cr_assert_eq(s.nfailing, 1);
+	graph_set_begin(&s, false); /* a run without communication */
+	graph_set_end(&s);
+	cr_assert_eq(s.graphs.data[1].links.len, 0);
+	graph_set_deinit(&s);
+}

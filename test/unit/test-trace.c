@@ -381,3 +381,115 @@ Test(trace, an_access_has_an_end)
 	strbuf_deinit(&data);
 	strbuf_deinit(&events);
 }
+
+static struct err *parse_meta(const char *text, struct trace_meta *m)
+{
+	return meta_read(text, strlen(text), m);
+}
+
+Test(meta, comes_back_as_it_was_written)
+{
+	char *command[] = { "./prog", "an argument", "\033[2J", NULL };
+	char *names[] = { "PATH", NULL };
+	struct trace_thread threads[] = { { .kernel_tid = 7 },
+					  { .parent = 0, .ordinal = 2, .nevents = 5 },
+					  { .parent = 1, .ordinal = 1, .stack_low = ~0ull } };
+	struct trace_module modules[] = { { .path = "/bin/x", .build_id = "c0ffee", .nsites = 3 } };
+	struct trace_meta m = { .mode = PLAIT_MODE_PATH,
+				.clock = PLAIT_CLOCK_STEPS,
+				.start_ns = -5,
+				.command = command,
+				.environment = names,
+				.cwd = "/a\nb",
+				.lost = 1ull << 40,
+				.outcome = { .kind = PLAIT_OUTCOME_ASSERT,
+					     .message = "x > \"0\"",
+					     .exit_code = -1,
+					     .nframes = 1,
+					     .frames = { 0xfedcba9876543210 } },
+				.threads = threads,
+				.nthreads = 3,
+				.modules = modules,
+				.nmodules = 1 },
+			  got;
+	struct strbuf text = { 0 };
+
+	meta_write(&m, &text);
+	cr_assert_null(meta_read(text.data, text.len, &got));
+	cr_assert_eq(got.mode, PLAIT_MODE_PATH);
+	cr_assert_eq(got.clock, PLAIT_CLOCK_STEPS);
+	cr_assert_eq(got.start_ns, -5);
+	cr_assert_str_eq(got.command[1], "an argument");
+	cr_assert_str_eq(got.command[2], "\033[2J");
+	cr_assert_null(got.command[3]);
+	cr_assert_str_eq(got.environment[0], "PATH");
+	cr_assert_str_eq(got.cwd, "/a\nb");
+	cr_assert_eq(got.lost, 1ull << 40);
+	cr_assert_str_eq(got.outcome.message, "x > \"0\"");
+	cr_assert_eq(got.outcome.exit_code, -1);
+	cr_assert_eq(got.outcome.frames[0], 0xfedcba9876543210);
+	cr_assert_str_eq(got.threads[2].name, "0.2.1");
+	cr_assert_eq(got.threads[2].stack_low, ~0ull);
+	cr_assert_str_eq(got.modules[0].build_id, "c0ffee");
+	meta_deinit(&got);
+	strbuf_deinit(&text);
+}
+
+Test(meta, ill_typed_members_are_zero_and_bad_threads_are_refused)
+{
+	struct trace_meta m;
+	struct err *err =
+		parse_meta("{\"mode\": \"full\", \"command\": 7, \"pid\": -1, \"events\": "
+			   "1e300, \"outcome\": [], \"threads\": {}, \"modules\": null}",
+			   &m);
+
+	cr_assert_null(err);
+	cr_assert_eq(m.pid, 0);
+	cr_assert_eq(m.nevents, 0);
+	cr_assert_null(m.command[0]);
+	cr_assert_eq(m.nthreads, 0);
+	meta_deinit(&m);
+	err = parse_meta("{}", &m);
+	cr_assert_not_null(err);
+	err_free(err);
+	err = parse_meta("[[[[", &m);
+	cr_assert_not_null(err);
+	err_free(err);
+	err = parse_meta("{\"mode\": \"full\", \"threads\": [{}, {\"parent\": 1}]}", &m);
+	cr_assert(err && strstr(err_message(err), "thread table"));
+	err_free(err);
+	meta_deinit(&m);
+}
+
+Test(trace, a_stamp_holds_for_these_bytes_only)
+{
+	struct trace_seal_options o = { .made_here = true };
+	char *path = xasprintf("%s/out.plait", dir);
+	struct strbuf data = { 0 };
+	struct trace *t;
+
+	setenv("XDG_STATE_HOME", dir, 1);
+	make_folder(5);
+	cr_assert_null(trace_seal(dir, &o, path));
+	cr_assert_null(file_read(path, &data));
+	cr_assert_null(trace_open_memory("x", data.data, data.len, &t));
+	cr_assert(trace_made_here(t));
+	trace_close(t);
+	data.data[16] ^= 1; /* of the stamp */
+	cr_assert_null(trace_open_memory("x", data.data, data.len, &t));
+	cr_assert_not(trace_made_here(t));
+	trace_close(t);
+	data.data[16] ^= 1;
+	setenv("XDG_STATE_HOME", "/nowhere/at/all", 1); /* another key, in /tmp */
+	cr_assert_null(trace_open_memory("x", data.data, data.len, &t));
+	cr_assert_not(trace_made_here(t));
+	trace_close(t);
+	o.made_here = false;
+	setenv("XDG_STATE_HOME", dir, 1);
+	cr_assert_null(trace_seal(dir, &o, path));
+	cr_assert_null(trace_open(path, &t));
+	cr_assert_not(trace_made_here(t));
+	trace_close(t);
+	strbuf_deinit(&data);
+	free(path);
+}
