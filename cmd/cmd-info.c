@@ -40,6 +40,13 @@ static void print_line(const char *label, const char *text)
 	puts("");
 }
 
+/* Somebody else's text behind some of ours. */
+static void print_text(const char *before, const char *text)
+{
+	fputs(before, stdout);
+	printable_puts(text, stdout);
+}
+
 static void print_outcome(const struct trace_meta *m, struct symbols *s)
 {
 	const struct trace_outcome *o = &m->outcome;
@@ -149,7 +156,7 @@ static void print_header(struct trace *t, struct symbols *s, const struct target
 		printf("  %-9s %llu events%s", th->name, (unsigned long long)th->nevents,
 		       th->ended ? "" : ", not ended");
 		if (th->entry && s && symbols_pc(s, th->entry, &at) && at.function[0])
-			printf(", %s", at.function);
+			print_text(", ", at.function);
 		if (th->lost)
 			printf(", %llu lost", (unsigned long long)th->lost);
 		puts("");
@@ -187,7 +194,9 @@ static const struct plait_graph_header *graph_header(struct trace *t)
 	if (!err && data && len >= sizeof(*h) && !memcmp(data, PLAIT_GRAPH_MAGIC, 8))
 		h = data;
 	err_free(err);
-	return h && h->version == PLAIT_GRAPH_VERSION && h->size == sizeof(*h) ? h : NULL;
+	return h && h->version == PLAIT_GRAPH_VERSION && h->size == sizeof(*h) && h->shift < 32
+		       ? h
+		       : NULL;
 }
 
 static double per(uint64_t n, double share, uint64_t all)
@@ -363,22 +372,29 @@ static void print_sites(const struct sites *s)
 	for (uint32_t i = 0; i < s->header.nsites; i++) {
 		const struct plait_site *at = &s->sites[i];
 
-		printf("%6u  %-12s %s:%u in %s", i + 1,
-		       site_kinds[at->kind < ARRAY_SIZE(site_kinds) ? at->kind : 0],
-		       sites_string(s, at->file), at->line, sites_string(s, at->function));
+		printf("%6u  %-12s ", i + 1,
+		       site_kinds[at->kind < ARRAY_SIZE(site_kinds) ? at->kind : 0]);
+		print_text("", sites_string(s, at->file));
+		printf(":%u", at->line);
+		print_text(" in ", sites_string(s, at->function));
 		if (*sites_string(s, at->object))
-			printf("  %s", sites_string(s, at->object));
-		if (at->element < s->header.nelements)
-			printf("  [%s]", sites_string(s, s->elements[at->element].name));
+			print_text("  ", sites_string(s, at->object));
+		if (at->element < s->header.nelements) {
+			print_text("  [", sites_string(s, s->elements[at->element].name));
+			putchar(']');
+		}
 		puts("");
 	}
 }
 
 static void print_elements(const struct sites *s)
 {
-	for (uint32_t i = 0; i < s->header.nelements; i++)
-		printf("%6u  %s, %u sites%s\n", i, sites_string(s, s->elements[i].name),
-		       s->elements[i].nsites, s->elements[i].flags & 1 ? ", synchronisation" : "");
+	for (uint32_t i = 0; i < s->header.nelements; i++) {
+		printf("%6u  ", i);
+		print_text("", sites_string(s, s->elements[i].name));
+		printf(", %u sites%s\n", s->elements[i].nsites,
+		       s->elements[i].flags & 1 ? ", synchronisation" : "");
+	}
 }
 
 static double percent(uint32_t part, uint32_t whole)
@@ -390,7 +406,8 @@ static void print_binary(const struct sites *s, const char *build)
 {
 	const struct plait_sites_header *h = &s->header;
 
-	printf("binary      %s\nbuild-id    %s\n", s->path, s->build_id[0] ? s->build_id : "none");
+	print_line("binary     ", s->path);
+	printf("build-id    %s\n", s->build_id[0] ? s->build_id : "none");
 	printf("functions   %u instrumented\n", h->functions);
 	printf("accesses    %u, of which %u instrumented (%.0f %%), %u pruned\n", h->accesses_total,
 	       h->accesses_instrumented, percent(h->accesses_instrumented, h->accesses_total),
@@ -400,8 +417,12 @@ static void print_binary(const struct sites *s, const char *build)
 	printf("loads       %u feed addresses\n", h->loads_address_feeding);
 	printf("elements    %u\nsites       %u\n", h->nelements, h->nsites);
 	printf("external    %u objects without bitcode\n", h->external_objects);
-	if (*build)
-		printf("%s%s", build, build[strlen(build) - 1] == '\n' ? "" : "\n");
+	if (*build) {
+		_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
+		strbuf_add_printable(&text, build, "\n\t");
+		printf("%s%s", strbuf_str(&text), build[strlen(build) - 1] == '\n' ? "" : "\n");
+	}
 }
 
 static struct err *binary_json(const struct cmd_common *common, const struct sites *s)
