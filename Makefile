@@ -165,7 +165,7 @@ check-long: deps
 	@$(MAKE) --no-print-directory lint
 	@BUILD=$(BUILD) scripts/run-tests long
 check-san:
-	@bash test/e2e/0174-sanitizers.sh
+	@bash test/e2e/0189-sanitizers.sh
 check-fresh:
 	@scripts/check-fresh
 bench: all
