@@ -38,12 +38,31 @@ static bool judge_control(const struct run_end *e, enum plait_outcome_kind *ret)
 	return e->not_controlled && !e->timed_out;
 }
 
+/* AddressSanitizer and its relatives end a report with "SUMMARY: AddressSanitizer: ...", and the
+ * process with an abort or an exit status. Theirs is the last word. */
+static char *sanitizer_report(const struct run_end *e)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+	const char *at = NULL;
+
+	if (!e->errors || (e->signal != SIGABRT && e->exit_code <= 0))
+		return NULL;
+	err_free(file_read(e->errors, &text));
+	for (const char *p = strbuf_str(&text); (p = strstr(p, "SUMMARY: ")); p++)
+		at = p + strlen("SUMMARY: ");
+	return at && strncmp(at + strcspn(at, ":\n") - strlen("Sanitizer"), "Sanitizer:", 10) == 0
+		       ? xstrndup(at, strcspn(at, "\n"))
+		       : NULL;
+}
+
 static bool judge_process(const struct judge_options *o, const struct run_end *e,
 			  enum plait_outcome_kind *ret, char **message)
 {
 	if (e->timed_out) {
 		*ret = PLAIT_OUTCOME_HANG;
 		*message = xasprintf("it had not ended after %.3g seconds", e->seconds);
+	} else if ((*message = sanitizer_report(e))) {
+		*ret = PLAIT_OUTCOME_SANITIZER;
 	} else if (e->signal) {
 		*ret = e->signal == SIGABRT ? PLAIT_OUTCOME_ASSERT : PLAIT_OUTCOME_SIGNAL;
 	} else if (e->exit_code != 0 && o->fail_on_exit) {

@@ -55,6 +55,8 @@ uint64_t run_signature(const struct run_result *r)
 		}
 		return mix(h, sum);
 	}
+	if (r->outcome == PLAIT_OUTCOME_SANITIZER && r->text)
+		return mix(h, output_fingerprint(r->text));
 	if (r->outcome == PLAIT_OUTCOME_EXIT) /* which test failed, how */
 		return mix(mix(h, (uint64_t)r->exit_code),
 			   output_fingerprint(r->text ? r->text : ""));

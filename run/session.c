@@ -203,6 +203,8 @@ static char *describe(const struct session *s, const struct run_result *r, char 
 	const char *text = s->area.control->text;
 	char *ret = NULL;
 
+	if (r->outcome == PLAIT_OUTCOME_SANITIZER)
+		return verdict;
 	if (text[0])
 		ret = xstrdup(text);
 	else if (r->failure.text[0])

@@ -71,12 +71,14 @@ enum plait_outcome_kind {
 	PLAIT_OUTCOME_SIGNAL,
 	PLAIT_OUTCOME_DEADLOCK,
 	PLAIT_OUTCOME_HANG,
-	PLAIT_OUTCOME_EXIT,   /* non-zero exit status, where that counts as failing */
-	PLAIT_OUTCOME_OUTPUT, /* output differs from --expect */
-	PLAIT_OUTCOME_ORACLE, /* --oracle said so */
+	PLAIT_OUTCOME_EXIT,	 /* non-zero exit status, where that counts as failing */
+	PLAIT_OUTCOME_OUTPUT,	 /* output differs from --expect */
+	PLAIT_OUTCOME_ORACLE,	 /* --oracle said so */
+	PLAIT_OUTCOME_SANITIZER, /* AddressSanitizer or a relative has reported something */
 };
 #define PLAIT_OUTCOME_NAMES                                                                        \
-	{ "unknown", "pass", "assert", "signal", "deadlock", "hang", "exit", "output", "oracle" }
+	{ "unknown", "pass", "assert", "signal", "deadlock",                                       \
+	  "hang",    "exit", "output", "oracle", "sanitizer" }
 
 #define PLAIT_MAX_THREADS 8192
 #define PLAIT_MAX_MODULES 64

@@ -49,7 +49,8 @@ for s in address address,undefined; do
 	has out 1
 	run 0 unplait hunt --runs 30 -- ./use in-order
 	run 1 unplait hunt --runs 200 -o fail.plait -- ./use
-	has out "abort()"
+	has out "sanitizer: AddressSanitizer: heap-use-after-free" "a report is a kind of its own"
+	has out "use.c:10" "with its line"
 	run 1 unplait replay --times 3 fail.plait
 	has out "3 of 3"
 done
@@ -113,7 +114,7 @@ int main(void)
 X
 run 0 unplait cc -g -O1 -fsanitize=undefined -fno-sanitize-recover=all shift.c -o shift -lpthread
 run 1 unplait hunt --runs 200 -o fail.plait -- ./shift
-has out "abort()"
+has out "sanitizer: UndefinedBehaviorSanitizer"
 for s in thread memory; do
 	run 2 unplait cc -fsanitize=$s use.c -o refused
 	is "$(wc -l <err)" 1 "one line"
