@@ -66,7 +66,9 @@ static bool is_over(const struct hunt *h)
 		return true;
 	if (!h->o->all && h->result->failures.len)
 		return true;
-	return h->o->seconds > 0 && clock_seconds() - h->start > h->o->seconds;
+	/* one run there is always: a hunt of none says nothing */
+	return h->o->seconds > 0 && h->result->runs > 0 &&
+	       clock_seconds() - h->start > h->o->seconds;
 }
 
 static void count(struct hunt *h, const struct run_result *r)

@@ -28,7 +28,9 @@ enum {
 	GRACE = 60,	     /* seconds beyond its share until a hunt is given up */
 	EXPLAIN_SECONDS = 5, /* for the search of explain */
 	EXPLAIN_LIMIT = 60,  /* for all of it */
-	EXPLAIN_RUNS = 200,  /* schedules that test the advice */
+	ADVICE_SECONDS = 15, /* for schedules that test the advice ... */
+	ADVICE_FEW = 10,     /* ... at least so many ... */
+	ADVICE_MANY = 200,   /* ... and at most */
 };
 
 enum stage { LOOK, HUNT, EXPLAIN };
@@ -150,6 +152,15 @@ static struct err *start_long_hunt(struct hunt *h, struct slot *slot)
 			  h->o->seconds > 0 ? share(h, h->waiting.len - h->hunted) : 0);
 }
 
+/* Schedules with and without the advice, as many as there is time for. */
+static uint64_t advice_runs(const struct suite_result *r)
+{
+	double each = r->runs ? r->seconds / (double)r->runs : 1;
+	double n = ADVICE_SECONDS / 2 / MAX(each, 0.001);
+
+	return n < ADVICE_FEW ? ADVICE_FEW : n > ADVICE_MANY ? ADVICE_MANY : (uint64_t)n;
+}
+
 static struct err *start_explain(struct hunt *h, struct slot *slot)
 {
 	struct words c = { 0 };
@@ -159,7 +170,8 @@ static struct err *start_explain(struct hunt *h, struct slot *slot)
 	words_push(&c, "explain");
 	words_take(&c, xasprintf("--json=%s", slot->json));
 	words_take(&c, xasprintf("--time=%d", EXPLAIN_SECONDS));
-	words_take(&c, xasprintf("--runs=%d", EXPLAIN_RUNS));
+	words_take(&c,
+		   xasprintf("--runs=%llu", (unsigned long long)advice_runs(result_of(h, slot))));
 	words_push(&c, result_of(h, slot)->plait);
 	return start(h, slot, &c, EXPLAIN_LIMIT);
 }
