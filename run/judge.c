@@ -39,13 +39,14 @@ static bool judge_control(const struct run_end *e, enum plait_outcome_kind *ret)
 }
 
 /* AddressSanitizer and its relatives end a report with "SUMMARY: AddressSanitizer: ...", and the
- * process with an abort or an exit status. Theirs is the last word. */
+ * process with an abort, an exit status, or what handlers of the program make of the abort. Theirs
+ * is the last word. */
 static char *sanitizer_report(const struct run_end *e)
 {
 	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
 	const char *at = NULL;
 
-	if (!e->errors || (e->signal != SIGABRT && e->exit_code <= 0))
+	if (!e->errors || (!e->signal && e->exit_code <= 0))
 		return NULL;
 	err_free(file_read(e->errors, &text));
 	for (const char *p = strbuf_str(&text); (p = strstr(p, "SUMMARY: ")); p++)
