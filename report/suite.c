@@ -67,7 +67,7 @@ static void add_line(const char *text, size_t length, struct strbuf *out)
 	struct strbuf line = { 0 };
 
 	strbuf_add(&line, text, MIN(length, LINE_WIDTH));
-	strbuf_add_printable(out, strbuf_str(&line), "");
+	strbuf_add_printable(out, strbuf_str(&line), "\t");
 	if (length > LINE_WIDTH)
 		strbuf_adds(out, " ...");
 	strbuf_addc(out, '\n');
