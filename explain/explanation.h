@@ -13,8 +13,8 @@
 /* An event as a person sees it. Strings live in the explanation's arena; NULL = not known. */
 struct shown_event {
 	uint32_t thread;    /* index into explanation.threads */
-	uint64_t index;	    /* how-manieth event of its thread */
-	uint64_t position;  /* how-manieth event of the whole run */
+	uint64_t index;	    /* it is the n-th event of its thread */
+	uint64_t position;  /* it is the n-th event of the whole run */
 	const char *op;	    /* "read", "write", "lock" ... (names of events.def) */
 	const char *object; /* "queue.filled" */
 	const char *value;  /* "3", "0x0" */

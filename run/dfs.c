@@ -107,7 +107,7 @@ static bool sleeps_on(const struct dfs_node *n, const struct dfs_ops *ops, uint3
 }
 
 /* Who sleeps after `from`'s choice was executed. A step is more than the operation it was chosen
- * for: a thread that also released a lock is woken by whoever wants that. */
+ * for: a thread that also released a lock is woken by a thread that wants it. */
 static void inherit_sleep(const struct dfs_node *from, struct dfs_node *to)
 {
 	for (size_t i = 0; i < from->asleep.len; i++)

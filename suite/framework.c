@@ -310,7 +310,7 @@ const struct framework *framework_of(const char *program)
 		return NULL;
 	err = file_map_open(path, &m);
 	if (err) {
-		err_free(err); /* whoever starts it will say so */
+		err_free(err); /* the error comes again when it is started */
 		return NULL;
 	}
 	if (m.len > 4 && memcmp(m.data, "\177ELF", 4) == 0)

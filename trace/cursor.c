@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ACCESS (1ull << 40) /* bytes of one access: whoever walks them must come to an end */
+#define MAX_ACCESS (1ull << 40) /* bytes of one access: a loop over them must come to an end */
 
 struct cursor_thread {
 	uint32_t thread;

@@ -92,7 +92,7 @@ static void list_function(struct program *p, LLVMValueRef f)
 	if (fn->was_local)
 		promote(f);
 	fn->name = xstrdup(value_name(f));
-	/* whoever uses an inline function has a copy of his own */
+	/* every module that uses an inline function has a copy of its own */
 	fn->needs_stub = !fn->was_local && LLVMGetLinkage(f) != LLVMLinkOnceODRLinkage;
 	fn->hands_off = function_attribute(f, "naked") != NULL;
 	look_at_uses(fn);

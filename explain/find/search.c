@@ -69,7 +69,7 @@ static struct err *try_pair(const struct explain_runner *runner, const struct st
 }
 
 /* Where in the passing run each step of the failing run comes again: the same thread, site, and
- * how-manieth there. [failing.len]; STEP_NONE: nowhere. The caller frees it. */
+ * its number there. [failing.len]; STEP_NONE: nowhere. The caller frees it. */
 static uint32_t *find_again(const struct steps *failing, const struct steps *passing)
 {
 	uint32_t *again = xmalloc(failing->len * sizeof(*again));

@@ -31,7 +31,7 @@ struct search_budget {
 };
 
 /* A pattern that names step i of the failing run wherever the thread gets to it in another run: its
- * thread, site and object, and the how-manieth such event it is. */
+ * thread, site and object, and its number among such events. */
 struct plait_pattern search_pattern(const struct steps *s, uint32_t i);
 
 /* failed: the thread that failed, or STEP_NONE. */

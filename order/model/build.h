@@ -1,8 +1,8 @@
 /* order/model/build.h - per-thread symbolic traces, step by step, into an order model.
  *
- * Whoever follows recorded paths tells us what each thread did: thread by thread or all mixed, each
- * thread in its own order. A step is one event of a native run (enum order_step_kind). A read
- * answers with a term for the unknown value; conditions and written values are terms over
+ * The caller, who follows recorded paths, tells us what each thread did: thread by thread or all
+ * mixed, each thread in its own order. A step is one event of a native run (enum order_step_kind).
+ * A read answers with a term for the unknown value; conditions and written values are terms over
  * those. Places are 64-bit names that mean the same in every thread, consecutive bytes having
  * consecutive names.
  *
@@ -13,8 +13,8 @@
  *	order_build_condition(b, term_binary(order_build_terms(b), TERM_NE, v, zero));
  *	err = order_build_finish(b, &memory, &built);      built.m goes to order_solve
  *
- * Steps that no other thread can notice leave no event in the model; built.step still says the
- * how-manieth step of its thread each event is, which is what a schedule of a native run needs. */
+ * Steps that no other thread can notice leave no event in the model; built.step still says
+ * which step of its thread each event is, and a schedule of a native run needs just that. */
 #ifndef ORDER_MODEL_BUILD_H
 #define ORDER_MODEL_BUILD_H
 

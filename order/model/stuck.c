@@ -4,7 +4,7 @@
  * the model must say that nobody helps them any more. It does so with events beside the program's,
  * which read and write cells of their own:
  *
- *   - The thread raises a flag before it begins to wait. Whoever posts its semaphore, or
+ *   - The thread raises a flag before it begins to wait. A thread that posts its semaphore, or
  *     broadcasts its condition variable, looks at the flag afterwards: it must still be down.
  *   - A signal wakes one of those who wait, if anybody does. So behind a signal either the flag is
  *     down, or there was another waiter to wake: a counter of those who will be woken goes up with

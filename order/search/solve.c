@@ -2,7 +2,7 @@
  *
  * The forward search finds most solutions quickly and proves nothing; the clause learner is complete
  * and slow to start. They alternate in slices that double; each slice of the learner starts from
- * the best order the search has. Whoever finishes first wins. */
+ * the best order the search has. The first to finish wins. */
 #include "order/search/engine.h"
 #include "base/log.h"
 

@@ -19,7 +19,7 @@ void again_forget(void);
 /* Around a child's life. `begin`: it is about to be forked. `ended`: how it has left things. */
 enum again_state {
 	AGAIN_RUNNING, /* in the middle of a run */
-	AGAIN_IDLE,    /* between two runs: whoever asks for the next one is not answered yet */
+	AGAIN_IDLE,    /* between two runs: the request for the next one is not answered yet */
 	AGAIN_UNFIT,   /* asked for a run that needs a process of its own */
 };
 void again_begin(void);

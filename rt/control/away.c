@@ -31,7 +31,7 @@ static void on_nudge(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *c = context;
 	struct rt_thread *t = rt_self_;
-	/* a frame for whoever walks the stack, with something like a return address */
+	/* a frame for code that walks the stack, with something like a return address */
 	uint64_t here[2] = { (uint64_t)c->uc_mcontext.gregs[REG_RBP],
 			     (uint64_t)c->uc_mcontext.gregs[REG_RIP] + 1 };
 	struct control_thread *me = t ? t->control : NULL;

@@ -216,7 +216,7 @@ struct control_thread *control_thread_at(size_t i); /* any, by index */
 uint64_t control_now(void);
 uint64_t control_clock_read(void); /* the target looked at the clock: it moves a little */
 
-/* Signals that are pending at the process, by number - 1: whoever is chosen first takes them. */
+/* Signals that are pending at the process, by number - 1: the next chosen thread takes them. */
 extern uint64_t control_signals;
 /* The thread that stands for the timers; NULL: there are none. */
 extern struct control_thread *control_timers;

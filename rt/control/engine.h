@@ -68,7 +68,7 @@ bool control_thread_ready(const struct control_thread *t);
 bool control_all_stuck(void);
 /* Who goes on; `me` is NULL when the running thread has ended. */
 struct control_thread *control_pick(struct control_thread *me);
-/* Publish an operation and let whoever is chosen go on; it is no step yet. */
+/* Publish an operation and let the chosen thread go on; it is not a step yet. */
 void control_choice_before(struct control_thread *me, const struct control_op *op);
 /* The operation that me has published has been executed: everybody who keeps count is told. */
 void control_op_executed(struct control_thread *me);

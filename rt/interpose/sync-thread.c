@@ -153,7 +153,7 @@ int hook_thrd_create(thrd_t *handle, thrd_start_t start, void *arg)
 	return r == 0 ? thrd_success : r == ENOMEM || r == EAGAIN ? thrd_nomem : thrd_error;
 }
 
-/* The result must be known before libc unwinds: whoever joins gets it from us. */
+/* The result must be known before libc unwinds: a thread that joins gets it from us. */
 void hook_pthread_exit(void *result)
 {
 	struct control_thread *me = control_self();

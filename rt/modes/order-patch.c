@@ -91,7 +91,7 @@ void order_patch(const struct plait_module *module, uint32_t first_site)
 	if (!span.low)
 		return;
 	if (!protect(span.low, span.high, PROT_READ | PROT_WRITE | PROT_EXEC)) {
-		/* nothing of it will be recorded, and whoever reads the log must know */
+		/* nothing of it will be recorded, and readers of the log must know */
 		__atomic_fetch_or(&rt_run->flags, PLAIT_RUN_NO_SPACE, __ATOMIC_RELAXED);
 		return;
 	}

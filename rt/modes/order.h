@@ -5,7 +5,7 @@
 #include "rt/core/elements.h"
 #include "rt/modes/order-offsets.h"
 
-/* A recorded element. Whoever holds the lock appends to the vector and makes the access. A thread
+/* A recorded element. The holder of the lock appends to the vector and makes the access. A thread
  * that makes many accesses in a row keeps the lock, as the slot's owner: see order.c. */
 struct order_slot {
 	uint32_t lock;

@@ -1,7 +1,7 @@
 /* sym/machine/state.h - one execution so far: threads with their frames, memory, path condition.
  *
  * Forking is constant time: frames, memory, constraints and models are counted and
- * shared; whoever runs next copies what it changes. Only the frame that is
+ * shared; the state that runs next copies what it changes. Only the frame that is
  * being executed has to belong to its state alone (frame_own). Mutexes and their relatives live in
  * the program's own memory (sched/sync.h), so they fork with it. */
 #ifndef SYM_MACHINE_STATE_H

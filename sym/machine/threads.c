@@ -139,7 +139,7 @@ static enum stop sleep_for(struct machine *m, uint64_t ns, struct val *ret)
 {
 	struct thread *t = current_thread(m);
 
-	if (m->guide->points) { /* whoever sleeps may be the next to run */
+	if (m->guide->points) { /* a sleeping thread may be the next to run */
 		m->s->clock += ns;
 		*ret = (struct val){ 0 };
 		return STOP_NONE;
