@@ -18,61 +18,43 @@ void claim_deinit(struct claim *c)
 	*c = (struct claim){ 0 };
 }
 
-/* Functions that bring something in are known: their results are recorded, and what they fill is
- * written down. Any other call whose result counts as input is one that nobody has described. */
-static bool is_known_input(const char *name)
+/* The description of the build lists what was left unseen, one `unseen NAME` per line. */
+static void add_unknown(const char *build, struct claim *c)
 {
-	static const char *const known[] = {
-#define INPUT(name) name,
-#include "unplait/inputs.def"
-#undef INPUT
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (!strcmp(known[i], name))
-			return true;
-	return false;
-}
-
-static bool has_name(const struct strbuf *names, const char *name)
-{
-	_cleanup_(strbuf_deinit) struct strbuf quoted = { 0 };
-
-	strbuf_addf(&quoted, "`%s'", name);
-	return strstr(strbuf_str(names), strbuf_str(&quoted)) != NULL;
-}
-
-static void add_unknown(const struct sites *s, struct claim *c)
-{
+	static const char word[] = "unseen ";
 	_cleanup_(strbuf_deinit) struct strbuf names = { 0 };
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < s->header.nsites; i++) {
-		const char *name = sites_string(s, s->sites[i].object);
-
-		if (s->sites[i].kind != PLAIT_SITE_INPUT || !*name || is_known_input(name) ||
-		    has_name(&names, name))
+	for (const char *line = build, *end; *line; line = *end ? end + 1 : end) {
+		end = strchrnul(line, '\n');
+		if (strncmp(line, word, sizeof(word) - 1) != 0)
 			continue;
+		line += sizeof(word) - 1;
 		if (n++ < NAMES)
-			strbuf_addf(&names, "%s`%s'", n > 1 ? ", " : "", name);
+			strbuf_addf(&names, "%s`%.*s'", n > 1 ? ", " : "", (int)(end - line), line);
 	}
 	if (!n)
 		return;
 	if (n > NAMES)
 		strbuf_addf(&names, " and %zu more", n - NAMES);
-	c->gaps |= CLAIM_UNKNOWN;
+	free(c->unknown);
 	c->unknown = xstrdup(strbuf_str(&names));
+	c->gaps |= CLAIM_UNKNOWN;
 }
 
 void claim_look_at(struct claim *c, const char *program)
 {
+	_cleanup_(strbuf_deinit) struct strbuf build = { 0 };
 	struct sites *s = NULL;
+	bool found = false;
 	struct err *err = sites_open(program, &s);
 
 	if (err || s->header.external_objects)
 		c->gaps |= CLAIM_UNSEEN;
 	if (!err)
-		add_unknown(s, c);
+		err = binary_section(program, PLAIT_SECTION_BUILD, &build, &found);
+	if (!err && found)
+		add_unknown(strbuf_str(&build), c);
 	err_free(err);
 	sites_close(s);
 }
