@@ -316,15 +316,6 @@ void birth_park(uint32_t n)
 	__libc_single_threaded = 1;
 }
 
-uint32_t birth_waiting(void)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; i < SLOTS; i++)
-		n += slots[i].parked;
-	return n;
-}
-
 static int birth_parked(struct gate *g, struct slot *s, pthread_t *handle)
 {
 	s->parked = false;

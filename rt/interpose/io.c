@@ -141,17 +141,13 @@ static size_t outside(const struct control_thread *t, struct pollfd *set, size_t
 }
 
 /* Does this process have kernel threads that are not ours (libc makes some, for asynchronous
- * I/O)? With fibers we have one. */
+ * I/O)? With fibers we have one. With futex hand-over nobody can tell: threads of ours that have
+ * ended may still be there. */
 static bool foreign_threads(void)
 {
-	size_t ours = birth_waiting(), i;
 	struct stat s;
 
-	for (i = 0; i < control_nthreads(); i++)
-		ours += control_thread_at(i)->rt && !control_thread_at(i)->ended;
-	if (control_has_fibers())
-		ours = 1;
-	return stat("/proc/self/task", &s) == 0 && s.st_nlink > 2 + ours;
+	return control_has_fibers() && stat("/proc/self/task", &s) == 0 && s.st_nlink > 3;
 }
 
 /* Another process may act on what t waits for. What it signals to a condition variable does not
