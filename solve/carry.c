@@ -27,12 +27,13 @@ enum { MAX_RUNS = 10 };
 struct plan {
 	const struct carry_op *ops;
 	size_t n;
-	bool skips_alone;
+	bool skips_alone, stops_at_release;
 	uint32_t nthreads; /* of the schedule */
 	const struct carry_end *end;
 	uint64_t *count; /* per operation: steps of its thread up to and with it; 0 = ? */
 	uint64_t *along; /* per operation: how many of them come along behind it */
 	uint64_t *seen;	 /* per operation: its clock in the last run; 0 = did not happen */
+	uint64_t alone;	 /* skips_alone: steps of main until another thread lives; 0 = ? */
 	struct decisions decisions; /* exact: after so many steps of the run, this thread */
 	struct turns turns;	    /* tolerant: so many steps of each thread, in turn */
 };
@@ -67,6 +68,7 @@ static void decide(struct plan *p)
 
 	vec_clear(&p->decisions);
 	vec_clear(&p->turns);
+	step = done[0] = p->alone;
 	for (i = 0; i < p->n && p->count[i]; i++) {
 		const struct carry_op *o = &p->ops[i];
 
@@ -82,7 +84,7 @@ static void decide(struct plan *p)
 	}
 	/* where the next one is nobody knows: let its thread run to it */
 	last = i < p->n ? p->ops[i].thread : p->end->last;
-	if (last != PLAIT_ANY)
+	if (last != PLAIT_ANY && (p->alone || !p->skips_alone))
 		add_turn(p, step, last, UINT64_MAX, last != current);
 	turns_link(&p->turns);
 	free(done);
@@ -123,11 +125,12 @@ static uint64_t steps_until(const struct decisions *d, uint32_t thread, uint64_t
 	return n;
 }
 
-/* A step that is not a scheduling point, or that only gives a lock back, comes along with the step
- * before it, whether the proposer knows it or not. */
-static bool comes_with_previous(uint32_t kind)
+/* A step that is not a scheduling point comes along with the step before it, whether the proposer
+ * knows it or not. So does one that gives a lock back, unless the proposer stops before those. */
+static bool comes_with_previous(const struct plan *p, uint32_t kind)
 {
-	return plait_is_step(kind) && (!plait_is_point(kind) || plait_releases(kind));
+	return plait_is_step(kind) &&
+	       (!plait_is_point(kind) || (plait_releases(kind) && !p->stops_at_release));
 }
 
 /* Matching one thread's events with its operations. */
@@ -150,7 +153,7 @@ static void match_event(struct plan *p, struct matching *m, const struct decisio
 		m->ahead = p->count[i] - p->ops[i].count;
 		m->last = ev->clock;
 		m->at++;
-	} else if (m->at && comes_with_previous(ev->kind) && ev->clock == m->last + 1) {
+	} else if (m->at && comes_with_previous(p, ev->kind) && ev->clock == m->last + 1) {
 		p->count[m->own.data[m->at - 1]]++;
 		p->along[m->own.data[m->at - 1]]++;
 		m->last = ev->clock;
@@ -183,6 +186,8 @@ static struct err *match(struct plan *p, struct trace *trace, const struct run_r
 	while (!(err = cursor_next(&c, &ev)) && ev) {
 		if (ev->thread < p->nthreads && !(p->skips_alone && alive < 2))
 			match_event(p, &threads[ev->thread], &run->schedule.decisions, ev);
+		if (ev->kind == PLAIT_EV_FORK && alive == 1 && !ev->thread && !p->alone)
+			p->alone = steps_until(&run->schedule.decisions, 0, ev->clock);
 		alive += ev->kind == PLAIT_EV_FORK;
 		alive -= ev->kind == PLAIT_EV_EXIT;
 	}
@@ -319,12 +324,21 @@ static struct err *end_otherwise(struct session *session, struct plan *p, struct
 	return NULL;
 }
 
+static bool something_expires(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->ops[i].expires)
+			return true;
+	return false;
+}
+
 struct err *carry_out(struct session *session, const struct carry_schedule *schedule,
 		      const struct carry_end *end, struct carried *ret)
 {
 	struct plan p = { .ops = schedule->ops,
 			  .n = schedule->n,
 			  .skips_alone = schedule->skips_alone,
+			  .stops_at_release = schedule->stops_at_release,
 			  .nthreads = 1,
 			  .end = end };
 	_cleanup_(xfreep) char *dir = NULL;
@@ -346,6 +360,9 @@ struct err *carry_out(struct session *session, const struct carry_schedule *sche
 	err = attempts(session, &p, dir, true, ret);
 	if (!err && ret->run.diverged)
 		err = attempts(session, &p, dir, false, ret);
+	/* the tolerant way never lets a wait time out; now the counts are known */
+	if (!err && ret->followed && something_expires(&p))
+		err = attempts(session, &p, dir, true, ret);
 	if (!err && ret->followed && end->strategy != PLAIT_STRATEGY_FOLLOW)
 		err = end_otherwise(session, &p, ret);
 	file_remove_tree(dir);

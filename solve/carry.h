@@ -26,6 +26,7 @@ struct carry_schedule {
 	struct carry_op *ops;
 	size_t n;
 	bool skips_alone; /* what a thread does while no other lives is not among the operations */
+	bool stops_at_release; /* the moment before a lock is given back is a place to switch */
 };
 
 /* What happens behind the schedule: who goes on, and how. */

@@ -20,7 +20,8 @@ void propose_schedule(const struct sym_end *e, struct carry_schedule *ret)
 {
 	*ret = (struct carry_schedule){ .ops = xcalloc(e->turns.len + 1, sizeof(*ret->ops)),
 					.n = e->turns.len,
-					.skips_alone = true };
+					.skips_alone = true,
+					.stops_at_release = true };
 	for (size_t i = 0; i < e->turns.len; i++) {
 		const struct sym_turn *t = &e->turns.data[i];
 
@@ -76,7 +77,9 @@ static void add_proposal(const struct sym_end *e, struct proposals *ret)
 static struct err *run_proposal(struct session *session, const struct proposal *p,
 				struct run_result *ret)
 {
-	struct carry_schedule schedule = { .ops = p->ops, .n = p->n, .skips_alone = true };
+	struct carry_schedule schedule = {
+		.ops = p->ops, .n = p->n, .skips_alone = true, .stops_at_release = true
+	};
 	bool followed;
 
 	return propose_carry_out(session, &schedule, ret, &followed);
