@@ -59,6 +59,31 @@ void claim_look_at(struct claim *c, const char *program)
 	sites_close(s);
 }
 
+static bool reads_clock(const char *name)
+{
+	return !strcmp(name, "time") || !strcmp(name, "clock") || strstr(name, "clock_gettime") ||
+	       strstr(name, "gettimeofday");
+}
+
+void claim_look_at_calls(struct claim *c, const char *program)
+{
+	struct sites *s = NULL;
+	struct err *err = sites_open(program, &s);
+
+	for (uint32_t i = 0; !err && i < s->header.nsites; i++) {
+		const char *name = sites_string(s, s->sites[i].object);
+
+		if (s->sites[i].kind < PLAIT_SITE_CALL)
+			continue;
+		if (reads_clock(name))
+			c->gaps |= CLAIM_CLOCK;
+		if (strstr(name, "timedwait") || strstr(name, "clockwait"))
+			c->gaps |= CLAIM_TIMED_WAITS;
+	}
+	err_free(err);
+	sites_close(s);
+}
+
 void claim_add_run(struct claim *c, const struct run_result *r)
 {
 	if (r->limits & PLAIT_LIMIT_TIMER)
@@ -93,6 +118,7 @@ void claim_describe_gaps(const struct claim *c, const char *between, struct strb
 		{ CLAIM_TIMERS, "timers that begin again: they never strike before their time" },
 		{ CLAIM_CLOCK,
 		  "the clock: it moves with the schedule, and has other values elsewhere" },
+		{ CLAIM_TIMED_WAITS, "timed waits that give up while another thread has the lock" },
 		{ CLAIM_BUDGET, "runs that were given up before their end (--steps, --timeout)" },
 		{ CLAIM_UNSEEN, "accesses in code that was not built with unplait cc" },
 		{ CLAIM_UNKNOWN, "functions that were not looked into: " },

@@ -292,8 +292,11 @@ static struct err *search_states(struct hunt *h, uint64_t work)
 	h->result->states = MAX(h->result->states, p.states);
 	for (size_t i = 0; !err && i < p.failing.len; i++)
 		err = try_proposal(h, &p.failing.data[i]);
-	if (!err && p.complete && !p.failing.len)
+	if (!err && p.complete && !p.failing.len) {
 		searched(h);
+		if (h->o->target.argv)
+			claim_look_at_calls(&h->result->claim, h->o->target.argv[0]);
+	}
 	if (!err && !work && !p.complete && !p.failing.len)
 		memcpy(h->result->states_why, p.why, sizeof(p.why));
 	if (p.complete || p.failing.len)
