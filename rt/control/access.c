@@ -25,15 +25,16 @@ static bool is_point(uint32_t kind, uint32_t site)
 	}
 }
 
-void control_release(struct control_thread *me, const struct control_op *op)
+void control_release(struct control_thread *me, uint32_t kind, uint32_t site, const void *object)
 {
-	bool point = control.rule == CONTROL_RULE_SITES ? learn_release_is_point(op->site)
-							: is_point(op->kind, op->site);
+	struct control_op op = { .kind = kind, .site = site, .object = object, .writes = true };
+	bool point = control.rule == CONTROL_RULE_SITES ? learn_release_is_point(site)
+							: is_point(kind, site);
 
 	if (point)
-		control_point(me, op);
+		control_point(me, &op);
 	else
-		control_step(me, op);
+		control_step(me, &op);
 }
 
 /* ---- what is worked out beforehand ---- */

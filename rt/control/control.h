@@ -167,12 +167,19 @@ void control_init(const struct control_world *world);
 
 /* Publish, be chosen. False: the wait timed out (the operation is not enabled). */
 bool control_point(struct control_thread *me, const struct control_op *op);
+/* The common case: an operation that changes an object and cannot block. */
+static inline void control_touch(struct control_thread *me, uint32_t kind, uint32_t site,
+				 const void *object)
+{
+	control_point(me, &(struct control_op){
+				  .kind = kind, .site = site, .object = object, .writes = true });
+}
 /* An operation that is a step but no scheduling point. */
 void control_step(struct control_thread *me, const struct control_op *op);
 /* An operation that gives a lock back. It is a scheduling point only where somebody could notice
  * that it has not happened yet. Threads that wait for the lock cannot: they become candidates at
  * this thread's next point, which is as good. A thread that only tries the lock can. */
-void control_release(struct control_thread *me, const struct control_op *op);
+void control_release(struct control_thread *me, uint32_t kind, uint32_t site, const void *object);
 /* The process is about to end, and no hook will be called again. What the other threads still do
  * before that, or not, is a choice. */
 void control_exit_point(void);

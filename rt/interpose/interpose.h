@@ -10,6 +10,7 @@
 #define RT_INTERPOSE_INTERPOSE_H
 
 #include "rt/core/real.h"
+#include "rt/core/rt.h"
 
 /* Resolve `real`, and get out of the way where our hooks are not wanted. */
 enum interpose_wish {
@@ -29,6 +30,13 @@ void interpose_early(void);
 		if (__builtin_expect(!real.pthread_create, 0))                                     \
 			interpose_early();                                                         \
 	} while (0)
+
+/* The same for a hook that records: enter, and take the site of the call. */
+__attribute__((always_inline)) static inline uint32_t hook_site(void)
+{
+	HOOK_ENTER;
+	return rt_take_site();
+}
 
 int __pthread_key_create(pthread_key_t *, void (*)(void *)); /* no header has it */
 

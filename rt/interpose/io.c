@@ -266,11 +266,9 @@ static void note_length(uint32_t site, ssize_t n)
 #define IO(ret, name, params, args, events, dont_wait, note)                                       \
 	ret hook_##name params                                                                     \
 	{                                                                                          \
-		uint32_t site;                                                                     \
+		uint32_t site = hook_site();                                                       \
 		ret r;                                                                             \
                                                                                                    \
-		HOOK_ENTER;                                                                        \
-		site = rt_take_site();                                                             \
 		if (!fd_point(site, fd, events, dont_wait))                                        \
 			return -1;                                                                 \
 		r = real.name args;                                                                \
@@ -353,10 +351,8 @@ static bool masked_poll_point(struct control_thread *me, uint32_t site, struct p
 int hook_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me)
 		return real.poll(fds, n, timeout);
 	if (!poll_point(me, site, fds, n, timeout < 0 ? -1 : timeout * 1000000ll))
@@ -368,10 +364,8 @@ int hook_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, con
 {
 	struct control_thread *me = control_self();
 	struct timespec zero = { 0 };
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me)
 		return real.ppoll(fds, n, timeout, mask);
 	if (!masked_poll_point(me, site, fds, n, timeout ? (int64_t)timespec_ns(timeout) : -1,
@@ -402,10 +396,8 @@ int hook_select(int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *timeout)
 	struct control_thread *me = control_self();
 	struct pollfd fds[POLL_SET];
 	struct timeval zero = { 0 };
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me)
 		return real.select(n, r, w, x, timeout);
 	if (!poll_point(me, site, fds, poll_set(fds, n, r, w, x),
@@ -436,10 +428,8 @@ int hook_epoll_wait(int fd, struct epoll_event *events, int n, int timeout)
 {
 	struct control_thread *me = control_self();
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me)
 		return real.epoll_wait(fd, events, n, timeout);
 	if (!poll_point(me, site, &p, 1, timeout < 0 ? -1 : timeout * 1000000ll))
@@ -451,10 +441,8 @@ int hook_epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, con
 {
 	struct control_thread *me = control_self();
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me)
 		return real.epoll_pwait(fd, events, n, timeout, mask);
 	if (!masked_poll_point(me, site, &p, 1, timeout < 0 ? -1 : timeout * 1000000ll, mask))
@@ -490,15 +478,10 @@ MAKES(epoll_create1, (int flags), (flags), note(r, EPOLL))
 int hook_close(int fd)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me && fd >= 0 && fd < MAX_FDS) {
-		control_point(me, &(struct control_op){ .kind = PLAIT_EV_OUTPUT,
-							.site = site,
-							.object = (void *)(uintptr_t)(fd + 1),
-							.writes = true });
+		control_touch(me, PLAIT_EV_OUTPUT, site, (void *)(uintptr_t)(fd + 1));
 		known[fd] = OUTSIDE;
 		timers_closed(fd);
 		io_done();
@@ -537,10 +520,8 @@ static const struct control_wait file_wait = { "to lock a stdio stream", file_re
 void hook_flockfile(FILE *f)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me)
 		control_point(me, &(struct control_op){ .kind = PLAIT_EV_LOCK,
 							.site = site,
@@ -554,10 +535,8 @@ void hook_flockfile(FILE *f)
 void hook_funlockfile(FILE *f)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me)
 		control_step(me, &(struct control_op){ .kind = PLAIT_EV_UNLOCK,
 						       .site = site,

@@ -11,10 +11,8 @@
 void hook_exit(int status)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me)
 		control_point(me,
 			      &(struct control_op){ .kind = PLAIT_EV_PROCESS_EXIT, .site = site });
@@ -26,11 +24,9 @@ void hook_exit(int status)
 pid_t hook_fork(void)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 	pid_t pid;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me)
 		return real.fork();
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_PROCESS_FORK, .site = site });
@@ -51,16 +47,12 @@ pid_t hook_fork(void)
 int hook_pthread_cancel(pthread_t handle)
 {
 	struct control_thread *me = control_self(), *t;
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	t = me ? control_thread_find(handle) : NULL;
 	if (!t)
 		return real.pthread_cancel(handle);
-	control_point(me,
-		      &(struct control_op){
-			      .kind = PLAIT_EV_CANCEL, .site = site, .object = t, .writes = true });
+	control_touch(me, PLAIT_EV_CANCEL, site, t);
 	rt_record_thread(PLAIT_EV_CANCEL, site, t->task.id, 0);
 	if (t->ended)
 		return 0;

@@ -254,10 +254,7 @@ static int send_at_point(struct control_thread *me, uint32_t site, struct contro
 {
 	int r;
 
-	control_point(me, &(struct control_op){ .kind = PLAIT_EV_INPUT,
-						.site = site,
-						.object = t ? (void *)t : (void *)&control_signals,
-						.writes = true });
+	control_touch(me, PLAIT_EV_INPUT, site, t ? (void *)t : (void *)&control_signals);
 	if (t && t->ended)
 		return ESRCH;
 	if (number < 0 || number >= _NSIG)
@@ -274,10 +271,8 @@ static int send_at_point(struct control_thread *me, uint32_t site, struct contro
 int hook_pthread_kill(pthread_t handle, int number)
 {
 	struct control_thread *me = control_self(), *t;
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	t = me ? control_thread_find(handle) : NULL;
 	return t ? send_at_point(me, site, t, number, SI_TKILL, (union sigval){ 0 })
 		 : real.pthread_kill(handle, number);
@@ -286,10 +281,8 @@ int hook_pthread_kill(pthread_t handle, int number)
 int hook_pthread_sigqueue(pthread_t handle, int number, const union sigval value)
 {
 	struct control_thread *me = control_self(), *t;
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	t = me ? control_thread_find(handle) : NULL;
 	return t ? send_at_point(me, site, t, number, SI_QUEUE, value)
 		 : real.pthread_sigqueue(handle, number, value);
@@ -298,10 +291,8 @@ int hook_pthread_sigqueue(pthread_t handle, int number, const union sigval value
 int hook_kill(pid_t pid, int number)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me || pid != process_id() || number <= 0 || number >= _NSIG || number == SIGKILL ||
 	    number == SIGSTOP)
 		return real.kill(pid, number);
@@ -311,10 +302,8 @@ int hook_kill(pid_t pid, int number)
 int hook_sigqueue(pid_t pid, int number, const union sigval value)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me || pid != process_id() || number <= 0 || number >= _NSIG || number == SIGKILL)
 		return real.sigqueue(pid, number, value);
 	return posix_result(send_at_point(me, site, NULL, number, SI_QUEUE, value));
@@ -336,10 +325,8 @@ struct control_thread *signals_thread(pid_t tid)
 int hook_tgkill(pid_t process, pid_t tid, int number)
 {
 	struct control_thread *me = control_self(), *t;
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	t = me && process == process_id() ? signals_thread(tid) : NULL;
 	return t ? posix_result(send_at_point(me, site, t, number, SI_TKILL, (union sigval){ 0 }))
 		 : real.tgkill(process, tid, number);
@@ -477,10 +464,8 @@ int hook_sigwait(const sigset_t *set, int *number)
 {
 	struct control_thread *me = control_self();
 	struct queued q;
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	while (me) { /* a handler does not end it */
 		if (await_signal(me, site, set, CONTROL_NEVER, &q)) {
 			*number = q.number;

@@ -89,11 +89,9 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 int hook_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me)
 		return wait_controlled(me, site, c, m, CONTROL_NEVER);
 	rt_record_wait(PLAIT_EV_WAIT, site, c, m, 0);
@@ -161,8 +159,7 @@ static void signal_controlled(struct control_thread *me, uint32_t site, pthread_
 	uint32_t kind = all ? PLAIT_EV_BROADCAST : PLAIT_EV_SIGNAL;
 	uint32_t i, waiting = 0, chosen;
 
-	control_point(me, &(struct control_op){
-				  .kind = kind, .site = site, .object = c, .writes = true });
+	control_touch(me, kind, site, c);
 	for (i = 0; i < control_nthreads(); i++)
 		waiting += waits_for(control_thread_at(i), c) != NULL;
 	all |= control_wakes_all(me);
@@ -180,10 +177,8 @@ static void signal_controlled(struct control_thread *me, uint32_t site, pthread_
 int hook_pthread_cond_signal(pthread_cond_t *c)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me) {
 		signal_controlled(me, site, c, false);
 		return 0;
@@ -195,10 +190,8 @@ int hook_pthread_cond_signal(pthread_cond_t *c)
 int hook_pthread_cond_broadcast(pthread_cond_t *c)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me) {
 		signal_controlled(me, site, c, true);
 		return 0;
@@ -209,10 +202,8 @@ int hook_pthread_cond_broadcast(pthread_cond_t *c)
 
 int hook_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr)
 {
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	rt_record_sa_n(PLAIT_EV_LOCK_INIT, site, c, OBJECT_COND);
 	return real.pthread_cond_init(c, attr);
 }
@@ -222,15 +213,10 @@ int hook_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr)
 int hook_pthread_cond_destroy(pthread_cond_t *c)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me)
-		control_point(me, &(struct control_op){ .kind = PLAIT_EV_LOCK_DESTROY,
-							.site = site,
-							.object = c,
-							.writes = true });
+		control_touch(me, PLAIT_EV_LOCK_DESTROY, site, c);
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, c, OBJECT_COND);
 	return me ? 0 : real.pthread_cond_destroy(c);
 }
@@ -239,8 +225,7 @@ int hook_pthread_cond_destroy(pthread_cond_t *c)
 
 int hook_cnd_wait(cnd_t *c, mtx_t *m)
 {
-	HOOK_ENTER;
-	plait_call_site = rt_take_site();
+	plait_call_site = hook_site();
 	return hook_pthread_cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m) ? thrd_error
 										 : thrd_success;
 }
@@ -249,22 +234,19 @@ int hook_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
 {
 	int r;
 
-	HOOK_ENTER;
-	plait_call_site = rt_take_site();
+	plait_call_site = hook_site();
 	r = hook_pthread_cond_timedwait((pthread_cond_t *)c, (pthread_mutex_t *)m, until);
 	return r == 0 ? thrd_success : r == ETIMEDOUT ? thrd_timedout : thrd_error;
 }
 
 int hook_cnd_signal(cnd_t *c)
 {
-	HOOK_ENTER;
-	plait_call_site = rt_take_site();
+	plait_call_site = hook_site();
 	return hook_pthread_cond_signal((pthread_cond_t *)c) ? thrd_error : thrd_success;
 }
 
 int hook_cnd_broadcast(cnd_t *c)
 {
-	HOOK_ENTER;
-	plait_call_site = rt_take_site();
+	plait_call_site = hook_site();
 	return hook_pthread_cond_broadcast((pthread_cond_t *)c) ? thrd_error : thrd_success;
 }

@@ -110,12 +110,10 @@ long hook_syscall(long nr, ...)
 {
 	struct control_thread *me = control_self();
 	long a[6];
-	uint32_t site;
+	uint32_t site = hook_site();
 	va_list ap;
 	int i;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	va_start(ap, nr);
 	for (i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long); /* reads a little more than was passed: harmless */
@@ -164,10 +162,8 @@ int hook___cxa_guard_acquire(void *guard)
 {
 	struct control_thread *me = control_self();
 	volatile char *g = guard;
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me)
 		return real.__cxa_guard_acquire(guard);
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_ONCE_BEGIN,
@@ -201,10 +197,8 @@ static void guard_leave(void *guard, bool done, uint32_t site)
 
 void hook___cxa_guard_release(void *guard)
 {
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (control_self())
 		guard_leave(guard, true, site);
 	else
@@ -213,10 +207,8 @@ void hook___cxa_guard_release(void *guard)
 
 void hook___cxa_guard_abort(void *guard)
 {
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (control_self())
 		guard_leave(guard, false, site);
 	else

@@ -51,11 +51,9 @@ static int sem_wait_controlled(struct control_thread *me, uint32_t site, sem_t *
 	int hook_sem_##name params                                                                 \
 	{                                                                                          \
 		struct control_thread *me = control_self();                                        \
-		uint32_t site;                                                                     \
+		uint32_t site = hook_site();                                                       \
 		int r;                                                                             \
                                                                                                    \
-		HOOK_ENTER;                                                                        \
-		site = rt_take_site();                                                             \
 		if (me)                                                                            \
 			return sem_wait_controlled(me, site, s, deadline);                         \
 		r = real.sem_##name args;                                                          \
@@ -72,20 +70,15 @@ WAIT(clockwait, (sem_t * s, clockid_t clock, const struct timespec *until), (s, 
 int hook_sem_trywait(sem_t *s)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me) {
 		r = real.sem_trywait(s);
 		rt_record_sa_r(PLAIT_EV_SEM_TRYWAIT, site, s, r ? errno : 0);
 		return r;
 	}
-	control_point(me, &(struct control_op){ .kind = PLAIT_EV_SEM_TRYWAIT,
-						.site = site,
-						.object = s,
-						.writes = true });
+	control_touch(me, PLAIT_EV_SEM_TRYWAIT, site, s);
 	r = sync_sem_trywait((struct sync_sem *)s);
 	if (r)
 		control_spin_check(me, site, s, 0);
@@ -98,18 +91,14 @@ int hook_sem_trywait(sem_t *s)
 int hook_sem_post(sem_t *s)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me) {
 		rt_record_sa_r(PLAIT_EV_SEM_POST, site, s, 0);
 		return real.sem_post(s);
 	}
-	control_point(
-		me, &(struct control_op){
-			    .kind = PLAIT_EV_SEM_POST, .site = site, .object = s, .writes = true });
+	control_touch(me, PLAIT_EV_SEM_POST, site, s);
 	r = sync_sem_post((struct sync_sem *)s);
 	control_changed();
 	rt_record_sa_r(PLAIT_EV_SEM_POST, site, s, r);
@@ -118,11 +107,9 @@ int hook_sem_post(sem_t *s)
 
 int hook_sem_init(sem_t *s, int shared, unsigned value)
 {
-	uint32_t site;
+	uint32_t site = hook_site();
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	r = real.sem_init(s, shared, value);
 	if (shared && control_self())
 		control_note(PLAIT_UNCONTROLLED_SHARED);
@@ -132,10 +119,8 @@ int hook_sem_init(sem_t *s, int shared, unsigned value)
 
 int hook_sem_destroy(sem_t *s)
 {
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, s, OBJECT_SEM);
 	return real.sem_destroy(s);
 }
@@ -151,20 +136,16 @@ static const struct control_wait barrier_waiting = { "at a barrier", barrier_rea
 
 int hook_pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attr, unsigned n)
 {
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	rt_record_sa_n(PLAIT_EV_LOCK_INIT, site, b, OBJECT_BARRIER);
 	return real.pthread_barrier_init(b, attr, n);
 }
 
 int hook_pthread_barrier_destroy(pthread_barrier_t *b)
 {
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, b, OBJECT_BARRIER);
 	return control_self() ? 0 : real.pthread_barrier_destroy(b);
 }
@@ -173,22 +154,17 @@ int hook_pthread_barrier_wait(pthread_barrier_t *b)
 {
 	struct control_thread *me = control_self();
 	struct sync_barrier *machine = (struct sync_barrier *)b;
-	uint32_t site, round;
+	uint32_t site = hook_site(), round;
 	bool serial;
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me) {
 		rt_record_sa_n(PLAIT_EV_BARRIER_WAIT, site, b, machine->count);
 		r = real.pthread_barrier_wait(b);
 		rt_record_sa_r(PLAIT_EV_BARRIER_LEAVE, site, b, r);
 		return r;
 	}
-	control_point(me, &(struct control_op){ .kind = PLAIT_EV_BARRIER_WAIT,
-						.site = site,
-						.object = b,
-						.writes = true });
+	control_touch(me, PLAIT_EV_BARRIER_WAIT, site, b);
 	serial = sync_barrier_arrive(machine, &round);
 	control_changed();
 	rt_record_sa_n(PLAIT_EV_BARRIER_WAIT, site, b, machine->count);

@@ -94,11 +94,9 @@ static int lock_controlled(struct control_thread *me, uint32_t site, pthread_mut
 	int hook_pthread_mutex_##name params                                                       \
 	{                                                                                          \
 		struct control_thread *me = control_self();                                        \
-		uint32_t site;                                                                     \
+		uint32_t site = hook_site();                                                       \
 		int r;                                                                             \
                                                                                                    \
-		HOOK_ENTER;                                                                        \
-		site = rt_take_site();                                                             \
 		if (me)                                                                            \
 			return lock_controlled(me, site, m, deadline);                             \
 		r = real.pthread_mutex_##name args;                                                \
@@ -115,17 +113,12 @@ LOCK(clocklock, (pthread_mutex_t * m, clockid_t clock, const struct timespec *un
 int hook_pthread_mutex_trylock(pthread_mutex_t *m)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me) {
 		check_alive(m);
-		control_point(me, &(struct control_op){ .kind = PLAIT_EV_TRYLOCK,
-							.site = site,
-							.object = m,
-							.writes = true });
+		control_touch(me, PLAIT_EV_TRYLOCK, site, m);
 		check_alive(m);
 		r = sync_mutex_trylock(machine(m), me->task.id + 1);
 		note_robust(me, machine(m), r);
@@ -143,19 +136,15 @@ int hook_pthread_mutex_trylock(pthread_mutex_t *m)
 int hook_pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me) {
 		rt_record_sa_r(PLAIT_EV_UNLOCK, site, m, 0);
 		return real.pthread_mutex_unlock(m);
 	}
 	check_alive(m);
-	control_release(
-		me, &(struct control_op){
-			    .kind = PLAIT_EV_UNLOCK, .site = site, .object = m, .writes = true });
+	control_release(me, PLAIT_EV_UNLOCK, site, m);
 	r = sync_mutex_unlock(machine(m), me->task.id + 1);
 	if (me->nrobust)
 		forget_robust(me, machine(m));
@@ -176,11 +165,9 @@ int hook_pthread_mutex_consistent(pthread_mutex_t *m)
 
 int hook_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
 {
-	uint32_t site;
+	uint32_t site = hook_site();
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	r = real.pthread_mutex_init(m, attr);
 	if (r == 0 && control_self() && (machine(m)->kind & SYNC_MUTEX_SHARED))
 		control_note(PLAIT_UNCONTROLLED_SHARED);
@@ -191,17 +178,12 @@ int hook_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
 int hook_pthread_mutex_destroy(pthread_mutex_t *m)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me) {
 		check_alive(m);
-		control_point(me, &(struct control_op){ .kind = PLAIT_EV_LOCK_DESTROY,
-							.site = site,
-							.object = m,
-							.writes = true });
+		control_touch(me, PLAIT_EV_LOCK_DESTROY, site, m);
 		r = sync_mutex_destroy(machine(m));
 	} else {
 		r = real.pthread_mutex_destroy(m);
@@ -222,29 +204,25 @@ static int thrd_result(int r)
 
 int hook_mtx_lock(mtx_t *m)
 {
-	HOOK_ENTER;
-	plait_call_site = rt_take_site();
+	plait_call_site = hook_site();
 	return thrd_result(hook_pthread_mutex_lock((pthread_mutex_t *)m));
 }
 
 int hook_mtx_trylock(mtx_t *m)
 {
-	HOOK_ENTER;
-	plait_call_site = rt_take_site();
+	plait_call_site = hook_site();
 	return thrd_result(hook_pthread_mutex_trylock((pthread_mutex_t *)m));
 }
 
 int hook_mtx_timedlock(mtx_t *m, const struct timespec *until)
 {
-	HOOK_ENTER;
-	plait_call_site = rt_take_site();
+	plait_call_site = hook_site();
 	return thrd_result(hook_pthread_mutex_timedlock((pthread_mutex_t *)m, until));
 }
 
 int hook_mtx_unlock(mtx_t *m)
 {
-	HOOK_ENTER;
-	plait_call_site = rt_take_site();
+	plait_call_site = hook_site();
 	return thrd_result(hook_pthread_mutex_unlock((pthread_mutex_t *)m));
 }
 
@@ -259,20 +237,16 @@ static const struct control_wait spin_wait = { "to lock a spinlock", spin_ready,
 
 int hook_pthread_spin_init(pthread_spinlock_t *s, int shared)
 {
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	rt_record_sa_n(PLAIT_EV_LOCK_INIT, site, (const void *)s, OBJECT_SPIN);
 	return real.pthread_spin_init(s, shared);
 }
 
 int hook_pthread_spin_destroy(pthread_spinlock_t *s)
 {
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, (const void *)s, OBJECT_SPIN);
 	return real.pthread_spin_destroy(s);
 }
@@ -280,11 +254,9 @@ int hook_pthread_spin_destroy(pthread_spinlock_t *s)
 int hook_pthread_spin_lock(pthread_spinlock_t *s)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me) {
 		control_point(me, &(struct control_op){ .kind = PLAIT_EV_LOCK,
 							.site = site,
@@ -303,16 +275,11 @@ int hook_pthread_spin_lock(pthread_spinlock_t *s)
 int hook_pthread_spin_trylock(pthread_spinlock_t *s)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me) {
-		control_point(me, &(struct control_op){ .kind = PLAIT_EV_TRYLOCK,
-							.site = site,
-							.object = (const void *)s,
-							.writes = true });
+		control_touch(me, PLAIT_EV_TRYLOCK, site, (const void *)s);
 		r = sync_spin_trylock((int *)s);
 		if (r)
 			control_spin_check(me, site, (const void *)s, 1);
@@ -328,18 +295,13 @@ int hook_pthread_spin_trylock(pthread_spinlock_t *s)
 int hook_pthread_spin_unlock(pthread_spinlock_t *s)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me) {
 		rt_record_sa_r(PLAIT_EV_UNLOCK, site, (const void *)s, 0);
 		return real.pthread_spin_unlock(s);
 	}
-	control_release(me, &(struct control_op){ .kind = PLAIT_EV_UNLOCK,
-						  .site = site,
-						  .object = (const void *)s,
-						  .writes = true });
+	control_release(me, PLAIT_EV_UNLOCK, site, (const void *)s);
 	sync_spin_unlock((int *)s);
 	control_changed();
 	rt_record_sa_r(PLAIT_EV_UNLOCK, site, (const void *)s, 0);

@@ -86,11 +86,9 @@ static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t si
 	int hook_pthread_rwlock_##name params						\
 	{										\
 		struct control_thread *me = control_self();				\
-		uint32_t site;								\
+		uint32_t site = hook_site();								\
 		int r;									\
 											\
-		HOOK_ENTER;								\
-		site = rt_take_site();							\
 		if (me)									\
 			return lock_controlled(me, kind, site, l, deadline);		\
 		r = real.pthread_rwlock_##name call;					\
@@ -114,17 +112,13 @@ LOCK(clockwrlock, PLAIT_EV_WRLOCK, (pthread_rwlock_t *l, clockid_t clock, const 
 int hook_pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me) {
 		rt_record_sa_r(PLAIT_EV_RWUNLOCK, site, l, 0);
 		return real.pthread_rwlock_unlock(l);
 	}
-	control_release(
-		me, &(struct control_op){
-			    .kind = PLAIT_EV_RWUNLOCK, .site = site, .object = l, .writes = true });
+	control_release(me, PLAIT_EV_RWUNLOCK, site, l);
 	sync_rwlock_unlock((struct sync_rwlock *)l, me->task.id + 1);
 	control_changed();
 	rt_record_sa_r(PLAIT_EV_RWUNLOCK, site, l, 0);
@@ -133,10 +127,8 @@ int hook_pthread_rwlock_unlock(pthread_rwlock_t *l)
 
 int hook_pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attr)
 {
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	rt_record_sa_n(PLAIT_EV_LOCK_INIT, site, l, OBJECT_RWLOCK);
 	return real.pthread_rwlock_init(l, attr);
 }
@@ -144,15 +136,10 @@ int hook_pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *at
 int hook_pthread_rwlock_destroy(pthread_rwlock_t *l)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me)
-		control_point(me, &(struct control_op){ .kind = PLAIT_EV_LOCK_DESTROY,
-							.site = site,
-							.object = l,
-							.writes = true });
+		control_touch(me, PLAIT_EV_LOCK_DESTROY, site, l);
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, l, OBJECT_RWLOCK);
 	return real.pthread_rwlock_destroy(l);
 }

@@ -219,11 +219,9 @@ static uint32_t index_of(pthread_t handle);
 int hook_pthread_join(pthread_t handle, void **result)
 {
 	struct control_thread *me = control_self();
-	uint32_t site, index;
+	uint32_t site = hook_site(), index;
 	int r;
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (me)
 		return join_controlled(me, site, handle, result, CONTROL_NEVER);
 	index = index_of(handle);
@@ -286,8 +284,7 @@ int hook_thrd_join(thrd_t handle, int *result)
 	void *value = NULL;
 	int r;
 
-	HOOK_ENTER;
-	plait_call_site = rt_take_site();
+	plait_call_site = hook_site();
 	r = hook_pthread_join(handle, &value);
 	if (r == 0 && result)
 		*result = (int)(intptr_t)value;
@@ -297,10 +294,8 @@ int hook_thrd_join(thrd_t handle, int *result)
 int hook_pthread_detach(pthread_t handle)
 {
 	struct control_thread *me = control_self(), *t;
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me) {
 		rt_record_thread(PLAIT_EV_DETACH, site, index_of(handle), 0);
 		return real.pthread_detach(handle);
@@ -321,8 +316,7 @@ int hook_pthread_detach(pthread_t handle)
 
 int hook_thrd_detach(thrd_t handle)
 {
-	HOOK_ENTER;
-	plait_call_site = rt_take_site();
+	plait_call_site = hook_site();
 	return hook_pthread_detach(handle) == 0 ? thrd_success : thrd_error;
 }
 

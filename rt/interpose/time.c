@@ -41,10 +41,8 @@ static int slept(uint64_t rest, struct timespec *left)
 int hook_nanosleep(const struct timespec *ts, struct timespec *left)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me) {
 		rt_record_sv(PLAIT_EV_SLEEP, site, timespec_ns(ts));
 		return real.nanosleep(ts, left);
@@ -76,10 +74,8 @@ int hook_clock_nanosleep(clockid_t clock, int flags, const struct timespec *ts,
 int hook_usleep(useconds_t us)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me) {
 		rt_record_sv(PLAIT_EV_SLEEP, site, us * 1000ull);
 		return real.usleep(us);
@@ -90,10 +86,8 @@ int hook_usleep(useconds_t us)
 unsigned hook_sleep(unsigned s)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me) {
 		rt_record_sv(PLAIT_EV_SLEEP, site, s * 1000000000ull);
 		return real.sleep(s);
@@ -105,10 +99,8 @@ unsigned hook_sleep(unsigned s)
 int hook_thrd_sleep(const struct timespec *ts, struct timespec *left)
 {
 	struct control_thread *me = control_self();
-	uint32_t site;
+	uint32_t site = hook_site();
 
-	HOOK_ENTER;
-	site = rt_take_site();
 	if (!me)
 		return real.thrd_sleep(ts, left);
 	return slept(sleep_until(me, site, control_now() + timespec_ns(ts)), left) ? -1 : 0;
