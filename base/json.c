@@ -86,6 +86,12 @@ void json_begin_object(struct json *j, const char *key)
 	begin(j, key, '{');
 }
 
+void json_begin_answer(struct json *j)
+{
+	json_begin_object(j, NULL);
+	json_int(j, "unplait", 1);
+}
+
 void json_begin_array(struct json *j, const char *key)
 {
 	begin(j, key, '[');

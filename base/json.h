@@ -30,6 +30,8 @@ void json_deinit(struct json *j);
 /* Append what was written to `out`; the same as json_deinit otherwise. */
 void json_finish(struct json *j, struct strbuf *out);
 void json_begin_object(struct json *j, const char *key);
+/* The top object of everything that a command answers: begins with the version of its schema. */
+void json_begin_answer(struct json *j);
 void json_begin_array(struct json *j, const char *key);
 void json_end(struct json *j); /* the innermost object or array */
 void json_str(struct json *j, const char *key, const char *value); /* NULL becomes null */

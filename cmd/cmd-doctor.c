@@ -135,8 +135,7 @@ static struct err *doctor_main(const struct cmd *cmd, int argc, char **argv, int
 		return cmd_usage(cmd, "doctor takes no words");
 	n = examine(f);
 	json_init(&j);
-	json_begin_object(&j, NULL);
-	json_int(&j, "unplait", 1);
+	json_begin_answer(&j);
 	json_begin_array(&j, "checks");
 	for (size_t i = 0; i < n; i++) {
 		if (!f[i].good && f[i].needed)
@@ -163,9 +162,9 @@ static struct err *doctor_main(const struct cmd *cmd, int argc, char **argv, int
 	json_end(&j);
 	json_end(&j);
 	if (common.json)
-		err = cmd_write_json(&common, &j);
+		return cmd_write_json(&common, &j);
 	json_deinit(&j);
-	return err;
+	return NULL;
 }
 
 const struct cmd cmd_doctor = {

@@ -153,8 +153,7 @@ static void write_json(struct json *j, const struct hunt_result *r)
 	struct strbuf sb = { 0 };
 	size_t i;
 
-	json_begin_object(j, NULL);
-	json_int(j, "unplait", 1);
+	json_begin_answer(j);
 	json_bool(j, "found", r->failures.len > 0);
 	json_uint(j, "runs", r->runs);
 	json_uint(j, "events", r->steps);
@@ -227,9 +226,7 @@ static struct err *report(const struct outputs *out, const struct hunt_options *
 	}
 	json_init(&j);
 	write_json(&j, r);
-	err = cmd_write_json(&out->common, &j);
-	json_deinit(&j);
-	return err;
+	return cmd_write_json(&out->common, &j);
 }
 
 static int exit_status(const struct hunt_result *r)

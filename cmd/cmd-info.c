@@ -256,11 +256,9 @@ static struct err *plait_json(const struct cmd_common *common, struct trace *t,
 {
 	const struct trace_meta *m = trace_meta(t);
 	struct json j;
-	struct err *err;
 
 	json_init(&j);
-	json_begin_object(&j, NULL);
-	json_int(&j, "unplait", 1);
+	json_begin_answer(&j);
 	json_begin_array(&j, "command");
 	for (char **w = m->command; w && *w; w++)
 		json_str(&j, NULL, *w);
@@ -299,9 +297,7 @@ static struct err *plait_json(const struct cmd_common *common, struct trace *t,
 	}
 	json_end(&j);
 	json_end(&j);
-	err = cmd_write_json(common, &j);
-	json_deinit(&j);
-	return err;
+	return cmd_write_json(common, &j);
 }
 
 static struct err *make_filter(const struct info_options *o, struct trace *t,
@@ -429,11 +425,9 @@ static struct err *binary_json(const struct cmd_common *common, const struct sit
 {
 	const struct plait_sites_header *h = &s->header;
 	struct json j;
-	struct err *err;
 
 	json_init(&j);
-	json_begin_object(&j, NULL);
-	json_int(&j, "unplait", 1);
+	json_begin_answer(&j);
 	json_str(&j, "binary", s->path);
 	json_str(&j, "build_id", s->build_id);
 	json_uint(&j, "functions", h->functions);
@@ -446,9 +440,7 @@ static struct err *binary_json(const struct cmd_common *common, const struct sit
 	json_uint(&j, "sites", h->nsites);
 	json_uint(&j, "external_objects", h->external_objects);
 	json_end(&j);
-	err = cmd_write_json(common, &j);
-	json_deinit(&j);
-	return err;
+	return cmd_write_json(common, &j);
 }
 
 static struct err *info_binary(const struct info_options *o, const struct cmd_common *common,

@@ -37,7 +37,6 @@ static struct err *print(const struct cmd_common *common, const struct minimized
 {
 	size_t before = schedule_switches(&m->before.schedule);
 	size_t after = schedule_switches(&m->after.schedule);
-	struct err *err;
 	struct json j;
 
 	if (!common->json) {
@@ -48,8 +47,7 @@ static struct err *print(const struct cmd_common *common, const struct minimized
 		return NULL;
 	}
 	json_init(&j);
-	json_begin_object(&j, NULL);
-	json_int(&j, "unplait", 1);
+	json_begin_answer(&j);
 	json_uint(&j, "switches_before", before);
 	json_uint(&j, "switches", after);
 	json_uint(&j, "events_before", m->before.steps);
@@ -62,9 +60,7 @@ static struct err *print(const struct cmd_common *common, const struct minimized
 	json_end(&j);
 	json_str(&j, "plait", path);
 	json_end(&j);
-	err = cmd_write_json(common, &j);
-	json_deinit(&j);
-	return err;
+	return cmd_write_json(common, &j);
 }
 
 static struct err *minimize_main(const struct cmd *cmd, int argc, char **argv, int *status)

@@ -98,11 +98,9 @@ static struct err *print_json(const struct cmd_common *common, const struct reco
 			      size_t failed)
 {
 	struct json j;
-	struct err *err;
 
 	json_init(&j);
-	json_begin_object(&j, NULL);
-	json_int(&j, "unplait", 1);
+	json_begin_answer(&j);
 	json_uint(&j, "failed", failed);
 	json_begin_array(&j, "runs");
 	for (size_t i = 0; i < runs->len; i++) {
@@ -123,9 +121,7 @@ static struct err *print_json(const struct cmd_common *common, const struct reco
 	}
 	json_end(&j);
 	json_end(&j);
-	err = cmd_write_json(common, &j);
-	json_deinit(&j);
-	return err;
+	return cmd_write_json(common, &j);
 }
 
 static struct err *check(const struct cmd *cmd, int argc, const char *mode, uint64_t runs)

@@ -107,19 +107,15 @@ static struct err *print_json(const struct cmd_common *common, const struct run_
 			      const char *plait, uint64_t times, uint64_t same)
 {
 	struct json j;
-	struct err *err;
 
 	json_init(&j);
-	json_begin_object(&j, NULL);
-	json_int(&j, "unplait", 1);
+	json_begin_answer(&j);
 	json_uint(&j, "times", times);
 	json_uint(&j, "same", same);
 	json_bool(&j, "diverged", r->diverged);
 	json_outcome(&j, "outcome", r, plait);
 	json_end(&j);
-	err = cmd_write_json(common, &j);
-	json_deinit(&j);
-	return err;
+	return cmd_write_json(common, &j);
 }
 
 static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int *status)

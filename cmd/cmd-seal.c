@@ -43,8 +43,7 @@ static struct err *seal_main(const struct cmd *cmd, int argc, char **argv, int *
 		struct json j;
 
 		json_init(&j);
-		json_begin_object(&j, NULL);
-		json_int(&j, "unplait", 1);
+		json_begin_answer(&j);
 		json_str(&j, "plait", path);
 		json_uint(&j, "threads", trace_meta(t)->nthreads);
 		json_uint(&j, "events", trace_meta(t)->nevents);
@@ -52,7 +51,6 @@ static struct err *seal_main(const struct cmd *cmd, int argc, char **argv, int *
 		json_str(&j, "outcome", outcome_name(trace_meta(t)->outcome.kind));
 		json_end(&j);
 		err = cmd_write_json(&common, &j);
-		json_deinit(&j);
 	} else {
 		printf("%s: %s, %zu threads, %llu events, %llu lost\n", path,
 		       outcome_name(trace_meta(t)->outcome.kind), trace_meta(t)->nthreads,

@@ -240,7 +240,6 @@ static void json_answer(struct json *out, struct solve_job *j)
 
 static struct err *print(struct solve_job *j, const struct cmd_common *common)
 {
-	struct err *err;
 	struct json out;
 
 	if (!common->json) {
@@ -248,8 +247,7 @@ static struct err *print(struct solve_job *j, const struct cmd_common *common)
 		return NULL;
 	}
 	json_init(&out);
-	json_begin_object(&out, NULL);
-	json_int(&out, "unplait", 1);
+	json_begin_answer(&out);
 	json_str(&out, "want", j->pass ? "pass" : "fail");
 	json_str(&out, "status", status_name[answer_of(j)->status]);
 	json_str(&out, "unsupported", j->q.loaded.unsupported);
@@ -260,9 +258,7 @@ static struct err *print(struct solve_job *j, const struct cmd_common *common)
 	if (!j->q.loaded.unsupported)
 		json_answer(&out, j);
 	json_end(&out);
-	err = cmd_write_json(common, &out);
-	json_deinit(&out);
-	return err;
+	return cmd_write_json(common, &out);
 }
 
 /* A proof that no order passes is an answer. A proof that none fails is not: one did. */

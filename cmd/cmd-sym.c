@@ -139,7 +139,7 @@ static struct err *do_run(struct options *o, const struct cmd_common *common, st
 						      : 0;
 	if (common->json) {
 		json_init(&j);
-		json_begin_object(&j, NULL);
+		json_begin_answer(&j);
 		json_outcome(&j, "outcome", &r.outcome);
 		json_strn(&j, "stdout", strbuf_str(&r.out), r.out.len);
 		json_strn(&j, "stderr", strbuf_str(&r.err_out), r.err_out.len);
@@ -147,7 +147,6 @@ static struct err *do_run(struct options *o, const struct cmd_common *common, st
 		json_stats(&j, &r.stats);
 		json_end(&j);
 		err = cmd_write_json(common, &j);
-		json_deinit(&j);
 	} else {
 		if (r.outcome.kind != SYM_EXIT)
 			log_note("%s: %s\n  at %s", sym_kind_name(r.outcome.kind),
@@ -263,11 +262,10 @@ static struct err *report_explore(struct options *o, const struct cmd_common *co
 				  struct sym_result *r, int errors)
 {
 	struct json j;
-	struct err *err;
 
 	if (common->json) {
 		json_init(&j);
-		json_begin_object(&j, NULL);
+		json_begin_answer(&j);
 		json_bool(&j, "complete", r->complete);
 		json_int(&j, "errors", errors);
 		json_begin_array(&j, "paths");
@@ -277,9 +275,7 @@ static struct err *report_explore(struct options *o, const struct cmd_common *co
 		json_notes(&j, &r->notes);
 		json_stats(&j, &r->stats);
 		json_end(&j);
-		err = cmd_write_json(common, &j);
-		json_deinit(&j);
-		return err;
+		return cmd_write_json(common, &j);
 	}
 	for (size_t i = 0; i < r->paths.len; i++) {
 		bool error = r->paths.data[i].outcome.kind != SYM_EXIT;
@@ -366,7 +362,7 @@ static struct err *do_trace(struct options *o, const struct cmd_common *common,
 	struct json j;
 
 	json_init(&j);
-	json_begin_object(&j, NULL);
+	json_begin_answer(&j);
 	json_begin_array(&j, "steps");
 	b.json = common->json ? &j : NULL;
 	o->c.sym_given = true;

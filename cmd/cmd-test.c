@@ -73,15 +73,12 @@ static struct err *print(const struct cmd_common *common, const struct suite_res
 			 double seconds, bool interrupted)
 {
 	struct strbuf sb = { 0 };
-	struct err *err = NULL;
 	struct json j;
 
 	if (common->json) {
 		json_init(&j);
 		report_suite_json(r, seconds, interrupted, &j);
-		err = cmd_write_json(common, &j);
-		json_deinit(&j);
-		return err;
+		return cmd_write_json(common, &j);
 	}
 	report_suite_summary(r, seconds, &sb);
 	if (interrupted)

@@ -69,7 +69,10 @@ struct err *cmd_parse(const struct cmd *cmd, const struct opt *table, struct cmd
 
 struct err *cmd_write_json(const struct cmd_common *common, struct json *j)
 {
-	return cmd_write_report(common, &j->out);
+	struct err *err = cmd_write_report(common, &j->out);
+
+	json_deinit(j);
+	return err;
 }
 
 struct err *cmd_write_report(const struct cmd_common *common, const struct strbuf *report)

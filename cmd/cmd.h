@@ -35,7 +35,7 @@ struct cmd_common {
  * mixed: options may follow words (not for commands that take a target command line). */
 struct err *cmd_parse(const struct cmd *cmd, const struct opt *table, struct cmd_common *common,
 		      bool mixed, int *argc, char ***argv);
-/* Write the finished JSON to where --json said. */
+/* Write the finished JSON to where --json said, and let go of it. */
 struct err *cmd_write_json(const struct cmd_common *common, struct json *j);
 /* Print a finished report, or write it to where --json said. */
 struct err *cmd_write_report(const struct cmd_common *common, const struct strbuf *report);

@@ -245,11 +245,9 @@ static struct err *json_merge(const struct coop_options *o, const struct coop *c
 			      const struct coop_merge_result *r)
 {
 	struct json j;
-	struct err *err;
 
 	json_init(&j);
-	json_begin_object(&j, NULL);
-	json_int(&j, "unplait", 1);
+	json_begin_answer(&j);
 	json_bool(&j, "reproduced", r->reproduced);
 	json_uint(&j, "attempts", r->attempts);
 	json_uint(&j, "infeasible", r->infeasible);
@@ -260,9 +258,7 @@ static struct err *json_merge(const struct coop_options *o, const struct coop *c
 	if (o->output && r->reproduced)
 		json_str(&j, "plait", o->output);
 	json_end(&j);
-	err = cmd_write_json(&o->common, &j);
-	json_deinit(&j);
-	return err;
+	return cmd_write_json(&o->common, &j);
 }
 
 static struct err *replay_merge(struct coop_options *o, struct coop *c, struct coop_program *p,

@@ -64,13 +64,10 @@ static struct err *version_main(const struct cmd *cmd, int argc, char **argv, in
 		struct json j;
 
 		json_init(&j);
-		json_begin_object(&j, NULL);
-		json_int(&j, "unplait", 1);
+		json_begin_answer(&j);
 		json_str(&j, "version", UNPLAIT_VERSION);
 		json_end(&j);
-		err = cmd_write_json(&common, &j);
-		json_deinit(&j);
-		return err;
+		return cmd_write_json(&common, &j);
 	}
 	puts("unplait " UNPLAIT_VERSION);
 	return NULL;

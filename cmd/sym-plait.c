@@ -227,7 +227,7 @@ struct err *sym_plait_trace(const struct sym_plait_options *o, const struct cmd_
 	if (!err)
 		err = symbols_open(t, &p.symbols);
 	json_init(&j);
-	json_begin_object(&j, NULL);
+	json_begin_answer(&j);
 	if (!err) {
 		p.meta = trace_meta(t);
 		p.json = common->json ? &j : NULL;

@@ -119,8 +119,7 @@ static void write_json(const struct job *j, struct json *out)
 {
 	const struct sym_schedules *r = &j->r;
 
-	json_begin_object(out, NULL);
-	json_int(out, "unplait", 1);
+	json_begin_answer(out);
 	json_bool(out, "complete", r->complete);
 	json_uint(out, "states", r->states);
 	json_uint(out, "steps", r->steps);
@@ -173,7 +172,6 @@ struct err *sym_schedules_show(const struct sym_schedules_options *o, struct sym
 		json_init(&out);
 		write_json(&j, &out);
 		err = cmd_write_json(common, &out);
-		json_deinit(&out);
 	} else if (!err) {
 		print_text(&j);
 	}

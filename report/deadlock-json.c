@@ -143,8 +143,7 @@ static void put_thread(struct json *j, const struct fingerprint *f, const struct
 
 static void add_fingerprint(struct json *j, const struct fingerprint *f)
 {
-	json_begin_object(j, NULL);
-	json_int(j, "unplait", 1);
+	json_begin_answer(j);
 	json_str(j, "command", "watch");
 	json_str(j, "kind", fingerprint_kind(f));
 	json_str(j, "bucket", f->bucket);
@@ -177,8 +176,7 @@ static void add_fingerprint(struct json *j, const struct fingerprint *f)
 
 static void add_merge(struct json *j, const struct merge *m)
 {
-	json_begin_object(j, NULL);
-	json_int(j, "unplait", 1);
+	json_begin_answer(j);
 	json_str(j, "command", "watch");
 	json_uint(j, "fingerprints", m->read);
 	json_uint(j, "skipped", m->skipped);
@@ -206,8 +204,7 @@ static void add_merge(struct json *j, const struct merge *m)
 
 static void add_foreign(struct json *j, const struct foreign *f)
 {
-	json_begin_object(j, NULL);
-	json_int(j, "unplait", 1);
+	json_begin_answer(j);
 	json_str(j, "command", "watch");
 	json_str(j, "kind", f->ncycle ? "deadlock" : "none");
 	json_bool(j, "library", false);

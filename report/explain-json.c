@@ -116,8 +116,7 @@ static void add_explanation(struct json *j, const struct explanation *x)
 {
 	static const char *const kinds[] = BUG_KIND_NAMES;
 
-	json_begin_object(j, NULL);
-	json_int(j, "unplait", 1);
+	json_begin_answer(j);
 	json_bool(j, "confirmed", x->confirmed);
 	json_str(j, "program", x->program);
 	json_str(j, "plait", x->plait);

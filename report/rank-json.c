@@ -69,8 +69,7 @@ static void add_reconstruction(struct json *j, const struct shown_reconstruction
 
 static void add_ranking(struct json *j, const struct ranking *r)
 {
-	json_begin_object(j, NULL);
-	json_int(j, "unplait", 1);
+	json_begin_answer(j);
 	json_str(j, "program", r->program);
 	json_begin_object(j, "runs");
 	json_uint(j, r->baseline ? "field" : "failing", r->failing);

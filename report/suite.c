@@ -209,8 +209,7 @@ static void json_words(struct json *j, const char *key, const struct words *w)
 void report_suite_json(const struct suite_results *r, double seconds, bool interrupted,
 		       struct json *j)
 {
-	json_begin_object(j, NULL);
-	json_int(j, "unplait", 1);
+	json_begin_answer(j);
 	json_begin_array(j, "tests");
 	for (size_t i = 0; i < r->len; i++) {
 		const struct suite_result *x = &r->data[i];

@@ -6,6 +6,7 @@
 #include "order/learn/sat.h"
 
 #include "base/log.h"
+#include "order/learn/luby.h"
 
 void sat_init(struct sat *s, struct sat_theory theory)
 {
@@ -489,18 +490,6 @@ static void final_core(struct sat *s, lit p)
 		}
 	}
 	s->mark[lit_var(p)] = 0;
-}
-
-static uint64_t luby(uint64_t i)
-{
-	for (;;) {
-		uint64_t k = 1;
-		while ((UINT64_C(1) << k) - 1 < i)
-			k++;
-		if ((UINT64_C(1) << k) - 1 == i)
-			return UINT64_C(1) << (k - 1);
-		i -= (UINT64_C(1) << (k - 1)) - 1;
-	}
 }
 
 /* Next assumption, then whatever the theory likes. */

@@ -16,6 +16,7 @@
  * sequence with growing noise. */
 #include "order/search/forward.h"
 #include "base/log.h"
+#include "order/learn/luby.h"
 
 #include "order/search/oracle.h"
 #include "order/search/relevance.h"
@@ -537,18 +538,6 @@ static bool backjump(struct forward *g, uint64_t limit)
 }
 
 /* ---- search ---- */
-
-static uint64_t luby(uint64_t i)
-{
-	for (;;) {
-		uint64_t k = 1;
-		while ((UINT64_C(1) << k) - 1 < i)
-			k++;
-		if ((UINT64_C(1) << k) - 1 == i)
-			return UINT64_C(1) << (k - 1);
-		i -= (UINT64_C(1) << (k - 1)) - 1;
-	}
-}
 
 static void keep_best(struct forward *g)
 {
