@@ -454,67 +454,78 @@ static struct err *run_way(struct options *o, const char *what, const struct cmd
 	return do_explore(o, common, p, status);
 }
 
+static struct err *parse(const struct cmd *cmd, struct options *o, struct cmd_common *common,
+			 int *argc, char ***argv)
+{
+	const struct opt table[] = {
+		OPT_U64(0, "sym-args", "N", &o->sym_args, "explore: N more arguments, symbolic"),
+		OPT_U64(0, "sym-arg-len", "BYTES", &o->sym_arg_len,
+			"explore: longest symbolic argument (4)"),
+		OPT_U64(0, "sym-stdin", "BYTES", &o->sym_stdin,
+			"explore: BYTES of symbolic standard input"),
+		OPT_LIST(0, "sym-env", "NAME", &o->sym_env,
+			 "explore: a symbolic environment variable"),
+		OPT_U64(0, "sym-env-len", "BYTES", &o->sym_env_len,
+			"explore: longest symbolic value (8)"),
+		OPT_STR(0, "order", "ORDER", &o->c.order,
+			"explore: depth, breadth or cover (default)"),
+		OPT_U64(0, "preemptions", "N", &o->preemptions,
+			"explore: every thread schedule with up to N preemptions"),
+		OPT_U64(0, "max-states", "N", &o->c.max_states,
+			"explore: waiting states at most; schedules: states at most"),
+		OPT_U64(0, "max-paths", "N", &o->c.max_paths, "explore: stop after N paths"),
+		OPT_U64(0, "max-errors", "N", &o->c.max_errors, "explore: stop after N errors"),
+		OPT_FLAG(0, "all-errors", &o->c.all_errors,
+			 "explore: every path to an error, not one per place; schedules: go on "
+			 "after the first"),
+		OPT_STR('o', "output", "FILE", &o->output,
+			"schedules: save the first confirmed failure as a plait"),
+		OPT_FLAG(0, "paths", &o->paths, "explore: print the input of every path"),
+		OPT_FLAG(0, "no-confirm", &o->no_confirm, "explore: do not run the native program"),
+		OPT_U64(0, "query-ms", "MS", &o->query_ms,
+			"longest time of one solver query (5000)"),
+		OPT_STR(0, "query-log", "FILE", &o->c.query_log,
+			"write every solver query as SMT-LIB"),
+		OPT_U64(0, "max-ops", "N", &o->c.max_ops, "operations per path at most"),
+		OPT_REAL(0, "seconds", "S", &o->c.max_seconds, "stop after S seconds"),
+		OPT_U64(0, "seed", "N", &o->c.seed, "switch threads at random"),
+		OPT_FLAG(0, "summary", &o->summary, "trace FILE.plait: no steps, only the totals"),
+		OPT_STR(0, "check", "FULL.plait", &o->check,
+			"trace FILE.plait: compare with a full recording of the same schedule"),
+		OPT_STR(0, "stdin", "FILE", &o->input, "run: standard input (- is our own)"),
+		OPT_FLAG(0, "files", &o->files, "the program may read this machine's files"),
+		OPT_LIST(0, "cflag", "FLAG", &o->cflags, "for compiling a source file"),
+		OPT_FLAG(0, "stats", &o->stats, "print counts and times"),
+		OPT_END,
+	};
+
+	return cmd_parse(cmd, table, common, false, argc, argv);
+}
+
+static bool is_way(const char *what)
+{
+	return !strcmp(what, "run") || !strcmp(what, "explore") || !strcmp(what, "trace") ||
+	       !strcmp(what, "schedules");
+}
+
 static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct options o = { .sym_arg_len = 4, .sym_env_len = 8, .query_ms = 5000 };
 	struct cmd_common common = { 0 };
-	const struct opt table[] = {
-		OPT_U64(0, "sym-args", "N", &o.sym_args, "explore: N more arguments, symbolic"),
-		OPT_U64(0, "sym-arg-len", "BYTES", &o.sym_arg_len,
-			"explore: longest symbolic argument (4)"),
-		OPT_U64(0, "sym-stdin", "BYTES", &o.sym_stdin,
-			"explore: BYTES of symbolic standard input"),
-		OPT_LIST(0, "sym-env", "NAME", &o.sym_env,
-			 "explore: a symbolic environment variable"),
-		OPT_U64(0, "sym-env-len", "BYTES", &o.sym_env_len,
-			"explore: longest symbolic value (8)"),
-		OPT_STR(0, "order", "ORDER", &o.c.order,
-			"explore: depth, breadth or cover (default)"),
-		OPT_U64(0, "preemptions", "N", &o.preemptions,
-			"explore: every thread schedule with up to N preemptions"),
-		OPT_U64(0, "max-states", "N", &o.c.max_states,
-			"explore: waiting states at most; schedules: states at most"),
-		OPT_U64(0, "max-paths", "N", &o.c.max_paths, "explore: stop after N paths"),
-		OPT_U64(0, "max-errors", "N", &o.c.max_errors, "explore: stop after N errors"),
-		OPT_FLAG(0, "all-errors", &o.c.all_errors,
-			 "explore: every path to an error, not one per place; schedules: go on "
-			 "after the first"),
-		OPT_STR('o', "output", "FILE", &o.output,
-			"schedules: save the first confirmed failure as a plait"),
-		OPT_FLAG(0, "paths", &o.paths, "explore: print the input of every path"),
-		OPT_FLAG(0, "no-confirm", &o.no_confirm, "explore: do not run the native program"),
-		OPT_U64(0, "query-ms", "MS", &o.query_ms,
-			"longest time of one solver query (5000)"),
-		OPT_STR(0, "query-log", "FILE", &o.c.query_log,
-			"write every solver query as SMT-LIB"),
-		OPT_U64(0, "max-ops", "N", &o.c.max_ops, "operations per path at most"),
-		OPT_REAL(0, "seconds", "S", &o.c.max_seconds, "stop after S seconds"),
-		OPT_U64(0, "seed", "N", &o.c.seed, "switch threads at random"),
-		OPT_FLAG(0, "summary", &o.summary, "trace FILE.plait: no steps, only the totals"),
-		OPT_STR(0, "check", "FULL.plait", &o.check,
-			"trace FILE.plait: compare with a full recording of the same schedule"),
-		OPT_STR(0, "stdin", "FILE", &o.input, "run: standard input (- is our own)"),
-		OPT_FLAG(0, "files", &o.files, "the program may read this machine's files"),
-		OPT_LIST(0, "cflag", "FLAG", &o.cflags, "for compiling a source file"),
-		OPT_FLAG(0, "stats", &o.stats, "print counts and times"),
-		OPT_END,
-	};
 	_cleanup_(strbuf_deinit) struct strbuf input = { 0 };
 	struct sym_program *p = NULL;
 	struct err *err;
-	const char *what;
+	const char *what = NULL;
 
 	if (argc > 0 && argv[0][0] != '-') {
 		what = argv[0];
 		argc--;
 		argv++;
-	} else {
-		what = NULL;
 	}
-	err = cmd_parse(cmd, table, &common, false, &argc, &argv);
+	err = parse(cmd, &o, &common, &argc, &argv);
 	if (err)
 		return err;
-	if (!what)
+	if (!what || !is_way(what))
 		return cmd_usage(cmd, "what to do: run, explore, schedules or trace");
 	if (!strcmp(what, "trace") && argc && is_plait(argv[0]))
 		return sym_plait_trace(&(struct sym_plait_options){ .path = argv[0],
@@ -524,9 +535,6 @@ static struct err *sym_main(const struct cmd *cmd, int argc, char **argv, int *s
 								    .max_ops = o.c.max_ops,
 								    .seconds = o.c.max_seconds },
 				       &common, status);
-	if (strcmp(what, "run") && strcmp(what, "explore") && strcmp(what, "trace") &&
-	    strcmp(what, "schedules"))
-		return cmd_usage(cmd, "what to do: run, explore, schedules or trace");
 	if (argc < 1)
 		return cmd_usage(cmd, "which program?");
 	if (o.input) {

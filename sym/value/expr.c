@@ -167,6 +167,48 @@ static bool is_commutative(enum expr_op op)
 	       op == EX_EQ;
 }
 
+/* a == c, said about what a is made of; 0: nothing simpler. */
+static expr_id equals_const(struct exprs *e, expr_id a, uint64_t c, unsigned w)
+{
+	const struct expr x = *expr_get(e, a);
+	uint64_t m = mask_of(w);
+
+	if (w == 1 && c == 1)
+		return a;
+	if (w == 1 && x.op == EX_EQ && x.w == 1 && expr_get(e, x.a)->w == 1 &&
+	    expr_is_const(e, x.b) && !expr_get(e, x.b)->imm)
+		return x.a; /* not not */
+	if (x.op == EX_ZEXT) {
+		unsigned n = expr_get(e, x.a)->w;
+
+		if (c > mask_of(n))
+			return expr_const(e, 1, 0);
+		return expr_binary(e, EX_EQ, x.a, expr_const(e, n, c));
+	}
+	if (x.op == EX_SEXT) {
+		unsigned n = expr_get(e, x.a)->w;
+
+		if (((uint64_t)sext_of(c & mask_of(n), n) & m) != c)
+			return expr_const(e, 1, 0);
+		return expr_binary(e, EX_EQ, x.a, expr_const(e, n, c));
+	}
+	if (x.op == EX_ADD && expr_is_const(e, x.b))
+		return expr_binary(e, EX_EQ, x.a, expr_const(e, w, c - expr_get(e, x.b)->imm));
+	if (x.op == EX_CONCAT && expr_is_const(e, x.b)) {
+		unsigned n = expr_get(e, x.b)->w;
+
+		if ((c & mask_of(n)) != expr_get(e, x.b)->imm)
+			return expr_const(e, 1, 0);
+		return expr_binary(e, EX_EQ, x.a, expr_const(e, w - n, c >> n));
+	}
+	if (x.op == EX_ITE && expr_is_const(e, x.b) && expr_is_const(e, x.c)) {
+		bool yes = expr_get(e, x.b)->imm == c, no = expr_get(e, x.c)->imm == c;
+
+		return yes == no ? expr_const(e, 1, yes) : yes ? x.a : expr_not(e, x.a);
+	}
+	return 0;
+}
+
 /* x op c where c is a constant: the cheap identities. 0 = none applies. */
 static expr_id with_const(struct exprs *e, enum expr_op op, expr_id a, uint64_t c, unsigned w)
 {
@@ -233,41 +275,7 @@ static expr_id with_const(struct exprs *e, enum expr_op op, expr_id a, uint64_t 
 			return expr_binary(e, EX_AND, a, expr_const(e, w, c - 1));
 		return 0;
 	case EX_EQ:
-		if (w == 1 && c == 1)
-			return a;
-		if (w == 1 && x.op == EX_EQ && x.w == 1 && expr_get(e, x.a)->w == 1 &&
-		    expr_is_const(e, x.b) && !expr_get(e, x.b)->imm)
-			return x.a; /* not not */
-		if (x.op == EX_ZEXT) {
-			unsigned n = expr_get(e, x.a)->w;
-
-			if (c > mask_of(n))
-				return expr_const(e, 1, 0);
-			return expr_binary(e, EX_EQ, x.a, expr_const(e, n, c));
-		}
-		if (x.op == EX_SEXT) {
-			unsigned n = expr_get(e, x.a)->w;
-
-			if (((uint64_t)sext_of(c & mask_of(n), n) & m) != c)
-				return expr_const(e, 1, 0);
-			return expr_binary(e, EX_EQ, x.a, expr_const(e, n, c));
-		}
-		if (x.op == EX_ADD && expr_is_const(e, x.b))
-			return expr_binary(e, EX_EQ, x.a,
-					   expr_const(e, w, c - expr_get(e, x.b)->imm));
-		if (x.op == EX_CONCAT && expr_is_const(e, x.b)) {
-			unsigned n = expr_get(e, x.b)->w;
-
-			if ((c & mask_of(n)) != expr_get(e, x.b)->imm)
-				return expr_const(e, 1, 0);
-			return expr_binary(e, EX_EQ, x.a, expr_const(e, w - n, c >> n));
-		}
-		if (x.op == EX_ITE && expr_is_const(e, x.b) && expr_is_const(e, x.c)) {
-			bool yes = expr_get(e, x.b)->imm == c, no = expr_get(e, x.c)->imm == c;
-
-			return yes == no ? expr_const(e, 1, yes) : yes ? x.a : expr_not(e, x.a);
-		}
-		return 0;
+		return equals_const(e, a, c, w);
 	case EX_ULT: /* x < c */
 		if (!c)
 			return expr_const(e, 1, 0);

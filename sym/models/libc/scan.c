@@ -124,14 +124,130 @@ static int take_text(struct in *in, char conv, const char *set, const char *end,
 	return n;
 }
 
-static int scan(struct in *in, const char *p, va_list ap)
+struct spec {
+	int discard, width, size; /* width 0: as long as it goes */
+	char conv;
+	const char *set, *end; /* of %[...] */
+};
+
+/* Read what stands between '%' and the end of the conversion; returns its last character. */
+static const char *parse_spec(const char *p, struct spec *s)
 {
-	int done = 0, c;
+	if (*p == '*') {
+		s->discard = 1;
+		p++;
+	}
+	for (; *p >= '0' && *p <= '9'; p++)
+		s->width = s->width * 10 + (*p - '0');
+	for (;; p++) {
+		if (*p == 'l' || *p == 'z' || *p == 'j' || *p == 't' || *p == 'q')
+			s->size++;
+		else if (*p == 'h')
+			s->size--;
+		else
+			break;
+	}
+	s->conv = *p;
+	s->set = s->end = p;
+	if (s->conv != '[')
+		return p;
+	s->set = ++p;
+	if (*p == '^')
+		p++;
+	if (*p == ']')
+		p++;
+	while (*p && *p != ']')
+		p++;
+	s->end = p;
+	return p;
+}
+
+static int base_of(char conv)
+{
+	return conv == 'i'				   ? 0
+	       : conv == 'o'				   ? 8
+	       : conv == 'x' || conv == 'X' || conv == 'p' ? 16
+							   : 10;
+}
+
+/* One conversion. False: the input does not fit. */
+static int convert(struct in *in, const struct spec *s, va_list *ap)
+{
+	int most = s->width && s->width < 120 ? s->width : 120, base = base_of(s->conv);
 	char buf[128];
 
+	switch (s->conv) {
+	case 'd':
+	case 'i':
+	case 'u':
+	case 'x':
+	case 'X':
+	case 'o':
+	case 'p':
+		if (!take_number(in, buf, most, base, 0))
+			return 0;
+		if (!s->discard)
+			store(va_arg(*ap, void *),
+			      s->conv == 'd' || s->conv == 'i' ? strtol(buf, NULL, base)
+							       : (long)strtoul(buf, NULL, base),
+			      s->conv == 'p' ? 1 : s->size);
+		return 1;
+	case 'f':
+	case 'e':
+	case 'g':
+	case 'E':
+	case 'G':
+	case 'a':
+		if (!take_number(in, buf, most, 10, 1))
+			return 0;
+		if (!s->discard && s->size)
+			*va_arg(*ap, double *) = strtod(buf, NULL);
+		else if (!s->discard)
+			*va_arg(*ap, float *) = (float)strtod(buf, NULL);
+		return 1;
+	case '[':
+	case 's':
+	case 'c':
+		return take_text(in, s->conv, s->set, s->end, s->width ? s->width : 1 << 30,
+				 s->discard ? NULL : va_arg(*ap, char *)) != 0;
+	default:
+		sym_refuse("a conversion that the model of scanf does not know");
+		return 0;
+	}
+}
+
+/* Text of the format that is not a conversion: the next character must be this one. */
+static int literal(struct in *in, char wanted, int *at_end)
+{
+	int c = next(in);
+
+	*at_end = c == EOF;
+	if (c == (unsigned char)wanted)
+		return 1;
+	back(in, c);
+	return 0;
+}
+
+/* Has the input ended? White space before most conversions is skipped first. */
+static int ended(struct in *in, char conv)
+{
+	int c;
+
+	if (conv != 'c' && conv != '[')
+		skip_space(in);
+	c = next(in);
+	back(in, c);
+	return c == EOF;
+}
+
+static int scan(struct in *in, const char *p, va_list ap)
+{
+	int done = 0, at_end = 0;
+	va_list rest;
+
+	va_copy(rest, ap);
 	for (; *p; p++) {
-		int discard = 0, width = 0, size = 0, base;
-		const char *set = NULL;
+		struct spec s = { 0 };
 
 		if (is_space((unsigned char)*p)) {
 			skip_space(in);
@@ -140,96 +256,22 @@ static int scan(struct in *in, const char *p, va_list ap)
 		if (*p != '%' || *++p == '%') {
 			if (*p == '%')
 				skip_space(in);
-			c = next(in);
-			if (c != (unsigned char)*p) {
-				back(in, c);
-				return c == EOF && !done ? EOF : done;
-			}
+			if (literal(in, *p, &at_end))
+				continue;
+			break;
+		}
+		p = parse_spec(p, &s);
+		if (s.conv == 'n') {
+			store(va_arg(rest, void *), in->taken, s.size);
 			continue;
 		}
-		if (*p == '*') {
-			discard = 1;
-			p++;
-		}
-		for (; *p >= '0' && *p <= '9'; p++)
-			width = width * 10 + (*p - '0');
-		for (;; p++) {
-			if (*p == 'l' || *p == 'z' || *p == 'j' || *p == 't' || *p == 'q')
-				size++;
-			else if (*p == 'h')
-				size--;
-			else
-				break;
-		}
-		if (*p != 'n' && *p != 'c' && *p != '[') {
-			skip_space(in);
-		}
-		if (*p != 'n') {
-			c = next(in);
-			back(in, c);
-			if (c == EOF)
-				return done ? done : EOF;
-		}
-		switch (*p) {
-		case 'd':
-		case 'i':
-		case 'u':
-		case 'x':
-		case 'X':
-		case 'o':
-		case 'p':
-			base = *p == 'i'			     ? 0
-			       : *p == 'o'			     ? 8
-			       : *p == 'x' || *p == 'X' || *p == 'p' ? 16
-								     : 10;
-			if (!take_number(in, buf, width && width < 120 ? width : 120, base, 0))
-				return done;
-			if (!discard)
-				store(va_arg(ap, void *),
-				      *p == 'd' || *p == 'i' ? strtol(buf, NULL, base)
-							     : (long)strtoul(buf, NULL, base),
-				      *p == 'p' ? 1 : size);
+		at_end = ended(in, s.conv);
+		if (at_end || !convert(in, &s, &rest))
 			break;
-		case 'f':
-		case 'e':
-		case 'g':
-		case 'E':
-		case 'G':
-		case 'a':
-			if (!take_number(in, buf, width && width < 120 ? width : 120, 10, 1))
-				return done;
-			if (!discard && size)
-				*va_arg(ap, double *) = strtod(buf, NULL);
-			else if (!discard)
-				*va_arg(ap, float *) = (float)strtod(buf, NULL);
-			break;
-		case '[':
-			set = ++p;
-			if (*p == '^')
-				p++;
-			if (*p == ']')
-				p++;
-			while (*p && *p != ']')
-				p++;
-			if (!take_text(in, '[', set, p, width ? width : 1 << 30,
-				       discard ? NULL : va_arg(ap, char *)))
-				return done;
-			break;
-		case 's':
-		case 'c':
-			if (!take_text(in, *p, p, p, width ? width : 1 << 30,
-				       discard ? NULL : va_arg(ap, char *)))
-				return done;
-			break;
-		case 'n':
-			store(va_arg(ap, void *), in->taken, size);
-			continue;
-		default:
-			sym_refuse("a conversion that the model of scanf does not know");
-		}
-		done += !discard;
+		done += !s.discard;
 	}
-	return done;
+	va_end(rest);
+	return at_end && !done ? EOF : done;
 }
 
 #define SCAN(init)                                                                                 \
