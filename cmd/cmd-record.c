@@ -60,7 +60,7 @@ static void print_text(const struct record_runs *runs, const char *mode)
 }
 
 /* Large programs have code of their own for modes graph, order and block only when asked to;
- * programs built for hunting alone have none for mode path either, where no other will do. */
+ * programs built for hunting alone have none for mode path either, where no other can stand in. */
 static struct err *check_variant(const char *program, const char *mode)
 {
 	_cleanup_(xfreep) char *path = file_find_program(program);

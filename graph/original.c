@@ -37,7 +37,7 @@ static long digits(uint32_t n)
 	return d;
 }
 
-/* The nodes of one region in one run; regions are short or read once, so a list will do. */
+/* The nodes of one region in one run; regions are short or read once, so a list is fast enough. */
 struct seen VEC_FIELDS(uint32_t);
 
 static bool first_time(struct seen *seen, uint32_t node)

@@ -1,6 +1,6 @@
 /* solve/carry.h - carry out a proposed schedule in a native run.
  *
- * Whoever proposes (the order engine, the symbolic machine) says who does what next, operation by
+ * The proposer (the order engine, the symbolic machine) says who does what next, operation by
  * operation. The control engine counts the steps of native runs, and some steps the proposer does
  * not know (a lock inside stdio). So: run, record, see which native step each operation was,
  * correct the counts, run again, until the run does what was asked or comes no closer. */

@@ -20,7 +20,7 @@ static bool takes(const struct load_sync *s)
 	return !s->failed && plait_acquires(s->event);
 }
 
-/* Does a thread wait here for what another one must do? (A lock is free in the end: whoever holds
+/* Does a thread wait here for what another one must do? (A lock is free in the end: the thread that holds
  * it at the failure is given an unlock.) */
 static bool waits(const struct load_sync *s)
 {

@@ -2,7 +2,7 @@
  *
  * A path recording ends, for a thread that waits for ever, with its last decision. Behind that it
  * may have passed some calls and waits in one of them. Of the possible places we take, for each
- * thread, the first such that whoever waits for a lock waits for one that is held. That need not be
+ * thread, the first such that each thread that waits for a lock waits for one that is held. That need not be
  * where it waited: then no order leads there, and the next choice is made. */
 #ifndef SOLVE_LOAD_BLOCKED_H
 #define SOLVE_LOAD_BLOCKED_H

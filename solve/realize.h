@@ -22,7 +22,8 @@ void realized_deinit(struct realized *r);
 
 /* What happens behind the order: who goes on, and how. */
 struct realize_end {
-	uint32_t last; /* thread of the model that goes on; ORDER_NONE: whoever ran last. The order
+	uint32_t
+		last; /* thread of the model that goes on; ORDER_NONE: the one that ran last. The order
 			* is followed up to its last event */
 	uint32_t strategy; /* enum plait_strategy, for the rest of the run; FOLLOW: no preemption */
 	uint64_t seed;

@@ -7,7 +7,7 @@
 struct framework {
 	const char *name;
 	/* Bytes that a program built with it has and others do not: names of its functions in the
-	 * symbol table, or of its options. Any of them will do. */
+	 * symbol table, or of its options. Any of them is enough. */
 	const char *markers[4];
 	const char *list[4];		 /* the arguments that make it list its tests */
 	const char *list_environment[3]; /* ... or the variables */

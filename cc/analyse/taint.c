@@ -2,7 +2,7 @@
  *
  * Forward: a value is tainted when it was read from possibly shared memory, came from outside, or
  * was computed from such a value. Control dependence is not followed on purpose: once a branch is
- * recorded, whoever re-executes the program knows which way it went.
+ * recorded, a re-execution knows which way it went.
  *
  * Backward: a value is needed when it may become (part of) an address or a called function. A
  * possibly shared load that is needed must be logged with its value, because re-execution cannot

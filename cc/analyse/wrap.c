@@ -2,7 +2,7 @@
  *
  * A direct call of read() is a site, and what it returned is recorded. A call through a pointer
  * could reach anything, so nothing is recorded there, and a program that keeps its system calls in
- * a table (sqlite does) could not be followed. So whoever takes the address of such a function is
+ * a table (sqlite does) could not be followed. So code that takes the address of such a function is
  * given the address of a function of our own that calls it directly. This happens before anything
  * looks at the module: the bitcode in the binary has the wrapper, too.
  *

@@ -1,7 +1,7 @@
 /* order/model/cut.c - another path: a model in which one thread decides differently.
  *
  * Sometimes no order of the recorded paths goes well: the threads have already decided to take more
- * than there is, and whoever comes last fails. Then the nearest good run leaves a path. Let it be
+ * than there is, and the thread that comes last fails. Then the nearest good run leaves a path. Let it be
  * the failing thread's, at one of its decisions, the latest first: behind what that decision looked
  * at, the thread's recorded steps say nothing about such a run and are left out; the decision, as
  * it was taken, is the failure. An order of what is left that "does not fail" is a run up to the

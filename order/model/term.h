@@ -2,7 +2,7 @@
  *
  * A term is a 32-bit id into its `struct terms`; the same expression has the same id, and an
  * operand has a smaller id than whatever uses it. Widths are 1..64 bits, comparisons are 1 bit
- * wide, values travel as uint64_t with the unused high bits zero. Symbols are numbered by whoever
+ * wide, values travel as uint64_t with the unused high bits zero. Symbols are numbered by the code that
  * creates them: the order model gives one to each read and to each free input. */
 #ifndef ORDER_MODEL_TERM_H
 #define ORDER_MODEL_TERM_H

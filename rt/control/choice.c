@@ -303,7 +303,7 @@ static bool take_signal(struct control_thread *me, bool arrived_now, bool *first
 	return !me->interrupted;
 }
 
-/* A point at which there may be a choice: let whoever is chosen go on. True: that was somebody
+/* A point at which there may be a choice: let the chosen thread go on. True: that was somebody
  * else, and the processor has come back. */
 static bool choose(struct control_thread *me, bool access)
 {

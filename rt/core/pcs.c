@@ -5,7 +5,7 @@
  * from the load address of its module, in libraries with the hash of the library's name added:
  * neighbours in the code are neighbours in the table, so that site differences in the trace stay
  * short, and numbers do not depend on where a module was loaded. So a replay, which compares
- * numbers, does not mind that some library has grown and the others have moved. On disk: `pcs` in the run folder, a list of pairs (site, counter), written by whoever
+ * numbers, does not mind that some library has grown and the others have moved. On disk: `pcs` in the run folder, a list of pairs (site, counter), written by the process that
  * saw the counter first through a window that is reserved before it is mapped. */
 #include "rt/core/rt.h"
 

@@ -9,7 +9,7 @@ uint64_t rt_steps;
 uint64_t rt_tsc0;
 static uint64_t last_sync_clock;
 
-/* The time stamp counter, made strictly increasing over all threads: whoever asks while holding an
+/* The time stamp counter, made strictly increasing over all threads: a thread that asks while holding an
  * object is after everyone who asked while holding it before, even if the cores' counters are
  * a little apart. */
 uint64_t rt_sync_clock(void)

@@ -95,7 +95,7 @@ void hook_free(void *p)
 	errno = error;
 }
 
-/* Never in place: whoever still has the old address is found out. */
+/* Never in place: a use of the old address is then found out. */
 static void *move(void *p, size_t size, size_t old)
 {
 	void *q = hook_malloc(size);

@@ -439,7 +439,7 @@ enum answer z3_link_check(struct z3_link *z, const expr_id *conds, uint32_t n, u
 	}
 	r = Z3_solver_check_assumptions(z->ctx, z->solver, n, assumptions);
 	if (r == Z3_L_UNDEF && strstr(Z3_solver_get_reason_unknown(z->ctx, z->solver), "keyboard"))
-		raise(SIGINT); /* Ctrl-C ended the query; whoever waits for it shall hear of it */
+		raise(SIGINT); /* Ctrl-C ended the query; the code that waits for it must hear of it */
 	log_query(z, r);
 	*ncore = 0;
 	answer = r == Z3_L_TRUE ? ANSWER_YES : r == Z3_L_FALSE ? ANSWER_NO : ANSWER_UNKNOWN;

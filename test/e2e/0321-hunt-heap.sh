@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 [ -e "$(dirname "$UNPLAIT")/libplait.a" ] || { skip "hunt" "libplait.a is not built"; finish; }
 
-# Both threads free it; cured: whoever takes the pointer frees it.
+# Both threads free it; cured: the thread that takes the pointer frees it.
 cat >twice.c <<'X'
 #include <pthread.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * A program is two or three threads (thread 0 is main) with a few operations each. It is made once,
  * as a list of operations per thread, and used twice: printed as C, and executed by the interpreter
  * below in every interleaving. The interpreter knows nothing of unplait: an operation is one step, a
- * copy is one step per word, a lock that is taken blocks. Whoever claims to have explored every
+ * copy is one step per word, a lock that is taken blocks. A search that claims to have explored every
  * schedule of the C program must have seen exactly these outcomes.
  *
  * The C program ends with an assertion failure whose text is its outcome, so `hunt --all` finds each

@@ -1,7 +1,7 @@
 /* A stand-in for libplait that checks the pruning of `unplait cc`: link with UNPLAIT_TRACE_ALL=1 and
  * UNPLAIT_RUNTIME=this. It watches every access after the first pthread_create and complains when two
  * threads touch the same byte, one of them writing, and one of the two accesses had been judged private
- * (a site without element). Freed memory is forgotten, whoever freed it. Slow, simple, one lock.
+ * (a site without element). Freed memory is forgotten, by whichever thread it was freed. Slow, simple, one lock.
  *
  * At the end: exit status 66 when something was wrong. CHECK_REPORT=FILE: the verdict goes to FILE.PID
  * instead, and the exit status stays (for servers and test scripts that look at it). That file is

@@ -1,4 +1,4 @@
-/* Four threads that record writes and say, in a shared file, how many they have made: whoever kills
+/* Four threads that record writes and say, in a shared file, how many they have made: a test that kills
  * this program can tell what its trace must hold. The events are made through the hooks directly. */
 #include "unplait/hooks.h"
 

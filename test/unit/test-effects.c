@@ -20,7 +20,7 @@ Test(effects, accesses)
 		if (plait_acquires(k) || plait_releases(k))
 			cr_assert(plait_writes(k) && !plait_is_memory(k), "%s", name);
 		if (plait_may_block(k))
-			cr_assert(plait_is_point(k), "%s: whoever may block must be asked", name);
+			cr_assert(plait_is_point(k), "%s: what may block must be a point", name);
 	}
 	cr_assert(!plait_is_access(PLAIT_EV_FENCE) && plait_is_point(PLAIT_EV_FENCE));
 	cr_assert(!plait_is_access(PLAIT_EV_FREE) && plait_is_memory(PLAIT_EV_FREE));

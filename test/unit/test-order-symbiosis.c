@@ -107,7 +107,7 @@ Test(order_reference, agrees_with_enumeration)
 	}
 }
 
-/* x = input; the other thread needs x == 5 and y == input + 1 == 6: only input 5 will do. */
+/* x = input; the other thread needs x == 5 and y == input + 1 == 6: only input 5 fits. */
 Test(order_reference, finds_free_inputs)
 {
 	struct order_model *m = order_model_new();

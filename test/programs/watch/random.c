@@ -49,7 +49,7 @@ static void *work(void *p)
 	return NULL;
 }
 
-/* Whoever waits for a lock whose owner can go on can go on: what is left can not. */
+/* A thread that waits for a lock whose owner can go on can go on, too. Those left over cannot. */
 static int judge(void)
 {
 	int left[MOST], again = 1, n = nthreads;
