@@ -43,13 +43,11 @@ static bool judge_control(const struct run_end *e, enum plait_outcome_kind *ret)
  * is the last word. */
 static char *sanitizer_report(const struct run_end *e)
 {
-	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
 	const char *at = NULL;
 
-	if (!e->errors || (!e->signal && e->exit_code <= 0))
+	if (!e->said || (!e->signal && e->exit_code <= 0))
 		return NULL;
-	err_free(file_read(e->errors, &text));
-	for (const char *p = strbuf_str(&text); (p = strstr(p, "SUMMARY: ")); p++)
+	for (const char *p = e->said; (p = strstr(p, "SUMMARY: ")); p++)
 		at = p + strlen("SUMMARY: ");
 	return at && strncmp(at + strcspn(at, ":\n") - strlen("Sanitizer"), "Sanitizer:", 10) == 0
 		       ? xstrndup(at, strcspn(at, "\n"))

@@ -26,6 +26,7 @@ struct run_end {
 	int exit_code;		  /* -1 = did not exit */
 	int signal;		  /* 0 = none */
 	const char *out, *errors; /* files with what it printed; NULL = not kept */
+	const char *said;	  /* the end of `errors` as text; NULL = not looked at */
 };
 
 /* ret is filled in. *message: why, in words, where the kind alone does not say it; owned by the

@@ -9,43 +9,57 @@
 #include "base/mem.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-char *output_read(const char *path)
+char *output_read(int fd)
 {
-	FILE *f = fopen(path, "re");
-	char *text = xcalloc(1, OUTPUT_MOST + 1), *line;
-	long size;
+	struct stat st;
+	size_t len = 0, want;
+	char *text, *line;
+	off_t from;
 
-	if (!f || fseek(f, 0, SEEK_END) != 0 || (size = ftell(f)) < 0) {
-		if (f)
-			fclose(f);
-		return text;
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
+		return xstrdup("");
+	want = (size_t)MIN(st.st_size, OUTPUT_MOST);
+	from = st.st_size - (off_t)want;
+	text = xmalloc(want + 1);
+	while (len < want) {
+		ssize_t n = pread(fd, text + len, want - len, from + (off_t)len);
+
+		if (n <= 0)
+			break;
+		len += (size_t)n;
 	}
-	fseek(f, MAX(size - OUTPUT_MOST, 0), SEEK_SET);
-	text[fread(text, 1, OUTPUT_MOST, f)] = '\0';
-	fclose(f);
-	line = size > OUTPUT_MOST ? strchr(text, '\n') : NULL;
+	text[len] = '\0';
+	line = from > 0 ? strchr(text, '\n') : NULL;
 	if (line)
 		memmove(text, line + 1, strlen(line + 1) + 1);
 	return text;
 }
 
-void output_follow(const char *path, long *at)
+char *output_read_file(const char *path)
 {
-	FILE *f = fopen(path, "re");
-	char bytes[4096];
-	size_t n;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	char *text = output_read(fd);
 
-	if (!f)
-		return;
-	if (fseek(f, *at, SEEK_SET) == 0)
-		while ((n = fread(bytes, 1, sizeof(bytes), f)) > 0)
-			*at += (long)fwrite(bytes, 1, n, stderr);
-	fclose(f);
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+void output_follow(int fd, off_t *at)
+{
+	char bytes[4096];
+	ssize_t n;
+
+	while ((n = pread(fd, bytes, sizeof(bytes), *at)) > 0)
+		*at += (off_t)fwrite(bytes, 1, (size_t)n, stderr);
 }
 
 /* ---- lines ---- */

@@ -3,14 +3,16 @@
 #define RUN_OUTPUT_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /* The end of a file, at most OUTPUT_MOST bytes, beginning with a whole line. "" when it is empty or
  * cannot be read. Owned. */
 enum { OUTPUT_MOST = 64 << 10 };
-char *output_read(const char *path);
+char *output_read(int fd);
+char *output_read_file(const char *path);
 
 /* Copy what a file has from *at on to our standard error, and move *at on. */
-void output_follow(const char *path, long *at);
+void output_follow(int fd, off_t *at);
 
 /* The line that tells most about a failure: a sanitizer's summary, an uncaught exception with its
  * type and text, the message of glibc's or GLib's abort, the name of a failed test, else the last

@@ -183,8 +183,8 @@ static struct err *keep_children(struct recorder *r, const char *dir, const char
 /* Which test failed, in the words of the program. */
 static void add_headline(const struct slot *s, struct trace_outcome *judged)
 {
-	_cleanup_(xfreep) char *out = output_read(s->out);
-	_cleanup_(xfreep) char *errors = output_read(s->err);
+	_cleanup_(xfreep) char *out = output_read_file(s->out);
+	_cleanup_(xfreep) char *errors = output_read_file(s->err);
 	char *headline = output_headline(out, errors);
 
 	if (!headline)
@@ -198,12 +198,14 @@ static struct err *judge_and_keep(struct recorder *r, struct slot *s, const stru
 {
 	struct judge_options judge_by = r->o->judge;
 	struct record_run *run = &r->results->data[s->run];
+	_cleanup_(xfreep) char *said = output_read_file(s->err);
 	struct run_end end = { .timed_out = p->timed_out,
 			       .seconds = p->seconds,
 			       .exit_code = p->exit_code,
 			       .signal = p->signal,
 			       .out = s->out,
-			       .errors = s->err };
+			       .errors = s->err,
+			       .said = said };
 	struct trace_outcome judged = { .exit_code = end.exit_code,
 					.signal = end.timed_out ? 0 : end.signal };
 	char *path;

@@ -39,7 +39,7 @@ struct err *session_open_with(const struct target *target, const struct session_
 	s->target = target;
 	s->driver = driver;
 	s->context = context;
-	s->socket = s->area.fd = s->target_process.pidfd = -1;
+	s->socket = s->area.fd = s->target_process.pidfd = s->out_fd = s->errors_fd = -1;
 	err = area_open(&s->area);
 	if (!err)
 		err = file_temp_dir(&s->dir);
@@ -131,6 +131,10 @@ void session_close(struct session *s)
 	s->driver->close(s);
 	area_close(&s->area);
 	runtime_deinit(&s->runtime);
+	if (s->out_fd >= 0)
+		close(s->out_fd);
+	if (s->errors_fd >= 0)
+		close(s->errors_fd);
 	if (s->dir)
 		file_remove_tree(s->dir);
 	free(s->dir);
@@ -165,12 +169,22 @@ struct err *session_start(struct session *s, const struct run_request *req)
 	return s->driver->start(s);
 }
 
+/* The first run has made the files. */
+static void open_output(struct session *s)
+{
+	if (s->out_fd < 0)
+		s->out_fd = open(s->out, O_RDONLY | O_CLOEXEC);
+	if (s->errors_fd < 0)
+		s->errors_fd = open(s->errors, O_RDONLY | O_CLOEXEC);
+}
+
 void session_show_output(struct session *s)
 {
 	if (!s->target->live)
 		return;
-	output_follow(s->out, &s->out_shown);
-	output_follow(s->errors, &s->errors_shown);
+	open_output(s);
+	output_follow(s->out_fd, &s->out_shown);
+	output_follow(s->errors_fd, &s->errors_shown);
 }
 
 /* A run that is recorded notes its failure in its folder. What cannot be read stays unknown: the
@@ -222,12 +236,11 @@ static char *describe(const struct session *s, const struct run_result *r, char 
 }
 
 /* What a failing test printed is part of its outcome. */
-static void read_output(const struct session *s, struct run_result *r)
+static void read_output(struct session *s, struct run_result *r)
 {
-	if (!run_failed(r) && r->exit_code <= 0)
-		return;
-	r->out = output_read(s->out);
-	r->errors = output_read(s->errors);
+	open_output(s);
+	r->out = output_read(s->out_fd);
+	r->errors = output_read(s->errors_fd);
 }
 
 static struct err *judge_run(struct session *s, int status, struct run_result *r)
@@ -243,15 +256,20 @@ static struct err *judge_run(struct session *s, int status, struct run_result *r
 			       .out = s->out,
 			       .errors = s->errors };
 	char *message;
-	struct err *err = judge(&o, &end, &r->outcome, &message);
+	struct err *err;
 
 	r->exit_code = end.exit_code;
 	r->signal = end.signal;
+	if (r->signal || r->exit_code > 0)
+		read_output(s, r);
+	end.said = r->errors;
+	err = judge(&o, &end, &r->outcome, &message);
 	if (s->request.record_dir)
 		read_failure(s->request.record_dir, &r->failure);
 	else
 		r->failure = area_process(&s->area)->failure;
-	read_output(s, r);
+	if (!r->out && run_failed(r))
+		read_output(s, r);
 	r->text = describe(s, r, message);
 	if (r->outcome == PLAIT_OUTCOME_EXIT)
 		run_fail_by_exit(r);

@@ -28,7 +28,10 @@ struct session {
 	struct area area;
 	struct runtime runtime;
 	char *dir, *out, *errors; /* a folder of ours; what the last run printed */
-	char *input;		  /* file for standard input */
+	/* The same two files, open for reading. They stay open: ext4 writes a file to the disk when
+	 * it is closed after it was emptied, which every run does. -1 = not yet looked at. */
+	int out_fd, errors_fd;
+	char *input; /* file for standard input */
 	char *note;
 	bool early;		       /* its constructors start threads */
 	struct process target_process; /* the server, or the run itself */
@@ -37,7 +40,7 @@ struct session {
 	bool moving;		       /* it made steps until its time was over */
 	struct run_request request;    /* of that run */
 	uint64_t run_number;
-	long out_shown, errors_shown; /* target->live: bytes that were copied so far */
+	off_t out_shown, errors_shown; /* target->live: bytes that were copied so far */
 };
 
 /* Runs forked from a server. session_open uses it unless the target says otherwise. */
