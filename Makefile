@@ -67,7 +67,7 @@ endif
 # more things to build, one small .mk per folder that needs its own rule
 -include $(wildcard */extra.mk)
 
-.PHONY: all deps demo check check-quick check-long check-san check-fresh bench lint install clean help unit
+.PHONY: all deps demo check check-quick check-long check-san check-fresh bench lint install deb tarball clean help unit
 .DEFAULT_GOAL := all
 all: $(PROGRAMS)
 
@@ -82,6 +82,8 @@ help:
 	@echo "make bench        measure; ONLY=name runs one"
 	@echo "make lint         layers, banned functions, format, static analysis, man pages"
 	@echo "make install      PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
+	@echo "make deb          a Debian package, $(BUILD)/unplait_$(VERSION)_ARCH.deb"
+	@echo "make tarball      the sources of this commit as one file"
 	@echo "variables: SAN=address,undefined  V=1  BUILD=folder"
 
 deps:
@@ -174,6 +176,10 @@ lint: all
 	@BUILD=$(BUILD) scripts/lint
 install: all
 	@BUILD=$(BUILD) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) VERSION=$(VERSION) scripts/install
+deb: all
+	@BUILD=$(BUILD) VERSION=$(VERSION) scripts/deb
+tarball:
+	@BUILD=$(BUILD) VERSION=$(VERSION) scripts/tarball
 clean:
 	rm -rf $(BUILD)
 
