@@ -68,6 +68,23 @@ static inline void set_callee(LLVMValueRef call, LLVMValueRef f)
 	LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, f);
 }
 
+/* C11's number: 0 relaxed, 2 acquire, 3 release, 4 both, 5 sequentially consistent. */
+static inline unsigned order_number(LLVMAtomicOrdering o)
+{
+	switch (o) {
+	case LLVMAtomicOrderingAcquire:
+		return 2;
+	case LLVMAtomicOrderingRelease:
+		return 3;
+	case LLVMAtomicOrderingAcquireRelease:
+		return 4;
+	case LLVMAtomicOrderingSequentiallyConsistent:
+		return 5;
+	default:
+		return 0;
+	}
+}
+
 #define FUNCTION_ATTRIBUTES ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 
 static inline unsigned attribute_kind(const char *name)

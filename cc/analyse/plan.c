@@ -49,6 +49,27 @@ static struct plait_site *add_site(struct walk *w, LLVMValueRef at, enum plait_s
 	return s;
 }
 
+/* The memory order of an atomic access or a fence, and whether an access is volatile. */
+static uint16_t order_flags(LLVMValueRef at)
+{
+	unsigned opcode = LLVMGetInstructionOpcode(at), flags = 0;
+	LLVMAtomicOrdering order = LLVMAtomicOrderingNotAtomic;
+
+	if (opcode == LLVMAtomicCmpXchg) {
+		order = LLVMGetCmpXchgSuccessOrdering(at);
+		flags = (order_number(LLVMGetCmpXchgFailureOrdering(at)) + 1)
+			<< PLAIT_SITE_FAILING_SHIFT;
+	} else if (opcode == LLVMLoad || opcode == LLVMStore || opcode == LLVMAtomicRMW ||
+		   opcode == LLVMFence) {
+		order = LLVMGetOrdering(at);
+	}
+	if (order != LLVMAtomicOrderingNotAtomic)
+		flags |= (order_number(order) + 1) << PLAIT_SITE_ORDER_SHIFT;
+	if (opcode != LLVMFence && !is_call(at) && LLVMGetVolatile(at))
+		flags |= PLAIT_SITE_VOLATILE;
+	return (uint16_t)flags;
+}
+
 static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMTypeRef type,
 			enum plait_site_kind kind, enum action scalar, enum action wide)
 {
@@ -69,6 +90,7 @@ static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMT
 		return;
 	s = add_site(w, at, kind, size ? scalar : wide);
 	s->size = bytes < 256 ? (uint8_t)bytes : 0;
+	s->flags |= order_flags(at);
 	if (hot) {
 		s->flags |= PLAIT_SITE_POINT | (w->block_begun ? 0 : PLAIT_SITE_BLOCK);
 		w->block_begun = true;

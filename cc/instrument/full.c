@@ -11,22 +11,6 @@
 
 #include <stdio.h>
 
-static unsigned order_number(LLVMAtomicOrdering o)
-{
-	switch (o) {
-	case LLVMAtomicOrderingAcquire:
-		return 2;
-	case LLVMAtomicOrderingRelease:
-		return 3;
-	case LLVMAtomicOrderingAcquireRelease:
-		return 4;
-	case LLVMAtomicOrderingSequentiallyConsistent:
-		return 5;
-	default:
-		return 0;
-	}
-}
-
 static void full_load(struct hooks *h, LLVMValueRef at, uint32_t site)
 {
 	LLVMAtomicOrdering order = LLVMGetOrdering(at);

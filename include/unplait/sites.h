@@ -59,7 +59,13 @@ enum plait_site_flags {
 				  * is decided by values that it logs */
 	PLAIT_SITE_FEEDS_ADDRESS = 4,
 	PLAIT_SITE_BLOCK = 8, /* the first instrumented access of its basic block */
+	/* Atomics and fences: C11's memory order plus 1, 0 = not known; a compare-exchange also has
+	 * the order of its failure, and nothing else has one. */
+	PLAIT_SITE_ORDER = 7 << 4,
+	PLAIT_SITE_FAILING = 7 << 7,
+	PLAIT_SITE_VOLATILE = 1 << 10,
 };
+enum { PLAIT_SITE_ORDER_SHIFT = 4, PLAIT_SITE_FAILING_SHIFT = 7 };
 
 struct plait_site {
 	uint8_t kind; /* enum plait_site_kind */

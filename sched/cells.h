@@ -1,0 +1,61 @@
+/* sched/cells.h - who touched which memory, and which two touches race.
+ *
+ * For each 8 bytes of memory that were touched a chain of cells remembers the last access of each
+ * (thread, site, kind, bytes). A new access is compared with those that conflict with it: another
+ * thread, common bytes, one of them writes, not both atomic. It races with each one that does not
+ * happen before it (sched/happens.h). So a run gives every pair of sites that races in it, and not
+ * only the first.
+ *
+ * Memory comes from the caller, as in happens.h. When there is no more, what is new is not noted, and
+ * counted in `lost`. */
+#ifndef SCHED_CELLS_H
+#define SCHED_CELLS_H
+
+#include "sched/happens.h"
+
+enum cell_flags {
+	CELL_WRITE = 1,
+	CELL_ATOMIC = 2,
+	CELL_FREE = 4, /* the block was freed: a write of all of it */
+};
+
+/* One access, as it is remembered. */
+struct cell_access {
+	uint32_t time; /* 0: a free place */
+	uint32_t site;
+	uint16_t thread;
+	uint8_t bytes; /* a bit for each of the eight */
+	uint8_t flags; /* enum cell_flags */
+};
+
+enum { CELL_ACCESSES = 4, CELL_CHAIN = 4 };
+
+struct cell {
+	uint64_t granule; /* address / 8 */
+	uint32_t next;	  /* in the chain: number + 1, 0 the last */
+	uint32_t linked;  /* it is not the first of its chain */
+	struct cell_access access[CELL_ACCESSES];
+};
+
+struct cells {
+	struct happens *happens; /* borrowed */
+	struct cell *cell;	 /* in order of appearance */
+	uint32_t n, room, most;	 /* most: never more than these */
+	uint32_t *index;	 /* a hash table of number + 1 */
+	uint32_t index_room;	 /* power of two, 0 at first */
+	uint64_t lost;		 /* accesses that were not noted */
+	/* Called for each race; `second` has just happened, `first` did before. */
+	void (*race)(void *context, uint64_t granule, const struct cell_access *first,
+		     const struct cell_access *second);
+	void *context;
+};
+
+/* One access of `size` bytes. Its clock must know what it has acquired, and its own release, if it
+ * is one, must come after. access->bytes is set here. */
+void cells_access(struct cells *c, uint64_t address, uint64_t size, struct cell_access access);
+/* New memory: nobody has touched it. */
+void cells_clear(struct cells *c, uint64_t address, uint64_t size);
+/* The block is freed, which is a write of all of it. */
+void cells_free(struct cells *c, uint64_t address, uint64_t size, struct cell_access access);
+
+#endif
