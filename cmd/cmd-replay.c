@@ -81,26 +81,36 @@ static bool needs_nudges(const struct schedule *s)
 /* A command that looks at the failure needs the program to have run: `bt`, `info locals`. */
 static bool starts_itself(const char *gdb_command)
 {
-	return strstr(gdb_command, "run") || strstr(gdb_command, "start");
+	return strstr(gdb_command, "run") || strstr(gdb_command, "start") ||
+	       strstr(gdb_command, "plait goto");
 }
 
 static struct err *debug(struct session *session, const struct schedule *schedule,
-			 const char *gdb_command, int *status)
+			 const struct strings *commands, int *status)
 {
 	bool nudges = needs_nudges(schedule);
-	bool as_is = nudges || (gdb_command && starts_itself(gdb_command));
-	char *alone[] = { "-batch", "-ex", (char *)gdb_command, NULL };
-	char *behind_run[] = { "-batch", "-ex", "run", "-ex", (char *)gdb_command, NULL };
 	struct run_request req = schedule_request(schedule);
+	struct VEC_FIELDS(char *) extra = { 0 };
+	struct err *err;
 
 	if (nudges)
 		log_warn("a thread spins in code that was not built with unplait: nobody "
 			 "interrupts it under gdb, where it will stay");
-	return session_debug(session, &req,
-			     !gdb_command ? NULL
-			     : as_is	  ? alone
-					  : behind_run,
-			     status);
+	if (commands->len) {
+		vec_push(&extra, "-batch");
+		if (!nudges && !starts_itself(commands->data[0])) {
+			vec_push(&extra, "-ex");
+			vec_push(&extra, "run");
+		}
+	}
+	for (size_t i = 0; i < commands->len; i++) {
+		vec_push(&extra, "-ex");
+		vec_push(&extra, (char *)commands->data[i]);
+	}
+	vec_push(&extra, NULL);
+	err = session_debug(session, &req, extra.data, status);
+	vec_deinit(&extra);
+	return err;
 }
 
 static struct err *print_json(const struct cmd_common *common, const struct run_result *r,
@@ -123,7 +133,8 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	struct cmd_common common = { 0 };
 	struct target target = { 0 };
 	uint64_t times = 1, i, same = 0;
-	const char *gate = NULL, *fail_on = NULL, *gdb_command = NULL;
+	const char *gate = NULL, *fail_on = NULL;
+	struct strings gdb_commands = { 0 };
 	bool gdb = false, steps = false, trust = false;
 	const struct opt table[] = {
 		OPT_U64(0, "times", "N", &times, "replay N times (default 1)"),
@@ -137,8 +148,9 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 			 "copy what the program prints to standard error as it runs"),
 		OPT_FLAG(0, "step", &steps, "print the interleaving, event by event"),
 		OPT_FLAG(0, "gdb", &gdb, "debug it: breakpoints, stepping, run again; help plait"),
-		OPT_STR(0, "gdb-command", "CMD", &gdb_command,
-			"with --gdb: run to the failure, then CMD, and leave"),
+		OPT_LIST(
+			0, "gdb-command", "CMD", &gdb_commands,
+			"with --gdb: run to the failure, then CMD (any number of them), and leave"),
 		OPT_FLAG(0, "exec", &target.exec_each, "start the program anew for each run"),
 		OPT_FLAG(0, "trust", &trust, TRUST_HELP),
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
@@ -166,7 +178,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		target.fail_on_exit = true;
 	err = session_open(&target, &session);
 	if (!err && gdb) {
-		err = debug(session, &schedule, gdb_command, status);
+		err = debug(session, &schedule, &gdb_commands, status);
 		goto out;
 	}
 	for (i = 0; !err && i < times; i++) {

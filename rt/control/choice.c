@@ -485,6 +485,7 @@ void control_begin(void)
 	control.writes = 1;
 	control.all_points = a->points == PLAIT_POINTS_ALL;
 	rt_steps = 0;
+	a->switches = 0; /* gdb may run the program again without the tool */
 	decisions_begin();
 	budget_begin();
 	vectors_begin();
