@@ -30,7 +30,7 @@ LLVM_CFLAGS := $(if $(HAVE_LLVM),-isystem $(shell $(LLVM_CONFIG) --includedir))
 CSTD += $(if $(HAVE_LLVM),-DHAVE_LLVM) $(if $(HAVE_Z3),-DHAVE_Z3)
 
 # The layers, left to right; a folder that does not exist yet is simply empty.
-FOLDERS := base sched trace debug run graph coop deadlock sym order solve race explain predict synth rewind suite report
+FOLDERS := base sched trace debug run graph coop deadlock sym order solve race explain predict synth rewind suite report mcp
 FOLDERS := $(foreach d,$(FOLDERS),$(if $(wildcard $(d)/*.c $(d)/*/*.c),$(d)))
 ifeq ($(HAVE_LLVM)$(HAVE_Z3),11)
 TOOL_FOLDERS := $(FOLDERS)
@@ -67,7 +67,7 @@ endif
 # more things to build, one small .mk per folder that needs its own rule
 -include $(wildcard */extra.mk)
 
-.PHONY: all deps demo check check-quick check-long check-san check-fresh bench lint install deb tarball clean help unit
+.PHONY: all deps demo check check-quick check-long check-san check-fresh check-deb bench lint install deb tarball clean help unit
 .DEFAULT_GOAL := all
 all: $(PROGRAMS)
 
@@ -79,6 +79,7 @@ help:
 	@echo "make check-long   fuzzing, fleets, browsers, real programs"
 	@echo "make check-san    the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make check-fresh  the two README commands inside a minimal Debian 12"
+	@echo "make check-deb    the package of make deb inside a minimal Debian 12"
 	@echo "make bench        measure; ONLY=name runs one"
 	@echo "make lint         layers, banned functions, format, static analysis, man pages"
 	@echo "make install      PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
@@ -93,6 +94,10 @@ $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(if $(filter 1,$(V)),,@echo "  CC    $<")
 	$(Q)$(CC) $(ALL_CFLAGS) $(LLVM_CFLAGS) -MF $(@:.o=.d) -c -o $@ $<
+
+# what these objects embed
+$(BUILD)/obj/report/assets.o: $(wildcard report/assets/*)
+$(BUILD)/obj/run/debug.o: run/plait.py
 
 $(BUILD)/lib%.a:
 	$(Q)rm -f $@ && ar rcsP $@ $^
@@ -170,6 +175,8 @@ check-san:
 	@bash test/e2e/0189-sanitizers.sh
 check-fresh:
 	@scripts/check-fresh
+check-deb: all
+	@scripts/check-deb
 bench: all
 	@BUILD=$(BUILD) scripts/bench $(ONLY)
 lint: all
