@@ -71,15 +71,26 @@ struct order_symbol {
 	uint64_t hint;	/* free input: the value tried first */
 };
 
+/* Where a condition was decided: by this thread, behind its first `index` events. */
+struct order_place {
+	uint32_t thread; /* ORDER_NONE: the condition belongs to no place, it always holds */
+	uint32_t index;
+	uint32_t nth;  /* among the decisions of its thread, in program order */
+	bool pin;      /* a value that became an address, not a branch */
+	bool was;      /* a branch: the side that was taken */
+	uint64_t site; /* the caller's, as in order_event */
+};
+
 struct order_model {
 	struct terms terms;
 	VEC(struct order_object) objects;
 	VEC(struct order_thread) threads;
 	VEC(struct order_event) events;
 	VEC(struct order_symbol) symbols;
-	VEC(term_id) conditions; /* all must hold */
-	term_id failure;	 /* TERM_NONE: every complete run of these traces fails */
-	uint32_t failure_event;	 /* where it shows; ORDER_NONE when unknown */
+	VEC(term_id) conditions;	/* all must hold */
+	VEC(struct order_place) places; /* per condition */
+	term_id failure;		/* TERM_NONE: every complete run of these traces fails */
+	uint32_t failure_event;		/* where it shows; ORDER_NONE when unknown */
 	size_t stuck; /* the last so many conditions say that nobody can go on (stuck.c) */
 };
 
@@ -102,6 +113,7 @@ term_id order_value(struct order_model *m, uint32_t event);
 /* A value nobody recorded, the same in every interleaving. */
 term_id order_input(struct order_model *m, unsigned width, uint64_t hint);
 void order_condition(struct order_model *m, term_id condition);
+void order_condition_at(struct order_model *m, term_id condition, const struct order_place *at);
 void order_failure(struct order_model *m, uint32_t event, term_id condition);
 /* Which lock does an event take (1) or give back (-1)? 0: none. */
 int order_lock_effect(const struct order_event *e, uint32_t *lock);
@@ -178,6 +190,11 @@ struct err *order_solve(const struct order_model *m, enum order_want want,
  * from it, reads are filled in (NULL: use the hints). why may be NULL. */
 bool order_validate(const struct order_model *m, enum order_want want, const uint32_t *order,
 		    size_t len, uint64_t *values, struct strbuf *why);
+
+/* The same about a prefix: these events have happened, the rest has not. A condition must hold when
+ * its thread has done an event behind it. values: of reads that have not happened: anything. */
+bool order_validate_prefix(const struct order_model *m, const uint32_t *order, size_t len,
+			   uint64_t *values, struct strbuf *why);
 
 size_t order_count_switches(const struct order_model *m, const uint32_t *order, size_t len);
 

@@ -1,4 +1,4 @@
-/* run/findings.h - private to run/: what a hunt has found.
+/* run/findings.h - for hunts of every kind: what has been found.
  *
  * A failure is replayed before it is reported. Failures with one signature are one finding.
  *

@@ -37,6 +37,8 @@ enum { NULL_PAGES = 65536 };
 struct taken {
 	uint32_t thread;
 	size_t position;
+	uint64_t site;
+	bool was;
 	term_id term;
 	bool address; /* a value that became an address ... */
 	bool bad;     /* ... of nothing */
@@ -194,6 +196,8 @@ static void take(struct loader *l, const struct sym_step *s, term_id term)
 
 	vec_push(&l->taken, ((struct taken){ .thread = s->thread,
 					     .position = order_build_position(l->b, s->thread),
+					     .site = s->site,
+					     .was = s->n,
 					     .term = term,
 					     .unknown = t->op != TERM_CONST }));
 }
@@ -363,14 +367,16 @@ static void set_failure(struct loader *l)
 		failure = whole_failure(l, c);
 	for (size_t i = 0; i < l->taken.len; i++) {
 		const struct taken *x = &l->taken.data[i];
+		struct order_taken at;
 
 		if (x == c || x->term == TERM_NONE ||
 		    x->position > order_build_position(l->b, x->thread))
 			continue;
+		at = (struct order_taken){ x->thread, x->position, x->site, x->was };
 		if (x->address)
-			order_build_recorded(l->b, x->term);
+			order_build_recorded(l->b, x->term, &at);
 		else
-			order_build_condition(l->b, x->term);
+			order_build_condition(l->b, x->term, &at);
 	}
 	l->out->conditions = l->taken.len;
 	if (l->outcome->kind == PLAIT_OUTCOME_PASS)
@@ -468,7 +474,8 @@ static struct err *finish(struct loader *l, const struct sym_follow_result *r)
 
 struct err *load_recording(struct trace *t, const struct load_options *options, struct loaded *ret)
 {
-	struct sym_follow_options follow = { .max_seconds = options->seconds };
+	struct sym_follow_options follow = { .max_seconds = options->seconds,
+					     .program = options->program };
 	struct sym_follow_result result = { 0 };
 	const struct trace_meta *meta = trace_meta(t);
 	struct loader l = {

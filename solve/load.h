@@ -8,6 +8,7 @@
 #include "order/model/build.h"
 
 struct err;
+struct sym_program;
 struct trace;
 
 struct loaded {
@@ -25,6 +26,7 @@ void loaded_deinit(struct loaded *l);
 struct load_options {
 	double seconds; /* limit on following the paths; 0 = none */
 	unsigned skip;	/* a deadlock: that many choices of where the threads wait led nowhere */
+	struct sym_program *program; /* of the recording's binary, already open; NULL = open it */
 };
 
 /* ERR_ENV when the recording is no path recording of a binary that is still there. */

@@ -51,7 +51,8 @@ static bool comes_along(const struct order_built *b, uint32_t event, uint32_t ne
 	       !b->m->events.data[next].synthetic && b->step[next] == b->step[event] + 1;
 }
 
-static size_t keep(const struct order_built *b, uint32_t event, bool *taken, uint32_t *to)
+static size_t keep(const struct order_built *b, uint32_t event, const bool *asked, bool *taken,
+		   uint32_t *to)
 {
 	const struct order_event *e = &b->m->events.data[event];
 	const struct order_thread *t = &b->m->threads.data[e->thread];
@@ -60,7 +61,7 @@ static size_t keep(const struct order_built *b, uint32_t event, bool *taken, uin
 	for (size_t i = e->index; i < t->len; i++) {
 		if (b->m->events.data[t->data[i]].aside)
 			continue;
-		if (n && !comes_along(b, to[n - 1], t->data[i]))
+		if (n && (!asked[t->data[i]] || !comes_along(b, to[n - 1], t->data[i])))
 			break;
 		taken[t->data[i]] = true;
 		to[n++] = t->data[i];
@@ -89,15 +90,19 @@ static bool stops(const struct order_event *e)
 static void keep_events(struct translation *t, const uint32_t *order, size_t len, uint32_t last)
 {
 	bool *taken = xcalloc(t->m->events.len + 1, sizeof(*taken));
+	bool *asked = xcalloc(t->m->events.len + 1, sizeof(*asked));
 
+	for (size_t i = 0; i < len; i++)
+		asked[order[i]] = true;
 	t->order = xcalloc(t->m->events.len + 1, sizeof(*t->order));
 	for (size_t i = 0; i < len && !stops(&t->m->events.data[order[i]]); i++) {
 		if (happens(&t->m->events.data[order[i]]) && !taken[order[i]])
-			t->len += keep(t->built, order[i], taken, t->order + t->len);
+			t->len += keep(t->built, order[i], asked, taken, t->order + t->len);
 		if (is_last_of(t->m, order[i], last))
 			break;
 	}
 	free(taken);
+	free(asked);
 }
 
 static void number_threads(struct translation *t)

@@ -29,7 +29,8 @@ struct realize_end {
 	uint64_t seed;
 };
 
-/* order: events of built->m; synthetic ones and what was blocked are left out. */
+/* order: events of built->m, all or those of a prefix; synthetic ones and what was blocked are left
+ * out. */
 struct err *realize(struct session *session, const struct order_built *built, const uint32_t *order,
 		    size_t len, const struct realize_end *end, struct realized *ret);
 

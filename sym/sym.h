@@ -299,7 +299,9 @@ struct sym_follow_result {
 void sym_follow_result_deinit(struct sym_follow_result *r);
 
 struct sym_follow_options {
-	struct trace *check;	  /* a full recording of the same schedule, or NULL */
+	struct trace *check; /* a full recording of the same schedule, or NULL */
+	struct sym_program
+		*program;	  /* of the plait's binary, opened by the caller; NULL = open it */
 	bool text;		  /* fill sym_step.text */
 	uint64_t max_ops;	  /* 0 = no limit */
 	double max_seconds;	  /* 0 = no limit */

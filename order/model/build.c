@@ -30,6 +30,14 @@ struct raw_thread {
 	char *name;
 	VEC(struct raw) steps;
 	uint32_t nsteps;
+	VEC(uint32_t) nevents; /* of the model, before each step; while finishing */
+};
+
+/* A decision, in the order in which they were told. */
+struct raw_condition {
+	term_id term;
+	struct order_taken at;
+	bool recorded;
 };
 
 /* What a placeholder stands for: pieces, the lowest first. */
@@ -56,7 +64,7 @@ struct order_build {
 	struct terms terms;
 	VEC(struct raw_thread) threads;
 	VEC(struct placeholder) placeholders;
-	VEC(term_id) conditions, recorded;
+	VEC(struct raw_condition) conditions;
 	VEC(struct byte_range) cut; /* written by steps that were cut off */
 	uint32_t failing;
 	term_id failure;
@@ -92,6 +100,7 @@ void order_build_free(struct order_build *b)
 	for (size_t i = 0; i < b->threads.len; i++) {
 		free(b->threads.data[i].name);
 		vec_deinit(&b->threads.data[i].steps);
+		vec_deinit(&b->threads.data[i].nevents);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(b->objects); i++)
 		map_deinit(&b->objects[i]);
@@ -99,7 +108,6 @@ void order_build_free(struct order_build *b)
 	vec_deinit(&b->threads);
 	vec_deinit(&b->placeholders);
 	vec_deinit(&b->conditions);
-	vec_deinit(&b->recorded);
 	vec_deinit(&b->cut);
 	vec_deinit(&b->pieces);
 	vec_deinit(&b->parts);
@@ -223,14 +231,14 @@ void order_build_cut(struct order_build *b, uint32_t thread, size_t n, bool bloc
 	b->blocked |= blocked;
 }
 
-void order_build_condition(struct order_build *b, term_id condition)
+void order_build_condition(struct order_build *b, term_id condition, const struct order_taken *at)
 {
-	vec_push(&b->conditions, condition);
+	vec_push(&b->conditions, (struct raw_condition){ condition, *at, false });
 }
 
-void order_build_recorded(struct order_build *b, term_id condition)
+void order_build_recorded(struct order_build *b, term_id condition, const struct order_taken *at)
 {
-	vec_push(&b->recorded, condition);
+	vec_push(&b->conditions, (struct raw_condition){ condition, *at, true });
 }
 
 void order_build_failure(struct order_build *b, uint32_t thread, term_id condition)
@@ -392,6 +400,8 @@ static void once_event(struct order_build *b, uint32_t thread, const struct raw 
 {
 	uint64_t *o = map_put(&b->onces, r->s.address, ORDER_NONE);
 	struct terms *ts = &b->m->terms;
+	struct order_place at;
+	term_id done;
 	uint32_t e;
 
 	if (*o == ORDER_NONE)
@@ -404,11 +414,12 @@ static void once_event(struct order_build *b, uint32_t thread, const struct raw 
 	if (r->s.kind != ORDER_STEP_ONCE_PASS)
 		b->m->events.data[e].value =
 			term_const(ts, 8, r->s.kind == ORDER_STEP_ONCE_BEGIN ? 1 : 2);
-	if (r->s.kind != ORDER_STEP_ONCE_END)
-		order_condition(
-			b->m,
-			term_binary(ts, TERM_EQ, order_value(b->m, e),
-				    term_const(ts, 8, r->s.kind == ORDER_STEP_ONCE_BEGIN ? 0 : 2)));
+	if (r->s.kind == ORDER_STEP_ONCE_END)
+		return;
+	/* it waits for that, so the place is before the event */
+	at = (struct order_place){ .thread = thread, .index = b->m->events.data[e].index };
+	done = term_const(ts, 8, r->s.kind == ORDER_STEP_ONCE_BEGIN ? 0 : 2);
+	order_condition_at(b->m, term_binary(ts, TERM_EQ, order_value(b->m, e), done), &at);
 }
 
 static void lock_event(struct order_build *b, uint32_t thread, const struct raw *r,
@@ -600,6 +611,41 @@ static bool is_const(const struct terms *ts, term_id t, uint64_t value)
 	return term_get(ts, t)->op == TERM_CONST && term_get(ts, t)->value == value;
 }
 
+static struct order_place place_of(const struct order_build *b, size_t condition)
+{
+	const struct raw_condition *c = &b->conditions.data[condition];
+	const struct raw_thread *t = &b->threads.data[c->at.thread];
+	struct order_place p = { .thread = c->at.thread,
+				 .index = (uint32_t)b->m->threads.data[c->at.thread].len,
+				 .nth = (uint32_t)condition,
+				 .pin = c->recorded,
+				 .was = c->at.was,
+				 .site = c->at.site };
+
+	if (c->at.position < t->nevents.len)
+		p.index = t->nevents.data[c->at.position];
+	return p;
+}
+
+/* Branches come first, then recorded values. */
+static void copy_conditions(struct order_build *b, bool recorded)
+{
+	for (size_t i = 0; i < b->conditions.len; i++) {
+		term_id t = b->model_term[b->conditions.data[i].term];
+		struct order_place at;
+
+		if (b->conditions.data[i].recorded != recorded || t == TERM_NONE ||
+		    is_const(&b->m->terms, t, 1))
+			continue;
+		if (recorded && is_const(&b->m->terms, t, 0)) {
+			b->out->contradicted++;
+			continue;
+		}
+		at = place_of(b, i);
+		order_condition_at(b->m, t, &at);
+	}
+}
+
 static void copy_terms(struct order_build *b)
 {
 	b->model_term = xcalloc(b->terms.len + 1, sizeof(*b->model_term));
@@ -614,32 +660,19 @@ static void copy_terms(struct order_build *b)
 		b->m->events.data[v.event].value =
 			some_bits(b, b->model_term[v.term], v.low, v.bits);
 	}
-	for (size_t i = 0; i < b->conditions.len; i++) {
-		term_id t = b->model_term[b->conditions.data[i]];
-
-		if (t != TERM_NONE && !is_const(&b->m->terms, t, 1))
-			order_condition(b->m, t);
-	}
-	for (size_t i = 0; i < b->recorded.len; i++) {
-		term_id t = b->model_term[b->recorded.data[i]];
-
-		if (t == TERM_NONE || is_const(&b->m->terms, t, 1))
-			continue;
-		if (is_const(&b->m->terms, t, 0))
-			b->out->contradicted++;
-		else
-			order_condition(b->m, t);
-	}
+	copy_conditions(b, false);
+	copy_conditions(b, true);
 }
 
 /* ---- the whole ---- */
 
 static struct err *walk_thread(struct order_build *b, uint32_t t)
 {
-	const struct raw_thread *r = &b->threads.data[t];
+	struct raw_thread *r = &b->threads.data[t];
 	struct err *err = NULL;
 
 	for (size_t i = 0; i < r->steps.len && !err; i++) {
+		vec_push(&r->nevents, (uint32_t)b->m->threads.data[t].len);
 		if (is_memory(r->steps.data[i].s.kind))
 			err = r->steps.data[i].s.blocked ? NULL
 							 : access_event(b, t, &r->steps.data[i]);

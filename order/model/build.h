@@ -106,11 +106,18 @@ term_id order_build_input(struct order_build *b, unsigned bits, uint64_t hint);
  * `blocked`, the last one left is one the thread waits to do. */
 size_t order_build_position(const struct order_build *b, uint32_t thread);
 void order_build_cut(struct order_build *b, uint32_t thread, size_t n, bool blocked);
+/* What a thread decided. */
+struct order_taken {
+	uint32_t thread;
+	size_t position; /* behind so many steps and follow-ups (order_build_position) */
+	uint64_t site;
+	bool was; /* a branch: the side */
+};
 /* The path was taken, so this is true. */
-void order_build_condition(struct order_build *b, term_id condition);
+void order_build_condition(struct order_build *b, term_id condition, const struct order_taken *at);
 /* The same about a value that was recorded besides: where the model knows better (nobody else
  * writes there, and what its thread wrote is another number for the same thing), it is left out. */
-void order_build_recorded(struct order_build *b, term_id condition);
+void order_build_recorded(struct order_build *b, term_id condition, const struct order_taken *at);
 /* The failure shows at the end of this thread, when the condition is true (TERM_NONE: whenever the
  * recorded steps are all done, as in a deadlock). */
 void order_build_failure(struct order_build *b, uint32_t thread, term_id condition);

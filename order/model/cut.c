@@ -131,10 +131,12 @@ struct order_model *order_model_cut(const struct order_model *m, uint32_t thread
 		bool other;
 		uint32_t last = decided_at(m, m->conditions.data[i], thread, &other);
 
-		if (i != at->condition && last <= at->index + 1)
+		if (i != at->condition && last <= at->index + 1) {
+			c->places.data[kept] = m->places.data[i];
 			c->conditions.data[kept++] = m->conditions.data[i];
+		}
 	}
-	c->conditions.len = kept;
+	c->conditions.len = c->places.len = kept;
 	c->failure = m->conditions.data[at->condition];
 	c->failure_event = t->data[at->index];
 	return c;

@@ -49,6 +49,7 @@ void order_model_free(struct order_model *m)
 	vec_deinit(&m->events);
 	vec_deinit(&m->symbols);
 	vec_deinit(&m->conditions);
+	vec_deinit(&m->places);
 	terms_deinit(&m->terms);
 	free(m);
 }
@@ -134,9 +135,15 @@ term_id order_input(struct order_model *m, unsigned width, uint64_t hint)
 	return term_symbol(&m->terms, width, new_symbol(m, width, ORDER_NONE, hint));
 }
 
-void order_condition(struct order_model *m, term_id condition)
+void order_condition_at(struct order_model *m, term_id condition, const struct order_place *at)
 {
 	vec_push(&m->conditions, condition);
+	vec_push(&m->places, *at);
+}
+
+void order_condition(struct order_model *m, term_id condition)
+{
+	order_condition_at(m, condition, &(struct order_place){ .thread = ORDER_NONE });
 }
 
 void order_failure(struct order_model *m, uint32_t event, term_id condition)
@@ -233,6 +240,7 @@ struct order_model *order_model_copy(const struct order_model *m)
 	COPY_VEC(&c->events, &m->events);
 	COPY_VEC(&c->symbols, &m->symbols);
 	COPY_VEC(&c->conditions, &m->conditions);
+	COPY_VEC(&c->places, &m->places);
 	c->failure = m->failure;
 	c->failure_event = m->failure_event;
 	c->stuck = m->stuck;
@@ -268,6 +276,7 @@ struct order_model *order_model_unblocked(const struct order_model *m)
 		order_close_thread(c, t);
 	}
 	c->conditions.len -= c->stuck;
+	c->places.len = c->conditions.len;
 	c->stuck = 0;
 	return c;
 }

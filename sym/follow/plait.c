@@ -495,19 +495,21 @@ struct err *sym_follow_plait(struct trace *t, const struct sym_follow_options *o
 			     sym_step_fn *step, void *arg, struct sym_follow_result *ret)
 {
 	struct follow fo = { .options = options, .step = step, .arg = arg, .ret = ret };
-	struct sym_program *p = NULL;
+	struct sym_program *p = options->program, *opened = NULL;
 	struct err *err = recorded_open(t, &fo.r);
 
 	if (!err && options->check)
 		err = recorded_add_check(&fo.r, options->check);
 	ret->checked = !err && (fo.r.full || options->check);
-	if (!err)
-		err = sym_open(fo.r.binary, NULL, &p);
+	if (!err && !p)
+		err = sym_open(fo.r.binary, NULL, &opened);
+	if (opened)
+		p = opened;
 	if (!err)
 		err = addrmap_init(&fo.n, &fo.r, p->ir);
 	if (!err)
 		err = follow_run(&fo, p);
-	sym_close(p);
+	sym_close(opened);
 	addrmap_deinit(&fo.n);
 	recorded_close(&fo.r);
 	vec_deinit(&fo.threads);

@@ -53,6 +53,16 @@ static term_id some_condition(struct maker *k, uint32_t first)
 	return term_binary(&k->m->terms, op, some_value(k, first), some_value(k, first));
 }
 
+/* The thread decides something about what it has read so far. */
+static void decide(struct maker *k, uint32_t t, uint32_t first)
+{
+	struct order_place at = { .thread = t,
+				  .index = (uint32_t)k->m->threads.data[t].len,
+				  .nth = (uint32_t)k->m->conditions.len };
+
+	order_condition_at(k->m, some_condition(k, first), &at);
+}
+
 static void access_cell(struct maker *k, uint32_t t, uint32_t first)
 {
 	uint32_t c = k->cell[pick(k, 3)], e;
@@ -72,7 +82,7 @@ static void access_cell(struct maker *k, uint32_t t, uint32_t first)
 		k->reads[k->nreads++] = order_event(k->m, t, ORDER_READ, c);
 	}
 	if (pick(k, 3) == 0)
-		order_condition(k->m, some_condition(k, first));
+		decide(k, t, first);
 }
 
 static void lock_something(struct maker *k, uint32_t t, uint32_t first)
@@ -266,4 +276,42 @@ bool brute_exists(const struct order_model *m, enum order_want want)
 	struct wanted w = { m, want };
 
 	return brute_each(m, has_outcome, &w);
+}
+
+struct prefixes {
+	const struct order_model *m;
+	bool (*fn)(void *ctx, const uint32_t *order, size_t len);
+	void *ctx;
+	uint32_t order[64], next[8];
+	size_t len;
+};
+
+/* Whatever begins with something that is no prefix is none. */
+static bool enumerate_prefixes(struct prefixes *x)
+{
+	if (!order_validate_prefix(x->m, x->order, x->len, NULL, NULL))
+		return false;
+	if (x->fn(x->ctx, x->order, x->len))
+		return true;
+	for (uint32_t t = 0; t < x->m->threads.len; t++) {
+		const struct order_thread *th = &x->m->threads.data[t];
+
+		if (x->next[t] == th->len)
+			continue;
+		x->order[x->len++] = th->data[x->next[t]++];
+		if (enumerate_prefixes(x))
+			return true;
+		x->len--;
+		x->next[t]--;
+	}
+	return false;
+}
+
+bool brute_each_prefix(const struct order_model *m,
+		       bool (*fn)(void *ctx, const uint32_t *order, size_t len), void *ctx)
+{
+	struct prefixes x = { .m = m, .fn = fn, .ctx = ctx };
+
+	assert(m->events.len <= 64 && m->threads.len <= 8);
+	return enumerate_prefixes(&x);
 }

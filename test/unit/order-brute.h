@@ -12,6 +12,10 @@ struct order_model *brute_model(uint64_t seed);
 bool brute_each(const struct order_model *m, bool (*fn)(void *ctx, const uint32_t *order),
 		void *ctx);
 
+/* The same for every prefix of an interleaving that the referee accepts. */
+bool brute_each_prefix(const struct order_model *m,
+		       bool (*fn)(void *ctx, const uint32_t *order, size_t len), void *ctx);
+
 /* Does any interleaving have this outcome? */
 bool brute_exists(const struct order_model *m, enum order_want want);
 

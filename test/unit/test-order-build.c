@@ -83,7 +83,10 @@ static void tell_branch(struct watcher *w, int t, uint32_t k, bool less)
 		return;
 	ts = order_build_terms(w->b);
 	c = term_binary(ts, TERM_ULT, w->acc[t], term_const(ts, 32, k));
-	order_build_condition(w->b, less ? c : term_not(ts, c));
+	order_build_condition(
+		w->b, less ? c : term_not(ts, c),
+		&(struct order_taken){ .thread = (uint32_t)t,
+				       .position = order_build_position(w->b, (uint32_t)t) });
 }
 
 /* One step of a thread that is not done; false: it waits for the lock. */

@@ -1,0 +1,424 @@
+/* cmd/cmd-predict.c - failing schedules from recordings of runs that passed. */
+#include "cmd/cmd.h"
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/printable.h"
+#include "base/strbuf.h"
+#include "cmd/show-run.h"
+#include "cmd/show-steps.h"
+#include "cmd/trust.h"
+#include "predict/predict.h"
+#include "report/ci-cases.h"
+#include "report/report.h"
+#include "run/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct predict_job {
+	struct cmd_common common;
+	struct predict_options o;
+	const char *junit, *sarif;
+	uint64_t record; /* make so many passing runs first */
+	bool trust;
+	char **runs; /* words before "--" */
+	size_t nruns;
+	char *recorded; /* folder of the runs that --record made */
+};
+
+/* ---- text ---- */
+
+static void show_flip(const struct predict_flip *f, struct strbuf *out)
+{
+	strbuf_addf(out, "    thread %s", f->thread);
+	if (*f->file) {
+		strbuf_adds(out, " at ");
+		strbuf_add_printable(out, f->file, "");
+		strbuf_addf(out, ":%u in ", f->line);
+		strbuf_add_printable(out, f->function, "");
+	}
+	if (f->value)
+		strbuf_adds(out, ": reads another value than recorded\n");
+	else
+		strbuf_addf(out, ": the condition was %s, now it is %s\n",
+			    f->was ? "true" : "false", f->now ? "true" : "false");
+}
+
+static void show_prediction(const struct predict_result *r, const struct prediction *x,
+			    struct strbuf *out)
+{
+	const struct hunt_failure *f = &r->found.failures.data[x->failure];
+
+	show_outcome(&f->result, out);
+	show_failure_stack(&f->result, f->plait, out);
+	strbuf_adds(out, "  predicted from ");
+	strbuf_add_printable(out, x->base, "");
+	strbuf_addf(out, ", which passed; %zu decision%s otherwise:\n", x->flips.len,
+		    x->flips.len == 1 ? "" : "s");
+	for (size_t i = 0; i < x->flips.len; i++)
+		show_flip(&x->flips.data[i], out);
+	strbuf_addf(out,
+		    "  after %" PRIu64 " questions and %" PRIu64 " native runs; %zu switches\n",
+		    x->questions, x->native_runs, schedule_switches(&f->result.schedule));
+	strbuf_addf(out, "  replayed %u of %u times\n", f->same, f->tried);
+	if (f->same < f->tried)
+		strbuf_adds(out, "  NOT CONFIRMED: something outside control changes the run\n");
+	if (f->plait)
+		err_free(show_blocked(&f->result, f->plait, out)); /* best effort */
+	show_output(&f->result, false, out);
+	if (f->plait)
+		show_saved(f->plait, out);
+}
+
+static void show_nothing(const struct predict_result *r, struct strbuf *out)
+{
+	if (r->unconfirmed.len)
+		strbuf_addf(out, "%zu proposals, none was run:\n", r->unconfirmed.len);
+	for (size_t i = 0; i < r->unconfirmed.len; i++)
+		show_flip(&r->unconfirmed.data[i].flip, out);
+	if (r->unconfirmed.len)
+		return;
+	strbuf_addf(out, "no failure predicted%s\n",
+		    r->exhausted       ? ": with this input every run passes"
+		    : r->interrupted   ? ""
+		    : r->out_of_budget ? " within the budget"
+				       : "; nothing is left to ask, which is no proof");
+}
+
+static void show_skipped(const struct predict_result *r, struct strbuf *out)
+{
+	enum { MOST = 5 };
+
+	for (size_t i = 0; i < r->skipped.len && i < MOST; i++) {
+		strbuf_adds(out, "skipped ");
+		strbuf_add_printable(out, r->skipped.data[i].path, "");
+		strbuf_adds(out, ": ");
+		strbuf_add_printable(out, r->skipped.data[i].why, "");
+		strbuf_addc(out, '\n');
+	}
+	if (r->skipped.len > MOST)
+		strbuf_addf(out, "... and %zu more\n", r->skipped.len - MOST);
+}
+
+static void print_text(const struct predict_result *r)
+{
+	_cleanup_(strbuf_deinit) struct strbuf sb = { 0 };
+
+	for (size_t i = 0; i < r->predictions.len; i++)
+		show_prediction(r, &r->predictions.data[i], &sb);
+	if (!r->predictions.len)
+		show_nothing(r, &sb);
+	strbuf_addf(&sb,
+		    "%zu recordings, %zu different paths; questions: %" PRIu64 " yes, %" PRIu64
+		    " no, %" PRIu64 " open; %" PRIu64 " proposals run (%" PRIu64 " as asked)\n",
+		    r->recordings, r->paths, r->sat, r->unsat, r->unknown, r->proposals,
+		    r->followed);
+	show_skipped(r, &sb);
+	for (size_t i = 0; i < r->gaps.len; i++) {
+		strbuf_adds(&sb, "left out or assumed: ");
+		strbuf_add_printable(&sb, r->gaps.text[i], "");
+		strbuf_addc(&sb, '\n');
+	}
+	if (r->interrupted)
+		strbuf_adds(&sb, "interrupted\n");
+	fputs(strbuf_str(&sb), stdout);
+}
+
+/* ---- JSON ---- */
+
+static void json_flip(struct json *j, const struct predict_flip *f)
+{
+	json_begin_object(j, NULL);
+	json_str(j, "thread", f->thread);
+	json_begin_object(j, "at");
+	json_str(j, "file", f->file);
+	json_uint(j, "line", f->line);
+	json_str(j, "function", f->function);
+	json_end(j);
+	json_str(j, "what", f->value ? "value" : "branch");
+	if (!f->value) {
+		json_uint(j, "was", f->was);
+		json_uint(j, "now", f->now);
+	}
+	json_end(j);
+}
+
+static void json_flips(struct json *j, const struct predict_flips *flips)
+{
+	json_begin_array(j, "flips");
+	for (size_t i = 0; i < flips->len; i++)
+		json_flip(j, &flips->data[i]);
+	json_end(j);
+}
+
+static void json_prediction(struct json *j, const struct predict_result *r,
+			    const struct prediction *x)
+{
+	const struct hunt_failure *f = &r->found.failures.data[x->failure];
+
+	json_begin_object(j, NULL);
+	json_str(j, "kind", outcome_name(f->result.outcome));
+	json_outcome(j, "outcome", &f->result, f->plait);
+	json_bool(j, "confirmed", f->same == f->tried);
+	json_str(j, "base", x->base);
+	json_flips(j, &x->flips);
+	json_uint(j, "asked", x->questions);
+	json_uint(j, "native_runs", x->native_runs);
+	json_uint(j, "switches", schedule_switches(&f->result.schedule));
+	json_str(j, "plait", f->plait);
+	json_begin_object(j, "replays");
+	json_uint(j, "tried", f->tried);
+	json_uint(j, "same", f->same);
+	json_end(j);
+	json_end(j);
+}
+
+static void write_json(struct json *j, const struct predict_result *r)
+{
+	json_begin_object(j, NULL);
+	json_int(j, "unplait", 1);
+	json_uint(j, "recordings", r->recordings);
+	json_uint(j, "paths", r->paths);
+	json_begin_array(j, "predictions");
+	for (size_t i = 0; i < r->predictions.len; i++)
+		json_prediction(j, r, &r->predictions.data[i]);
+	json_end(j);
+	json_begin_array(j, "unconfirmed");
+	for (size_t i = 0; i < r->unconfirmed.len; i++)
+		json_flip(j, &r->unconfirmed.data[i].flip);
+	json_end(j);
+	json_begin_object(j, "questions");
+	json_uint(j, "sat", r->sat);
+	json_uint(j, "unsat", r->unsat);
+	json_uint(j, "unknown", r->unknown);
+	json_end(j);
+	json_uint(j, "native_runs", r->proposals);
+	json_uint(j, "followed", r->followed);
+	json_uint(j, "attempts", r->native_runs);
+	json_bool(j, "exhausted", r->exhausted);
+	json_begin_array(j, "gaps");
+	for (size_t i = 0; i < r->gaps.len; i++)
+		json_str(j, NULL, r->gaps.text[i]);
+	json_end(j);
+	json_begin_array(j, "skipped");
+	for (size_t i = 0; i < r->skipped.len; i++) {
+		json_begin_object(j, NULL);
+		json_str(j, "path", r->skipped.data[i].path);
+		json_str(j, "why", r->skipped.data[i].why);
+		json_end(j);
+	}
+	json_end(j);
+	json_bool(j, "interrupted", r->interrupted);
+	json_begin_object(j, "seconds");
+	json_real(j, "load", r->seconds_load, 3);
+	json_real(j, "ask", r->seconds_ask, 3);
+	json_real(j, "run", r->seconds_run, 3);
+	json_end(j);
+	json_end(j);
+}
+
+static struct err *write_ci(const struct predict_job *job, const struct predict_result *r)
+{
+	struct hunt_options o = { .target = job->o.target };
+	char *nobody[] = { "predict", NULL };
+	struct ci_cases cases = { 0 };
+	struct err *err;
+
+	if (!o.target.argv)
+		o.target.argv = nobody;
+	ci_from_hunt(&o, &r->found, &cases);
+	err = ci_cases_write(&cases, "unplait predict", &report_junit, job->junit);
+	if (!err)
+		err = ci_cases_write(&cases, "unplait predict", &report_sarif, job->sarif);
+	ci_cases_deinit(&cases);
+	return err;
+}
+
+static struct err *print(const struct predict_job *job, const struct predict_result *r)
+{
+	struct err *err = write_ci(job, r);
+	struct json j;
+
+	if (err)
+		return err;
+	if (!job->common.json) {
+		print_text(r);
+		return NULL;
+	}
+	json_init(&j);
+	write_json(&j, r);
+	err = cmd_write_json(&job->common, &j);
+	json_deinit(&j);
+	return err;
+}
+
+/* ---- what to do ---- */
+
+/* The first failures that were replayed in vain are no findings. */
+static int status_of(const struct predict_result *r)
+{
+	if (r->predictions.len)
+		return r->found.unconfirmed == r->found.failures.len ? 4 : 1;
+	return r->unconfirmed.len || r->interrupted || r->found.unfinished ? 4 : 0;
+}
+
+/* --record: passing runs of the command, into a folder of our own. */
+static struct err *record_first(struct predict_job *job)
+{
+	struct record_runs runs = { 0 };
+	struct record_options o = { .command = job->o.target.argv,
+				    .mode = "path",
+				    .runs = (unsigned)job->record,
+				    .jobs = 1,
+				    .timeout = job->o.target.timeout,
+				    .output_to_stderr = true,
+				    .judge = { .fail_on_exit = job->o.target.fail_on_exit,
+					       .ignored = job->o.target.ignored },
+				    .target = &job->o.target };
+	struct err *err = file_temp_dir(&job->recorded);
+	_cleanup_(xfreep) char *path = NULL;
+
+	if (err)
+		return err;
+	path = xasprintf("%s/%s", job->recorded, job->record > 1 ? "runs" : "run.plait");
+	o.output = path;
+	err = record_run_all(&o, &runs);
+	record_runs_deinit(&runs);
+	return err;
+}
+
+static struct err *add_all(struct predict_job *job, struct predict *p)
+{
+	struct err *err = NULL;
+	_cleanup_(xfreep) char *runs = NULL;
+
+	for (size_t i = 0; i < job->nruns && !err; i++) {
+		err = trust_check(job->runs[i], job->o.target.argv != NULL, job->trust);
+		if (!err)
+			err = predict_add(p, job->runs[i]);
+	}
+	if (err || !job->recorded)
+		return err;
+	runs = xasprintf("%s/%s", job->recorded, job->record > 1 ? "runs" : "run.plait");
+	return predict_add(p, runs);
+}
+
+static struct err *work(struct predict_job *job, int *status)
+{
+	struct predict_result r = { 0 };
+	struct predict *p = NULL;
+	struct err *err = NULL;
+
+	interrupt_catch();
+	if (job->record)
+		err = record_first(job);
+	if (!err)
+		err = predict_open(&job->o, &p);
+	if (!err)
+		err = add_all(job, p);
+	if (!err)
+		err = predict_run(p, &r);
+	if (err && interrupted()) { /* what was found is told all the same */
+		err_free(err);
+		err = NULL;
+		r.interrupted = true;
+	}
+	if (!err)
+		err = print(job, &r);
+	if (!err)
+		*status = status_of(&r);
+	predict_result_deinit(&r);
+	predict_close(p);
+	if (job->recorded)
+		file_remove_tree(job->recorded);
+	free(job->recorded);
+	return err;
+}
+
+/* OPTION... RECORDING... [-- PROGRAM [ARG]...]: the words before the dashes; the program behind
+ * them. */
+static char **take_program(int *argc, char **argv)
+{
+	int n = 0;
+
+	while (n < *argc && strcmp(argv[n], "--") != 0)
+		n++;
+	if (n + 1 >= *argc)
+		return NULL;
+	*argc = n;
+	return argv + n + 1;
+}
+
+static struct err *check(const struct cmd *cmd, const struct predict_job *job)
+{
+	if (job->record && !job->o.target.argv)
+		return cmd_usage(cmd, "--record of which program? Give it after --");
+	if (job->record > 100000)
+		return cmd_usage(cmd, "--record takes at most 100000");
+	if (!job->nruns && !job->record)
+		return cmd_usage(cmd, "which recordings? --record N makes them");
+	return NULL;
+}
+
+static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	struct predict_job job = { .o = { .seed = 1, .replays = 5 } };
+	const char *fail_on = NULL;
+	const struct opt table[] = {
+		OPT_U64(0, "record", "N", &job.record, "make N passing runs of PROGRAM first"),
+		OPT_STR('o', "output", "FILE", &job.o.output,
+			"where to save (predicted.plait; with --all a folder: predicted)"),
+		OPT_FLAG(0, "all", &job.o.all,
+			 "go on after the first failure, keep one of each kind"),
+		OPT_REAL(0, "time", "SEC", &job.o.seconds, "stop after SEC seconds (60)"),
+		OPT_U64('n', "runs", "N", &job.o.runs, "run at most N proposals (500)"),
+		OPT_U64(0, "questions", "N", &job.o.questions, "ask at most N questions"),
+		OPT_FLAG(0, "no-run", &job.o.no_run, "run nothing: every answer is a proposal"),
+		OPT_U64(0, "seed", "N", &job.o.seed, "same seed, same answer (1)"),
+		OPT_REAL(0, "timeout", "SEC", &job.o.target.timeout,
+			 "real time a run may take (10)"),
+		OPT_STR(0, "input", "FILE", &job.o.target.input, "standard input of the program"),
+		OPT_STR(0, "fail-on", "WHAT", &fail_on, FAIL_ON_HELP),
+		OPT_STR(0, "oracle", "CMD", &job.o.target.oracle,
+			"run CMD after each run; status 0 is good"),
+		OPT_STR(0, "expect", "FILE", &job.o.target.expect,
+			"standard output must equal FILE"),
+		OPT_STR(0, "junit", "FILE", &job.junit, "also write JUnit XML"),
+		OPT_STR(0, "sarif", "FILE", &job.sarif, "also write SARIF"),
+		OPT_FLAG(0, "trust", &job.trust, TRUST_HELP),
+		OPT_END,
+	};
+	struct err *err;
+
+	job.o.target.argv = take_program(&argc, argv);
+	err = cmd_parse(cmd, table, &job.common, true, &argc, &argv);
+	job.runs = argv;
+	job.nruns = (size_t)argc;
+	if (!err)
+		err = check(cmd, &job);
+	if (!err)
+		err = run_options(fail_on, NULL, NULL, &job.o.target, NULL);
+	if (err)
+		return err;
+	if (!job.o.output)
+		job.o.output = job.o.all ? "predicted" : "predicted.plait";
+	else if (!*job.o.output)
+		job.o.output = NULL;
+	return work(&job, status);
+}
+
+const struct cmd cmd_predict = {
+	.name = "predict",
+	.synopsis = "[OPTION]... RECORDING|FOLDER... [-- PROGRAM [ARG]...]",
+	.summary = "failing schedules from recordings of runs that passed",
+	.help = "Status: 1 a failure, run natively and saved; 0 none (`exhausted` in the JSON says "
+		"whether that\nis a proof for this input); 4 only proposals that were not run, or "
+		"nothing could be\nfollowed; 2 usage; 3 no recording can be used.\n"
+		"Example: unplait record --mode path --runs 10 -o runs -- ./test; unplait predict "
+		"runs\n"
+		"         unplait predict --record 10 -- ./test\n",
+	.main = predict_main,
+};

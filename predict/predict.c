@@ -1,0 +1,292 @@
+/* predict/predict.c - recordings in, predictions out: see predict.h.
+ *
+ * Here recordings are chosen: those of runs that passed, all of one build with one command line. The
+ * search is round.c. */
+#include "predict/predict.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "predict/round.h"
+#include "sym/sym.h"
+#include "trace/trace.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { DEFAULT_SECONDS = 60, DEFAULT_QUESTION_SECONDS = 2, DEFAULT_RUNS = 500 };
+
+struct err *predict_open(const struct predict_options *o, struct predict **ret)
+{
+	struct predict *p = xcalloc(1, sizeof(*p));
+
+	p->o = *o;
+	if (p->o.seconds <= 0)
+		p->o.seconds = DEFAULT_SECONDS;
+	if (p->o.question_seconds <= 0)
+		p->o.question_seconds = DEFAULT_QUESTION_SECONDS;
+	if (!p->o.runs)
+		p->o.runs = DEFAULT_RUNS;
+	p->target = o->target;
+	*ret = p;
+	return NULL;
+}
+
+static void skip(struct predict *p, const char *path, const char *why)
+{
+	vec_push(&p->skipped, ((struct predict_skipped){ xstrdup(path), xstrdup(why) }));
+}
+
+/* ---- which recordings can be used ---- */
+
+/* The module whose sites come first: the program itself. */
+static const struct trace_module *program_of(const struct trace_meta *meta)
+{
+	const struct trace_module *m = NULL;
+
+	for (size_t i = 0; i < meta->nmodules; i++)
+		if (meta->modules[i].nsites && meta->modules[i].first_site <= 1)
+			m = &meta->modules[i];
+	return m;
+}
+
+static const char *why_useless(const struct trace_meta *meta)
+{
+	if (meta->mode != PLAIT_MODE_PATH && meta->mode != PLAIT_MODE_FULL &&
+	    meta->mode != PLAIT_MODE_CONTROL)
+		return "its mode has no paths; record with --mode path";
+	if (meta->outcome.kind == PLAIT_OUTCOME_UNKNOWN)
+		return "it does not say how the run ended";
+	if (meta->outcome.kind != PLAIT_OUTCOME_PASS)
+		return "this run failed; `unplait solve` finds its schedule";
+	if (!program_of(meta))
+		return "its program was not built with `unplait cc`";
+	if (meta->lost)
+		return "parts of it were lost when it was recorded";
+	return NULL;
+}
+
+static void command_text(char *const *command, struct strbuf *out)
+{
+	for (size_t i = 1; command && command[0] && command[i]; i++)
+		strbuf_addf(out, "%s\n", command[i]);
+}
+
+/* All recordings are of one program, run in one way: that of the first. */
+static const char *why_other(struct predict *p, const struct trace_meta *meta)
+{
+	const struct trace_module *m = program_of(meta);
+	_cleanup_(strbuf_deinit) struct strbuf mine = { 0 };
+
+	command_text(meta->command, &mine);
+	if (!p->binary) {
+		p->binary = xstrdup(m->path);
+		memcpy(p->build_id, m->build_id, sizeof(p->build_id));
+		p->arguments = xstrdup(strbuf_str(&mine));
+		return NULL;
+	}
+	if (strcmp(p->build_id, m->build_id) != 0)
+		return "it is of another build than the recordings before it";
+	if (strcmp(p->arguments, strbuf_str(&mine)) != 0)
+		return "its run had other arguments than the recordings before it";
+	return NULL;
+}
+
+static void add_file(struct predict *p, const char *path)
+{
+	struct trace *t;
+	struct err *err = trace_open(path, &t);
+	const char *why;
+
+	if (err) {
+		skip(p, path, err_message(err));
+		err_free(err);
+		return;
+	}
+	why = why_useless(trace_meta(t));
+	if (!why)
+		why = why_other(p, trace_meta(t));
+	if (why)
+		skip(p, path, why);
+	else
+		vec_push(&p->recordings, xstrdup(path));
+	trace_close(t);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool is_plait(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 6 && strcmp(name + len - 6, ".plait") == 0;
+}
+
+static struct err *add_folder(struct predict *p, const char *path)
+{
+	VEC(char *) files = { 0 };
+	DIR *dir = opendir(path);
+	struct dirent *e;
+
+	if (!dir)
+		return err_new(ERR_ENV, "%s cannot be read", path);
+	while ((e = readdir(dir)))
+		if (is_plait(e->d_name))
+			vec_push(&files, xasprintf("%s/%s", path, e->d_name));
+	closedir(dir);
+	vec_sort(&files, by_name);
+	for (size_t i = 0; i < files.len; i++) {
+		add_file(p, files.data[i]);
+		free(files.data[i]);
+	}
+	vec_deinit(&files);
+	return NULL;
+}
+
+struct err *predict_add(struct predict *p, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return err_new(ERR_ENV,
+			       "there is no recording %s; make some with `unplait record "
+			       "--mode path --runs 10 -o runs/ -- PROGRAM`",
+			       path);
+	if (S_ISDIR(st.st_mode))
+		return add_folder(p, path);
+	add_file(p, path);
+	return NULL;
+}
+
+/* ---- the search ---- */
+
+static struct err *open_target(struct predict *p)
+{
+	struct err *err;
+
+	if (!p->recordings.len)
+		return err_new(ERR_ENV, "no recording can be used%s%s",
+			       p->skipped.len ? "; the first: " : "",
+			       p->skipped.len ? p->skipped.data[0].why : "");
+	err = sym_open(p->binary, NULL, &p->program);
+	if (!err)
+		err = file_temp_dir(&p->dir);
+	if (err || p->o.no_run)
+		return err;
+	err = target_from_plait(&p->target, p->recordings.data[0],
+				p->o.target.argv ? p->o.target.argv : NULL);
+	return err ? err : session_open(&p->target, &p->session);
+}
+
+static struct err *load_all(struct predict *p)
+{
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < p->recordings.len && !err; i++) {
+		const char *path = p->recordings.data[i];
+
+		progress("following recording %zu of %zu", i + 1, p->recordings.len);
+		err = round_add(p, path, path, NULL, NULL);
+		if (err && err_kind(err) == ERR_ENV) { /* this one is bad; others may be good */
+			skip(p, path, err_message(err));
+			err_free(err);
+			err = NULL;
+			continue;
+		}
+		p->result->recordings++;
+	}
+	progress_done();
+	p->result->paths = p->bases.len;
+	if (!err && !p->bases.len)
+		err = err_new(ERR_INCONCLUSIVE, "no recording can be followed: %s",
+			      p->result->gaps.len ? p->result->gaps.text[0]
+			      : p->skipped.len	  ? p->skipped.data[0].why
+						  : "nothing was recorded");
+	return err;
+}
+
+struct err *predict_run(struct predict *p, struct predict_result *ret)
+{
+	struct err *err;
+
+	*ret = (struct predict_result){ 0 };
+	p->result = ret;
+	p->deadline = clock_seconds() + p->o.seconds;
+	p->hunt = (struct hunt_options){
+		.target = p->target, .replays = p->o.replays, .all = p->o.all, .output = p->o.output
+	};
+	p->findings = (struct findings){ .o = &p->hunt,
+					 .result = &ret->found,
+					 .point_budget = RUN_POINTS };
+	err = open_target(p);
+	if (!err)
+		err = load_all(p);
+	if (!err)
+		err = round_run(p);
+	if (!err && p->session)
+		err = findings_end(&p->findings, p->session);
+	for (size_t i = 0; i < p->skipped.len; i++)
+		vec_push(&ret->skipped, p->skipped.data[i]);
+	p->skipped.len = 0;
+	return err;
+}
+
+void predict_close(struct predict *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->bases.len; i++)
+		base_close(&p->bases.data[i]);
+	vec_deinit(&p->bases);
+	for (size_t i = 0; i < p->recordings.len; i++)
+		free(p->recordings.data[i]);
+	vec_deinit(&p->recordings);
+	for (size_t i = 0; i < p->skipped.len; i++) {
+		free(p->skipped.data[i].path);
+		free(p->skipped.data[i].why);
+	}
+	vec_deinit(&p->skipped);
+	map_deinit(&p->paths);
+	map_deinit(&p->taken);
+	map_deinit(&p->asked);
+	findings_deinit(&p->findings);
+	sym_close(p->program);
+	session_close(p->session);
+	target_deinit(&p->target);
+	if (p->dir)
+		file_remove_tree(p->dir);
+	free(p->dir);
+	free(p->binary);
+	free(p->arguments);
+	free(p);
+}
+
+void predict_result_deinit(struct predict_result *r)
+{
+	hunt_result_deinit(&r->found);
+	for (size_t i = 0; i < r->predictions.len; i++) {
+		struct prediction *x = &r->predictions.data[i];
+
+		for (size_t k = 0; k < x->flips.len; k++)
+			flip_deinit(&x->flips.data[k]);
+		vec_deinit(&x->flips);
+		free(x->base);
+	}
+	vec_deinit(&r->predictions);
+	for (size_t i = 0; i < r->unconfirmed.len; i++) {
+		flip_deinit(&r->unconfirmed.data[i].flip);
+		free(r->unconfirmed.data[i].base);
+	}
+	vec_deinit(&r->unconfirmed);
+	for (size_t i = 0; i < r->skipped.len; i++) {
+		free(r->skipped.data[i].path);
+		free(r->skipped.data[i].why);
+	}
+	vec_deinit(&r->skipped);
+	names_deinit(&r->gaps);
+}

@@ -1,0 +1,95 @@
+/* predict/predict.h - failing schedules from runs that passed (000 chapter 5).
+ *
+ *	struct predict *p;
+ *	err = predict_open(&options, &p);
+ *	err = predict_add(p, "runs/0001-pass.plait");      any number of recordings
+ *	err = predict_run(p, &result);
+ *	for (...result.predictions...)                     each was run natively and replayed
+ *	predict_result_deinit(&result);
+ *	predict_close(p);
+ *
+ * What the control engine has not run is a proposal, not a prediction. */
+#ifndef PREDICT_PREDICT_H
+#define PREDICT_PREDICT_H
+
+#include "base/map.h"
+#include "run/run.h"
+
+struct err;
+struct predict;
+
+/* What to look for. */
+enum predict_target {
+	PREDICT_DECISIONS = 1, /* sides of decisions that no run took: assertions, crashes, exits */
+	PREDICT_DEADLOCK = 2,  /* cycles of locks */
+};
+
+struct predict_options {
+	/* How to run and judge; what the first recording says where this says nothing. argv: the
+	 * command to run instead of the recorded one, NULL = that. */
+	struct target target;
+	uint32_t targets;	 /* enum predict_target; 0 = all */
+	double seconds;		 /* for everything; 0 = 60 */
+	double question_seconds; /* for one question to the solver; 0 = 2 */
+	uint64_t questions;	 /* at most so many; 0 = no limit */
+	uint64_t runs;		 /* proposals to run; 0 = 500 */
+	uint64_t seed;
+	unsigned replays;   /* confirming replays of each failure */
+	bool all;	    /* go on after the first failure */
+	bool no_run;	    /* ask, but run nothing: every answer is unconfirmed */
+	const char *output; /* plait to write, with `all` a folder; NULL = none */
+};
+
+/* A decision that the failing run takes otherwise than the recording. */
+struct predict_flip {
+	char thread[32];
+	char *file; /* "" = not known */
+	uint32_t line;
+	char *function;
+	bool value; /* not a branch: a value that becomes an address */
+	bool was, now;
+};
+struct predict_flips VEC_FIELDS(struct predict_flip);
+
+struct prediction {
+	size_t failure; /* in found.failures */
+	char *base;	/* the recording it started from */
+	struct predict_flips flips;
+	uint64_t questions, native_runs; /* until it was found */
+};
+
+/* A proposal that no native run has shown to fail. */
+struct predict_proposal {
+	char *base;
+	struct predict_flip flip;
+};
+
+struct predict_skipped {
+	char *path, *why;
+};
+
+struct predict_result {
+	struct hunt_result found; /* the failures, confirmed, and what else the runs showed */
+	VEC(struct prediction) predictions;
+	VEC(struct predict_proposal) unconfirmed; /* of no_run */
+	VEC(struct predict_skipped) skipped;	  /* recordings that were of no use */
+	size_t recordings, paths;		  /* used; different ones */
+	uint64_t sat, unsat, unknown;		  /* questions */
+	uint64_t native_runs, proposals, followed;
+	size_t models;	   /* paths that could be followed */
+	bool exhausted;	   /* there is no other run with this input */
+	struct names gaps; /* why it may be said or not; what was left out */
+	double seconds_load, seconds_ask, seconds_run;
+	bool interrupted, out_of_budget;
+};
+void predict_result_deinit(struct predict_result *r);
+
+struct err *predict_open(const struct predict_options *o, struct predict **ret);
+/* A plait of a run that passed, or a folder of them. What cannot be used is counted and named in
+ * the result; an error only when there is no such file or folder. */
+struct err *predict_add(struct predict *p, const char *path);
+/* ERR_ENV when no recording can be used, ERR_INCONCLUSIVE when none can be followed. */
+struct err *predict_run(struct predict *p, struct predict_result *ret);
+void predict_close(struct predict *p); /* NULL is fine */
+
+#endif

@@ -1,0 +1,269 @@
+/* predict/round.c - flip one decision at a time, run what the solver proposes, and go on from there.
+ *
+ * What comes in: runs that passed (bases). A chance is a decision of a base whose other side no run
+ * has taken. The question is whether its thread can come there with values that make it decide
+ * otherwise, the other threads being anywhere on their paths (order/reach). If so, the prefix is run
+ * natively, and the run shows how the thread goes on. Where it fails that is a prediction; where it
+ * passes its recording is a new base. So no trace is ever made up, and there is no explosion of
+ * synthesised paths (000 section 5.2 synthesises them symbolically instead).
+ *
+ * Best first: few flips, then near the end of the thread. An assertion is a decision like any other,
+ * with nothing behind it. */
+#define LOG_DOMAIN "predict"
+#include "predict/round.h"
+
+#include "base/err.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "solve/realize.h"
+#include "trace/trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- bases ---- */
+
+static uint64_t side_key(uint64_t node, bool side)
+{
+	return hash_u64(node * 2 + side);
+}
+
+/* Which sides have runs taken? */
+static void note_taken(struct predict *p, const struct base *b)
+{
+	for (size_t i = 0; i < b->chances.len; i++) {
+		const struct chance *c = &b->chances.data[i];
+
+		map_put(&p->taken, side_key(c->node, b->l.built.m->places.data[c->condition].was),
+			1);
+	}
+}
+
+static void note_gaps(struct predict *p, const struct base *b)
+{
+	for (size_t i = 0; i < b->l.gaps.len; i++)
+		names_intern(&p->result->gaps, b->l.gaps.text[i]);
+	if (b->l.unsupported)
+		names_intern(&p->result->gaps, b->l.unsupported);
+}
+
+struct err *round_add(struct predict *p, const char *plait, const char *recording,
+		      const struct predict_flips *flips, const struct predict_flip *last)
+{
+	double start = clock_seconds();
+	struct base b;
+	struct err *err =
+		base_open(plait, recording, p->program, p->deadline - clock_seconds(), &b);
+
+	p->result->seconds_load += clock_seconds() - start;
+	if (err)
+		return err;
+	note_gaps(p, &b);
+	if (b.l.unsupported || map_find(&p->paths, b.path)) {
+		base_close(&b);
+		return NULL;
+	}
+	map_put(&p->paths, b.path, 1);
+	for (size_t i = 0; flips && i < flips->len; i++)
+		vec_push(&b.flips, flip_copy(&flips->data[i]));
+	if (last)
+		vec_push(&b.flips, flip_copy(last));
+	note_taken(p, &b);
+	log_debug(1, "%s: %zu events, %zu decisions", plait, b.l.built.m->events.len,
+		  b.chances.len);
+	vec_push(&p->bases, b);
+	p->result->models++;
+	return NULL;
+}
+
+/* ---- which question next ---- */
+
+struct pick {
+	size_t base, chance;
+};
+
+static uint64_t asked_key(size_t base, uint32_t condition)
+{
+	return (uint64_t)base << 32 | condition;
+}
+
+static bool is_open(const struct predict *p, size_t base, const struct chance *c)
+{
+	bool was = p->bases.data[base].l.built.m->places.data[c->condition].was;
+
+	return !map_find(&p->asked, asked_key(base, c->condition)) &&
+	       !map_find(&p->taken, side_key(c->node, !was));
+}
+
+static uint64_t cost(const struct predict *p, size_t base, const struct chance *c)
+{
+	const struct base *b = &p->bases.data[base];
+
+	return ((uint64_t)b->flips.len << 40) + ((uint64_t)c->behind << 8) +
+	       b->l.built.m->places.data[c->condition].pin;
+}
+
+static bool pick(const struct predict *p, struct pick *ret)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (size_t b = 0; b < p->bases.len; b++)
+		for (size_t i = 0; i < p->bases.data[b].chances.len; i++) {
+			const struct chance *c = &p->bases.data[b].chances.data[i];
+			uint64_t price = cost(p, b, c);
+
+			if (price >= best || !is_open(p, b, c))
+				continue;
+			best = price;
+			*ret = (struct pick){ b, i };
+		}
+	return best != UINT64_MAX;
+}
+
+/* ---- asking ---- */
+
+static struct err *ask(struct predict *p, const struct base *b, const struct chance *c,
+		       struct order_reached *ret)
+{
+	struct order_model *m = b->l.built.m;
+	const struct order_place *at = &m->places.data[c->condition];
+	struct order_goal goal = { at->thread, at->index, at->nth };
+	struct order_question q = { &goal, 1,
+				    term_not(&m->terms, m->conditions.data[c->condition]) };
+	struct order_budget budget = { .seconds = p->o.question_seconds, .seed = p->o.seed };
+	double start = clock_seconds();
+	struct err *err = order_reach_ask(b->reach, &q, &budget, ret);
+
+	p->result->seconds_ask += clock_seconds() - start;
+	p->result->sat += !err && ret->status == ORDER_SAT;
+	p->result->unsat += !err && ret->status == ORDER_UNSAT;
+	p->result->unknown += !err && ret->status == ORDER_UNKNOWN;
+	return err;
+}
+
+static uint64_t questions(const struct predict *p)
+{
+	return p->result->sat + p->result->unsat + p->result->unknown;
+}
+
+/* ---- running ---- */
+
+/* A failure: what hunt does with one. */
+static struct err *consider(struct predict *p, size_t base, const struct predict_flip *flip,
+			    struct run_result *run)
+{
+	const struct base *b = &p->bases.data[base];
+	size_t before = p->result->found.failures.len;
+	struct prediction new = { .failure = before };
+	struct err *err =
+		findings_consider(&p->findings, p->session, run, p->result->proposals, "predict");
+
+	if (err || p->result->found.failures.len == before)
+		return err;
+	new.base = xstrdup(b->recording);
+	for (size_t i = 0; i < b->flips.len; i++)
+		vec_push(&new.flips, flip_copy(&b->flips.data[i]));
+	vec_push(&new.flips, flip_copy(flip));
+	new.questions = questions(p);
+	new.native_runs = p->result->proposals;
+	vec_push(&p->result->predictions, new);
+	p->stop = !p->o.all;
+	return NULL;
+}
+
+/* It passed: how did the threads go on? */
+static struct err *go_on(struct predict *p, size_t base, const struct predict_flip *flip,
+			 const struct run_result *run)
+{
+	_cleanup_(xfreep) char *plait = xasprintf("%s/%" PRIu64 ".plait", p->dir, p->saved++);
+	_cleanup_(xfreep) char *recording = xstrdup(p->bases.data[base].recording);
+	struct predict_flips flips = { 0 };
+	struct err *err = save_plait(p->session, run, plait);
+
+	for (size_t i = 0; i < p->bases.data[base].flips.len; i++)
+		vec_push(&flips, p->bases.data[base].flips.data[i]); /* bases may move */
+	if (!err)
+		err = round_add(p, plait, recording, &flips, flip);
+	vec_deinit(&flips);
+	return err;
+}
+
+static struct err *propose(struct predict *p, size_t base, const struct chance *c,
+			   const struct order_reached *a)
+{
+	const struct base *b = &p->bases.data[base];
+	const struct order_place *at = &b->l.built.m->places.data[c->condition];
+	struct realize_end end = { .last = at->thread, .strategy = PLAIT_STRATEGY_FOLLOW };
+	double start = clock_seconds();
+	struct predict_flip flip;
+	struct realized r;
+	struct err *err = realize(p->session, &b->l.built, a->order, a->len, &end, &r);
+
+	base_flip(b, c->condition, !at->was, &flip);
+	p->result->proposals++;
+	p->result->native_runs += r.runs;
+	p->result->followed += r.followed;
+	log_debug(1, "proposal %" PRIu64 ": thread %s %s:%u, %s, %zu of %zu events as asked",
+		  p->result->proposals, flip.thread, flip.file, flip.line,
+		  outcome_name(r.run.outcome), r.matched, r.events);
+	if (!err) {
+		findings_measure(&p->findings, &r.run);
+		err = run_failed(&r.run) ? consider(p, base, &flip, &r.run)
+					 : go_on(p, base, &flip, &r.run);
+	}
+	p->result->seconds_run += clock_seconds() - start;
+	flip_deinit(&flip);
+	realized_deinit(&r);
+	return err;
+}
+
+static void note_proposal(struct predict *p, size_t base, const struct chance *c)
+{
+	const struct base *b = &p->bases.data[base];
+	struct predict_proposal new = { .base = xstrdup(b->recording) };
+
+	base_flip(b, c->condition, !b->l.built.m->places.data[c->condition].was, &new.flip);
+	vec_push(&p->result->unconfirmed, new);
+}
+
+/* ---- until nothing is left ---- */
+
+static bool is_over(struct predict *p)
+{
+	const struct predict_result *r = p->result;
+
+	if (p->stop)
+		return true;
+	p->result->out_of_budget = clock_seconds() > p->deadline || r->proposals >= p->o.runs ||
+				   (p->o.questions && questions(p) >= p->o.questions);
+	p->result->interrupted = interrupted() != 0;
+	return r->out_of_budget || r->interrupted;
+}
+
+struct err *round_run(struct predict *p)
+{
+	struct err *err = NULL;
+	struct pick next;
+
+	while (!err && !is_over(p) && pick(p, &next)) {
+		struct chance c = p->bases.data[next.base].chances.data[next.chance];
+		struct order_reached a = { 0 };
+
+		progress("%" PRIu64 " questions, %" PRIu64 " runs", questions(p),
+			 p->result->proposals);
+		map_put(&p->asked, asked_key(next.base, c.condition), 1);
+		err = ask(p, &p->bases.data[next.base], &c, &a);
+		if (!err && a.status == ORDER_SAT) {
+			bool was = p->bases.data[next.base].l.built.m->places.data[c.condition].was;
+
+			map_put(&p->taken, side_key(c.node, !was), 1);
+			if (p->session)
+				err = propose(p, next.base, &c, &a);
+			else
+				note_proposal(p, next.base, &c);
+		}
+		order_reached_deinit(&a);
+	}
+	progress_done();
+	return err;
+}
