@@ -192,14 +192,15 @@ static void barrier(struct guard *g, uint32_t old)
 	require(g, void_now, term_binary(ts, TERM_ULE, round, order_value(g->c, id)));
 }
 
-/* Nothing that a thread with a goal does is void. But a thread that holds a lock at its end has
- * events behind the moment. */
+/* Nothing that a thread with a goal does is void. But a thread that has a goal itself, or holds a
+ * lock at its end, has events behind the moment. */
 static bool is_real_join(const struct guard *g, uint32_t old)
 {
-	const struct order_thread *child = &g->m->threads.data[g->m->events.data[old].object];
+	uint32_t child = g->m->events.data[old].object;
+	const struct order_thread *t = &g->m->threads.data[child];
 
-	return g->goal[g->m->events.data[old].thread] &&
-	       !(child->len && g->m->events.data[child->data[child->len - 1]].synthetic);
+	return g->goal[g->m->events.data[old].thread] && !g->goal[child] &&
+	       !(t->len && g->m->events.data[t->data[t->len - 1]].synthetic);
 }
 
 static void join(struct guard *g, uint32_t old)
@@ -414,6 +415,14 @@ static void close_locks(struct guard *g)
 		g->c->events.data[i].aside = true;
 }
 
+/* Does it come to its end before the moment is over? */
+static bool has_all(const struct guard *g, uint32_t t)
+{
+	const struct order_thread *x = &g->m->threads.data[t];
+
+	return x->len && (g->end[t] == x->len || g->m->events.data[x->data[g->end[t]]].synthetic);
+}
+
 static void thread(struct guard *g, uint32_t t)
 {
 	const struct order_thread *from = &g->m->threads.data[t];
@@ -433,10 +442,10 @@ static void thread(struct guard *g, uint32_t t)
 	g->over = TERM_NONE;
 	if (g->end[t] || t == 0 || g->goal[t])
 		decisions(g, g->end[t]);
+	if (g->ended[t] != ORDER_NONE && has_all(g, t))
+		set_value(g, aside(g, ORDER_WRITE, g->ended[t]), number(g, 1, 1));
 	if (g->goal[t])
 		reach(g);
-	else if (g->ended[t] != ORDER_NONE && g->end[t] == from->len && from->len)
-		set_value(g, aside(g, ORDER_WRITE, g->ended[t]), number(g, 1, 1));
 	close_locks(g);
 }
 
