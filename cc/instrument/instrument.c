@@ -11,6 +11,7 @@
 #include "cc/instrument/graph.h"
 #include "cc/instrument/hooks.h"
 #include "cc/instrument/inputs.h"
+#include "cc/instrument/machine.h"
 #include "cc/instrument/order.h"
 #include "cc/instrument/path.h"
 #include "cc/program.h"
@@ -94,6 +95,8 @@ void instrument(struct program *p, int v)
 		order_program(&h);
 	for (size_t i = 0; i < p->plans.len && v != PLAIT_VARIANT_ORDER; i++)
 		one(&h, &p->plans.data[i]);
+	if (v == PLAIT_VARIANT_FULL)
+		machine_virtual(&h);
 	if (v != PLAIT_VARIANT_PATH)
 		frame_pointers(p);
 	hooks_deinit(&h);

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define PLAIT_CONTROL_MAGIC   "PLAITCTL"
-#define PLAIT_CONTROL_VERSION 5
+#define PLAIT_CONTROL_VERSION 6
 
 enum plait_strategy {
 #define STRATEGY(id, name, summary) PLAIT_STRATEGY_##id,
@@ -180,6 +180,8 @@ struct plait_control {
 #define PLAIT_CONTROL_PAIRS_MAX	  (1ull << 15)
 #define PLAIT_CONTROL_PAIRS_INDEX (1ull << 20) /* hash table of places + 1 in it: sched/pairs.h */
 #define PLAIT_CONTROL_RUN	  (4ull << 20) /* struct plait_run, when there is no folder */
+#define PLAIT_CONTROL_IDS	  (7ull << 20) /* struct plait_ids */
+#define PLAIT_CONTROL_IDS_MAX	  4096
 #define PLAIT_CONTROL_BLOCKED                                                                      \
 	(8ull << 20) /* struct plait_blocked per waiting thread, at a deadlock */
 #define PLAIT_CONTROL_BLOCKED_MAX    4096
@@ -218,6 +220,15 @@ struct plait_pair {
 struct plait_pairs {
 	uint32_t n, bits; /* of the index; 0: nothing there yet */
 	struct plait_pair pair[PLAIT_CONTROL_PAIRS_MAX];
+};
+
+/* The processes of a run: the number that the target sees, and the kernel's. */
+struct plait_id {
+	uint32_t id, real;
+};
+struct plait_ids {
+	uint32_t n, reserved; /* n may be larger than the table: then some are missing */
+	struct plait_id id[PLAIT_CONTROL_IDS_MAX];
 };
 
 /* A thread that waits when the run ends in a deadlock (or uses up its budget). */

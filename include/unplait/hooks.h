@@ -107,6 +107,11 @@ PLAIT_EXPORT void plait_free(void *p);
 PLAIT_EXPORT void plait_note_alloc(void *p, size_t size);
 PLAIT_EXPORT void plait_note_free(void *p);
 
+/* In place of the instructions rdtsc and rdrand, in the full variant: under control their answers are
+ * the same in every run. */
+PLAIT_EXPORT uint64_t plait_tsc(void);
+PLAIT_EXPORT uint64_t plait_random(void);
+
 /* ---- graph variant ---- */
 
 /* In front of each access, which stays as it is, code looks at the shadow of its words: a cell of

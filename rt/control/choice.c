@@ -12,6 +12,7 @@
 
 bool control_active;
 bool control_forked;
+bool control_virtual;
 struct control control;
 
 uint64_t control_signals;

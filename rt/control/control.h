@@ -21,6 +21,7 @@
  *	vectors.c      access vectors: who is next at which element
  *	report.c       how a run ends: deadlock, hang, divergence, in words
  *	sanitizer.c    AddressSanitizer looks again after a switch
+ *	ids.c          which process is which
  *	away.c         a thread that does not come back from code we do not see
  *	gate-*.c       handing the processor from thread to thread
  *	birth.c        stacks and descriptors; threads without a kernel thread
@@ -124,10 +125,12 @@ struct control_thread {
 	uint64_t signal_mask;	     /* blocked */
 	bool interrupted;	     /* its last wait was ended by a signal handler */
 	struct control_outer *outer; /* inside a handler: what it interrupted */
+	uint64_t draws;		     /* random numbers that it has got */
 };
 
-extern bool control_active; /* this process is under control now */
-extern bool control_forked; /* ... its parent is, and it is not */
+extern bool control_active;  /* this process is under control now */
+extern bool control_forked;  /* ... its parent is, and it is not */
+extern bool control_virtual; /* its world is that of a run: from the first constructor on */
 
 /* The calling thread if it is under control, else NULL (then: call libc). */
 static inline struct control_thread *control_self(void)
@@ -218,6 +221,13 @@ void control_thread_end(struct control_thread *t);
 struct control_thread *control_thread_find(pthread_t handle); /* not yet joined */
 size_t control_nthreads(void);
 struct control_thread *control_thread_at(size_t i); /* any, by index */
+
+/* Processes of this run: the number that the target sees, and the kernel's. A number that is not
+ * known is its own answer. */
+void control_ids_reset(void);
+void control_id_note(uint32_t id, uint32_t real);
+uint32_t control_id_real(uint32_t id);
+uint32_t control_id_virtual(uint32_t real);
 
 /* Virtual time, in ns since the run began. */
 uint64_t control_now(void);

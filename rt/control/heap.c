@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 enum { POISON = 0xdd, POISON_MAX = 1 << 20, NOTE_AT = 16, LOOK_BACK = 1 << 20 };
 #define HEAP_MAX (4ull << 30)
@@ -58,6 +59,29 @@ void heap_first_block(const void *p)
 		heap.base = (uint64_t)p & ~4095ull;
 }
 
+/* libc marks small freed blocks with a number that is random in every process, in their second word.
+ * A program that reads freed memory would see it. */
+static void learn_mark(void)
+{
+	volatile uint64_t *p = real.malloc(24);
+
+	if (!p)
+		return;
+	p[1] = 0;
+	real.free((void *)p);
+	heap.mark = p[1];
+}
+
+void heap_freed(void *p)
+{
+	uint64_t *words = p;
+
+	/* libc may have given the end of the heap back to the kernel */
+	if (heap.mark && is_inside(p) && (char *)(words + 2) <= (char *)sbrk(0) &&
+	    words[1] == heap.mark)
+		memset(&words[1], POISON, sizeof(words[1]));
+}
+
 void heap_begin(void)
 {
 	uint64_t bytes = HEAP_MAX / HEAP_GRANULE / 8;
@@ -72,6 +96,7 @@ void heap_begin(void)
 	heap.bad = maps;
 	heap.starts = heap.bad + bytes / 8;
 	heap.size = HEAP_MAX;
+	learn_mark();
 }
 
 void heap_allocated(void *p, size_t size)

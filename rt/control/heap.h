@@ -19,6 +19,7 @@ struct heap {
 	uint64_t base, size;
 	uint64_t *bad;	  /* freed, or behind a block */
 	uint64_t *starts; /* a block begins here */
+	uint64_t mark;	  /* what libc writes into a small block that was freed; 0: nothing */
 };
 extern struct heap heap;
 
@@ -30,6 +31,8 @@ void heap_begin(void);
 void heap_allocated(void *p, size_t size);
 /* p is about to be freed. Ends the run if it was freed before. me may be NULL: not under control. */
 void heap_freeing(struct control_thread *me, void *p);
+/* ... and has been. */
+void heap_freed(void *p);
 /* How much of the block may be used. */
 size_t heap_usable(void *p);
 /* An access to bad memory: ends the run. */

@@ -21,8 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +63,22 @@ static void begin_run(void)
 	control_begin();
 }
 
+/* The kernel gives every program sixteen random bytes. libc has made the stack protector's secret of
+ * them; it lies on stacks, where a program that reads what it never wrote would see it. Nobody who
+ * has saved the secret returns before main does: our frames have none. */
+static void fix_random_bytes(void)
+{
+	char *bytes = (char *)getauxval(AT_RANDOM);
+
+	for (int i = 0; bytes && i < 16; i++)
+		bytes[i] = (char)(0x5a + 7 * i);
+}
+
+static void fix_stack_protector(void)
+{
+	__asm__ volatile("movq %0, %%fs:0x28" : : "r"(0x1122334455667700ull));
+}
+
 void control_init(const struct control_world *world)
 {
 	const char *path = rt_getenv(PLAIT_ENV_CONTROL), *server = rt_getenv(PLAIT_ENV_SERVER);
@@ -87,6 +105,8 @@ void control_init(const struct control_world *world)
 	}
 	control.area = area;
 	control.world = world;
+	control_virtual = true;
+	fix_random_bytes();
 	rt_on_death = again_end;
 	if (server)
 		server_fd = atoi(server);
@@ -209,6 +229,24 @@ static void serve(void)
 	fresh_descriptors();
 }
 
+/* Above main's frame lie the environment and the arguments, as long as they are: main begins at the
+ * next boundary below them, so that the addresses of its variables do not depend on them. */
+enum { STACK_BOUNDARY = 1 << 20, STACK_NEEDED = 4 << 20 };
+
+__attribute__((noinline)) static int call_main(int argc, char **argv, char **envp)
+{
+	uint64_t here = (uint64_t)__builtin_frame_address(0), past = here % STACK_BOUNDARY;
+	struct rlimit limit = { 0 };
+	volatile char *gap;
+
+	rt_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0);
+	if (limit.rlim_cur < STACK_NEEDED)
+		return target_main(argc, argv, envp);
+	gap = __builtin_alloca(past);
+	__asm__ volatile("" : : "r"(gap) : "memory");
+	return target_main(argc, argv, envp);
+}
+
 static int controlled_main(int argc, char **argv, char **envp)
 {
 	if (!control_active) {
@@ -226,7 +264,7 @@ static int controlled_main(int argc, char **argv, char **envp)
 		begin_run();
 		again_watch();
 	}
-	exit(target_main(argc, argv, envp));
+	exit(call_main(argc, argv, envp));
 }
 
 typedef int start_main(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void),
@@ -247,6 +285,8 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 		next = (start_main *)dlsym(RTLD_NEXT, "__libc_start_main");
 	rt_init();
 	target_main = main;
+	if (control_virtual)
+		fix_stack_protector();
 	return next(rt_mode == PLAIT_MODE_CONTROL && control.area ? controlled_main : main, argc,
 		    argv, init, fini, rtld_fini, stack_end);
 }

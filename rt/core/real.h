@@ -6,6 +6,7 @@
 #ifndef RT_CORE_REAL_H
 #define RT_CORE_REAL_H
 
+#include <dirent.h>
 #include <grp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -13,15 +14,20 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
+#include <sys/times.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>

@@ -1,16 +1,21 @@
 /* rt/interpose/controlled.c - how the control engine calls the taken-over functions. */
 #include "rt/interpose/controlled.h"
 
+#include "rt/interpose/world.h"
+
 static void begin(void)
 {
 	signals_reset();
 	timers_reset();
+	ids_reset();
+	random_reset();
 }
 
 void interpose_control_init(void)
 {
 	threads_init();
 	keys_init();
+	random_init();
 }
 
 const struct control_world interpose_world = {

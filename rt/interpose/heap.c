@@ -92,6 +92,8 @@ void hook_free(void *p)
 	if (p && heap.size)
 		heap_freeing(control_self(), p);
 	real.free(p);
+	if (p && heap.size && control_self()) /* others may have been given it meanwhile */
+		heap_freed(p);
 	errno = error;
 }
 

@@ -5,7 +5,7 @@
  * does not block. We wait for the outside world only if nobody else can run. Pipes and socket pairs
  * that the target has made are known. If threads wait for these alone, nothing outside can help, and
  * this is a deadlock. */
-#include "rt/interpose/controlled.h"
+#include "rt/interpose/world.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 
@@ -190,10 +190,11 @@ bool io_wait(const struct control_thread *one)
 			n += outside(t, set + n, POLL_SET - n);
 	}
 	if (!n)
-		return nap(one);
+		return children_await(one) || nap(one);
 	if (!one)
 		control_note(PLAIT_UNCONTROLLED_IO);
-	rt_syscall(SYS_poll, (long)set, (long)n, -1, 0, 0, 0);
+	/* a child may end before something comes */
+	rt_syscall(SYS_poll, (long)set, (long)n, children_awaited() ? 1 : -1, 0, 0, 0);
 	return true;
 }
 

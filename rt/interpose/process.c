@@ -1,4 +1,4 @@
-/* rt/interpose/process.c - processes and cancellation. */
+/* rt/interpose/process.c - the end of the process, and cancellation. */
 #include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
@@ -18,28 +18,6 @@ void hook_exit(int status)
 			      &(struct control_op){ .kind = PLAIT_EV_PROCESS_EXIT, .site = site });
 	real.exit(status);
 	__builtin_unreachable();
-}
-
-/* The child runs freely: it has one thread, and its own copy of everything. */
-pid_t hook_fork(void)
-{
-	struct control_thread *me = control_self();
-	uint32_t site = hook_site();
-	pid_t pid;
-
-	if (!me)
-		return real.fork();
-	control_point(me, &(struct control_op){ .kind = PLAIT_EV_PROCESS_FORK, .site = site });
-	control_note(PLAIT_UNCONTROLLED_FORK);
-	pid = real.fork();
-	if (pid == 0) {
-		control_stop();
-		control_forked = true;
-		return 0;
-	}
-	io_forked();
-	rt_record_sv(PLAIT_EV_PROCESS_FORK, site, (uint64_t)pid);
-	return pid;
 }
 
 /* ---- cancellation ---- */

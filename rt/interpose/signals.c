@@ -14,7 +14,7 @@
  * What a signalfd waits for is left to the kernel, which then holds it pending. Signals from outside
  * go to the carrier as the kernel decides; such a handler is noted, and nothing in it is a
  * scheduling point. */
-#include "rt/interpose/controlled.h"
+#include "rt/interpose/world.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 
@@ -46,11 +46,6 @@ static uint64_t bits_of(const sigset_t *set)
 
 	memcpy(&bits, set, sizeof(bits));
 	return bits;
-}
-
-static long process_id(void)
-{
-	return rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
 void signals_reset(void)
@@ -108,7 +103,7 @@ static siginfo_t info_of(const struct queued *q)
 	siginfo_t info = { .si_signo = q->number, .si_code = q->code };
 
 	if (q->code == SI_USER || q->code == SI_TKILL || q->code == SI_QUEUE) {
-		info.si_pid = (pid_t)process_id();
+		info.si_pid = ids_pid();
 		info.si_uid = (uid_t)rt_syscall(SYS_getuid, 0, 0, 0, 0, 0, 0);
 	}
 	info.si_value = q->value;
@@ -222,13 +217,15 @@ int signals_send(struct control_thread *t, int number, int code, union sigval va
 
 	control_changed();
 	if (blocked && (by_signalfd & bit_of(number)))
-		return (int)-rt_syscall(SYS_kill, process_id(), number, 0, 0, 0, 0);
+		return (int)-rt_syscall(SYS_kill, rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), number,
+					0, 0, 0, 0);
 	if (blocked || handlers_find(number, &action))
 		return enqueue(&q);
 	if (ignored(number))
 		return 0;
 	/* the default action is the whole process's */
-	return (int)-rt_syscall(SYS_kill, process_id(), number, 0, 0, 0, 0);
+	return (int)-rt_syscall(SYS_kill, rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), number, 0, 0, 0,
+				0);
 }
 
 static bool waits_for_signal(const struct control_thread *t, int number);
@@ -288,15 +285,29 @@ int hook_pthread_sigqueue(pthread_t handle, int number, const union sigval value
 		 : real.pthread_sigqueue(handle, number, value);
 }
 
+/* Negative: a group. */
+static pid_t real_id(pid_t id)
+{
+	return !world_is_virtual() ? id : id < -1 ? -ids_real(-id) : ids_real(id);
+}
+
 int hook_kill(pid_t pid, int number)
 {
 	struct control_thread *me = control_self();
 	uint32_t site = hook_site();
 
-	if (!me || pid != process_id() || number <= 0 || number >= _NSIG || number == SIGKILL ||
+	if (!me || pid != ids_pid() || number <= 0 || number >= _NSIG || number == SIGKILL ||
 	    number == SIGSTOP)
-		return real.kill(pid, number);
+		return real.kill(real_id(pid), number);
 	return posix_result(send_at_point(me, site, NULL, number, SI_USER, (union sigval){ 0 }));
+}
+
+int hook_killpg(pid_t group, int number)
+{
+	HOOK_ENTER;
+	if (!world_is_virtual() || group < 0)
+		return real.killpg(group, number);
+	return hook_kill(group ? -group : 0, number);
 }
 
 int hook_sigqueue(pid_t pid, int number, const union sigval value)
@@ -304,8 +315,8 @@ int hook_sigqueue(pid_t pid, int number, const union sigval value)
 	struct control_thread *me = control_self();
 	uint32_t site = hook_site();
 
-	if (!me || pid != process_id() || number <= 0 || number >= _NSIG || number == SIGKILL)
-		return real.sigqueue(pid, number, value);
+	if (!me || pid != ids_pid() || number <= 0 || number >= _NSIG || number == SIGKILL)
+		return real.sigqueue(real_id(pid), number, value);
 	return posix_result(send_at_point(me, site, NULL, number, SI_QUEUE, value));
 }
 
@@ -316,7 +327,7 @@ struct control_thread *signals_thread(pid_t tid)
 	for (i = 0; i < control_nthreads(); i++) {
 		struct control_thread *t = control_thread_at(i);
 
-		if (t->rt && !t->ended && t->gate.tid == (uint32_t)tid)
+		if (t->rt && !t->ended && ids_tid(t) == tid)
 			return t;
 	}
 	return NULL;
@@ -327,9 +338,9 @@ int hook_tgkill(pid_t process, pid_t tid, int number)
 	struct control_thread *me = control_self(), *t;
 	uint32_t site = hook_site();
 
-	t = me && process == process_id() ? signals_thread(tid) : NULL;
+	t = me && process == ids_pid() ? signals_thread(tid) : NULL;
 	return t ? posix_result(send_at_point(me, site, t, number, SI_TKILL, (union sigval){ 0 }))
-		 : real.tgkill(process, tid, number);
+		 : real.tgkill(real_id(process), real_id(tid), number);
 }
 
 int hook_raise(int number)

@@ -1,8 +1,8 @@
 /* rt/interpose/sync-futex.c - raw futexes and C++'s guards of static locals.
  *
  * libstdc++ builds atomic wait, latch, barrier, semaphore and future on syscall(SYS_futex), so
- * libc's syscall() is taken over; everything but futexes passes through. */
-#include "rt/interpose/controlled.h"
+ * libc's syscall() is taken over; what is not a futex does as libc's function of that name. */
+#include "rt/interpose/world.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 
@@ -106,10 +106,58 @@ static uint64_t futex_deadline(int op, const struct timespec *ts)
 	return timeout_at(op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, ts);
 }
 
+/* Calls that have a function of libc's, made by number: what holds for the function holds here. */
+static bool by_name(long nr, const long *a, long *ret)
+{
+	switch (nr) {
+	case SYS_gettid:
+		*ret = hook_gettid();
+		return true;
+	case SYS_getpid:
+		*ret = hook_getpid();
+		return true;
+	case SYS_getppid:
+		*ret = hook_getppid();
+		return true;
+	case SYS_tgkill:
+		*ret = hook_tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]);
+		return true;
+	case SYS_kill:
+		*ret = hook_kill((pid_t)a[0], (int)a[1]);
+		return true;
+	case SYS_getrandom:
+		*ret = hook_getrandom((void *)a[0], (size_t)a[1], (unsigned)a[2]);
+		return true;
+	case SYS_clock_gettime:
+		*ret = hook_clock_gettime((clockid_t)a[0], (struct timespec *)a[1]);
+		return true;
+	case SYS_gettimeofday:
+		*ret = hook_gettimeofday((struct timeval *)a[0], (void *)a[1]);
+		return true;
+	case SYS_time:
+		*ret = hook_time((time_t *)a[0]);
+		return true;
+	case SYS_times:
+		*ret = hook_times((struct tms *)a[0]);
+		return true;
+	case SYS_getrusage:
+		*ret = hook_getrusage((int)a[0], (struct rusage *)a[1]);
+		return true;
+	case SYS_getcpu:
+		*ret = hook_getcpu((unsigned *)a[0], (unsigned *)a[1]);
+		return true;
+	case SYS_wait4:
+		*ret = hook_wait4((pid_t)a[0], (int *)a[1], (int)a[2], (struct rusage *)a[3]);
+		return true;
+	default:
+		return false;
+	}
+}
+
 long hook_syscall(long nr, ...)
 {
 	struct control_thread *me = control_self();
-	long a[6];
+	long a[6], r;
 	uint32_t site = hook_site();
 	va_list ap;
 	int i;
@@ -131,21 +179,10 @@ long hook_syscall(long nr, ...)
 			control_note(PLAIT_UNCONTROLLED_FOREIGN);
 		}
 	}
-	if (me && nr == SYS_gettid)
-		return me->gate.tid;
-	if (me && nr == SYS_tgkill)
-		return hook_tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]);
+	if (world_is_virtual() && by_name(nr, a, &r))
+		return r;
 	/* as libc makes it: again-calls.c wants to see it */
 	return real.syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
-
-/* With fibers the kernel would name the carrier. */
-pid_t hook_gettid(void)
-{
-	struct control_thread *me = control_self();
-
-	HOOK_ENTER;
-	return me ? (pid_t)me->gate.tid : real.gettid();
 }
 
 /* ---- static locals: byte 0 done, byte 1 being initialised, as the Itanium ABI has it ---- */

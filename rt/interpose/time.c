@@ -1,10 +1,11 @@
 /* rt/interpose/time.c - sleeping and clocks. Under control time is virtual: it moves with the scheduling
  * points, jumps when everybody sleeps, and runs faster while a program polls it. */
-#include "rt/interpose/controlled.h"
+#include "rt/interpose/world.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 
 #include <errno.h>
+#include <string.h>
 
 static const struct control_wait sleep_wait = { "in a sleep", never_ready, NULL, 0 };
 
@@ -116,14 +117,30 @@ static void virtual_now(clockid_t clock, struct timespec *ts)
 	ts->tv_nsec = (long)(now % 1000000000ull);
 }
 
+/* A child that runs freely sleeps in real time, and needs clocks that agree with that. */
+static bool is_virtual(void)
+{
+	return world_is_virtual() && !control_forked;
+}
+
 int hook_clock_gettime(clockid_t clock, struct timespec *ts)
 {
 	HOOK_ENTER;
 	plait_call_site = 0;
-	if (!control_self())
+	if (!is_virtual())
 		return real.clock_gettime(clock, ts);
 	virtual_now(clock, ts);
 	return 0;
+}
+
+int hook_timespec_get(struct timespec *ts, int base)
+{
+	HOOK_ENTER;
+	plait_call_site = 0;
+	if (!is_virtual() || base != TIME_UTC)
+		return real.timespec_get(ts, base);
+	virtual_now(CLOCK_REALTIME, ts);
+	return base;
 }
 
 int hook_gettimeofday(struct timeval *tv, void *zone)
@@ -132,7 +149,7 @@ int hook_gettimeofday(struct timeval *tv, void *zone)
 
 	HOOK_ENTER;
 	plait_call_site = 0;
-	if (!control_self())
+	if (!is_virtual())
 		return real.gettimeofday(tv, zone);
 	virtual_now(CLOCK_REALTIME, &ts);
 	tv->tv_sec = ts.tv_sec;
@@ -146,10 +163,109 @@ time_t hook_time(time_t *ret)
 
 	HOOK_ENTER;
 	plait_call_site = 0;
-	if (!control_self())
+	if (!is_virtual())
 		return real.time(ret);
 	virtual_now(CLOCK_REALTIME, &ts);
 	if (ret)
 		*ret = ts.tv_sec;
 	return ts.tv_sec;
+}
+
+/* ---- processor time: all of the time that passes ---- */
+
+clock_t hook_clock(void)
+{
+	HOOK_ENTER;
+	plait_call_site = 0;
+	return is_virtual() ? (clock_t)(control_clock_read() * CLOCKS_PER_SEC / 1000000000ull)
+			    : real.clock();
+}
+
+clock_t hook_times(struct tms *ret)
+{
+	uint64_t ticks;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	if (!is_virtual())
+		return real.times(ret);
+	ticks = control_clock_read() / 10000000;
+	if (ret)
+		*ret = (struct tms){ .tms_utime = (clock_t)ticks };
+	return (clock_t)(VIRTUAL_MONOTONIC / 10000000 + ticks);
+}
+
+/* What else the kernel counts (page faults, memory) differs from run to run: none of it. */
+int hook_getrusage(__rusage_who_t who, struct rusage *ret)
+{
+	uint64_t now;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	if (!is_virtual() || !ret)
+		return real.getrusage(who, ret);
+	memset(ret, 0, sizeof(*ret));
+	now = control_clock_read();
+	if (who != RUSAGE_CHILDREN)
+		ret->ru_utime = (struct timeval){ .tv_sec = (time_t)(now / 1000000000ull),
+						  .tv_usec = (long)(now % 1000000000ull / 1000) };
+	return 0;
+}
+
+/* rdtsc of code built by `unplait cc': 1 GHz. */
+uint64_t plait_tsc(void)
+{
+	return is_virtual() ? VIRTUAL_MONOTONIC + control_clock_read() : __builtin_ia32_rdtsc();
+}
+
+/* ---- where it runs ---- */
+
+int hook_sched_getcpu(void)
+{
+	HOOK_ENTER;
+	plait_call_site = 0;
+	return world_is_virtual() ? 0 : real.sched_getcpu();
+}
+
+int hook_getcpu(unsigned *cpu, unsigned *node)
+{
+	HOOK_ENTER;
+	plait_call_site = 0;
+	if (!world_is_virtual())
+		return real.getcpu(cpu, node);
+	if (cpu)
+		*cpu = 0;
+	if (node)
+		*node = 0;
+	return 0;
+}
+
+int hook_getloadavg(double *loads, int n)
+{
+	HOOK_ENTER;
+	plait_call_site = 0;
+	if (!world_is_virtual())
+		return real.getloadavg(loads, n);
+	for (int i = 0; i < n && i < 3; i++)
+		loads[i] = 1;
+	return n < 3 ? n : 3;
+}
+
+/* What the machine has stays; how much of it is in use does not. */
+int hook_sysinfo(struct sysinfo *ret)
+{
+	int r;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	r = real.sysinfo(ret);
+	if (r < 0 || !world_is_virtual())
+		return r;
+	ret->uptime = (long)((VIRTUAL_MONOTONIC + control_now()) / 1000000000ull);
+	memset(ret->loads, 0, sizeof(ret->loads));
+	ret->freeram = ret->totalram / 2;
+	ret->sharedram = ret->bufferram = 0;
+	ret->freeswap = ret->totalswap;
+	ret->procs = 100;
+	return 0;
 }

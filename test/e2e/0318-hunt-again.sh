@@ -112,7 +112,10 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 3; i++)
 		pthread_join(t[i], NULL);
 	assert(shared == 9);
-	printf("%ld\n", syscall(SYS_getpid));
+	char self[32] = "";
+	if (readlink("/proc/self", self, sizeof(self) - 1) < 0) /* the kernel's number, not the virtual one */
+		return 1;
+	printf("%s\n", self);
 	fflush(stdout);
 	sigfillset(&all);
 	switch (what) {
