@@ -1,6 +1,7 @@
 /* cmd/cmd-test.c - hunt through all tests of a binary or a build folder. */
 #include "cmd/cmd.h"
 
+#include "base/file.h"
 #include "base/printable.h"
 #include "report/ci-cases.h"
 #include "report/report.h"
@@ -89,8 +90,16 @@ static struct err *print(const struct cmd_common *common, const struct suite_res
 }
 
 struct test_files {
-	const char *junit, *sarif, *new_baseline;
+	const char *junit, *sarif, *markdown, *new_baseline;
 };
+
+static struct err *write_markdown(const struct suite_results *r, double seconds, const char *path)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
+	report_suite_markdown(r, seconds, &text);
+	return file_write(path, strbuf_str(&text), text.len);
+}
 
 static struct err *hunt_all(const struct suite *s, struct suite_options *o,
 			    const struct cmd_common *common, const struct test_files *files,
@@ -110,6 +119,8 @@ static struct err *hunt_all(const struct suite *s, struct suite_options *o,
 	err = suite_hunt(s, o, &r, &interrupted);
 	if (!err)
 		err = write_files(&r, files->junit, files->sarif, files->new_baseline);
+	if (!err && files->markdown)
+		err = write_markdown(&r, clock_seconds() - start, files->markdown);
 	if (!err)
 		err = print(common, &r, clock_seconds() - start, interrupted);
 	*status = suite_status(&r);
@@ -148,6 +159,8 @@ static struct err *test_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_FLAG(0, "no-explain", &o.no_explain, "do not look for causes"),
 		OPT_STR(0, "junit", "FILE", &files.junit, "also write JUnit XML"),
 		OPT_STR(0, "sarif", "FILE", &files.sarif, "also write SARIF"),
+		OPT_STR(0, "markdown", "FILE", &files.markdown,
+			"also write Markdown, for a comment on a change"),
 		OPT_END,
 	};
 	_cleanup_(suite_deinit) struct suite s = { 0 };

@@ -60,6 +60,7 @@ extern const struct report_format report_junit;
 /* `unplait test`: a test as it ends, all of them at the end, or everything as JSON. */
 void report_suite_line(const struct suite_result *r, struct strbuf *out);
 void report_suite_summary(const struct suite_results *r, double seconds, struct strbuf *out);
+void report_suite_markdown(const struct suite_results *r, double seconds, struct strbuf *out);
 void report_suite_json(const struct suite_results *r, double seconds, bool interrupted,
 		       struct json *out);
 

@@ -90,11 +90,13 @@ static struct err *start(struct hunt *h, struct slot *slot, struct words *comman
 	return err;
 }
 
-/* A file name that looks like the name of the test. */
+/* A file name that looks like the name of the test. A plain program's name is its path; the file must
+ * not begin with a dot, which would hide it. */
 static char *plait_path(const struct hunt *h, const struct suite_test *t)
 {
 	const char *folder = t->folder ? h->output : h->o->output;
-	char *path = xasprintf("%s/%s.plait", folder, t->name);
+	size_t hidden = strspn(t->name, "./");
+	char *path = xasprintf("%s/%s.plait", folder, t->name[hidden] ? t->name + hidden : "test");
 
 	for (char *c = path + strlen(folder) + 1; *c; c++)
 		if (!isalnum((unsigned char)*c) && !strchr("._-+=", *c))
