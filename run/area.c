@@ -2,6 +2,7 @@
 #include "run/area.h"
 
 #include "base/err.h"
+#include "sched/counts.h"
 #include "sched/pairs.h"
 #include "sched/strategy.h"
 
@@ -77,6 +78,14 @@ static struct err *write_arrays(struct area *a, const struct run_request *req)
 	if (req->nconstraints)
 		memcpy(c->constraints, req->constraints,
 		       req->nconstraints * sizeof(c->constraints[0]));
+	assert(req->nfocus <= PLAIT_MAX_FOCUS && req->nweights <= PLAIT_MAX_THREADS);
+	c->nfocus = (uint32_t)req->nfocus;
+	c->nweights = (uint32_t)req->nweights;
+	if (req->nfocus)
+		memcpy(c->focus, req->focus, req->nfocus * sizeof(c->focus[0]));
+	if (req->nweights)
+		memcpy(region(a, PLAIT_CONTROL_WEIGHTS), req->weights,
+		       req->nweights * sizeof(req->weights[0]));
 	c->turns_len = req->nturns;
 	if (req->nturns)
 		memcpy(region(a, PLAIT_CONTROL_TURNS), req->turns,
@@ -195,9 +204,19 @@ const struct plait_stack *area_stacks(const struct area *a)
 	return region(a, PLAIT_CONTROL_STACKS);
 }
 
-const struct plait_pairs *area_pairs(const struct area *a)
+struct knowledge area_knowledge(const struct area *a)
 {
-	return pairs_of(a->control);
+	return (struct knowledge){ .pairs = pairs_of(a->control),
+				   .points = region(a, PLAIT_CONTROL_POINTS),
+				   .counts = counts_of(a->control),
+				   .parents = region(a, PLAIT_CONTROL_PARENTS) };
+}
+
+bool knowledge_is_point(const struct knowledge *k, uint32_t site)
+{
+	uint32_t bit = site % (PLAIT_CONTROL_POINTS_SIZE * 8);
+
+	return k->points[bit / 8] >> bit % 8 & 1;
 }
 
 /* Pairs keep the larger count: the sessions saw different runs, but adding up would count the
@@ -218,6 +237,24 @@ static uint32_t merge_pairs(struct area *to, const struct plait_pairs *from)
 	return fresh;
 }
 
+/* Counts are estimates: any run's will do. */
+static void merge_counts(struct area *to, const struct area *from)
+{
+	const struct plait_count *c = counts_of(from->control);
+	const uint32_t *parents = region(from, PLAIT_CONTROL_PARENTS);
+	uint32_t *own = region(to, PLAIT_CONTROL_PARENTS);
+
+	for (size_t i = 0; i < PLAIT_CONTROL_COUNTS_MAX; i++) {
+		struct plait_count *q =
+			c[i].thread ? counts_get(to->control, c[i].thread - 1, c[i].site) : NULL;
+
+		if (!q)
+			continue;
+		q->count = c[i].count;
+		own[c[i].thread - 1] = parents[c[i].thread - 1];
+	}
+}
+
 enum { POINT_WORDS = PLAIT_CONTROL_POINTS_SIZE / sizeof(uint64_t) };
 
 uint32_t area_learn(struct area *a, const struct area *from)
@@ -229,7 +266,8 @@ uint32_t area_learn(struct area *a, const struct area *from)
 	for (size_t i = 0; i < POINT_WORDS; i++)
 		if (bits[i]) /* what is not written stays a hole */
 			to[i] |= bits[i];
-	return merge_pairs(a, area_pairs(from));
+	merge_counts(a, from);
+	return merge_pairs(a, pairs_of(from->control));
 }
 
 uint64_t area_npoints(const struct area *a)

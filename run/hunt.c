@@ -207,7 +207,9 @@ static struct err *begin(struct hunt *h, uint64_t run)
 		slot->planned = (struct planned){ 0 };
 		dfs_request(&h->dfs, &slot->planned.request);
 	} else {
-		portfolio_plan(&h->portfolio, run, session_pairs(h->session), &slot->planned);
+		const struct knowledge k = session_knowledge(h->session);
+
+		portfolio_plan(&h->portfolio, run, &k, &slot->planned);
 	}
 	slot->planned.request.point_budget = h->findings.point_budget;
 	return session_start(slot->session, &slot->planned.request);

@@ -31,6 +31,7 @@ static void add_all(struct portfolio *p)
 	add_arm(p, PLAIT_STRATEGY_RANDOM, 0, false);
 	add_arm(p, PLAIT_STRATEGY_RF, 0, true);
 	add_arm(p, PLAIT_STRATEGY_PCT, 3, true);
+	add_arm(p, PLAIT_STRATEGY_SURW, 0, false);
 }
 
 /* "name" or "name:depth". */
@@ -66,10 +67,11 @@ struct err *portfolio_init(struct portfolio *p, const char *strategy, uint64_t s
 		add_arm(p, PLAIT_STRATEGY_STAY, 0, false);
 		p->way = PORTFOLIO_STATES;
 	} else if (!add_named(p, strategy)) {
-		return err_new(ERR_USAGE,
-			       "no strategy `%s': auto, random, pct[:d], pos, rf, fair, stay, "
-			       "dfs[:bound], states",
-			       strategy);
+		return err_new(
+			ERR_USAGE,
+			"no strategy `%s': auto, random, pct[:d], pos, rf, surw, fair, stay, "
+			"dfs[:bound], states",
+			strategy);
 	}
 	return NULL;
 }
@@ -111,11 +113,11 @@ static uint32_t choose_points(const struct portfolio *p, const struct planned *p
 	return run % ALL_POINTS_EVERY == 0 ? PLAIT_POINTS_ALL : PLAIT_POINTS_LEARNED;
 }
 
-static void add_wishes(struct portfolio *p, const struct plait_pairs *pairs, struct planned *ret)
+static void add_wishes(struct portfolio *p, const struct knowledge *k, struct planned *ret)
 {
 	struct wisher *w = &p->wisher;
 
-	if (!wisher_next(w, pairs))
+	if (!wisher_next(w, k, ret->request.points == PLAIT_POINTS_ALL))
 		return;
 	memcpy(ret->constraints, w->constraints, w->nconstraints * sizeof(w->constraints[0]));
 	ret->request.constraints = ret->constraints;
@@ -123,7 +125,16 @@ static void add_wishes(struct portfolio *p, const struct plait_pairs *pairs, str
 	ret->wishes = w->last;
 }
 
-void portfolio_plan(struct portfolio *p, uint64_t run, const struct plait_pairs *pairs,
+static void add_focus(struct portfolio *p, const struct knowledge *k, struct planned *ret)
+{
+	focus_draw(&p->random, k, &ret->focus);
+	ret->request.focus = ret->focus.sites;
+	ret->request.nfocus = ret->focus.nsites;
+	ret->request.weights = ret->focus.weights;
+	ret->request.nweights = FOCUS_THREADS;
+}
+
+void portfolio_plan(struct portfolio *p, uint64_t run, const struct knowledge *k,
 		    struct planned *ret)
 {
 	bool learning = run < LEARNING_RUNS && p->points == PLAIT_ANY;
@@ -134,14 +145,16 @@ void portfolio_plan(struct portfolio *p, uint64_t run, const struct plait_pairs 
 		.strategy = learning ? PLAIT_STRATEGY_RANDOM : arm->strategy,
 		.seed = p->seed * 1000003 + run,
 		.depth = arm->depth,
-		.length = p->longest,
 		.points = choose_points(p, ret, run),
 		.flags = PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS | PLAIT_CONTROL_AGAIN,
 	};
+	ret->request.length = p->longest[ret->request.points];
 	if (run % EAGER_EVERY == 1)
 		ret->request.flags |= PLAIT_CONTROL_EAGER;
 	if (arm->wishes && !learning)
-		add_wishes(p, pairs, ret);
+		add_wishes(p, k, ret);
+	if (ret->request.strategy == PLAIT_STRATEGY_SURW)
+		add_focus(p, k, ret);
 }
 
 /* ---- learning ---- */
@@ -155,10 +168,11 @@ static void reward(struct arm *a, const struct run_result *r)
 void portfolio_learn(struct portfolio *p, const struct planned *planned, const struct run_result *r)
 {
 	bool wished = planned->request.nconstraints > 0;
+	uint64_t *longest = &p->longest[planned->request.points];
 
 	/* a run that was given up, or held back by wishes, says nothing about how long they are */
-	if (r->points > p->longest && r->outcome != PLAIT_OUTCOME_HANG && !wished)
-		p->longest = r->points;
+	if (r->points > *longest && r->outcome != PLAIT_OUTCOME_HANG && !wished)
+		*longest = r->points;
 	if (planned->arm && !planned->learning)
 		reward(planned->arm, r);
 	if (wished)

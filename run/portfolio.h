@@ -10,6 +10,7 @@
 #ifndef RUN_PORTFOLIO_H
 #define RUN_PORTFOLIO_H
 
+#include "run/focus.h"
 #include "run/run.h"
 #include "run/wishes.h"
 
@@ -34,8 +35,9 @@ struct portfolio {
 	struct arm arms[PORTFOLIO_ARMS];
 	size_t narms;
 	uint64_t seed, random;
-	uint32_t points;  /* enum plait_points for all runs; PLAIT_ANY: we choose */
-	uint64_t longest; /* points of the longest run so far */
+	uint32_t points; /* enum plait_points for all runs; PLAIT_ANY: we choose */
+	uint64_t longest[PLAIT_POINTS_ALL +
+			 1]; /* points of the longest run so far, by kind of points */
 	struct wisher wisher;
 };
 
@@ -46,6 +48,7 @@ struct planned {
 	bool learning; /* one of the first runs */
 	struct wishes wishes;
 	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
+	struct focus focus;
 };
 
 /* strategy: as the user typed it. An error when there is no such strategy, or no `states` here. */
@@ -54,7 +57,7 @@ struct err *portfolio_init(struct portfolio *p, const char *strategy, uint64_t s
 /* Several strategies take turns. */
 bool portfolio_is_mixed(const struct portfolio *p);
 /* Run number `run`, from 0. */
-void portfolio_plan(struct portfolio *p, uint64_t run, const struct plait_pairs *pairs,
+void portfolio_plan(struct portfolio *p, uint64_t run, const struct knowledge *k,
 		    struct planned *ret);
 /* That run has ended like this. */
 void portfolio_learn(struct portfolio *p, const struct planned *planned,

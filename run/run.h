@@ -119,6 +119,10 @@ struct run_request {
 	size_t nturns;
 	const struct plait_constraint *constraints;
 	size_t nconstraints;
+	/* SURW: sites (none: all points), and how many points each thread has there, with those
+	 * of the threads it makes */
+	const uint32_t *focus, *weights;
+	size_t nfocus, nweights;
 	uint64_t point_budget; /* 0 = the target's */
 	uint64_t event_budget; /* 0 = the target's */
 	/* access vectors to obey: struct plait_vectors_request and its arrays; NULL = none */
@@ -184,7 +188,15 @@ const struct plait_run *session_process(const struct session *s);
 /* Learned points and pairs: shared by all runs of the session. */
 /* What PLAIT_CONSTRAINT_STACK asked for in the last run, by constraint; valid until the next. */
 const struct plait_stack *session_stacks(const struct session *s);
-const struct plait_pairs *session_pairs(const struct session *s);
+/* What the runs have found out about the program; borrowed, changes with every run. */
+struct knowledge {
+	const struct plait_pairs *pairs;
+	const uint8_t *points; /* bitmap over site numbers */
+	const struct plait_count *counts;
+	const uint32_t *parents;
+};
+bool knowledge_is_point(const struct knowledge *k, uint32_t site);
+struct knowledge session_knowledge(const struct session *s);
 /* Returns how many pairs are new to s. */
 uint32_t session_learn_all(struct session *s, const struct session *from);
 uint64_t session_npoints(const struct session *s);

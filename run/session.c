@@ -317,9 +317,9 @@ const struct plait_stack *session_stacks(const struct session *s)
 	return area_stacks(&s->area);
 }
 
-const struct plait_pairs *session_pairs(const struct session *s)
+struct knowledge session_knowledge(const struct session *s)
 {
-	return area_pairs(&s->area);
+	return area_knowledge(&s->area);
 }
 
 uint32_t session_learn_all(struct session *s, const struct session *from)

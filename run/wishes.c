@@ -14,25 +14,29 @@ static uint64_t draw(struct wisher *g, uint64_t n)
 }
 
 /* Rare pairs are likelier: weight 1/(1+count)^2, in integers. */
-static uint64_t weight(const struct plait_pair *p)
+static uint64_t weight(const struct wisher *g, const struct plait_pair *p)
 {
 	uint64_t c = 1 + (uint64_t)p->count;
 
+	if (!g->all && (!knowledge_is_point(g->known, p->read_site) ||
+			(p->write_site && !knowledge_is_point(g->known, p->write_site))))
+		return 0;
 	return 1 + 1000000 / (c * c);
 }
 
-static bool draw_wish(struct wisher *g, const struct plait_pairs *pairs, struct wish *ret)
+static bool draw_wish(struct wisher *g, struct wish *ret)
 {
+	const struct plait_pairs *pairs = g->known->pairs;
 	uint64_t total = 0, at;
 	size_t i;
 
 	for (i = 0; i < pairs->n; i++)
-		total += weight(&pairs->pair[i]);
+		total += weight(g, &pairs->pair[i]);
 	if (!total)
 		return false;
 	at = draw(g, total);
-	for (i = 0; at >= weight(&pairs->pair[i]); i++)
-		at -= weight(&pairs->pair[i]);
+	for (i = 0; at >= weight(g, &pairs->pair[i]); i++)
+		at -= weight(g, &pairs->pair[i]);
 	*ret = (struct wish){ pairs->pair[i].write_site, pairs->pair[i].read_site, 1 };
 	/* mostly the first time, sometimes a later one */
 	while (ret->nth < 20 && draw(g, 3) == 0)
@@ -40,12 +44,12 @@ static bool draw_wish(struct wisher *g, const struct plait_pairs *pairs, struct 
 	return true;
 }
 
-static bool add_wish(struct wisher *g, const struct plait_pairs *pairs, struct wishes *to)
+static bool add_wish(struct wisher *g, struct wishes *to)
 {
 	struct wish w;
 	size_t i;
 
-	if (!draw_wish(g, pairs, &w))
+	if (!draw_wish(g, &w))
 		return false;
 	for (i = 0; i < to->n; i++)
 		if (to->w[i].read_site == w.read_site)
@@ -74,8 +78,9 @@ static void push(struct wisher *g, uint32_t kind, uint32_t a, uint32_t b, uint32
 }
 
 /* The initial value is wished for by holding back every write that the read could see. */
-static void translate(struct wisher *g, const struct plait_pairs *pairs, const struct wish *w)
+static void translate(struct wisher *g, const struct wish *w)
 {
+	const struct plait_pairs *pairs = g->known->pairs;
 	size_t i;
 
 	if (w->write_site) {
@@ -89,10 +94,12 @@ static void translate(struct wisher *g, const struct plait_pairs *pairs, const s
 			     w->nth);
 }
 
-bool wisher_next(struct wisher *g, const struct plait_pairs *pairs)
+bool wisher_next(struct wisher *g, const struct knowledge *k, bool all)
 {
 	size_t i, n = 1 + draw(g, WISHES_MAX);
 
+	g->known = k;
+	g->all = all;
 	memset(&g->last, 0, sizeof(g->last));
 	g->nconstraints = 0;
 	if (g->nkept && draw(g, 2)) {
@@ -100,10 +107,10 @@ bool wisher_next(struct wisher *g, const struct plait_pairs *pairs)
 		n = draw(g, 2);
 	}
 	for (i = 0; i < n; i++)
-		if (!add_wish(g, pairs, &g->last))
+		if (!add_wish(g, &g->last))
 			return false;
 	for (i = 0; i < g->last.n; i++)
-		translate(g, pairs, &g->last.w[i]);
+		translate(g, &g->last.w[i]);
 	return true;
 }
 

@@ -7,7 +7,7 @@
 #ifndef RUN_WISHES_H
 #define RUN_WISHES_H
 
-#include "unplait/control.h"
+#include "run/run.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,11 +31,14 @@ struct wisher {
 	struct wishes last;
 	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
 	size_t nconstraints;
+	const struct knowledge *known; /* during wisher_next */
+	bool all;
 };
 
-/* Decide on the next run's wishes, from the pairs counted so far. False: nothing to wish for yet.
- */
-bool wisher_next(struct wisher *g, const struct plait_pairs *pairs);
+/* Decide on the next run's wishes, from the pairs counted so far. all: the run takes every access
+ * as a point; else a wish for an access that is no point would hold nobody back. False: nothing to
+ * wish for yet. */
+bool wisher_next(struct wisher *g, const struct knowledge *k, bool all);
 /* How the run with these wishes went. */
 void wisher_learn(struct wisher *g, const struct wishes *wishes, uint32_t new_pairs);
 

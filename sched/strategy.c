@@ -22,6 +22,7 @@ static const struct strategy *const table[PLAIT_STRATEGY_COUNT] = {
 	/* the tool drives DFS with decision prefixes; the tail stays with the running thread */
 	[PLAIT_STRATEGY_DFS] = &strategy_stay,
 	[PLAIT_STRATEGY_FOLLOW] = &strategy_follow,
+	[PLAIT_STRATEGY_SURW] = &strategy_surw,
 };
 
 /* xorshift64*, seeded through splitmix64 so that neighbouring seeds are unrelated. */

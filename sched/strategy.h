@@ -22,14 +22,16 @@ struct sched_op {
 	uint64_t object; /* 0: conflicts with nothing */
 	uint32_t size;
 	bool writes; /* changes the object: conflicts with every other use of it */
+	bool focus;  /* SURW: one of the operations whose order matters in this run */
 };
 
 struct sched_task {
 	uint32_t id;
 	uint32_t turn; /* FAIR: when it ran last */
 	struct sched_op op;
-	uint64_t priority; /* 0: not drawn yet */
-	uint32_t rank;	   /* FOLLOW: in which turn its next event belongs */
+	uint64_t priority;	   /* 0: not drawn yet */
+	struct sched_task *parent; /* SURW: who made it; NULL: nobody */
+	uint32_t rank;		   /* FOLLOW: in which turn its next event belongs */
 };
 
 struct sched_view {
@@ -46,6 +48,10 @@ struct sched_params {
 	uint32_t strategy; /* enum plait_strategy */
 	uint32_t depth;
 	uint64_t seed, length;
+	/* SURW: how many operations of the focus each thread performs, by id, with those of the
+	 * threads it makes */
+	const uint32_t *weights;
+	size_t nweights;
 };
 
 struct sched {
@@ -55,6 +61,8 @@ struct sched {
 	uint64_t change[SCHED_MAX_DEPTH]; /* PCT: priority change points */
 	uint32_t nchange;
 	uint64_t low; /* PCT: the next lowest priority */
+	uint32_t
+		intended; /* SURW: id + 1 of who performs the next operation of the focus; 0: draw */
 	uint32_t clock;
 };
 
@@ -81,7 +89,7 @@ struct strategy {
 	void (*yielded)(struct sched *s, struct sched_task *task);
 };
 extern const struct strategy strategy_random, strategy_pct, strategy_pos, strategy_fair,
-	strategy_stay, strategy_follow;
+	strategy_stay, strategy_follow, strategy_surw;
 
 uint64_t sched_random(struct sched *s);
 uint64_t sched_below(struct sched *s, uint64_t n);

@@ -115,6 +115,7 @@ struct plait_constraint {
 	struct plait_pattern a, b;
 };
 #define PLAIT_MAX_CONSTRAINTS 64
+#define PLAIT_MAX_FOCUS	      32
 
 /* What became of a BEFORE. */
 enum plait_fate {
@@ -141,7 +142,10 @@ struct plait_control {
 	uint64_t turns_len;    /* entries in the turns region, for FOLLOW */
 	uint64_t run_number;   /* counts up, for plait_pair.last_run */
 	uint32_t nconstraints;
-	uint32_t gate; /* enum plait_gate */
+	uint32_t gate;	   /* enum plait_gate */
+	uint32_t nfocus;   /* SURW: sites whose order matters; 0: those of all learned points */
+	uint32_t nweights; /* SURW: threads in the weights region */
+	uint32_t focus[PLAIT_MAX_FOCUS];
 	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
 	char dir[512]; /* record the run's events into this folder; "": do not */
 
@@ -179,8 +183,12 @@ struct plait_control {
 #define PLAIT_CONTROL_PAIRS_AT	  (256ull << 10) /* struct plait_pairs, in order of appearance */
 #define PLAIT_CONTROL_PAIRS_MAX	  (1ull << 15)
 #define PLAIT_CONTROL_PAIRS_INDEX (1ull << 20) /* hash table of places + 1 in it: sched/pairs.h */
-#define PLAIT_CONTROL_RUN	  (4ull << 20) /* struct plait_run, when there is no folder */
-#define PLAIT_CONTROL_IDS	  (7ull << 20) /* struct plait_ids */
+#define PLAIT_CONTROL_COUNTS	  (2ull << 20) /* struct plait_count, a hash table: sched/counts.h */
+#define PLAIT_CONTROL_COUNTS_MAX  (1ull << 12)
+#define PLAIT_CONTROL_PARENTS	  (3ull << 20) /* number of who made it + 1, by thread; 0: nobody */
+#define PLAIT_CONTROL_WEIGHTS	  (3584ull << 10) /* uint32_t, by thread: sched_params.weights */
+#define PLAIT_CONTROL_RUN	  (4ull << 20)	  /* struct plait_run, when there is no folder */
+#define PLAIT_CONTROL_IDS	  (7ull << 20)	  /* struct plait_ids */
 #define PLAIT_CONTROL_IDS_MAX	  4096
 #define PLAIT_CONTROL_BLOCKED                                                                      \
 	(8ull << 20) /* struct plait_blocked per waiting thread, at a deadlock */
@@ -229,6 +237,12 @@ struct plait_id {
 struct plait_ids {
 	uint32_t n, reserved; /* n may be larger than the table: then some are missing */
 	struct plait_id id[PLAIT_CONTROL_IDS_MAX];
+};
+
+/* How many points a thread had at a site, in the last run in which it had any. */
+struct plait_count {
+	uint32_t thread, site; /* thread: number + 1; 0: the entry is free */
+	uint32_t run, count;
 };
 
 /* A thread that waits when the run ends in a deadlock (or uses up its budget). */

@@ -277,7 +277,8 @@ static void publish(struct control_thread *me, const struct control_op *op)
 					 .site = op->site,
 					 .object = (uint64_t)op->object,
 					 .size = op->size,
-					 .writes = op->writes };
+					 .writes = op->writes,
+					 .focus = control.focusing && learn_is_focus(op->site) };
 	me->timed_out = me->interrupted = false;
 	me->frame = __builtin_frame_address(0);
 }
@@ -315,6 +316,8 @@ static bool choose(struct control_thread *me, bool access)
 	control.time += CONTROL_POINT_NS;
 	control.area->points_taken = ++control.points;
 	budget_point();
+	if (control.noting)
+		learn_point(me);
 	if (access && gathered == me && me->spinning_since != control.writes && !control_signals) {
 		to = ask(me, true);
 		if (to != me)
@@ -473,9 +476,13 @@ void control_note(enum plait_uncontrolled what)
 void control_begin(void)
 {
 	struct plait_control *a = control.area;
-	struct sched_params params = {
-		.strategy = a->strategy, .depth = a->depth, .seed = a->seed, .length = a->length
-	};
+	struct sched_params params = { .strategy = a->strategy,
+				       .depth = a->depth,
+				       .seed = a->seed,
+				       .length = a->length,
+				       .weights = (const uint32_t *)((char *)a +
+								     PLAIT_CONTROL_WEIGHTS),
+				       .nweights = a->nweights };
 	struct rt_thread *self = rt_self();
 	struct control_thread *me;
 
@@ -485,6 +492,7 @@ void control_begin(void)
 	control.points = 0;
 	control.writes = 1;
 	control.all_points = a->points == PLAIT_POINTS_ALL;
+	control.focusing = a->strategy == PLAIT_STRATEGY_SURW;
 	rt_steps = 0;
 	a->switches = 0; /* gdb may run the program again without the tool */
 	decisions_begin();

@@ -102,6 +102,7 @@ struct control_thread {
 	bool cancelled, uncancellable;
 	uint32_t name;		 /* access vectors: its number among the names */
 	uint64_t events;	 /* executed so far */
+	uint64_t held_key;	 /* stands for the set of locks it holds */
 	uint32_t turn;		 /* FOLLOW: where its next event belongs */
 	uint64_t spinning_since; /* control.writes when it was found to spin; 0: not spinning */
 	struct {
@@ -219,6 +220,11 @@ int control_thread_birth(struct control_thread *me, struct control_thread *t,
 void control_thread_begin(struct control_thread *t);
 void control_thread_end(struct control_thread *t);
 struct control_thread *control_thread_find(pthread_t handle); /* not yet joined */
+/* me has joined t. */
+void control_joined(struct control_thread *me, struct control_thread *t);
+/* me has taken a lock that excludes everybody else; me is about to give it back. */
+void control_holds(struct control_thread *me, const void *lock);
+void control_gives_back(struct control_thread *me, const void *lock);
 size_t control_nthreads(void);
 struct control_thread *control_thread_at(size_t i); /* any, by index */
 

@@ -38,9 +38,10 @@ struct control {
 	/* quick.h: from this step on nothing is quick; 0 also before. The second is the same but
 	 * for quiet_until. */
 	uint64_t quick_until, quick_limit;
-	bool simple; /* nothing but the strategy has a say, and nothing is logged */
-	bool noting; /* accesses teach something */
-	bool trust;  /* control_trusts() may say yes; trusted: it did */
+	bool simple;   /* nothing but the strategy has a say, and nothing is logged */
+	bool noting;   /* accesses teach something */
+	bool focusing; /* the strategy asks which operations are of the focus */
+	bool trust;    /* control_trusts() may say yes; trusted: it did */
 	bool trusted;
 };
 extern struct control control;
@@ -135,6 +136,14 @@ void control_quick_begin(void);
 void learn_access(struct control_thread *me, const void *p, size_t size, uint32_t site, bool reads,
 		  bool writes);
 void learn_op(struct control_thread *me);
+/* A thread has just been entered among those alive; parent: NULL for the first. */
+void learn_born(struct control_thread *t, const struct control_thread *parent);
+/* A block is about to be freed. */
+void learn_free(struct control_thread *me, const void *p, size_t size);
+/* me is at a point that may be a choice. */
+void learn_point(struct control_thread *me);
+/* The order of what this site does matters in this run. */
+bool learn_is_focus(uint32_t site);
 /* Somebody tries a lock that this site gives back. */
 bool learn_release_is_point(uint32_t site);
 

@@ -149,6 +149,8 @@ void heap_freeing(struct control_thread *me, void *p)
 	if (!me || !is_inside(p))
 		return;
 	leave_note(me, p);
+	if (control.noting)
+		learn_free(me, p, n);
 	if (control_logs())
 		decisions_log_free(me, p, n);
 	end = granule_of((char *)p + n + HEAP_GRANULE - 1);

@@ -1,12 +1,16 @@
 /* rt/control/learn.c - which sites touch shared memory, and which write each read sees.
  *
  * A shadow of the memory notes for each 8 bytes which threads and which sites touched them. As soon
- * as two threads did and one wrote, the sites become scheduling points, in this run and in later
- * ones: the bitmap lies in the control area.
+ * as two threads did, one wrote, and neither births and joins nor a common lock put them in order
+ * (sched/conflict.h), the sites become scheduling points, in this run and in later ones: the bitmap
+ * lies in the control area. What main sets up before there are threads, what only one thread
+ * touches and what a lock protects therefore are no points: at a lock there is one anyway.
  *
  * The same shadow says which write each read saw. A pair of sites never seen before is what a
  * search wants more of, so the pairs are counted in the control area, over all runs. */
-#include "rt/control/engine.h"
+#include "rt/control/quick.h"
+#include "sched/conflict.h"
+#include "sched/counts.h"
 #include "sched/pairs.h"
 
 #include <string.h>
@@ -18,17 +22,21 @@ enum {
 	SITES = 8,
 	LAST = 64,
 	PAIRS_SEEN = 64,
+	FREE_MAX = 512, /* granules of a freed block that are looked at */
 };
 
 struct shadow {
 	uint64_t granule; /* address / 8 */
 	uint32_t first, writer_site;
-	uint32_t pair_write, pair_read;		   /* noted last */
-	uint8_t shared, written, nsites, nlearned; /* of the sites */
-	uint8_t site_reads, site_writes;	   /* bits, by index into sites */
+	uint8_t shared, racy, nsites, nlearned; /* of the sites */
+	uint8_t site_reads, site_writes;	/* bits, by index into sites */
 	uint8_t site_releases, tried;
 	uint32_t sites[SITES];
+	struct conflict conflict; /* until racy */
 };
+static struct life lives[PLAIT_MAX_THREADS];
+static uint32_t unjoined;	      /* threads that may be concurrent with the first */
+static uint64_t alone;		      /* up to this step there was none */
 static struct shadow shadows[SHADOW]; /* in order of appearance */
 static uint32_t nshadows, index_bits;
 static uint16_t shadow_index[1 << LAST_BITS]; /* place + 1 */
@@ -68,17 +76,27 @@ static void grow_index(void)
 
 static struct shadow *last_shadows[LAST];
 
+/* NULL: not there. The index exists. */
+static struct shadow *look_up(uint64_t granule)
+{
+	uint32_t h;
+
+	for (h = home_of(granule); shadow_index[h]; h = (h + 1) & ((1u << index_bits) - 1))
+		if (shadows[shadow_index[h] - 1].granule == granule)
+			return &shadows[shadow_index[h] - 1];
+	return NULL;
+}
+
 /* NULL when there are too many: this address teaches nothing. */
 static __attribute__((noinline)) struct shadow *find_shadow(uint64_t granule, uint32_t thread)
 {
-	struct shadow **cached = &last_shadows[granule % LAST];
-	uint32_t h;
+	struct shadow *s;
 
 	if (!index_bits || (nshadows >= 1u << (index_bits - 1) && index_bits < LAST_BITS))
 		grow_index();
-	for (h = home_of(granule); shadow_index[h]; h = (h + 1) & ((1u << index_bits) - 1))
-		if (shadows[shadow_index[h] - 1].granule == granule)
-			return *cached = &shadows[shadow_index[h] - 1];
+	s = look_up(granule);
+	if (s)
+		return last_shadows[granule % LAST] = s;
 	if (nshadows + 1 >= SHADOW)
 		return NULL;
 	shadows[nshadows] = (struct shadow){ .granule = granule, .first = thread };
@@ -104,6 +122,31 @@ static void learn(uint32_t site)
 	control.area->new_points++;
 }
 
+static bool is_learned(uint32_t site)
+{
+	const uint8_t *bits = (const uint8_t *)control.area + PLAIT_CONTROL_POINTS;
+	uint32_t bit = point_bit(site);
+
+	return bits[bit / 8] >> bit % 8 & 1;
+}
+
+void learn_point(struct control_thread *me)
+{
+	if (is_learned(me->op.site))
+		counts_add(control.area, me->task.id, me->op.site,
+			   (uint32_t)control.area->run_number);
+}
+
+bool learn_is_focus(uint32_t site)
+{
+	const struct plait_control *a = control.area;
+	uint32_t i;
+
+	for (i = 0; i < a->nfocus && a->focus[i] != site; i++)
+		;
+	return a->nfocus ? i < a->nfocus : is_learned(site);
+}
+
 static void note_possible(const struct shadow *s, uint32_t site, bool reads, bool writes);
 
 static __attribute__((noinline)) void add_site(struct shadow *s, uint32_t site, bool reads,
@@ -115,7 +158,7 @@ static __attribute__((noinline)) void add_site(struct shadow *s, uint32_t site, 
 		s->site_reads |= (uint8_t)(reads << s->nsites);
 		s->site_writes |= (uint8_t)(writes << s->nsites);
 		s->sites[s->nsites++] = site;
-	} else if (s->shared && s->written) {
+	} else if (s->racy) {
 		learn(site);
 	}
 }
@@ -165,6 +208,33 @@ static void note_possible(const struct shadow *s, uint32_t site, bool reads, boo
 	}
 }
 
+static void look_for_conflict(struct shadow *s, uint32_t thread, bool writes)
+{
+	struct conflict_access a = { .lives = lives,
+				     .nlives = PLAIT_MAX_THREADS,
+				     .thread = thread,
+				     .step = (uint32_t)rt_steps,
+				     .alone = (uint32_t)alone,
+				     .writes = writes };
+
+	switch (conflict_note(&s->conflict, &a)) {
+	case CONFLICT_NONE:
+		break;
+	case CONFLICT_ANEW: /* the sites of before could not have come later */
+		s->nsites = s->site_reads = s->site_writes = s->site_releases = 0;
+		break;
+	case CONFLICT_YES:
+		s->racy = 1;
+		break;
+	}
+}
+
+static inline void learn_sites(struct shadow *s)
+{
+	while (s->racy && s->nlearned < s->nsites)
+		learn(s->sites[s->nlearned++]);
+}
+
 static inline void note_granule(uint64_t granule, uint32_t thread, uint32_t site, bool reads,
 				bool writes)
 {
@@ -175,14 +245,13 @@ static inline void note_granule(uint64_t granule, uint32_t thread, uint32_t site
 	s->shared |= s->first != thread;
 	if (reads && s->shared && (control.area->flags & PLAIT_CONTROL_PAIRS))
 		note_pair(s, site);
-	if (writes) {
-		s->written = 1;
+	if (writes)
 		s->writer_site = site;
-	}
+	if (!s->racy)
+		look_for_conflict(s, thread, writes);
 	if (!has_site(s, site))
 		add_site(s, site, reads, writes);
-	while (s->shared && s->written && s->nlearned < s->nsites)
-		learn(s->sites[s->nlearned++]);
+	learn_sites(s);
 }
 
 static __attribute__((noinline)) void note_range(uint32_t who, const void *p, size_t size,
@@ -231,12 +300,23 @@ static void learn_lock(struct control_thread *me, const struct control_op *op)
 	}
 }
 
+/* Synchronisation is a point wherever it is: locks within locks too. */
+static void learn_sync(struct control_thread *me, const struct control_op *op)
+{
+	struct shadow *s = shadow_of((uint64_t)op->object >> 3, me->task.id);
+
+	if (s && s->shared)
+		learn(op->site);
+}
+
 void learn_op(struct control_thread *me)
 {
 	const struct control_op *op = &me->op;
 
 	learn_access(me, op->object, op->size, op->site,
 		     op->kind != PLAIT_EV_WRITE && op->kind != PLAIT_EV_ATOMIC_WRITE, op->writes);
+	if (!plait_is_access(op->kind))
+		learn_sync(me, op);
 	if (plait_effects(op->kind) & (EV_ACQUIRES | EV_RELEASES) ||
 	    op->kind == PLAIT_EV_LOCK_DESTROY)
 		learn_lock(me, op);
@@ -244,8 +324,69 @@ void learn_op(struct control_thread *me)
 
 bool learn_release_is_point(uint32_t site)
 {
-	const uint8_t *bits = (const uint8_t *)control.area + PLAIT_CONTROL_POINTS;
-	uint32_t bit = point_bit(release_place(site));
+	return is_learned(release_place(site));
+}
 
-	return bits[bit / 8] >> bit % 8 & 1;
+/* ---- lives ---- */
+
+void learn_born(struct control_thread *t, const struct control_thread *parent)
+{
+	if (!parent)
+		unjoined = 0;
+	else if (unjoined++ == 0)
+		alone = rt_steps;
+	lives[t->task.id] = (struct life){ .parent = parent ? parent->task.id + 1 : 0,
+					   .born = (uint32_t)rt_steps };
+	((uint32_t *)((char *)control.area + PLAIT_CONTROL_PARENTS))[t->task.id] =
+		lives[t->task.id].parent;
+	t->held_key = 0;
+	/* what a thread has done before it gave birth is ordered, what it does next is not */
+	memset(control_noted, 0, sizeof(control_noted));
+}
+
+void control_joined(struct control_thread *me, struct control_thread *t)
+{
+	unjoined--;
+	lives[t->task.id].joiner = me->task.id + 1;
+	lives[t->task.id].joined = (uint32_t)rt_steps;
+}
+
+static uint64_t key_of(const void *lock)
+{
+	return (uint64_t)lock * 0xbf58476d1ce4e5b9ull;
+}
+
+void control_holds(struct control_thread *me, const void *lock)
+{
+	if (life_takes(&lives[me->task.id], (uint64_t)lock))
+		me->held_key += key_of(lock);
+}
+
+void control_gives_back(struct control_thread *me, const void *lock)
+{
+	if (life_gives_back(&lives[me->task.id], (uint64_t)lock))
+		me->held_key -= key_of(lock);
+}
+
+/* Freeing a block is a write to all of it. Afterwards the memory is somebody else's: what happened
+ * to the block says nothing about the next one at its address. */
+void learn_free(struct control_thread *me, const void *p, size_t size)
+{
+	uint64_t granule = (uint64_t)p >> 3, end = granule + size / 8;
+	bool forgotten = false;
+
+	end = end - granule > FREE_MAX ? granule + FREE_MAX : end;
+	for (; granule < end && index_bits; granule++) {
+		struct shadow *s = look_up(granule);
+
+		if (!s)
+			continue;
+		if (!s->racy)
+			look_for_conflict(s, me->task.id, true);
+		learn_sites(s);
+		*s = (struct shadow){ .granule = granule, .first = me->task.id };
+		forgotten = true;
+	}
+	if (forgotten)
+		memset(control_noted, 0, sizeof(control_noted));
 }

@@ -32,6 +32,7 @@ struct control_thread *control_thread_new(struct control_thread *parent, struct 
 	t->rt = rt;
 	t->task.id = rt->index;
 	t->task.op.kind = t->op.kind = parent ? PLAIT_EV_START : 0;
+	t->task.parent = parent ? &parent->task : NULL;
 	t->signal_mask = parent ? parent->signal_mask : 0;
 	rt->control = t;
 	if (rt->index >= control.nthreads)
@@ -43,6 +44,7 @@ struct control_thread *control_thread_new(struct control_thread *parent, struct 
 		control.area->max_alive = control.nalive;
 	control.area->nthreads = control.nthreads;
 	sched_task_new(&control.sched, &t->task);
+	learn_born(t, parent);
 	vectors_thread_new(t, parent);
 	turns_thread_new(t);
 	return t;

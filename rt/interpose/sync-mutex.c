@@ -47,6 +47,13 @@ static void note_robust(struct control_thread *me, struct sync_mutex *m, int r)
 		control_note(PLAIT_UNCONTROLLED_ROBUST);
 }
 
+static void note_held(struct control_thread *me, struct sync_mutex *m, int r)
+{
+	note_robust(me, m, r);
+	if (!r || r == EOWNERDEAD)
+		control_holds(me, m);
+}
+
 static void forget_robust(struct control_thread *me, const struct sync_mutex *m)
 {
 	uint32_t i;
@@ -82,7 +89,7 @@ static int lock_controlled(struct control_thread *me, uint32_t site, pthread_mut
 						    .deadline = deadline })) {
 		check_alive(m); /* it may have been destroyed while we waited */
 		r = sync_mutex_lock(machine(m), me->task.id + 1);
-		note_robust(me, machine(m), r);
+		note_held(me, machine(m), r);
 		control_changed();
 	}
 	rt_record_sa_r(PLAIT_EV_LOCK, site, m, r);
@@ -121,7 +128,7 @@ int hook_pthread_mutex_trylock(pthread_mutex_t *m)
 		control_touch(me, PLAIT_EV_TRYLOCK, site, m);
 		check_alive(m);
 		r = sync_mutex_trylock(machine(m), me->task.id + 1);
-		note_robust(me, machine(m), r);
+		note_held(me, machine(m), r);
 		if (r == EBUSY)
 			control_spin_check(me, site, m, 1);
 		else
@@ -146,6 +153,8 @@ int hook_pthread_mutex_unlock(pthread_mutex_t *m)
 	check_alive(m);
 	control_release(me, PLAIT_EV_UNLOCK, site, m);
 	r = sync_mutex_unlock(machine(m), me->task.id + 1);
+	if (!r)
+		control_gives_back(me, m);
 	if (me->nrobust)
 		forget_robust(me, machine(m));
 	control_changed();
@@ -264,6 +273,7 @@ int hook_pthread_spin_lock(pthread_spinlock_t *s)
 							.writes = true,
 							.wait = &spin_wait });
 		r = sync_spin_trylock((int *)s);
+		control_holds(me, (const void *)s);
 		control_changed();
 	} else {
 		r = real.pthread_spin_lock(s);
@@ -281,10 +291,12 @@ int hook_pthread_spin_trylock(pthread_spinlock_t *s)
 	if (me) {
 		control_touch(me, PLAIT_EV_TRYLOCK, site, (const void *)s);
 		r = sync_spin_trylock((int *)s);
-		if (r)
+		if (r) {
 			control_spin_check(me, site, (const void *)s, 1);
-		else
+		} else {
+			control_holds(me, (const void *)s);
 			control_changed();
+		}
 	} else {
 		r = real.pthread_spin_trylock(s);
 	}
@@ -303,6 +315,7 @@ int hook_pthread_spin_unlock(pthread_spinlock_t *s)
 	}
 	control_release(me, PLAIT_EV_UNLOCK, site, (const void *)s);
 	sync_spin_unlock((int *)s);
+	control_gives_back(me, (const void *)s);
 	control_changed();
 	rt_record_sa_r(PLAIT_EV_UNLOCK, site, (const void *)s, 0);
 	return 0;

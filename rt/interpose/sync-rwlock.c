@@ -73,6 +73,8 @@ static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t si
 								    : &read_wait,
 						    .deadline = deadline }))
 		r = acquire(machine, me->task.id + 1, write, try);
+	if (!r && write) /* readers do not exclude each other */
+		control_holds(me, l);
 	if (r == EBUSY)
 		control_spin_check(me, site, l, 1);
 	else
@@ -120,6 +122,7 @@ int hook_pthread_rwlock_unlock(pthread_rwlock_t *l)
 	}
 	control_release(me, PLAIT_EV_RWUNLOCK, site, l);
 	sync_rwlock_unlock((struct sync_rwlock *)l, me->task.id + 1);
+	control_gives_back(me, l);
 	control_changed();
 	rt_record_sa_r(PLAIT_EV_RWUNLOCK, site, l, 0);
 	return 0;

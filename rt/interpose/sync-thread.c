@@ -207,6 +207,7 @@ static int join_controlled(struct control_thread *me, uint32_t site, pthread_t h
 		return ETIMEDOUT;
 	}
 	t->joined = true;
+	control_joined(me, t);
 	birth_reap(&t->gate, handle);
 	if (result)
 		*result = t->result;
@@ -272,6 +273,7 @@ int hook_pthread_tryjoin_np(pthread_t handle, void **result)
 		return EBUSY;
 	}
 	t->joined = true;
+	control_joined(me, t);
 	birth_reap(&t->gate, handle);
 	if (result)
 		*result = t->result;
