@@ -264,7 +264,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	struct hunt_result r = { 0 };
 	const struct opt table[] = {
 		OPT_STR('s', "strategy", "S", &o.strategy,
-			"auto, random, pct[:d], pos, rf, dfs[:bound], states, fair, stay"),
+			"auto, random, pct[:d], pos, rf, surw, dfs[:bound], states, fair, stay"),
 		OPT_U64('n', "runs", "N", &o.runs, "stop after N runs (default 10000)"),
 		OPT_REAL(0, "time", "SEC", &o.seconds, "stop after SEC seconds"),
 		OPT_FLAG(0, "all", &o.all, "go on after the first failure, keep one of each kind"),
