@@ -30,24 +30,6 @@ void native_deinit(struct native *n)
 	memset(n, 0, sizeof(*n));
 }
 
-/* How many decisions to follow such that the step with this clock is not decided yet.
- *
- * Clocks count from 1 and decisions from 0: the step with clock c runs when c - 1 steps have, and a
- * switch to its thread is a decision at c - 1, which must not be followed. Which waiter the step
- * before it wakes is a decision at c - 1 too, and belongs to that step. */
-static size_t prefix_length(const struct schedule *s, uint64_t clock)
-{
-	size_t n = 0;
-
-	for (; n < s->decisions.len; n++) {
-		const struct decision *d = &s->decisions.data[n];
-
-		if (d->step + 1 > clock || (d->step + 1 == clock && d->kind != DECISION_CHOICE))
-			break;
-	}
-	return n;
-}
-
 static struct err *fresh_folder(struct native *n)
 {
 	file_remove_tree(n->dir);
@@ -137,7 +119,7 @@ static struct err *run(void *context, const struct explain_request *request,
 		.flags = PLAIT_CONTROL_PREFIX | PLAIT_CONTROL_AGAIN |
 			 (schedule->flags & PLAIT_CONTROL_NO_POISON),
 		.decisions = schedule->decisions.data,
-		.ndecisions = prefix_length(schedule, request->prefix_steps),
+		.ndecisions = schedule_prefix(schedule, request->prefix_steps),
 		.constraints = request->constraints,
 		.nconstraints = request->nconstraints,
 	};

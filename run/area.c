@@ -153,6 +153,8 @@ static void read_counters(const struct plait_control *c, struct run_result *r)
 	r->new_points = c->new_points;
 	r->reads_met = c->reads_met;
 	memcpy(r->constraint_fate, c->constraint_fate, sizeof(r->constraint_fate));
+	r->meet_step = c->meet_step;
+	memcpy(r->meet_thread, c->meet_thread, sizeof(r->meet_thread));
 	r->limits = c->limits;
 	r->vectors_dropped = c->vectors_dropped;
 	r->gate = c->gate_used;

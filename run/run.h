@@ -90,6 +90,11 @@ struct err *schedule_parse(const void *data, size_t len, struct schedule *ret);
 /* From a plait's section, or from a file of its own. */
 struct err *schedule_load(const char *path, struct schedule *ret);
 size_t schedule_switches(const struct schedule *s);
+void schedule_copy(const struct schedule *s, struct schedule *ret);
+/* How many decisions to follow such that the step with this clock is not decided yet. */
+size_t schedule_prefix(const struct schedule *s, uint64_t clock);
+/* How many steps this thread has executed when the run has executed so many. */
+uint64_t schedule_events(const struct schedule *s, uint32_t thread, uint64_t steps);
 
 /* A schedule as turns, for PLAIT_STRATEGY_FOLLOW: who executes how many events, in which order. */
 struct turns VEC_FIELDS(struct plait_turn);
@@ -152,6 +157,9 @@ struct run_result {
 	uint32_t new_pairs, new_points, reads_met, vectors_dropped, gate;
 	uint8_t constraint_fate
 		[PLAIT_MAX_CONSTRAINTS]; /* enum plait_fate, by constraint of the request */
+	uint64_t
+		meet_step; /* PLAIT_CONSTRAINT_MEET: the clock of the access that came first; 0 = not met */
+	uint32_t meet_thread[2]; /* ... who made access a, and who b */
 	struct plait_failure failure;
 	char *text; /* in words: the assertion, who waits for what, why it diverged; owned */
 	/* The end of what it printed, when it failed or exited with another status than 0; NULL
@@ -202,6 +210,9 @@ uint32_t session_learn_all(struct session *s, const struct session *from);
 uint64_t session_npoints(const struct session *s);
 const char *session_note(const struct session *s); /* what is not as usual with it; NULL */
 char *const *session_argv(const struct session *s);
+/* Files with what the last run printed; they change with the next run. */
+const char *session_stdout(const struct session *s);
+const char *session_stderr(const struct session *s);
 const struct target *session_target(const struct session *s);
 
 /* A gdb session in which every run of the target is this replay. extra: more arguments for gdb,

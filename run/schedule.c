@@ -141,3 +141,46 @@ size_t schedule_switches(const struct schedule *s)
 		     s->decisions.data[i].kind == DECISION_OUTSIDE;
 	return n;
 }
+
+void schedule_copy(const struct schedule *s, struct schedule *ret)
+{
+	*ret = *s;
+	memset(&ret->decisions, 0, sizeof(ret->decisions));
+	for (size_t i = 0; i < s->decisions.len; i++)
+		vec_push(&ret->decisions, s->decisions.data[i]);
+}
+
+/* Clocks count from 1 and decisions from 0: the step with clock c runs when c - 1 steps have, and a
+ * switch to its thread is a decision at c - 1, which must not be followed. Which waiter the step
+ * before it wakes is a decision at c - 1 too, and belongs to that step. */
+size_t schedule_prefix(const struct schedule *s, uint64_t clock)
+{
+	size_t n = 0;
+
+	for (; n < s->decisions.len; n++) {
+		const struct decision *d = &s->decisions.data[n];
+
+		if (d->step + 1 > clock || (d->step + 1 == clock && d->kind != DECISION_CHOICE))
+			break;
+	}
+	return n;
+}
+
+uint64_t schedule_events(const struct schedule *s, uint32_t thread, uint64_t steps)
+{
+	uint64_t start = 0, n = 0;
+	uint32_t running = 0;
+
+	for (size_t i = 0; i < s->decisions.len; i++) {
+		const struct decision *d = &s->decisions.data[i];
+
+		if (d->kind == DECISION_CHOICE)
+			continue;
+		if (d->step >= steps)
+			break;
+		n += running == thread ? d->step - start : 0;
+		start = d->step;
+		running = d->value;
+	}
+	return n + (running == thread ? steps - start : 0);
+}

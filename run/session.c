@@ -342,6 +342,16 @@ char *const *session_argv(const struct session *s)
 	return s->target->argv;
 }
 
+const char *session_stdout(const struct session *s)
+{
+	return s->out;
+}
+
+const char *session_stderr(const struct session *s)
+{
+	return s->errors;
+}
+
 const struct target *session_target(const struct session *s)
 {
 	return s->target;

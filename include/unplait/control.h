@@ -107,8 +107,16 @@ enum plait_constraint_kind {
 	PLAIT_CONSTRAINT_BROADCAST,
 	/* ... the call stack of the event matching a is noted in the stacks region */
 	PLAIT_CONSTRAINT_STACK,
+	/* both sides of a race at once: an access matching a waits until another thread is about to
+	 * make one that matches b and conflicts with it; then a and b, nobody in between.
+	 * b.nth: so many accesses matching b, less one, pass before. At most one in a request */
+	PLAIT_CONSTRAINT_MEET,
 };
-enum { PLAIT_CONSTRAINT_SINGLE = 1 }; /* ATOMIC: the block is the event a alone */
+enum plait_constraint_flags {
+	PLAIT_CONSTRAINT_SINGLE = 1,   /* ATOMIC: the block is the event a alone */
+	PLAIT_CONSTRAINT_REVERSED = 2, /* MEET: b and then a */
+	PLAIT_CONSTRAINT_BOTH = 4,     /* MEET: who comes to b first waits, too */
+};
 struct plait_constraint {
 	uint32_t kind;
 	uint32_t flags;
@@ -117,11 +125,14 @@ struct plait_constraint {
 #define PLAIT_MAX_CONSTRAINTS 64
 #define PLAIT_MAX_FOCUS	      32
 
-/* What became of a BEFORE. */
+/* What became of a BEFORE or a MEET. */
 enum plait_fate {
-	PLAIT_FATE_OPEN,      /* neither event has run */
+	PLAIT_FATE_OPEN,      /* neither event has run; MEET: not both were reached */
 	PLAIT_FATE_MET,	      /* the first has run, and the second not before it */
 	PLAIT_FATE_OVERTAKEN, /* the second ran before the first */
+	/* MEET: while a was held back nobody could come to b: they wait, or repeat themselves */
+	PLAIT_FATE_IMPOSSIBLE,
+	PLAIT_FATE_GIVEN_UP, /* MEET: nobody came to b for long, which proves nothing */
 };
 
 struct plait_control {
@@ -169,6 +180,8 @@ struct plait_control {
 	uint32_t nblocked; /* entries in the blocked region */
 	uint32_t slots;	   /* threads that the fork server can have ready for the next run */
 	uint8_t constraint_fate[PLAIT_MAX_CONSTRAINTS]; /* enum plait_fate */
+	uint64_t meet_step;	 /* MEET: steps executed up to and with the first of the two */
+	uint32_t meet_thread[2]; /* ... and by whom */
 	uint64_t nudge_step; /* by the tool, during the run: with a nudge, the steps it has seen */
 	uint32_t nudge_last; /* by the tool: this nudge is the last, say where everybody is */
 	uint32_t stopped;    /* BUDGET: it was shown that nothing changes any more */

@@ -6,6 +6,7 @@
 #include "rt/control/quick.h"
 
 #include "rt/control/constraints.h"
+#include "rt/control/meet.h"
 #include "rt/control/turns.h"
 #include "rt/control/vectors.h"
 #include "sched/decisions.h"
@@ -108,6 +109,23 @@ static void add_spinners(void)
 		nready = nspinners;
 }
 
+/* Who could run while somebody is held back for a meeting: sleepers and busy waits come after those
+ * who are ready as usual, and before the one who is held back. */
+static void gather_to_meet(void)
+{
+	nready = meet_filter(ready, nready);
+	if (meet_is_on()) {
+		if (!nready && ntimed)
+			meet_slept();
+		add_timed();
+		if (!nready)
+			nready = meet_spinners(spinners, nspinners, ready);
+	} else {
+		add_timed();
+		add_spinners();
+	}
+}
+
 /* Access vectors judge everybody who could run at all: spinning, or after a timeout. */
 static void obey_vectors(void)
 {
@@ -182,12 +200,17 @@ struct control_thread *control_pick(struct control_thread *me)
 		gather();
 		if (control.vectors) {
 			obey_vectors();
+		} else if (unlikely(meet_is_on())) {
+			gather_to_meet();
 		} else {
 			add_timed();
 			add_spinners();
 		}
-		if (!nready && !control.world->wait_outside(NULL))
-			control_deadlock();
+		if (!nready && !control.world->wait_outside(NULL)) {
+			if (!meet_is_on())
+				control_deadlock();
+			meet_give_way();
+		}
 		if (!nready)
 			continue;
 		if (control.area->nconstraints)
@@ -429,6 +452,8 @@ static bool yields(struct control_thread *me, uint32_t site)
 
 void control_yield(struct control_thread *me, uint32_t kind, uint32_t site)
 {
+	if (unlikely(meet_is_on()))
+		meet_spins(me, site);
 	if (yields(me, site)) {
 		me->spinning_since = control.writes;
 		if (!control.fixed)

@@ -9,13 +9,15 @@
  * address wait; or it wants the initial value, and the writes wait. A wish gives way when nobody
  * else can run; and, as the others may wait busily for the one that is held back, for good when it
  * has held somebody back at so many points: twice as many as a run has, within limits. BROADCAST
- * holds nobody back: it changes what a signal does. STACK only notes where an event happens.
+ * holds nobody back: it changes what a signal does. STACK only notes where an event happens. MEET has
+ * a file of its own, meet.c.
  *
  * With constraints that are no wishes every access is a scheduling point, so that events can be
  * held back wherever they are. */
 #include "rt/control/constraints.h"
 
 #include "rt/control/engine.h"
+#include "rt/control/meet.h"
 
 struct progress {
 	uint32_t seen_a, seen_b; /* matches so far */
@@ -43,14 +45,15 @@ void constraints_begin(void)
 		control.area->constraint_fate[i] = PLAIT_FATE_OPEN;
 		control.hard_constraints |=
 			control.area->constraints[i].kind < PLAIT_CONSTRAINT_READS ||
-			control.area->constraints[i].kind == PLAIT_CONSTRAINT_STACK;
+			control.area->constraints[i].kind >= PLAIT_CONSTRAINT_STACK;
 		if (control.area->constraints[i].kind == PLAIT_CONSTRAINT_STACK)
 			stack_of(i)->step = 0;
 	}
+	meet_begin();
 }
 
-/* index: the event's number among its thread's. */
-static bool matches(const struct plait_pattern *p, const struct control_thread *t, uint64_t index)
+bool constraints_match(const struct plait_pattern *p, const struct control_thread *t,
+		       uint64_t index)
 {
 	uint64_t address = (uint64_t)t->op.object;
 
@@ -77,7 +80,7 @@ static bool forbids(const struct plait_constraint *c, const struct progress *p,
 
 	if (p->done || c->kind == PLAIT_CONSTRAINT_ATOMIC || c->kind >= PLAIT_CONSTRAINT_BROADCAST)
 		return false;
-	b = matches(&c->b, t, t->events + 1);
+	b = constraints_match(&c->b, t, t->events + 1);
 	switch (c->kind) {
 	case PLAIT_CONSTRAINT_BEFORE:
 	case PLAIT_CONSTRAINT_LATE:
@@ -90,7 +93,7 @@ static bool forbids(const struct plait_constraint *c, const struct progress *p,
 		/* the value is there: no other write until it has been read */
 		return t->op.writes && !b && (uint64_t)t->op.object == p->address;
 	default: /* FIRST */
-		return nth_ok(&c->b, p->seen_b) && !b && matches(&c->a, t, t->events + 1);
+		return nth_ok(&c->b, p->seen_b) && !b && constraints_match(&c->a, t, t->events + 1);
 	}
 }
 
@@ -106,7 +109,8 @@ static bool begins_block(const struct control_thread *t)
 	for (i = 0; i < control.area->nconstraints; i++) {
 		const struct plait_constraint *c = &control.area->constraints[i];
 
-		if (c->kind == PLAIT_CONSTRAINT_ATOMIC && matches(&c->a, t, t->events + 1))
+		if (c->kind == PLAIT_CONSTRAINT_ATOMIC &&
+		    constraints_match(&c->a, t, t->events + 1))
 			return true;
 	}
 	return false;
@@ -220,7 +224,8 @@ bool control_wakes_all(const struct control_thread *me)
 	for (i = 0; i < control.area->nconstraints; i++) {
 		const struct plait_constraint *c = &control.area->constraints[i];
 
-		if (c->kind == PLAIT_CONSTRAINT_BROADCAST && matches(&c->a, me, me->events))
+		if (c->kind == PLAIT_CONSTRAINT_BROADCAST &&
+		    constraints_match(&c->a, me, me->events))
 			return true;
 	}
 	return false;
@@ -240,10 +245,12 @@ void constraints_executed(struct control_thread *me)
 
 	if (me->op.kind == PLAIT_EV_EXIT && control.atomic_holder == me->task.id + 1)
 		control.atomic_holder = 0;
+	meet_executed(me);
 	for (i = 0; i < control.area->nconstraints; i++) {
 		const struct plait_constraint *c = &control.area->constraints[i];
 		struct progress *p = &progress[i];
-		bool a = matches(&c->a, me, me->events), b = matches(&c->b, me, me->events);
+		bool a = constraints_match(&c->a, me, me->events),
+		     b = constraints_match(&c->b, me, me->events);
 
 		if (c->kind == PLAIT_CONSTRAINT_ATOMIC) {
 			if (c->flags & PLAIT_CONSTRAINT_SINGLE)

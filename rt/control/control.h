@@ -113,7 +113,8 @@ struct control_thread {
 		uint64_t state, writes;
 		uint32_t site;
 	} repeat[CONTROL_SPIN_SLOTS]; /* spin.c */
-	const void *frame;	      /* where it published, for backtraces by others */
+	uint64_t repeats;  /* control.writes when it came back to the same state; for meet.c */
+	const void *frame; /* where it published, for backtraces by others */
 	struct gate gate;
 	pthread_t handle;
 	void *(*start)(void *);

@@ -9,6 +9,7 @@
  * where it was before in every detail that we can see: its registers and its stack. What the thread
  * keeps elsewhere, in memory that no hook watches, is not compared. */
 #include "rt/control/engine.h"
+#include "rt/control/meet.h"
 
 /* Everything from here to the stack's beginning, and the registers that a call preserves. */
 __attribute__((noinline)) uint64_t spin_state(const struct control_thread *me)
@@ -45,6 +46,8 @@ bool spin_repeats(struct control_thread *me, uint32_t site)
 
 __attribute__((noinline)) void spin_found(struct control_thread *me, uint32_t site)
 {
+	if (unlikely(meet_is_on()))
+		meet_spins(me, site);
 	if (!control_logs() || spin_repeats(me, site))
 		me->spinning_since = control.writes;
 }
