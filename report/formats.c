@@ -8,6 +8,7 @@ const struct report_format report_term = {
 	.fingerprint = fingerprint_term,
 	.merge = merge_term,
 	.foreign = foreign_term,
+	.races = races_term,
 };
 
 const struct report_format report_json = {
@@ -17,6 +18,7 @@ const struct report_format report_json = {
 	.fingerprint = fingerprint_json,
 	.merge = merge_json,
 	.foreign = foreign_json,
+	.races = races_json,
 };
 
 const struct report_format report_html = {

@@ -31,6 +31,9 @@ void merge_json(struct merge *m, const struct report_view *view, struct strbuf *
 void foreign_term(const struct foreign *f, const struct report_view *view, struct strbuf *out);
 void foreign_json(const struct foreign *f, const struct report_view *view, struct strbuf *out);
 
+void races_term(const struct races_result *r, const struct report_view *view, struct strbuf *out);
+void races_json(const struct races_result *r, const struct report_view *view, struct strbuf *out);
+
 void cases_sarif(const struct ci_cases *c, const char *suite, struct strbuf *out);
 void cases_junit(const struct ci_cases *c, const char *suite, struct strbuf *out);
 

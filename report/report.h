@@ -13,6 +13,7 @@ struct fingerprint;
 struct foreign;
 struct json;
 struct merge;
+struct races_result;
 struct ranking;
 struct suite_result;
 struct suite_results;
@@ -40,6 +41,9 @@ struct report_format {
 	/* the threads of a process that runs without the watch library */
 	void (*foreign)(const struct foreign *f, const struct report_view *view,
 			struct strbuf *out);
+	/* data races and what they do */
+	void (*races)(const struct races_result *r, const struct report_view *view,
+		      struct strbuf *out);
 	/* what a hunt or a suite of tests found; suite: the name of all cases together */
 	void (*cases)(const struct ci_cases *c, const char *suite, struct strbuf *out);
 };

@@ -1,0 +1,140 @@
+/* cmd/cmd-races.c - which data races a program has, and what each of them does. */
+#include "cmd/cmd.h"
+
+#include "base/strbuf.h"
+#include "cmd/show-run.h"
+#include "race/race.h"
+#include "race/suppress.h"
+#include "report/report.h"
+
+#include <stdio.h>
+
+static struct err *show(const struct cmd_common *common, const struct races_result *r, bool all)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+	struct report_view view = { .width = cmd_terminal_width(), .all = all };
+
+	(common->json ? &report_json : &report_term)->races(r, &view, &text);
+	if (!common->json)
+		show_uncontrolled(r->uncontrolled & ~(uint32_t)PLAIT_UNCONTROLLED_CONSTRAINT, NULL,
+				  &text);
+	return cmd_write_report(common, &text);
+}
+
+/* 1 something matters, 4 something is open, else 0. */
+static int status_of(const struct races_result *r)
+{
+	bool open = r->unjudged || r->interrupted;
+
+	for (size_t i = 0; i < r->races.len; i++) {
+		const struct race *race = &r->races.data[i];
+
+		if (race->known)
+			continue;
+		if (race->verdict >= RACE_OUTPUT_DIFFERS)
+			return 1;
+		open |= race->verdict == RACE_NOT_REPRODUCED || race->verdict == RACE_UNDECIDED ||
+			race->verdict == RACE_NOT_STABLE;
+	}
+	return open ? 4 : 0;
+}
+
+static struct err *load_suppressions(const struct strings *files, struct suppressions *ret)
+{
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < files->len && !err; i++)
+		err = suppressions_load(ret, files->data[i]);
+	return err;
+}
+
+static void tell_unused(const struct suppressions *s)
+{
+	for (size_t i = 0; i < s->len; i++)
+		if (!s->data[i].hits)
+			log_note("the suppression `%s' in line %u has spoken of no race",
+				 s->data[i].pattern, s->data[i].line);
+}
+
+static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	struct cmd_common common = { 0 };
+	struct races_options o = { .seed = 1, .output = "races" };
+	struct strings ignored = { 0 }, suppressed = { 0 };
+	struct suppressions suppressions = { 0 };
+	const char *fail_on = NULL, *gate = NULL;
+	uint64_t paths = 5, schedules = 8, runs = 24;
+	bool details = false;
+	struct races_result r = { 0 };
+	uint32_t points;
+	const struct opt table[] = {
+		OPT_LIST(0, "try", "ARGS", &o.tries, "also run it with these arguments"),
+		OPT_LIST(0, "inputs", "FILE", &o.inputs, "also run it with this standard input"),
+		OPT_FLAG(0, "one-path", &o.one_path, "no inputs but the given ones"),
+		OPT_U64('k', "k", "N", &paths, "inputs to look at for each race (default 5)"),
+		OPT_U64(0, "schedules", "N", &schedules,
+			"continuations of each racing state (default 8)"),
+		OPT_U64('n', "runs", "N", &runs, "runs that look for races (default 24)"),
+		OPT_REAL(0, "time", "SEC", &o.seconds, "stop after SEC seconds"),
+		OPT_STR('o', "output", "DIR", &o.output, "folder for the plaits (default races)"),
+		OPT_FLAG(0, "details", &details, "tell everything about every race"),
+		OPT_LIST(0, "suppressions", "FILE", &suppressed,
+			 "races not to speak of: a file as ThreadSanitizer has it"),
+		OPT_LIST(0, "ignore", "REGEX", &ignored, "lines of output that do not count"),
+		OPT_U64(0, "seed", "N", &o.seed, "same seed, same answer (default 1)"),
+		OPT_REAL(0, "timeout", "SEC", &o.target.timeout,
+			 "real seconds per run (default 10)"),
+		OPT_STR(0, "input", "FILE", &o.target.input, "standard input of the program"),
+		OPT_STR(0, "fail-on", "WHAT", &fail_on, FAIL_ON_HELP),
+		OPT_STR(0, "oracle", "CMD", &o.target.oracle,
+			"run CMD after each run; status 0 is good"),
+		OPT_STR(0, "expect", "FILE", &o.target.expect, "standard output must equal FILE"),
+		OPT_FLAG(0, "exec", &o.target.exec_each, "start the program anew for each run"),
+		OPT_FLAG(0, "fresh", &o.target.fresh, "fork the program for each run"),
+		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
+		OPT_END,
+	};
+	struct err *err = cmd_parse(cmd, table, &common, false, &argc, &argv);
+
+	if (err)
+		return err;
+	if (argc < 1)
+		return cmd_usage(cmd, "which program?");
+	err = run_options(fail_on, gate, NULL, &o.target, &points);
+	if (err)
+		return err;
+	o.target.argv = argv;
+	o.paths = (unsigned)paths;
+	o.schedules = (unsigned)schedules;
+	o.runs = (unsigned)runs;
+	o.ignored = &ignored;
+	if (!*o.output)
+		o.output = NULL;
+	o.suppressions = &suppressions;
+	err = load_suppressions(&suppressed, &suppressions);
+	if (!err)
+		err = target_read_stdin(&o.target);
+	if (!err)
+		err = races_run(&o, &r);
+	if (!err)
+		tell_unused(&suppressions);
+	if (!err)
+		err = show(&common, &r, details);
+	if (!err)
+		*status = status_of(&r);
+	races_result_deinit(&r);
+	suppressions_deinit(&suppressions);
+	target_deinit(&o.target);
+	return err;
+}
+
+const struct cmd cmd_races = {
+	.name = "races",
+	.synopsis = "[--try <args>] [-k <n>] [-o <folder>] [--] <program> [<arg>...]",
+	.summary = "find data races and tell what each of them does",
+	.help = "Status: 1 a race makes the program fail or changes its output, 0 there is none, "
+		"or\n"
+		"only harmless ones and such with a single order, 4 a race is left without a\n"
+		"verdict.\n",
+	.main = races_main,
+};

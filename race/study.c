@@ -1,0 +1,368 @@
+/* race/study.c - the races of a program, from the first run to the verdicts.
+ *
+ * Inputs come one after the other: what the user gave, what else the user has (--try, --inputs),
+ * then inputs of our own making (paths.c). Each is run under several schedules, and the races of
+ * all inputs become groups (find.c, group.c). Then every group gets its verdict (verdict.c), and the
+ * runs that show it are saved. The order of everything depends on the seed alone. */
+#define LOG_DOMAIN "race"
+#include "race/study.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/sweep.h"
+#include "debug/names.h"
+#include "race/suppress.h"
+#include "trace/trace.h"
+
+/* ---- verdicts in words ---- */
+
+static const struct {
+	const char *name, *meaning;
+} verdicts[] = {
+	[RACE_NOT_REPRODUCED] = { "not-reproduced",
+				  "no run of ours has had both accesses pending at once" },
+	[RACE_SINGLE_ORDERING] = { "single-ordering",
+				   "the other order cannot happen: one side waits for the other" },
+	[RACE_UNDECIDED] = { "undecided",
+			     "the program fails in both orders, so nothing can be said" },
+	[RACE_HARMLESS] = { "k-witness-harmless", "both orders do the same, as far as was looked" },
+	[RACE_NOT_STABLE] = { "output-not-stable",
+			      "the output differs between equal runs, so it says nothing; "
+			      "--ignore leaves lines out" },
+	[RACE_OUTPUT_DIFFERS] = { "output-differs",
+				  "the two orders lead to different output or exit status" },
+	[RACE_SPEC_VIOLATED] = { "spec-violated", "one order makes the program fail" },
+};
+
+const char *race_verdict_name(enum race_verdict v)
+{
+	assert(v < ARRAY_SIZE(verdicts));
+	return verdicts[v].name;
+}
+
+const char *race_verdict_meaning(enum race_verdict v)
+{
+	assert(v < ARRAY_SIZE(verdicts));
+	return verdicts[v].meaning;
+}
+
+enum race_verdict race_verdict_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(verdicts); i++)
+		if (!strcmp(verdicts[i].name, name))
+			break;
+	return (enum race_verdict)i;
+}
+
+/* ---- memory ---- */
+
+static void side_deinit(struct race_side *s)
+{
+	free(s->file);
+	free(s->function);
+	places_deinit(&s->stack);
+}
+
+void race_deinit(struct race *r)
+{
+	for (int i = 0; i < 2; i++) {
+		side_deinit(&r->side[i]);
+		run_result_deinit(&r->order[i].run);
+		free(r->order[i].out);
+		free(r->order[i].errors);
+		free(r->order[i].plait);
+	}
+	for (char **word = r->needs; word && *word; word++)
+		free(*word);
+	free(r->needs);
+	free(r->object);
+	free(r->bucket);
+	free(r->flag);
+	free(r->note);
+	memset(r, 0, sizeof(*r));
+}
+
+void races_result_deinit(struct races_result *r)
+{
+	for (size_t i = 0; i < r->races.len; i++)
+		race_deinit(&r->races.data[i]);
+	vec_deinit(&r->races);
+	free(r->note);
+	memset(r, 0, sizeof(*r));
+}
+
+static void input_free(struct study_input *in)
+{
+	session_close(in->session);
+	for (char **word = in->made; word && *word; word++)
+		free(*word);
+	free(in->made);
+	free(in);
+}
+
+static void study_deinit(struct study *s)
+{
+	for (size_t i = 0; i < s->inputs.len; i++)
+		input_free(s->inputs.data[i]);
+	for (size_t i = 0; i < s->texts.len; i++)
+		free(s->texts.data[i]);
+	vec_deinit(&s->texts);
+	for (size_t i = 0; i < s->runs.len; i++)
+		schedule_deinit(&s->runs.data[i].schedule);
+	for (size_t i = 0; i < s->groups.len; i++) {
+		race_deinit(&s->groups.data[i].race);
+		vec_deinit(&s->groups.data[i].instances);
+	}
+	vec_deinit(&s->inputs);
+	vec_deinit(&s->runs);
+	vec_deinit(&s->groups);
+	names_deinit(&s->keys);
+	map_deinit(&s->by_sites);
+	if (s->dir)
+		file_remove_tree(s->dir);
+	free(s->dir);
+}
+
+/* ---- runs ---- */
+
+bool study_out_of_time(const struct study *s)
+{
+	return interrupted() || (s->o->seconds > 0 && clock_seconds() - s->begin > s->o->seconds);
+}
+
+struct err *study_session(struct study *s, uint32_t input, struct session **ret)
+{
+	struct study_input *in = s->inputs.data[input];
+	struct err *err = NULL;
+
+	if (!in->session)
+		err = session_open(&in->target, &in->session);
+	*ret = in->session;
+	return err;
+}
+
+struct err *study_run(struct study *s, uint32_t input, const struct run_request *req,
+		      struct run_result *ret)
+{
+	struct session *session;
+	struct err *err = study_session(s, input, &session);
+
+	s->result->runs++;
+	return err ? err : session_run(session, req, ret);
+}
+
+struct err *study_record(struct study *s, uint32_t input, const struct run_request *req,
+			 struct run_result *ret, struct trace **ret_trace)
+{
+	struct run_request recorded = *req;
+	struct err *err;
+
+	*ret_trace = NULL;
+	file_remove_tree(s->dir);
+	sweep_add(s->dir);
+	err = file_make_dirs(s->dir);
+	recorded.record_dir = s->dir;
+	if (!err)
+		err = study_run(s, input, &recorded, ret);
+	return err ? err : trace_open(s->dir, ret_trace);
+}
+
+void study_add_input(struct study *s, char **made, const char *input_file)
+{
+	struct study_input *in = xcalloc(1, sizeof(*in));
+
+	vec_push(&s->inputs, in);
+	in->target = s->o->target;
+	in->made = made;
+	if (made)
+		in->target.argv = made;
+	if (input_file) {
+		in->target.input = input_file;
+		in->target.input_data = NULL;
+	}
+}
+
+void study_drop_input(struct study *s)
+{
+	input_free(*vec_last(&s->inputs));
+	s->inputs.len--;
+}
+
+/* ---- the shown runs ---- */
+
+/* Where both accesses were made: the run of one order again, with the stacks noted. */
+static struct err *find_stacks(struct study *s, struct group *g, int order)
+{
+	struct race *r = &g->race;
+	const struct schedule *schedule = &r->order[order].run.schedule;
+	struct run_request req = schedule_request(schedule);
+	struct plait_constraint c[2] = { 0 };
+	struct run_result again = { 0 };
+	struct trace *t = NULL;
+	struct symbols *symbols = NULL;
+	struct session *session;
+	struct err *err;
+
+	for (int i = 0; i < 2; i++) { /* side i came first in order i */
+		uint64_t clock = g->shown_step + (i != order);
+
+		c[i].kind = PLAIT_CONSTRAINT_STACK;
+		c[i].a = (struct plait_pattern){ .thread = g->shown_thread[i],
+						 .site_low = PLAIT_ANY,
+						 .nth = PLAIT_ANY,
+						 .index = schedule_events(
+							 schedule, g->shown_thread[i], clock) };
+	}
+	req.constraints = c;
+	req.nconstraints = 2;
+	err = study_run(s, g->shown_input, &req, &again);
+	run_result_deinit(&again);
+	if (!err)
+		err = study_session(s, g->shown_input, &session);
+	if (!err)
+		err = trace_open(r->order[order].plait, &t);
+	if (!err)
+		err = symbols_open(t, &symbols);
+	for (int i = 0; i < 2 && !err; i++) {
+		const struct plait_stack *stack = &session_stacks(session)[i];
+		struct plait_blocked b = { .nframes = stack->step ? stack->nframes : 0 };
+
+		memcpy(b.frames, stack->frames, sizeof(b.frames));
+		places_of_blocked(symbols, &b, &r->side[i].stack);
+	}
+	symbols_close(symbols);
+	trace_close(t);
+	return err;
+}
+
+static struct err *save(struct study *s, struct group *g)
+{
+	struct race *r = &g->race;
+	struct session *session;
+	struct err *err = study_session(s, g->shown_input, &session);
+
+	for (int i = 0; i < 2 && !err; i++) {
+		if (!r->order[i].seen || !s->o->output)
+			continue;
+		r->order[i].plait = xasprintf("%s/race-%u-%c.plait", s->o->output, r->id, "ab"[i]);
+		err = save_plait(session, &r->order[i].run, r->order[i].plait);
+	}
+	if (!err && g->shown_step && r->order[0].plait)
+		err = find_stacks(s, g, 0);
+	return err;
+}
+
+/* ---- the whole ---- */
+
+/* The worst first; then in the order in which they were found. */
+static int worse(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->race.verdict != y->race.verdict)
+		return (int)y->race.verdict - (int)x->race.verdict;
+	return (x->race.id > y->race.id) - (x->race.id < y->race.id);
+}
+
+/* Debugging fidelity, efficiency and utility (001 section 3.2) of what is saved. */
+static void rate(const struct study *s, struct race *r)
+{
+	unsigned tried = r->order[0].tried + r->order[1].tried;
+
+	if (!tried)
+		return;
+	r->df = (double)(r->order[0].same + r->order[1].same) / tried;
+	r->de = r->seconds > 0 ? s->result->original / r->seconds : 0;
+	r->du = r->df * r->de;
+}
+
+static bool is_suppressed(const struct study *s, const struct group *g)
+{
+	return s->o->suppressions && suppressions_match(s->o->suppressions, &g->race);
+}
+
+static struct err *judge_all(struct study *s)
+{
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < s->groups.len && !err; i++) {
+		struct group *g = &s->groups.data[i];
+
+		g->suppressed = is_suppressed(s, g);
+		if (g->suppressed)
+			continue;
+		if (study_out_of_time(s)) {
+			s->result->unjudged++;
+			continue;
+		}
+		progress("race %zu of %zu", i + 1, s->groups.len);
+		err = race_judge(s, g);
+	}
+	return err;
+}
+
+static struct err *save_all(struct study *s)
+{
+	struct err *err = NULL;
+	unsigned id = 0;
+
+	vec_sort(&s->groups, worse);
+	for (size_t i = 0; i < s->groups.len && !err; i++) {
+		struct group *g = &s->groups.data[i];
+
+		if (g->suppressed)
+			continue;
+		g->race.id = ++id;
+		err = save(s, g);
+		rate(s, &g->race);
+		/* its stacks are known now */
+		g->suppressed = is_suppressed(s, g);
+	}
+	return err;
+}
+
+static void hand_over(struct study *s)
+{
+	for (size_t i = 0; i < s->groups.len; i++) {
+		s->result->suppressed += s->groups.data[i].suppressed;
+		if (s->groups.data[i].suppressed)
+			continue;
+		vec_push(&s->result->races, s->groups.data[i].race);
+		memset(&s->groups.data[i].race, 0, sizeof(struct race));
+	}
+	s->result->paths = (unsigned)s->inputs.len;
+	s->result->interrupted = interrupted();
+	s->result->seconds = clock_seconds() - s->begin;
+}
+
+struct err *races_run(struct races_options *o, struct races_result *ret)
+{
+	_cleanup_(study_deinit) struct study s = { .o = o, .result = ret };
+	struct err *err;
+
+	memset(ret, 0, sizeof(*ret));
+	s.begin = clock_seconds();
+	err = file_temp_dir_fast(&s.dir);
+	if (!err && o->output)
+		err = file_make_dirs(o->output);
+	study_add_input(&s, NULL, NULL);
+	if (!err)
+		err = paths_given(&s);
+	for (uint32_t i = 0; i < s.inputs.len && !err; i++)
+		err = find_races(&s, i);
+	if (!err && !o->one_path)
+		err = paths_made(&s);
+	if (!err)
+		err = judge_all(&s);
+	if (!err)
+		err = save_all(&s);
+	progress_done();
+	if (err)
+		return err;
+	hand_over(&s);
+	return NULL;
+}

@@ -1,0 +1,372 @@
+/* race/verdict.c - what a race does: both orders from the same state, then the same continuation.
+ *
+ * For every instance: reach the racing state (meet.c). A side that only waits for the other's write
+ * is a flag, and a state that nobody can reach shows that one order is the only one: single
+ * ordering. If both orders lead to the same state (states.c) nothing behind it can differ.
+ * Otherwise pairs of runs, which leave the state in the two orders and then see the same choices:
+ * those of the recorded run, then of strategies with equal seeds. A pair that ends differently is a
+ * suspicion. It becomes a verdict when the difference is this race's doing: the schedule of one run
+ * of the pair is followed, event by event, with nothing but the two accesses turned round, and the
+ * ending differs still. Without this check a race that shifts the random choices would be blamed
+ * for what its neighbour does. Both runs are then replayed; a run that prints something else when
+ * it is replayed says nothing about output. */
+#define LOG_DOMAIN "race"
+#include "race/study.h"
+
+#include "base/err.h"
+#include "base/log.h"
+
+enum { REPLAYS = 5 };
+
+/* What was seen of one race. */
+struct tally {
+	unsigned impossible, flags, unknown, met, same, unstable;
+	unsigned pairs, both; /* pairs that could be compared; in which both runs failed */
+	uint64_t inputs;      /* bit mask */
+};
+
+/* Two runs that are shown: endings of both ways of an instance. */
+struct shown {
+	struct ending way[2];
+	const struct instance *in;
+	uint64_t step;
+	uint32_t thread[2];
+};
+
+static void shown_deinit(struct shown *s)
+{
+	ending_deinit(&s->way[0]);
+	ending_deinit(&s->way[1]);
+}
+
+static uint32_t input_of(const struct study *s, const struct instance *in)
+{
+	return s->runs.data[in->run].input;
+}
+
+/* ---- continuations ---- */
+
+/* The n-th continuation; turns must stay until it has run. */
+static struct run_request continuation(const struct study *s, const struct instance *in, unsigned n,
+				       struct turns *turns)
+{
+	static const uint32_t strategies[] = { PLAIT_STRATEGY_RANDOM, PLAIT_STRATEGY_POS,
+					       PLAIT_STRATEGY_RANDOM, PLAIT_STRATEGY_PCT };
+	const struct study_run *run = &s->runs.data[in->run];
+	struct run_request req = { .strategy = strategies[n % ARRAY_SIZE(strategies)],
+				   .seed = s->o->seed + n,
+				   .depth = 3,
+				   .length = run->points };
+
+	if (n)
+		return req;
+	schedule_turns(&run->schedule, turns);
+	turns_link(turns);
+	req.strategy = PLAIT_STRATEGY_FOLLOW;
+	req.turns = turns->data;
+	req.nturns = turns->len;
+	req.flags = PLAIT_CONTROL_EAGER;
+	return req;
+}
+
+static struct err *run_pair(struct study *s, const struct instance *in, const struct meeting *m,
+			    unsigned n, struct shown *ret)
+{
+	struct turns turns = { 0 };
+	struct run_request req = continuation(s, in, n, &turns);
+	struct err *err = pair_run(s, input_of(s, in), &m->way[0], &req, &ret->way[0]);
+
+	if (!err)
+		err = pair_run(s, input_of(s, in), &m->way[1], &req, &ret->way[1]);
+	vec_deinit(&turns);
+	ret->in = in;
+	ret->step = m->step;
+	ret->thread[0] = m->thread[0];
+	ret->thread[1] = m->thread[1];
+	return err;
+}
+
+/* ---- blame ---- */
+
+/* The run `kept` of the pair once more with the two accesses turned round and all else as it was;
+ * it takes the place of the other run. */
+static struct err *turn_round(struct study *s, const struct meeting *m, struct shown *pair,
+			      int kept)
+{
+	struct turns turns = { 0 };
+	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW,
+				   .flags = PLAIT_CONTROL_EAGER };
+	struct ending *other = &pair->way[!kept];
+
+	schedule_turns(&pair->way[kept].run.schedule, &turns);
+	turns_link(&turns);
+	req.turns = turns.data;
+	req.nturns = turns.len;
+	ending_deinit(other);
+	struct err *err = pair_run(s, input_of(s, pair->in), &m->way[!kept], &req, other);
+	vec_deinit(&turns);
+	return err;
+}
+
+static struct err *confirm_both(struct study *s, struct group *g, struct shown *pair, bool *repeats,
+				bool *stable)
+{
+	struct err *err = NULL;
+
+	*repeats = *stable = true;
+	for (int w = 0; w < 2 && !err; w++) {
+		struct race_order *o = &g->race.order[w ^ pair->in->turned];
+		bool prints_same;
+
+		o->tried = REPLAYS;
+		err = ending_confirm(s, input_of(s, pair->in), &pair->way[w], REPLAYS, &o->same,
+				     &prints_same);
+		*repeats &= o->same == o->tried;
+		*stable &= prints_same;
+	}
+	return err;
+}
+
+static bool is_difference(enum difference d)
+{
+	return d == DIFFERENCE_OUTPUT || d == DIFFERENCE_FAILURE;
+}
+
+/* Is the pair's difference this race's doing? *ret: what it shows. */
+static struct err *blame(struct study *s, struct group *g, const struct meeting *m,
+			 struct shown *pair, struct tally *tally, enum difference *ret)
+{
+	int kept = pair->way[1].failed;
+	bool repeats, stable;
+	struct err *err = turn_round(s, m, pair, kept);
+
+	*ret = DIFFERENCE_NONE;
+	if (err || !is_difference(ending_compare(&pair->way[0], &pair->way[1])))
+		return err;
+	err = confirm_both(s, g, pair, &repeats, &stable);
+	if (err || !repeats)
+		return err;
+	*ret = ending_compare(&pair->way[0], &pair->way[1]);
+	if (*ret == DIFFERENCE_OUTPUT && !stable) {
+		tally->unstable++;
+		*ret = DIFFERENCE_NONE;
+	}
+	return NULL;
+}
+
+/* ---- what is kept to be shown ---- */
+
+static void take_ending(struct race_order *o, struct ending *e)
+{
+	run_result_deinit(&o->run);
+	free(o->out);
+	free(o->errors);
+	o->seen = true;
+	o->run = e->run;
+	o->out = e->out;
+	o->errors = e->errors;
+	memset(e, 0, sizeof(*e));
+}
+
+static void take_needs(struct study *s, struct race *r, uint32_t input)
+{
+	const struct study_input *in = s->inputs.data[input];
+
+	if (!input || r->needs)
+		return;
+	for (size_t n = 0;; n++) {
+		r->needs = xreallocarray(r->needs, n + 1, sizeof(*r->needs));
+		r->needs[n] = in->target.argv[n] ? xstrdup(in->target.argv[n]) : NULL;
+		if (!r->needs[n])
+			return;
+	}
+}
+
+static void keep(struct study *s, struct group *g, struct shown *pair)
+{
+	struct race *r = &g->race;
+
+	for (int w = 0; w < 2; w++) {
+		int order = w ^ pair->in->turned;
+
+		if (pair->way[w].failed)
+			r->failing = order;
+		take_ending(&r->order[order], &pair->way[w]);
+		g->shown_step = pair->step;
+		/* whose access is which side's */
+		g->shown_thread[w ^ pair->in->turned] = pair->thread[w]; /* side */
+	}
+	g->shown_input = input_of(s, pair->in);
+	take_needs(s, r, g->shown_input);
+}
+
+/* ---- one instance ---- */
+
+/* What a pair has shown, after the check for blame. */
+static void take_pair(struct study *s, struct group *g, enum difference d, struct shown *pair)
+{
+	struct race *r = &g->race;
+	enum race_verdict v = d == DIFFERENCE_FAILURE  ? RACE_SPEC_VIOLATED
+			      : d == DIFFERENCE_OUTPUT ? RACE_OUTPUT_DIFFERS
+						       : RACE_NOT_REPRODUCED;
+
+	if (v > r->verdict)
+		r->verdict = v;
+	else if (d != DIFFERENCE_NONE || r->order[0].seen)
+		return;
+	keep(s, g, pair);
+}
+
+static struct err *judge_pairs(struct study *s, struct group *g, const struct instance *in,
+			       const struct meeting *m, struct tally *tally)
+{
+	struct err *err = NULL;
+
+	for (unsigned n = 0; n < s->o->schedules && !err; n++) {
+		struct shown pair = { 0 };
+		enum difference d = DIFFERENCE_UNKNOWN;
+
+		err = run_pair(s, in, m, n, &pair);
+		if (!err)
+			d = ending_compare(&pair.way[0], &pair.way[1]);
+		tally->pairs += d < DIFFERENCE_UNKNOWN;
+		tally->both += d == DIFFERENCE_BOTH;
+		log_debug(1, "race %u: pair %u: %d", g->race.id, n, d);
+		if (!err && (d == DIFFERENCE_FAILURE ||
+			     (d == DIFFERENCE_OUTPUT && g->race.verdict < RACE_OUTPUT_DIFFERS)))
+			err = blame(s, g, m, &pair, tally, &d);
+		if (!err)
+			take_pair(s, g, d, &pair);
+		shown_deinit(&pair);
+		if (g->race.verdict == RACE_SPEC_VIOLATED || study_out_of_time(s))
+			break;
+	}
+	return err;
+}
+
+/* Both orders fail, whatever comes behind: an earlier round of a loop, in which the next round fails
+ * anyway. The last round in which the two can meet is the one that tells. */
+static struct err *judge_last_round(struct study *s, struct group *g, const struct instance *in,
+				    struct tally *tally)
+{
+	enum { ROUNDS = 1 << 12 };
+	uint32_t low = 1, high = 2; /* the first can be met; nobody knows about the second */
+	struct meeting m = { 0 };
+	struct err *err = NULL;
+
+	for (bool found = false; !err && low + 1 < high + !found && high < ROUNDS;) {
+		uint32_t nth = found ? (low + high) / 2 : high;
+
+		meeting_deinit(&m);
+		err = race_meet(s, in, nth, &m);
+		if (m.fate == PLAIT_FATE_MET) {
+			low = nth;
+			high = found ? high : nth * 2;
+		} else {
+			high = nth;
+			found = true;
+		}
+	}
+	meeting_deinit(&m);
+	if (!err && low > 1)
+		err = race_meet(s, in, low, &m);
+	if (!err && low > 1 && m.fate == PLAIT_FATE_MET)
+		err = judge_pairs(s, g, in, &m, tally);
+	meeting_deinit(&m);
+	return err;
+}
+
+static struct err *judge_instance(struct study *s, struct group *g, const struct instance *in,
+				  struct tally *tally)
+{
+	enum race_states states = RACE_STATES_UNKNOWN;
+	unsigned pairs = tally->pairs, both = tally->both;
+	struct meeting m = { 0 };
+	bool flag = false;
+	struct err *err = race_meet(s, in, 1, &m);
+
+	if (!err && m.fate == PLAIT_FATE_MET)
+		err = race_is_flag(s, in, &flag);
+	if (!err && m.fate == PLAIT_FATE_MET && !flag)
+		err = race_states(s, input_of(s, in), &m, &states);
+	tally->impossible += m.fate == PLAIT_FATE_IMPOSSIBLE;
+	tally->unknown += m.fate != PLAIT_FATE_IMPOSSIBLE && m.fate != PLAIT_FATE_MET;
+	tally->flags += flag;
+	tally->met += states != RACE_STATES_UNKNOWN;
+	tally->same += states == RACE_STATES_SAME;
+	if (states != RACE_STATES_UNKNOWN)
+		tally->inputs |= 1ull << MIN(input_of(s, in), 63);
+	log_debug(1, "race %u: fate %d, flag %d, states %d", g->race.id, m.fate, flag, states);
+	if (!err && states == RACE_STATES_DIFFER)
+		err = judge_pairs(s, g, in, &m, tally);
+	else if (!err && states == RACE_STATES_SAME && !g->race.order[0].seen)
+		err = judge_pairs(s, g, in, &m, tally);
+	meeting_deinit(&m);
+	if (!err && tally->pairs == pairs && tally->both > both)
+		err = judge_last_round(s, g, in, tally);
+	return err;
+}
+
+/* ---- all of them ---- */
+
+/* The order that can happen, as the recorded run showed it. */
+static struct err *show_recorded(struct study *s, struct group *g)
+{
+	const struct instance *in = &g->instances.data[0];
+	const struct study_run *run = &s->runs.data[in->run];
+	struct run_request req = schedule_request(&run->schedule);
+	struct race_order *o = &g->race.order[in->turned];
+	struct ending e = { 0 };
+	bool stable;
+	struct err *err = pair_run(s, run->input, &run->schedule.decisions, &req, &e);
+
+	o->tried = REPLAYS;
+	if (!err)
+		err = ending_confirm(s, run->input, &e, REPLAYS, &o->same, &stable);
+	if (!err)
+		take_ending(o, &e);
+	g->shown_input = run->input;
+	ending_deinit(&e);
+	return err;
+}
+
+static void conclude(struct group *g, const struct tally *t)
+{
+	struct race *r = &g->race;
+
+	r->instances = (unsigned)g->instances.len;
+	r->met = t->met;
+	r->paths = (unsigned)__builtin_popcountll(t->inputs);
+	r->schedules = r->paths ? t->pairs / r->paths : 0;
+	r->states = !t->met		? RACE_STATES_UNKNOWN
+		    : t->same == t->met ? RACE_STATES_SAME
+					: RACE_STATES_DIFFER;
+	if (r->verdict >= RACE_OUTPUT_DIFFERS)
+		return;
+	if (t->met && r->states != RACE_STATES_SAME && !t->pairs)
+		r->verdict = RACE_UNDECIDED;
+	else if (t->met)
+		r->verdict = t->unstable ? RACE_NOT_STABLE : RACE_HARMLESS;
+	else if (t->impossible + t->flags && !t->unknown)
+		r->verdict = RACE_SINGLE_ORDERING;
+	else
+		r->verdict = RACE_NOT_REPRODUCED;
+}
+
+struct err *race_judge(struct study *s, struct group *g)
+{
+	struct tally tally = { 0 };
+	double begin = clock_seconds();
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < g->instances.len && !err && !study_out_of_time(s); i++) {
+		err = judge_instance(s, g, &g->instances.data[i], &tally);
+		if (g->race.verdict == RACE_SPEC_VIOLATED)
+			break;
+	}
+	conclude(g, &tally);
+	if (!err && !g->race.order[0].seen && !g->race.order[1].seen && g->instances.len)
+		err = show_recorded(s, g);
+	g->race.seconds += clock_seconds() - begin;
+	return err;
+}

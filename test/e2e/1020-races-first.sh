@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# One command finds the races of a program, says what each does, and leaves two plaits that replay.
+# level: quick
+. "$(dirname "$0")/lib.sh"
+
+run 0 unplait cc -g -pthread -o counter "$CORPUS/race-counter/main.c"
+run 1 unplait races --one-path ./counter
+has out "output-differs" "the lost update is seen in the output"
+has out "k-witness-harmless" "the flag that both set to the same value is harmless"
+has out "unplait replay races/race-1-a.plait"
+run 0 unplait replay --times 5 races/race-1-a.plait
+has out "replayed 5 of 5 times"
+run 0 unplait replay --times 5 races/race-1-b.plait
+has out "replayed 5 of 5 times"
+
+run 0 unplait cc -g -pthread -DFIXED -o cured "$CORPUS/race-counter/main.c"
+run 0 unplait races -o "" ./cured
+has out "0 races" "the cured twin is silent"
+
+# a failing order: status 1 when replayed, and the other order passes
+run 0 unplait cc -g -pthread -o null "$CORPUS/race-null/main.c"
+run 1 unplait races --one-path --json -o null.d ./null
+has out '"verdict": "spec-violated"'
+has out '"verdict": "k-witness-harmless"'
+order=$(sed -n 's/.*"order": "\(.\)".*/\1/p' out | head -n 1)
+run 1 unplait replay --times 5 "null.d/race-1-$order.plait"
+run 0 unplait replay --times 5 "null.d/race-1-$(echo "$order" | tr ab ba).plait"
+
+run 2 unplait races
+run 3 unplait races ./nothing-here
+run 3 unplait races --suppressions ./nothing-here ./counter
+finish
