@@ -4,5 +4,7 @@
 
 extern const char asset_explain_css[];
 extern const char asset_explain_js[];
+extern const char asset_index_css[];
+extern const char asset_index_js[];
 
 #endif

@@ -66,7 +66,8 @@ static void add_failure(const struct suite_result *r, struct strbuf *out)
 	if (r->message)
 		add_block(out, r->message);
 	if (r->cause)
-		strbuf_addf(&text, "cause   %s%s\n", r->cause, r->explained ? "" : " (not confirmed)");
+		strbuf_addf(&text, "cause   %s%s\n", r->cause,
+			    r->explained ? "" : " (not confirmed)");
 	if (r->advice)
 		strbuf_addf(&text, "advice  %s\n", r->advice);
 	if (r->plait) {
