@@ -49,7 +49,7 @@ static bool find_method(const char *name, enum explain_method *ret)
 static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct explain_options o = { .runs = 1000, .seed = 1 };
-	const char *html = NULL, *dot = NULL, *fail_on = NULL, *method = NULL;
+	const char *html = NULL, *dot = NULL, *fail_on = NULL, *method = NULL, *timeouts = NULL;
 	enum explain_method way = EXPLAIN_AUTO;
 	struct cmd_common common = { 0 };
 	bool trust = false;
@@ -65,6 +65,7 @@ static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, in
 		OPT_U64(0, "pairs", "N", &o.max_pairs, "try at most N event pairs (500)"),
 		OPT_U64(0, "seed", "N", &o.seed, "seed of the schedules that test the advice (1)"),
 		OPT_REAL(0, "timeout", "SEC", &o.target.timeout, "real time a run may take (10)"),
+		OPT_STR(0, "timeouts", "WHEN", &timeouts, TIMEOUTS_HELP),
 		OPT_STR(0, "input", "FILE", &o.target.input, "standard input of the program"),
 		OPT_STR(0, "fail-on", "exit", &fail_on,
 			"count a non-zero exit status as a failure"),
@@ -86,6 +87,8 @@ static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, in
 	if (!find_method(method, &way))
 		return cmd_usage(cmd, "--method is dynamic, constraints or both");
 	err = run_options(fail_on, NULL, NULL, &o.target, NULL);
+	if (!err)
+		err = timeouts_option(timeouts, &o.target.timeouts);
 	if (!err)
 		err = trust_check(o.plait, o.command != NULL, trust);
 	if (!err)

@@ -259,7 +259,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 				  .jobs = 1,
 				  .points = PLAIT_ANY,
 				  .output = NULL };
-	const char *fail_on = NULL, *gate = NULL, *points = NULL;
+	const char *fail_on = NULL, *gate = NULL, *points = NULL, *timeouts = NULL;
 	uint64_t replays = 5, jobs = 1;
 	struct hunt_result r = { 0 };
 	const struct opt table[] = {
@@ -286,6 +286,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_FLAG(0, "show-output", &out.show_all,
 			 "show all that the failing run printed, not only the last lines"),
 		OPT_STR(0, "points", "P", &points, "auto, sync, learned or all accesses"),
+		OPT_STR(0, "timeouts", "WHEN", &timeouts, TIMEOUTS_HELP),
 		OPT_FLAG(0, "spurious", &o.target.spurious,
 			 "waits for condition variables may end without a signal"),
 		OPT_STR(0, "junit", "FILE", &out.junit, "also write JUnit XML"),
@@ -303,6 +304,8 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	if (argc < 1)
 		return cmd_usage(cmd, "which program?");
 	err = run_options(fail_on, gate, points, &o.target, &o.points);
+	if (!err)
+		err = timeouts_option(timeouts, &o.target.timeouts);
 	if (err)
 		return err;
 	if (!o.runs && o.seconds <= 0)

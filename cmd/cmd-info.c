@@ -133,6 +133,8 @@ static void print_header(struct trace *t, struct symbols *s, const struct target
 		print_line("oracle     ", stored->oracle);
 	if (stored->input)
 		print_line("input      ", stored->input);
+	if (stored->timeouts)
+		print_line("timeouts   ", timeouts_name(stored->timeouts));
 	print_line("folder     ", m->cwd ? m->cwd : "?");
 	printf("origin      %s\n", trace_made_here(t)
 					   ? "made here, by you"
@@ -265,6 +267,8 @@ static struct err *plait_json(const struct cmd_common *common, struct trace *t,
 	json_end(&j);
 	if (stored->oracle)
 		json_str(&j, "oracle", stored->oracle);
+	if (stored->timeouts)
+		json_str(&j, "timeouts", timeouts_name(stored->timeouts));
 	json_bool(&j, "made_here", trace_made_here(t));
 	json_str(&j, "mode", mode_name(m->mode));
 	json_begin_object(&j, "outcome");

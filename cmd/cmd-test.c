@@ -1,4 +1,5 @@
 /* cmd/cmd-test.c - hunt through all tests of a binary or a build folder. */
+#include "cmd/show-run.h"
 #include "cmd/cmd.h"
 
 #include "base/file.h"
@@ -135,6 +136,7 @@ static struct err *test_main(const struct cmd *cmd, int argc, char **argv, int *
 	struct test_files files = { 0 };
 	struct strings filter = { 0 }, names = { 0 };
 	const char *since = NULL;
+	uint32_t unused = 0;
 	uint64_t jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	bool only_list = false;
 	const struct opt table[] = {
@@ -150,6 +152,7 @@ static struct err *test_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_U64('j', "jobs", "N", &jobs, "tests at a time (default: one per processor)"),
 		OPT_U64(0, "seed", "N", &o.seed, "same seed, same hunts (default 1)"),
 		OPT_REAL(0, "timeout", "SEC", &o.timeout, "real seconds per run (default 10)"),
+		OPT_STR(0, "timeouts", "WHEN", &o.timeouts, TIMEOUTS_HELP),
 		OPT_STR('o', "output", "DIR", &o.output,
 			"where failing schedules are saved (unplait-tests)"),
 		OPT_STR(0, "baseline", "FILE", &o.baseline,
@@ -166,6 +169,8 @@ static struct err *test_main(const struct cmd *cmd, int argc, char **argv, int *
 	_cleanup_(suite_deinit) struct suite s = { 0 };
 	struct err *err = cmd_parse(cmd, table, &common, false, &argc, &argv);
 
+	if (!err)
+		err = timeouts_option(o.timeouts, &unused);
 	if (!err)
 		err = suite_find(argv, &s);
 	if (!err)

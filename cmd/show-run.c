@@ -229,3 +229,10 @@ struct err *run_options(const char *fail_on, const char *gate, const char *point
 		}
 	return err_new(ERR_USAGE, "--points is auto, sync, learned or all, not '%s'", points);
 }
+
+struct err *timeouts_option(const char *timeouts, uint32_t *ret)
+{
+	return !timeouts || timeouts_parse(timeouts, ret)
+		       ? NULL
+		       : err_new(ERR_USAGE, "--timeouts is late, never or any, not '%s'", timeouts);
+}

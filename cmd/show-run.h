@@ -28,6 +28,9 @@ void show_failure_stack(const struct run_result *r, const char *plait, struct st
 /* plait: for "at" and "stack"; NULL leaves them out. */
 void json_outcome(struct json *j, const char *key, const struct run_result *r, const char *plait);
 /* --fail-on, --gate, --points; NULL = not given. */
+/* What --timeouts says; NULL: nothing. */
+#define TIMEOUTS_HELP "when waits give up: late (default), never or any (at any time)"
+struct err *timeouts_option(const char *timeouts, uint32_t *ret);
 struct err *run_options(const char *fail_on, const char *gate, const char *points,
 			struct target *target, uint32_t *points_ret);
 

@@ -115,6 +115,7 @@ struct err *area_write_request(struct area *a, const struct target *t,
 	assert(req->strategy != PLAIT_STRATEGY_FOLLOW || !req->nturns || req->turns);
 	c->strategy = req->strategy;
 	c->points = req->points;
+	c->timeouts = t->timeouts;
 	c->flags = req->flags | extra | (t->spurious ? PLAIT_CONTROL_SPURIOUS : 0);
 	if (t->fresh)
 		c->flags &= ~(uint32_t)PLAIT_CONTROL_AGAIN;

@@ -88,6 +88,8 @@ void claim_add_run(struct claim *c, const struct run_result *r)
 {
 	if (r->limits & PLAIT_LIMIT_TIMER)
 		c->gaps |= CLAIM_TIMERS;
+	if (r->limits & PLAIT_LIMIT_GUARD)
+		c->gaps |= CLAIM_GUARDS;
 	if (r->limits & PLAIT_LIMIT_CLOCK)
 		c->gaps |= CLAIM_CLOCK;
 	if (r->end == PLAIT_END_BUDGET || r->timed_out)
@@ -116,6 +118,8 @@ void claim_describe_gaps(const struct claim *c, const char *between, struct strb
 	} sentences[] = {
 		{ CLAIM_UNCONTROLLED, "what was not under control" },
 		{ CLAIM_TIMERS, "timers that begin again: they never strike before their time" },
+		{ CLAIM_GUARDS,
+		  "timeouts of a second or more: they do not end early (--timeouts any)" },
 		{ CLAIM_CLOCK,
 		  "the clock: it moves with the schedule, and has other values elsewhere" },
 		{ CLAIM_TIMED_WAITS, "timed waits that give up while another thread has the lock" },

@@ -20,6 +20,7 @@ enum claim_gap {
 	CLAIM_BUDGET = 16,	 /* a run was given up before its end */
 	CLAIM_UNSEEN = 32,	 /* code that was not built by us: its accesses are not seen */
 	CLAIM_TIMED_WAITS = 128, /* states: a wait that times out while its mutex is held */
+	CLAIM_GUARDS = 256,	 /* timeouts of a second or more */
 	CLAIM_UNKNOWN = 64,	 /* functions outside that nobody looked into: `unknown` */
 };
 

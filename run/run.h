@@ -45,6 +45,7 @@ struct target {
 	const char *expect;    /* file that standard output must equal; NULL = none */
 	uint64_t point_budget; /* scheduling points of a run; 0 = what the hunt finds enough */
 	uint64_t event_budget; /* events of a run; 0 = EVENTS_PER_POINT for each point */
+	uint32_t timeouts;     /* enum plait_timeouts */
 	bool spurious;	       /* waits for condition variables may end without a signal */
 	bool exec_each;	       /* start the program anew for each run, no fork server */
 	bool fresh;	       /* fork for each run, whatever its request says */
@@ -65,6 +66,9 @@ void target_deinit(struct target *t);
 /* What was given to us as standard input goes to every run: from a file, or from a pipe that says
  * something soon. A terminal, a device or a silent pipe gives the target nothing. */
 struct err *target_read_stdin(struct target *t);
+/* "late", "never", "any": enum plait_timeouts; false: none of them. */
+const char *timeouts_name(uint32_t timeouts);
+bool timeouts_parse(const char *name, uint32_t *ret);
 /* The section "target" of a plait. */
 void target_write(const struct target *t, struct strbuf *out);
 

@@ -36,6 +36,27 @@ static void put_path(struct strbuf *out, const char *name, const char *path)
 		put(out, name, realpath(path, full) ? full : path);
 }
 
+/* ---- when waits time out ---- */
+
+static const char *const timeouts_names[] = PLAIT_TIMEOUTS_NAMES;
+
+const char *timeouts_name(uint32_t timeouts)
+{
+	return timeouts < ARRAY_SIZE(timeouts_names) ? timeouts_names[timeouts] : "late";
+}
+
+bool timeouts_parse(const char *name, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < ARRAY_SIZE(timeouts_names); i++)
+		if (!strcmp(name, timeouts_names[i])) {
+			*ret = i;
+			return true;
+		}
+	return false;
+}
+
+/* ---- the section ---- */
+
 void target_write(const struct target *t, struct strbuf *out)
 {
 	put_path(out, "input", t->input);
@@ -47,6 +68,8 @@ void target_write(const struct target *t, struct strbuf *out)
 		strbuf_addf(out, "timeout=%g\n", t->timeout);
 	if (t->point_budget)
 		strbuf_addf(out, "steps=%llu\n", (unsigned long long)t->point_budget);
+	if (t->timeouts)
+		put(out, "timeouts", timeouts_name(t->timeouts));
 	if (t->spurious)
 		put(out, "spurious", "1");
 	if (t->exec_each)
@@ -68,6 +91,8 @@ static void take(struct target *t, const char *name, const char *value)
 		t->timeout = strtod(value, NULL);
 	else if (!strcmp(name, "steps") && !t->point_budget)
 		t->point_budget = strtoull(value, NULL, 10);
+	else if (!strcmp(name, "timeouts") && !t->timeouts)
+		timeouts_parse(value, &t->timeouts);
 	else if (!strcmp(name, "spurious"))
 		t->spurious = true;
 	else if (!strcmp(name, "exec"))

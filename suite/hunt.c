@@ -132,6 +132,8 @@ static struct err *start_hunt(struct hunt *h, struct slot *slot, uint64_t runs, 
 		words_take(&c, xasprintf("--time=%.3f", seconds));
 	if (o->timeout > 0)
 		words_take(&c, xasprintf("--timeout=%g", o->timeout));
+	if (o->timeouts)
+		words_take(&c, xasprintf("--timeouts=%s", o->timeouts));
 	words_take(&c, xasprintf("--output=%s", r->plait));
 	words_push(&c, "--");
 	words_copy(&c, &r->test->command);

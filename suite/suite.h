@@ -98,6 +98,7 @@ struct suite_options {
 	uint64_t seed;
 	unsigned jobs;	      /* tests at a time */
 	double timeout;	      /* real seconds per run; 0 = hunt's default */
+	const char *timeouts; /* as hunt's --timeouts; NULL = its default */
 	const char *output;   /* folder for plaits; it is made */
 	const char *baseline; /* file of known failures; NULL = none */
 	bool no_explain;

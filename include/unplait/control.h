@@ -45,6 +45,14 @@ enum plait_control_flags {
 	PLAIT_CONTROL_AGAIN = 512,    /* the run may reuse a process */
 };
 
+/* When a wait with a deadline may give up, beyond the case that nobody else can go on. */
+enum plait_timeouts {
+	PLAIT_TIMEOUTS_LATE,  /* when its time has passed; short waits earlier, in some runs */
+	PLAIT_TIMEOUTS_NEVER, /* only sleeps end */
+	PLAIT_TIMEOUTS_ANY,   /* at any time */
+};
+#define PLAIT_TIMEOUTS_NAMES { "late", "never", "any" }
+
 /* How threads hand the processor on (rt/control/gate.h). */
 enum plait_gate { PLAIT_GATE_BEST, PLAIT_GATE_FUTEX, PLAIT_GATE_FIBER };
 
@@ -83,6 +91,7 @@ enum plait_uncontrolled {
 enum plait_limit {
 	PLAIT_LIMIT_TIMER = 1, /* a timer that begins again ran; it never strikes early */
 	PLAIT_LIMIT_CLOCK = 2, /* looked at the clock */
+	PLAIT_LIMIT_GUARD = 4, /* waited with a long timeout, which never ends early */
 };
 
 /* Which events a constraint speaks of; PLAIT_ANY where a field does not matter. */
@@ -157,6 +166,8 @@ struct plait_control {
 	uint32_t nfocus;   /* SURW: sites whose order matters; 0: those of all learned points */
 	uint32_t nweights; /* SURW: threads in the weights region */
 	uint32_t focus[PLAIT_MAX_FOCUS];
+	uint32_t timeouts; /* enum plait_timeouts */
+	uint32_t reserved_request;
 	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
 	char dir[512]; /* record the run's events into this folder; "": do not */
 

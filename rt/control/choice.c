@@ -95,7 +95,7 @@ static void add_timed(void)
 		if (!first || t->op.deadline < first->op.deadline)
 			first = t;
 	}
-	if (!nready && first)
+	if (!nready && first && !(nspinners && time_is_guarded(first)))
 		ready[nready++] = &first->task;
 }
 
@@ -223,7 +223,7 @@ struct control_thread *control_pick(struct control_thread *me)
 				decisions_record(DECISION_SWITCH, t->task.id);
 			return t;
 		}
-		time_expire(t);
+		time_expire(t, nready > 1);
 		decisions_record(DECISION_SWITCH, t->task.id);
 		if (control_thread_ready(t))
 			return t;
@@ -258,7 +258,7 @@ static struct control_thread *meanwhile(struct control_thread *me)
 	if (!t || t == me)
 		return NULL;
 	if (!control_thread_ready(t))
-		time_expire(t);
+		time_expire(t, true);
 	if (!control_thread_ready(t))
 		return NULL;
 	decisions_record(DECISION_OUTSIDE, t->task.id);
@@ -304,6 +304,8 @@ static void publish(struct control_thread *me, const struct control_op *op)
 					 .focus = control.focusing && learn_is_focus(op->site) };
 	me->timed_out = me->interrupted = false;
 	me->frame = __builtin_frame_address(0);
+	if (op->deadline && op->deadline != CONTROL_NEVER)
+		time_published(me);
 }
 
 /* While decisions are followed, only where they say something (or everything is logged). */

@@ -97,8 +97,10 @@ struct control_thread {
 	struct rt_thread *rt;
 	struct control_op op; /* published */
 	bool ended, joined, detached;
-	bool released;	/* a signal, broadcast or futex wake-up has reached it */
-	bool timed_out; /* its deadline was chosen to expire */
+	bool released;	  /* a signal, broadcast or futex wake-up has reached it */
+	bool timed_out;	  /* its deadline was chosen to expire */
+	bool guard;	  /* its deadline is far away: time.c */
+	uint64_t skipped; /* control.skipped when it began to wait */
 	bool cancelled, uncancellable;
 	uint32_t name;		 /* access vectors: its number among the names */
 	uint64_t events;	 /* executed so far */
@@ -163,6 +165,8 @@ struct control_world {
 	bool (*timers_patient)(void);
 	/* The timer that expires next begins again. */
 	bool (*timers_periodic)(void);
+	/* Others have made steps since a timer struck the last time. */
+	bool (*timers_rested)(void);
 };
 
 /* Called by init.c in mode control: map the area, note what to do at main. */

@@ -84,7 +84,7 @@ struct control_thread *decisions_follow(struct control_thread *me, bool away,
 			return NULL;
 		if (!time_has_deadline(t))
 			control_diverged("a decision names a thread that cannot go on here");
-		time_expire(t);
+		time_expire(t, false);
 	}
 	*named = t;
 	decisions_record(next.kind, next.value);

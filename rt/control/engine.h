@@ -22,6 +22,7 @@ struct control {
 	struct control_thread *current;
 	uint32_t nthreads, nalive;
 	uint64_t points, writes, time;
+	uint64_t skipped;     /* of the time: by waits that ended early */
 	uint64_t quiet_until; /* from this step on any access is a point; quick.h */
 	bool all_points;
 	bool fixed;		/* decisions are being followed */
@@ -125,7 +126,12 @@ bool time_has_deadline(const struct control_thread *t);
 bool time_is_patient(const struct control_thread *t);
 /* In this run, its wait may end now. */
 bool time_may_expire(const struct control_thread *t);
-void time_expire(struct control_thread *t);
+/* Its wait has timed out. early: others could have gone on. */
+void time_expire(struct control_thread *t, bool early);
+/* A thread has published an operation that may have a deadline. */
+void time_published(struct control_thread *t);
+/* Threads that only yield or poll go on before the wait of t gives up. */
+bool time_is_guarded(const struct control_thread *t);
 
 /* ---- access.c, learn.c ---- */
 

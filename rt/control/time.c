@@ -5,8 +5,12 @@
  * candidate, and being chosen is what makes the wait time out. */
 #include "rt/control/engine.h"
 
-/* Longer waits end early in a systematic search only. */
+/* A wait of this length or more is a guard: its timeout tells that something is wrong, and natively it
+ * does not pass because another thread was a little slow. Sleeps and timers are no guards; they end
+ * early up to the second limit. */
+#define GUARD	    1000000000ull
 #define EAGER_LIMIT 2000000000ull
+enum { SPINS_BEFORE_GUARD = 200 };
 
 static uint64_t clock_reads, clock_writes;
 
@@ -14,6 +18,7 @@ void time_begin(void)
 {
 	/* the clock goes on from where the constructors left it: it never goes backwards */
 	clock_reads = clock_writes = 0;
+	control.skipped = 0;
 }
 
 uint64_t control_now(void)
@@ -47,23 +52,76 @@ bool time_is_patient(const struct control_thread *t)
 	       control.world->timers_patient();
 }
 
-/* In eager runs waits end before their time. The wait for a timer that begins again does not: the
- * timer would strike for ever, and a strategy with priorities would let nobody else run. */
-bool time_may_expire(const struct control_thread *t)
+static bool is_sleep(const struct control_thread *t)
 {
-	if (t->op.deadline <= control.time)
-		return true;
-	if (t == control_timers && control.world->timers_periodic())
-		control.area->limits |= PLAIT_LIMIT_TIMER;
-	return control_asked(PLAIT_CONTROL_EAGER) &&
-	       (control_logs() || t->op.deadline <= control.time + EAGER_LIMIT) &&
-	       !(t == control_timers && control.world->timers_periodic());
+	return t->op.kind == PLAIT_EV_SLEEP;
 }
 
-void time_expire(struct control_thread *t)
+void time_published(struct control_thread *t)
+{
+	t->guard = !is_sleep(t) && t->op.deadline > control.time &&
+		   t->op.deadline - control.time >= GUARD;
+	t->skipped = control.skipped;
+}
+
+/* Time that others skipped by ending their waits early does not count for a guard. */
+static bool has_passed(const struct control_thread *t)
+{
+	uint64_t skipped = t->guard ? control.skipped - t->skipped : 0;
+
+	return t->op.deadline + skipped <= control.time;
+}
+
+/* In eager runs waits end before their time. A timer that begins again does so only when the others
+ * have made some steps since: it would strike for ever, and a strategy with priorities would let
+ * nobody else run. */
+static bool may_end_early(const struct control_thread *t)
+{
+	bool timer = t == control_timers && control.world->timers_periodic();
+
+	if (timer)
+		control.area->limits |= PLAIT_LIMIT_TIMER;
+	if (t->guard)
+		control.area->limits |= PLAIT_LIMIT_GUARD;
+	if (!control_asked(PLAIT_CONTROL_EAGER) || t->guard)
+		return false;
+	if (timer && (control_logs() || !control.world->timers_rested()))
+		return false;
+	return control_logs() || t->op.deadline <= control.time + EAGER_LIMIT;
+}
+
+bool time_may_expire(const struct control_thread *t)
+{
+	uint32_t rule = control.area->timeouts;
+
+	if (rule == PLAIT_TIMEOUTS_NEVER && !is_sleep(t))
+		return false;
+	if (rule == PLAIT_TIMEOUTS_ANY && !is_sleep(t))
+		return true;
+	return has_passed(t) || may_end_early(t);
+}
+
+/* Threads that yield or poll could be about to do something: they get some more turns before the
+ * guard of another thread gives up. In a systematic search they have shown that they only repeat
+ * themselves. */
+bool time_is_guarded(const struct control_thread *t)
+{
+	static uint64_t writes, turns;
+
+	if (!t->guard || control_logs())
+		return false;
+	turns = writes == control.writes ? turns + 1 : 0;
+	writes = control.writes;
+	return turns < SPINS_BEFORE_GUARD;
+}
+
+void time_expire(struct control_thread *t, bool early)
 {
 	CONTROL_ASSERT(t->op.wait && !t->timed_out);
 	t->timed_out = true;
-	if (t->op.deadline != CONTROL_NEVER && t->op.deadline > control.time)
-		control.time = t->op.deadline;
+	if (t->op.deadline == CONTROL_NEVER || t->op.deadline <= control.time)
+		return;
+	if (early)
+		control.skipped += t->op.deadline - control.time;
+	control.time = t->op.deadline;
 }

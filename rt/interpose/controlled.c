@@ -26,4 +26,5 @@ const struct control_world interpose_world = {
 	.wait_outside = io_wait,
 	.timers_patient = timers_patient,
 	.timers_periodic = timers_periodic,
+	.timers_rested = timers_rested,
 };

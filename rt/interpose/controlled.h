@@ -46,6 +46,7 @@ void signals_reset(void);
 
 bool timers_patient(void); /* see struct control_world */
 bool timers_periodic(void);
+bool timers_rested(void);
 void timers_closed(int fd); /* a descriptor that may be a timerfd is about to be closed */
 void timers_reset(void);
 

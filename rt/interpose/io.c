@@ -205,31 +205,60 @@ static bool nonblocking(int fd)
 	return flags < 0 || (flags & O_NONBLOCK);
 }
 
+/* SO_RCVTIMEO and SO_SNDTIMEO, in ns; 0: none. */
+static uint64_t receive_timeout[MAX_FDS], send_timeout[MAX_FDS];
+
+static uint64_t fd_deadline(int fd, short events)
+{
+	const uint64_t *timeouts = events == POLLOUT ? send_timeout : receive_timeout;
+
+	return fd >= 0 && fd < MAX_FDS && timeouts[fd] ? control_now() + timeouts[fd]
+						       : CONTROL_NEVER;
+}
+
+int hook_setsockopt(int fd, int level, int option, const void *value, socklen_t n)
+{
+	const struct timeval *tv = value;
+	uint64_t *timeouts = option == SO_RCVTIMEO ? receive_timeout : send_timeout;
+	int r;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	r = real.setsockopt(fd, level, option, value, n);
+	if (r == 0 && control_self() && level == SOL_SOCKET && fd >= 0 && fd < MAX_FDS &&
+	    (option == SO_RCVTIMEO || option == SO_SNDTIMEO) && n >= sizeof(*tv))
+		timeouts[fd] = (uint64_t)tv->tv_sec * 1000000000ull + (uint64_t)tv->tv_usec * 1000;
+	return r;
+}
+
 /* The point before an operation on one descriptor. Different descriptors do not conflict; two uses
- * of one do. A made-up address stands for it. False: a signal handler ended it. */
+ * of one do. A made-up address stands for it. False: a signal handler or a timeout ended it. */
 static bool fd_point(uint32_t site, int fd, short events, bool dont_wait)
 {
 	struct control_thread *me = control_self();
+	bool done;
 
 	if (!me)
 		return true;
 	looks[me->task.id].epoch = 0;
 	if (dont_wait && events != POLLOUT)
 		control_spin_check(me, site, (void *)(uintptr_t)(fd + 1), 0);
-	control_point(me, &(struct control_op){
-				  .kind = events == POLLOUT ? PLAIT_EV_OUTPUT : PLAIT_EV_INPUT,
-				  .site = site,
-				  .object = (void *)(uintptr_t)(unsigned)(fd + 1),
-				  .writes = true,
-				  .value = (uint64_t)(uint16_t)events << 32 | (uint32_t)fd,
-				  .signals = CONTROL_RESTARTS,
-				  .wait = dont_wait || nonblocking(fd) ? NULL : &one_wait });
+	done = control_point(
+		me,
+		&(struct control_op){ .kind = events == POLLOUT ? PLAIT_EV_OUTPUT : PLAIT_EV_INPUT,
+				      .site = site,
+				      .object = (void *)(uintptr_t)(unsigned)(fd + 1),
+				      .writes = true,
+				      .value = (uint64_t)(uint16_t)events << 32 | (uint32_t)fd,
+				      .signals = CONTROL_RESTARTS,
+				      .wait = dont_wait || nonblocking(fd) ? NULL : &one_wait,
+				      .deadline = fd_deadline(fd, events) });
 	io_done();
 	if (!dont_wait)
 		control_changed();
-	if (!me->interrupted)
+	if (done)
 		return true;
-	errno = EINTR;
+	errno = me->interrupted ? EINTR : EAGAIN;
 	return false;
 }
 
@@ -484,6 +513,7 @@ int hook_close(int fd)
 	if (me && fd >= 0 && fd < MAX_FDS) {
 		control_touch(me, PLAIT_EV_OUTPUT, site, (void *)(uintptr_t)(fd + 1));
 		known[fd] = OUTSIDE;
+		receive_timeout[fd] = send_timeout[fd] = 0;
 		timers_closed(fd);
 		io_done();
 		control_changed();

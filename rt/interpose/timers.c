@@ -25,6 +25,7 @@ enum {
 	FIRST_ID = 0x7000, /* so that none of the kernel's is taken for one of ours */
 	CALLS = 256,
 	IDLE_MAX = 1000,
+	REST = 16, /* steps of others before a timer that begins again may strike early */
 };
 
 static struct timer {
@@ -47,6 +48,7 @@ static struct call {
 	union sigval value;
 } calls[CALLS];
 static uint32_t ncalls;
+static uint64_t struck; /* rt_steps when a timer struck the last time */
 
 void timers_reset(void)
 {
@@ -60,6 +62,7 @@ void timers_reset(void)
 					    .notify = SIGEV_SIGNAL,
 					    .number = numbers[i] };
 	control_timers = NULL;
+	struck = 0;
 }
 
 bool timers_patient(void)
@@ -94,6 +97,11 @@ bool timers_periodic(void)
 		if (timers[i].deadline == first && timers[i].interval)
 			return true;
 	return false;
+}
+
+bool timers_rested(void)
+{
+	return rt_steps >= struck + REST;
 }
 
 /* ---- the thread ---- */
@@ -168,6 +176,7 @@ static void *timers_main(void *arg)
 		rt_record_sv(PLAIT_EV_SLEEP, 0, 0);
 		if (alone())
 			control_deadlock();
+		struck = rt_steps;
 		expire_due();
 	}
 	return arg;

@@ -18,7 +18,15 @@ static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 static pthread_spinlock_t spin;
 static volatile int done, x;
 static sem_t sem;
-static struct timespec in(int s) { struct timespec t; clock_gettime(CLOCK_REALTIME, &t); t.tv_sec += s; return t; }
+static struct timespec in(int ms)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += ms * 1000000l;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
 C
 # program NAME THREAD MAIN: a second thread and the rest of main
 program() {
@@ -27,7 +35,7 @@ program() {
 static void *other(void *p) { $2 return p; }
 int main(void)
 {
-	pthread_t t; struct timespec ts = in(10); (void)ts; (void)c;
+	pthread_t t; struct timespec ts = in(100); (void)ts; (void)c;
 	pthread_spin_init(&spin, 0); sem_init(&sem, 0, 0);
 	pthread_create(&t, NULL, other, NULL);
 	$3

@@ -449,7 +449,7 @@ static void print_program(void)
 	printf("int main(int argc, char **argv)\n{\n\tpthread_t t[3];\n\tchar s[256] = \"\";\n");
 	print_registers();
 	printf("\tonly = argc > 1 ? argv[1] : 0;\n\t(void)s;\n\tclock_gettime(CLOCK_REALTIME, "
-	       "&soon);\n\tsoon.tv_sec += 1;\n"
+	       "&soon);\n\tsoon.tv_nsec += soon.tv_nsec < 900000000 ? 100000000 : 0;\n"
 	       "\tpthread_rwlock_init(&rw, 0);\n\tpthread_spin_init(&spin, 0);\n"
 	       "\tsem_init(&sem, 0, 0);\n");
 	if (!joins)
