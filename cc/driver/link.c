@@ -217,11 +217,17 @@ static bool wait_for_decision(struct link *l, int v)
 	return true;
 }
 
+/* Where the maker of a variant says what went wrong. */
+static char *complaint_of(const struct link *l, int v)
+{
+	return xasprintf("%s/%s.err", l->tmp, variant_names[v]);
+}
+
 /* In a child: change our copy of the program, write the object, leave. */
 static _Noreturn void emit_variant(struct link *l, int v)
 {
 	_cleanup_(xfreep) char *path = xasprintf("%s/%s.o", l->tmp, variant_names[v]);
-	_cleanup_(xfreep) char *complaint = xasprintf("%s.err", path);
+	_cleanup_(xfreep) char *complaint = complaint_of(l, v);
 	struct err *err;
 
 	if (!wait_for_decision(l, v))
@@ -239,7 +245,7 @@ static _Noreturn void emit_variant(struct link *l, int v)
 
 static struct err *child_failed(struct link *l, int v, int st)
 {
-	_cleanup_(xfreep) char *complaint = xasprintf("%s/%s.err", l->tmp, variant_names[v]);
+	_cleanup_(xfreep) char *complaint = complaint_of(l, v);
 	struct strbuf said = { 0 };
 	struct err *err;
 
