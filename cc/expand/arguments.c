@@ -266,21 +266,23 @@ static void copy_out(struct expand *x, LLVMValueRef call, struct moved *m)
 	expand_call(x, "out_bytes", args, 3);
 }
 
-/* fgets and bsearch return a place in their argument. */
-static void move_result(struct expand *x, LLVMValueRef call, struct moved *m)
+/* fgets and bsearch return a place in their argument. `result` is what the program uses as the
+ * call's result so far: the call itself, or what this made of it for an earlier argument. */
+static LLVMValueRef move_result(struct expand *x, LLVMValueRef result, struct moved *m)
 {
-	LLVMValueRef args[4] = { call, m->own, m->shared, m->room }, moved, kept;
+	LLVMValueRef args[4] = { result, m->own, m->shared, m->room }, moved, kept;
 
-	if (!LLVMGetFirstUse(call) || !m->room ||
-	    LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMPointerTypeKind)
-		return;
-	kept = LLVMBuildFreeze(x->b, LLVMGetUndef(LLVMTypeOf(call)), "");
-	LLVMReplaceAllUsesWith(call, kept);
-	pointsto_copy(&x->a->pt, call, kept);
+	if (!LLVMGetFirstUse(result) || !m->room ||
+	    LLVMGetTypeKind(LLVMTypeOf(result)) != LLVMPointerTypeKind)
+		return result;
+	kept = LLVMBuildFreeze(x->b, LLVMGetUndef(LLVMTypeOf(result)), "");
+	LLVMReplaceAllUsesWith(result, kept);
+	pointsto_copy(&x->a->pt, result, kept);
 	LLVMPositionBuilderBefore(x->b, kept);
 	moved = expand_call(x, "result", args, 4);
 	LLVMSetOperand(kept, 0, moved);
 	LLVMPositionBuilderBefore(x->b, LLVMGetNextInstruction(kept));
+	return kept;
 }
 
 /* ---- a call ---- */
@@ -353,9 +355,11 @@ static void move_before(struct expand *x, LLVMValueRef call, struct moved *moved
 
 static void move_after(struct expand *x, LLVMValueRef call, struct moved *moved, unsigned n)
 {
+	LLVMValueRef result = call;
+
 	for (unsigned i = 0; i < n; i++)
 		if (moved[i].room)
-			move_result(x, call, &moved[i]);
+			result = move_result(x, result, &moved[i]);
 	for (unsigned i = 0; i < n; i++) {
 		if (moved[i].range.way & WAY_OUT)
 			copy_out(x, call, &moved[i]);
