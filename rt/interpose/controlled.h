@@ -63,6 +63,10 @@ void threads_watch_end(struct control_thread *t);
 /* A thread of our own, which is there for as long as the process is. NULL: it cannot be made. */
 struct control_thread *threads_new_own(struct control_thread *me, void *(*start)(void *));
 void mutex_owner_ended(struct control_thread *t);
+/* Was it destroyed, or its memory freed? Who waits for such a mutex goes on, and uses it. */
+bool mutex_is_gone(const pthread_mutex_t *m);
+/* Ends the run if it is gone. */
+void mutex_check_alive(const pthread_mutex_t *m, const char *what);
 void keys_init(void);
 void keys_thread_end(void); /* the destructors of the calling thread */
 

@@ -21,7 +21,7 @@ enum { IS_SHARED = 1, USES_MONOTONIC = 2 }; /* in glibc's __wrefs */
 static bool woken_ready(const struct control_thread *t)
 {
 	return (t->released || t->timed_out || control_cancel_due(t)) &&
-	       sync_mutex_ready(t->op.object2, t->task.id + 1);
+	       (sync_mutex_ready(t->op.object2, t->task.id + 1) || mutex_is_gone(t->op.object2));
 }
 
 static uint32_t woken_holder(const struct control_thread *t)
@@ -51,8 +51,7 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 	uint32_t count;
 	int r;
 
-	if (sync_mutex_is_dead(mutex))
-		control_misuse("wait with a mutex that was destroyed or freed", m, "");
+	mutex_check_alive(m, "wait with a mutex that was destroyed or freed");
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_WAIT,
 						.site = site,
 						.object = c,
@@ -76,8 +75,7 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 						.deadline = deadline });
 	r = me->released ? 0 : ETIMEDOUT;
 	me->released = false;
-	if (sync_mutex_is_dead(mutex))
-		control_misuse("woken with a mutex that was destroyed or freed", m, "");
+	mutex_check_alive(m, "woken with a mutex that was destroyed or freed");
 	sync_mutex_restore(mutex, me->task.id + 1, count);
 	control_changed();
 	rt_record_wait(PLAIT_EV_WOKEN, site, c, m, r);

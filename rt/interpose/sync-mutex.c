@@ -1,5 +1,6 @@
 /* rt/interpose/sync-mutex.c - mutexes and spinlocks; the state machines are in sched/sync.c. */
 #include "rt/interpose/controlled.h"
+#include "rt/control/heap.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 #include "sched/sync.h"
@@ -15,15 +16,28 @@ static struct sync_mutex *machine(pthread_mutex_t *m)
 	return (struct sync_mutex *)m;
 }
 
+bool mutex_is_gone(const pthread_mutex_t *m)
+{
+	return heap_is_bad(m) || sync_mutex_is_dead((const struct sync_mutex *)m);
+}
+
+void mutex_check_alive(const pthread_mutex_t *m, const char *what)
+{
+	if (likely(!mutex_is_gone(m)))
+		return;
+	if (heap_is_bad(m))
+		heap_misused(m, sizeof(*m), true);
+	control_misuse(what, m, "");
+}
+
 static void check_alive(pthread_mutex_t *m)
 {
-	if (unlikely(sync_mutex_is_dead(machine(m))))
-		control_misuse("use of a mutex that was destroyed or freed", m, "");
+	mutex_check_alive(m, "use of a mutex that was destroyed or freed");
 }
 
 static bool mutex_ready(const struct control_thread *t)
 {
-	return sync_mutex_ready(t->op.object, t->task.id + 1);
+	return sync_mutex_ready(t->op.object, t->task.id + 1) || mutex_is_gone(t->op.object);
 }
 
 static uint32_t mutex_holder(const struct control_thread *t)
