@@ -98,6 +98,7 @@ $(BUILD)/obj/%.o: %.c
 # what these objects embed
 $(BUILD)/obj/report/assets.o: $(wildcard report/assets/*)
 $(BUILD)/obj/run/debug.o: run/plait.py
+$(BUILD)/obj/cmd/manual.o: $(wildcard doc/manual/*.md) doc/flaky-tests.md doc/limits.md
 
 $(BUILD)/lib%.a:
 	$(Q)rm -f $@ && ar rcsP $@ $^

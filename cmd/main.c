@@ -1,5 +1,6 @@
 /* cmd/main.c - find the command, run it, print its error once, pick the exit status. */
 #include "cmd/cmd.h"
+#include "cmd/manual.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -28,16 +29,23 @@ static struct err *help_main(const struct cmd *self, int argc, char **argv, int 
 		const struct cmd *cmd = find_command(argv[0]);
 		char *args[] = { "--help", NULL };
 
-		if (!cmd)
-			return err_new(ERR_USAGE, "no command '%s'; `unplait help` lists them",
-				       argv[0]);
-		return cmd->main(cmd, 1, args, status);
+		if (cmd)
+			return cmd->main(cmd, 1, args, status);
+		if (manual_print(argv[0]))
+			return NULL;
+		return err_new(
+			ERR_USAGE,
+			"no command or task '%s'; `unplait help` lists the commands, `unplait "
+			"help manual` the tasks",
+			argv[0]);
 	}
 	puts("unplait finds, records, replays, isolates and explains concurrency bugs.\n\n"
 	     "usage: unplait COMMAND [OPTION]... [--] [PROGRAM [ARG]...]\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	puts("\n`unplait help COMMAND` says more. A first try:\n"
+	puts("\n`unplait help COMMAND` says more, `unplait help tutorial` begins, `unplait help "
+	     "manual` "
+	     "lists the tasks.\nA first try:\n"
 	     "    CC=\"unplait cc\" make          # build your program\n"
 	     "    unplait hunt -o fail.plait -- ./your-test\n"
 	     "    unplait explain fail.plait");
@@ -46,8 +54,8 @@ static struct err *help_main(const struct cmd *self, int argc, char **argv, int 
 
 const struct cmd cmd_help = {
 	.name = "help",
-	.synopsis = "[COMMAND]",
-	.summary = "list the commands, or describe one",
+	.synopsis = "[COMMAND|TASK]",
+	.summary = "list the commands, describe one, or print a page of the manual",
 	.main = help_main,
 };
 

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Every command of the manual works as its page says, and `unplait help TASK` finds the pages.
+# level: check
+. "$(dirname "$0")/lib.sh"
+. "$top/test/e2e/tour.inc"
+
+mkdir path && ln -s "$UNPLAIT" path/unplait
+PATH=$work/path:$PATH # make calls it
+for page in tutorial races predict hang fleet; do
+	mkdir "$page" && cd "$page" || exit 3
+	cp "$top"/doc/manual/example/* "$CORPUS/deadlock/main.c" .
+	tour_page "$top/doc/manual/$page.md"
+	cd ..
+done
+# every word of the index finds its page, and every page is listed
+for word in $(sed -n 's/.*| `\([a-z]*\)` |$/\1/p' "$top/doc/manual/README.md"); do
+	run 0 unplait help "$word"
+	[ "$(wc -l <out)" -gt 10 ] && ok "help $word prints a page" || not_ok "help $word prints a page" "$(cat out)"
+done
+for page in "$top"/doc/manual/*.md; do
+	name=$(basename "$page")
+	[ "$name" = README.md ] || has "$top/doc/manual/README.md" "($name)" "the index lists $name"
+done
+run 0 unplait help manual
+run 2 unplait help dance
+has err "unplait help manual"
+finish
