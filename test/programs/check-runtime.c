@@ -375,3 +375,5 @@ void free(void *p) /* libc's and libstdc++'s calls come here, too */
 void plait_free(void *p) { free(p); }
 void plait_note_alloc(void *p, size_t n) { forget(p, n); }
 void plait_note_free(void *p) { (void)p; } /* free() will follow */
+uint64_t plait_tsc(void) { return __builtin_ia32_rdtsc(); }
+uint64_t plait_random(void) { return (uint64_t)random() << 32 ^ (uint64_t)random(); }
