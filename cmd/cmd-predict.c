@@ -40,8 +40,10 @@ static void show_flip(const struct predict_flip *f, struct strbuf *out)
 		strbuf_addf(out, ":%u in ", f->line);
 		strbuf_add_printable(out, f->function, "");
 	}
-	if (f->value)
+	if (f->change == PREDICT_VALUE)
 		strbuf_adds(out, ": reads another value than recorded\n");
+	else if (f->change == PREDICT_STOP)
+		strbuf_adds(out, ": comes here at the same time\n");
 	else
 		strbuf_addf(out, ": the condition was %s, now it is %s\n",
 			    f->was ? "true" : "false", f->now ? "true" : "false");
@@ -56,8 +58,7 @@ static void show_prediction(const struct predict_result *r, const struct predict
 	show_failure_stack(&f->result, f->plait, out);
 	strbuf_adds(out, "  predicted from ");
 	strbuf_add_printable(out, x->base, "");
-	strbuf_addf(out, ", which passed; %zu decision%s otherwise:\n", x->flips.len,
-		    x->flips.len == 1 ? "" : "s");
+	strbuf_adds(out, ", which passed; what differs:\n");
 	for (size_t i = 0; i < x->flips.len; i++)
 		show_flip(&x->flips.data[i], out);
 	strbuf_addf(out,
@@ -78,7 +79,8 @@ static void show_nothing(const struct predict_result *r, struct strbuf *out)
 	if (r->unconfirmed.len)
 		strbuf_addf(out, "%zu proposals, none was run:\n", r->unconfirmed.len);
 	for (size_t i = 0; i < r->unconfirmed.len; i++)
-		show_flip(&r->unconfirmed.data[i].flip, out);
+		for (size_t k = 0; k < r->unconfirmed.data[i].flips.len; k++)
+			show_flip(&r->unconfirmed.data[i].flips.data[k], out);
 	if (r->unconfirmed.len)
 		return;
 	strbuf_addf(out, "no failure predicted%s\n",
@@ -131,6 +133,8 @@ static void print_text(const struct predict_result *r)
 
 static void json_flip(struct json *j, const struct predict_flip *f)
 {
+	static const char *const names[] = { "branch", "value", "stop" };
+
 	json_begin_object(j, NULL);
 	json_str(j, "thread", f->thread);
 	json_begin_object(j, "at");
@@ -138,17 +142,17 @@ static void json_flip(struct json *j, const struct predict_flip *f)
 	json_uint(j, "line", f->line);
 	json_str(j, "function", f->function);
 	json_end(j);
-	json_str(j, "what", f->value ? "value" : "branch");
-	if (!f->value) {
+	json_str(j, "what", names[f->change]);
+	if (f->change == PREDICT_BRANCH) {
 		json_uint(j, "was", f->was);
 		json_uint(j, "now", f->now);
 	}
 	json_end(j);
 }
 
-static void json_flips(struct json *j, const struct predict_flips *flips)
+static void json_flips(struct json *j, const char *key, const struct predict_flips *flips)
 {
-	json_begin_array(j, "flips");
+	json_begin_array(j, key);
 	for (size_t i = 0; i < flips->len; i++)
 		json_flip(j, &flips->data[i]);
 	json_end(j);
@@ -164,7 +168,7 @@ static void json_prediction(struct json *j, const struct predict_result *r,
 	json_outcome(j, "outcome", &f->result, f->plait);
 	json_bool(j, "confirmed", f->same == f->tried);
 	json_str(j, "base", x->base);
-	json_flips(j, &x->flips);
+	json_flips(j, "flips", &x->flips);
 	json_uint(j, "asked", x->questions);
 	json_uint(j, "native_runs", x->native_runs);
 	json_uint(j, "switches", schedule_switches(&f->result.schedule));
@@ -188,7 +192,7 @@ static void write_json(struct json *j, const struct predict_result *r)
 	json_end(j);
 	json_begin_array(j, "unconfirmed");
 	for (size_t i = 0; i < r->unconfirmed.len; i++)
-		json_flip(j, &r->unconfirmed.data[i].flip);
+		json_flips(j, NULL, &r->unconfirmed.data[i].flips);
 	json_end(j);
 	json_begin_object(j, "questions");
 	json_uint(j, "sat", r->sat);

@@ -87,7 +87,13 @@ static void find_chances(struct base *b)
 
 				if (is_chance(m, c))
 					vec_push(&b->chances,
-						 ((struct chance){ c, h, (uint32_t)x->len - i }));
+						 ((struct chance){
+							 .condition = c,
+							 .node = h,
+							 .behind = (uint32_t)x->len - i,
+							 .ngoals = 1,
+							 .goals = { { t, i, all.data[at].at.nth } },
+						 }));
 				h = mix(mix(h, m->places.data[c].site), outcome_of(m, c));
 			}
 			if (i < x->len && !m->events.data[x->data[i]].synthetic)
@@ -102,7 +108,7 @@ static void find_chances(struct base *b)
 /* ---- opening ---- */
 
 struct err *base_open(const char *plait, const char *recording, struct sym_program *program,
-		      double seconds, struct base *ret)
+		      double seconds, uint32_t targets, struct base *ret)
 {
 	struct load_options load = { .seconds = seconds, .program = program };
 	struct err *err;
@@ -124,14 +130,15 @@ struct err *base_open(const char *plait, const char *recording, struct sym_progr
 	}
 	ret->reach = order_reach_open(ret->l.built.m);
 	find_chances(ret);
+	if (!(targets & PREDICT_DECISIONS))
+		vec_clear(&ret->chances);
+	targets_find(ret, targets);
 	return NULL;
 }
 
 void base_close(struct base *b)
 {
-	for (size_t i = 0; i < b->flips.len; i++)
-		flip_deinit(&b->flips.data[i]);
-	vec_deinit(&b->flips);
+	flips_deinit(&b->flips);
 	vec_deinit(&b->chances);
 	order_reach_close(b->reach);
 	symbols_close(b->symbols);
@@ -144,36 +151,58 @@ void base_close(struct base *b)
 
 /* ---- for people ---- */
 
-void base_flip(const struct base *b, uint32_t condition, bool now, struct predict_flip *ret)
+static void add_flip(const struct base *b, uint32_t thread, uint64_t site, struct predict_flip f,
+		     struct predict_flips *ret)
 {
-	const struct order_place *p = &b->l.built.m->places.data[condition];
 	struct code_point at;
+	bool known = b->symbols && symbols_site(b->symbols, (uint32_t)site, &at);
 
-	*ret = (struct predict_flip){ .was = p->was, .now = now, .value = p->pin };
-	snprintf(ret->thread, sizeof(ret->thread), "%s",
-		 b->l.built.m->threads.data[p->thread].name);
-	if (b->symbols && symbols_site(b->symbols, (uint32_t)p->site, &at)) {
-		ret->file = xstrdup(at.file);
-		ret->line = at.line;
-		ret->function = xstrdup(at.function);
-	} else {
-		ret->file = xstrdup("");
-		ret->function = xstrdup("");
+	snprintf(f.thread, sizeof(f.thread), "%s", b->l.built.m->threads.data[thread].name);
+	f.file = xstrdup(known ? at.file : "");
+	f.line = known ? at.line : 0;
+	f.function = xstrdup(known ? at.function : "");
+	vec_push(ret, f);
+}
+
+void base_describe(const struct base *b, const struct chance *c, struct predict_flips *ret)
+{
+	const struct order_model *m = b->l.built.m;
+
+	if (c->condition != ORDER_NONE) {
+		const struct order_place *p = &m->places.data[c->condition];
+		struct predict_flip f = { .change = p->pin ? PREDICT_VALUE : PREDICT_BRANCH,
+					  .was = p->was,
+					  .now = !p->was };
+
+		add_flip(b, p->thread, p->site, f, ret);
+		return;
+	}
+	for (uint32_t i = 0; i < c->ngoals; i++) {
+		const struct order_goal *g = &c->goals[i];
+		const struct order_thread *t = &m->threads.data[g->thread];
+		uint32_t next = MIN(g->index, (uint32_t)t->len - 1);
+
+		add_flip(b, g->thread, m->events.data[t->data[next]].site,
+			 (struct predict_flip){ .change = PREDICT_STOP }, ret);
 	}
 }
 
-void flip_deinit(struct predict_flip *f)
+void flips_deinit(struct predict_flips *f)
 {
-	free(f->file);
-	free(f->function);
-	*f = (struct predict_flip){ 0 };
+	for (size_t i = 0; i < f->len; i++) {
+		free(f->data[i].file);
+		free(f->data[i].function);
+	}
+	vec_deinit(f);
 }
 
-struct predict_flip flip_copy(const struct predict_flip *f)
+void flips_copy(struct predict_flips *to, const struct predict_flips *from)
 {
-	struct predict_flip c = *f;
+	for (size_t i = 0; i < from->len; i++) {
+		struct predict_flip c = from->data[i];
 
-	c.file = xstrdup(f->file);
-	c.function = xstrdup(f->function);
-	return c;
+		c.file = xstrdup(c.file);
+		c.function = xstrdup(c.function);
+		vec_push(to, c);
+	}
 }

@@ -10,11 +10,16 @@ struct err;
 struct sym_program;
 struct trace;
 
-/* A decision of a base that was not, or not in every way, taken yet. */
+enum { MAX_GOALS = 16 };
+
+/* Something that may lead to a failure: a decision that could be taken otherwise, or threads that
+ * could stop each other. */
 struct chance {
-	uint32_t condition; /* of the base's model */
-	uint64_t node;	    /* its thread and all that this thread did and decided before */
+	uint32_t condition; /* of the base's model: to be taken otherwise; ORDER_NONE: none */
+	uint64_t node;	    /* a decision: its thread and all that it did and decided before */
 	uint32_t behind;    /* events of its thread behind it */
+	uint32_t ngoals;    /* where threads must come */
+	struct order_goal goals[MAX_GOALS];
 };
 struct chances VEC_FIELDS(struct chance);
 
@@ -30,15 +35,18 @@ struct base {
 	struct predict_flips flips; /* that lead here from `recording` */
 };
 
-/* program: of the recordings' binary. Where the threads cannot be followed, l.unsupported says so
+/* targets: enum predict_target. program: of the recordings' binary. Where the threads cannot be followed, l.unsupported says so
  * and nothing else is there. */
 struct err *base_open(const char *plait, const char *recording, struct sym_program *program,
-		      double seconds, struct base *ret);
+		      double seconds, uint32_t targets, struct base *ret);
 void base_close(struct base *b);
 
-/* What a person sees of a decision; its strings are the caller's. now: the side it takes. */
-void base_flip(const struct base *b, uint32_t condition, bool now, struct predict_flip *ret);
-void flip_deinit(struct predict_flip *f);
-struct predict_flip flip_copy(const struct predict_flip *f);
+/* What a person sees of a chance, added to *ret. */
+void base_describe(const struct base *b, const struct chance *c, struct predict_flips *ret);
+void flips_deinit(struct predict_flips *f);
+void flips_copy(struct predict_flips *to, const struct predict_flips *from);
+
+/* targets.c: chances that are no decisions, of the kinds asked for, added to b->chances. */
+void targets_find(struct base *b, uint32_t targets);
 
 #endif

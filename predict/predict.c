@@ -27,6 +27,8 @@ struct err *predict_open(const struct predict_options *o, struct predict **ret)
 		p->o.seconds = DEFAULT_SECONDS;
 	if (p->o.question_seconds <= 0)
 		p->o.question_seconds = DEFAULT_QUESTION_SECONDS;
+	if (!p->o.targets)
+		p->o.targets = PREDICT_DECISIONS | PREDICT_DEADLOCK;
 	if (!p->o.runs)
 		p->o.runs = DEFAULT_RUNS;
 	p->target = o->target;
@@ -191,7 +193,7 @@ static struct err *load_all(struct predict *p)
 		const char *path = p->recordings.data[i];
 
 		progress("following recording %zu of %zu", i + 1, p->recordings.len);
-		err = round_add(p, path, path, NULL, NULL);
+		err = round_add(p, path, path, NULL);
 		if (err && err_kind(err) == ERR_ENV) { /* this one is bad; others may be good */
 			skip(p, path, err_message(err));
 			err_free(err);
@@ -272,14 +274,12 @@ void predict_result_deinit(struct predict_result *r)
 	for (size_t i = 0; i < r->predictions.len; i++) {
 		struct prediction *x = &r->predictions.data[i];
 
-		for (size_t k = 0; k < x->flips.len; k++)
-			flip_deinit(&x->flips.data[k]);
-		vec_deinit(&x->flips);
+		flips_deinit(&x->flips);
 		free(x->base);
 	}
 	vec_deinit(&r->predictions);
 	for (size_t i = 0; i < r->unconfirmed.len; i++) {
-		flip_deinit(&r->unconfirmed.data[i].flip);
+		flips_deinit(&r->unconfirmed.data[i].flips);
 		free(r->unconfirmed.data[i].base);
 	}
 	vec_deinit(&r->unconfirmed);

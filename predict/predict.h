@@ -21,7 +21,7 @@ struct predict;
 /* What to look for. */
 enum predict_target {
 	PREDICT_DECISIONS = 1, /* sides of decisions that no run took: assertions, crashes, exits */
-	PREDICT_DEADLOCK = 2,  /* cycles of locks */
+	PREDICT_DEADLOCK = 2,  /* cycles of locks, signals that nobody waits for yet */
 };
 
 struct predict_options {
@@ -40,14 +40,20 @@ struct predict_options {
 	const char *output; /* plait to write, with `all` a folder; NULL = none */
 };
 
-/* A decision that the failing run takes otherwise than the recording. */
+/* What the failing run does otherwise than the recording. */
+enum predict_change {
+	PREDICT_BRANCH, /* takes the other side */
+	PREDICT_VALUE,	/* reads another value, which becomes an address */
+	PREDICT_STOP,	/* comes here while others are at the other stops */
+};
+
 struct predict_flip {
+	enum predict_change change;
 	char thread[32];
 	char *file; /* "" = not known */
 	uint32_t line;
 	char *function;
-	bool value; /* not a branch: a value that becomes an address */
-	bool was, now;
+	bool was, now; /* a branch */
 };
 struct predict_flips VEC_FIELDS(struct predict_flip);
 
@@ -61,7 +67,7 @@ struct prediction {
 /* A proposal that no native run has shown to fail. */
 struct predict_proposal {
 	char *base;
-	struct predict_flip flip;
+	struct predict_flips flips;
 };
 
 struct predict_skipped {

@@ -7,8 +7,7 @@
  * passes its recording is a new base. So no trace is ever made up, and there is no explosion of
  * synthesised paths (000 section 5.2 synthesises them symbolically instead).
  *
- * Best first: few flips, then near the end of the thread. An assertion is a decision like any other,
- * with nothing behind it. */
+ * An assertion is a decision like any other. */
 #define LOG_DOMAIN "predict"
 #include "predict/round.h"
 
@@ -34,6 +33,8 @@ static void note_taken(struct predict *p, const struct base *b)
 	for (size_t i = 0; i < b->chances.len; i++) {
 		const struct chance *c = &b->chances.data[i];
 
+		if (c->condition == ORDER_NONE)
+			continue;
 		map_put(&p->taken, side_key(c->node, b->l.built.m->places.data[c->condition].was),
 			1);
 	}
@@ -48,12 +49,12 @@ static void note_gaps(struct predict *p, const struct base *b)
 }
 
 struct err *round_add(struct predict *p, const char *plait, const char *recording,
-		      const struct predict_flips *flips, const struct predict_flip *last)
+		      const struct predict_flips *flips)
 {
 	double start = clock_seconds();
 	struct base b;
-	struct err *err =
-		base_open(plait, recording, p->program, p->deadline - clock_seconds(), &b);
+	struct err *err = base_open(plait, recording, p->program, p->deadline - clock_seconds(),
+				    p->o.targets, &b);
 
 	p->result->seconds_load += clock_seconds() - start;
 	if (err)
@@ -64,10 +65,8 @@ struct err *round_add(struct predict *p, const char *plait, const char *recordin
 		return NULL;
 	}
 	map_put(&p->paths, b.path, 1);
-	for (size_t i = 0; flips && i < flips->len; i++)
-		vec_push(&b.flips, flip_copy(&flips->data[i]));
-	if (last)
-		vec_push(&b.flips, flip_copy(last));
+	if (flips)
+		flips_copy(&b.flips, flips);
 	note_taken(p, &b);
 	log_debug(1, "%s: %zu events, %zu decisions", plait, b.l.built.m->events.len,
 		  b.chances.len);
@@ -82,25 +81,36 @@ struct pick {
 	size_t base, chance;
 };
 
-static uint64_t asked_key(size_t base, uint32_t condition)
+static uint64_t asked_key(size_t base, size_t chance)
 {
-	return (uint64_t)base << 32 | condition;
+	return (uint64_t)base << 32 | chance;
 }
 
-static bool is_open(const struct predict *p, size_t base, const struct chance *c)
+static const struct order_place *place_of(const struct predict *p, size_t base,
+					  const struct chance *c)
 {
-	bool was = p->bases.data[base].l.built.m->places.data[c->condition].was;
-
-	return !map_find(&p->asked, asked_key(base, c->condition)) &&
-	       !map_find(&p->taken, side_key(c->node, !was));
+	return &p->bases.data[base].l.built.m->places.data[c->condition];
 }
 
+/* A way to stop each other, or a decision that leads to a failure nearby, comes first. Then few
+ * flips; a side that other runs have taken, only not beside these paths of the other threads, counts
+ * like three more. Then decisions near the end of their thread. */
 static uint64_t cost(const struct predict *p, size_t base, const struct chance *c)
 {
-	const struct base *b = &p->bases.data[base];
+	uint64_t flips = p->bases.data[base].flips.len;
+	const struct order_place *at;
 
-	return ((uint64_t)b->flips.len << 40) + ((uint64_t)c->behind << 8) +
-	       b->l.built.m->places.data[c->condition].pin;
+	if (c->condition == ORDER_NONE)
+		return flips << 40;
+	at = place_of(p, base, c);
+	if (map_find(&p->taken, side_key(c->node, !at->was)))
+		flips += 3;
+	return (uint64_t)(at->doom > 1) << 60 | flips << 40 | (uint64_t)c->behind << 8 | at->pin;
+}
+
+static bool is_open(const struct predict *p, size_t base, size_t chance)
+{
+	return !map_find(&p->asked, asked_key(base, chance));
 }
 
 static bool pick(const struct predict *p, struct pick *ret)
@@ -112,7 +122,7 @@ static bool pick(const struct predict *p, struct pick *ret)
 			const struct chance *c = &p->bases.data[b].chances.data[i];
 			uint64_t price = cost(p, b, c);
 
-			if (price >= best || !is_open(p, b, c))
+			if (price >= best || !is_open(p, b, i))
 				continue;
 			best = price;
 			*ret = (struct pick){ b, i };
@@ -126,14 +136,14 @@ static struct err *ask(struct predict *p, const struct base *b, const struct cha
 		       struct order_reached *ret)
 {
 	struct order_model *m = b->l.built.m;
-	const struct order_place *at = &m->places.data[c->condition];
-	struct order_goal goal = { at->thread, at->index, at->nth };
-	struct order_question q = { &goal, 1,
-				    term_not(&m->terms, m->conditions.data[c->condition]) };
+	struct order_question q = { c->goals, c->ngoals, TERM_NONE };
 	struct order_budget budget = { .seconds = p->o.question_seconds, .seed = p->o.seed };
 	double start = clock_seconds();
-	struct err *err = order_reach_ask(b->reach, &q, &budget, ret);
+	struct err *err;
 
+	if (c->condition != ORDER_NONE)
+		q.condition = term_not(&m->terms, m->conditions.data[c->condition]);
+	err = order_reach_ask(b->reach, &q, &budget, ret);
 	p->result->seconds_ask += clock_seconds() - start;
 	p->result->sat += !err && ret->status == ORDER_SAT;
 	p->result->unsat += !err && ret->status == ORDER_UNSAT;
@@ -148,8 +158,15 @@ static uint64_t questions(const struct predict *p)
 
 /* ---- running ---- */
 
+/* What leads from the user's recording to a run that takes this chance. */
+static void all_flips(const struct base *b, const struct chance *c, struct predict_flips *ret)
+{
+	flips_copy(ret, &b->flips);
+	base_describe(b, c, ret);
+}
+
 /* A failure: what hunt does with one. */
-static struct err *consider(struct predict *p, size_t base, const struct predict_flip *flip,
+static struct err *consider(struct predict *p, size_t base, const struct chance *c,
 			    struct run_result *run)
 {
 	const struct base *b = &p->bases.data[base];
@@ -161,9 +178,7 @@ static struct err *consider(struct predict *p, size_t base, const struct predict
 	if (err || p->result->found.failures.len == before)
 		return err;
 	new.base = xstrdup(b->recording);
-	for (size_t i = 0; i < b->flips.len; i++)
-		vec_push(&new.flips, flip_copy(&b->flips.data[i]));
-	vec_push(&new.flips, flip_copy(flip));
+	all_flips(b, c, &new.flips);
 	new.questions = questions(p);
 	new.native_runs = p->result->proposals;
 	vec_push(&p->result->predictions, new);
@@ -172,7 +187,7 @@ static struct err *consider(struct predict *p, size_t base, const struct predict
 }
 
 /* It passed: how did the threads go on? */
-static struct err *go_on(struct predict *p, size_t base, const struct predict_flip *flip,
+static struct err *go_on(struct predict *p, size_t base, const struct chance *c,
 			 const struct run_result *run)
 {
 	_cleanup_(xfreep) char *plait = xasprintf("%s/%" PRIu64 ".plait", p->dir, p->saved++);
@@ -180,11 +195,10 @@ static struct err *go_on(struct predict *p, size_t base, const struct predict_fl
 	struct predict_flips flips = { 0 };
 	struct err *err = save_plait(p->session, run, plait);
 
-	for (size_t i = 0; i < p->bases.data[base].flips.len; i++)
-		vec_push(&flips, p->bases.data[base].flips.data[i]); /* bases may move */
+	all_flips(&p->bases.data[base], c, &flips); /* bases may move */
 	if (!err)
-		err = round_add(p, plait, recording, &flips, flip);
-	vec_deinit(&flips);
+		err = round_add(p, plait, recording, &flips);
+	flips_deinit(&flips);
 	return err;
 }
 
@@ -192,37 +206,30 @@ static struct err *propose(struct predict *p, size_t base, const struct chance *
 			   const struct order_reached *a)
 {
 	const struct base *b = &p->bases.data[base];
-	const struct order_place *at = &b->l.built.m->places.data[c->condition];
-	struct realize_end end = { .last = at->thread, .strategy = PLAIT_STRATEGY_FOLLOW };
+	struct realize_end end = { .last = c->goals[0].thread, .strategy = PLAIT_STRATEGY_FOLLOW };
 	double start = clock_seconds();
-	struct predict_flip flip;
 	struct realized r;
 	struct err *err = realize(p->session, &b->l.built, a->order, a->len, &end, &r);
 
-	base_flip(b, c->condition, !at->was, &flip);
 	p->result->proposals++;
 	p->result->native_runs += r.runs;
 	p->result->followed += r.followed;
-	log_debug(1, "proposal %" PRIu64 ": thread %s %s:%u, %s, %zu of %zu events as asked",
-		  p->result->proposals, flip.thread, flip.file, flip.line,
+	log_debug(1, "proposal %" PRIu64 ": %s, %zu of %zu events as asked", p->result->proposals,
 		  outcome_name(r.run.outcome), r.matched, r.events);
 	if (!err) {
 		findings_measure(&p->findings, &r.run);
-		err = run_failed(&r.run) ? consider(p, base, &flip, &r.run)
-					 : go_on(p, base, &flip, &r.run);
+		err = run_failed(&r.run) ? consider(p, base, c, &r.run) : go_on(p, base, c, &r.run);
 	}
 	p->result->seconds_run += clock_seconds() - start;
-	flip_deinit(&flip);
 	realized_deinit(&r);
 	return err;
 }
 
 static void note_proposal(struct predict *p, size_t base, const struct chance *c)
 {
-	const struct base *b = &p->bases.data[base];
-	struct predict_proposal new = { .base = xstrdup(b->recording) };
+	struct predict_proposal new = { .base = xstrdup(p->bases.data[base].recording) };
 
-	base_flip(b, c->condition, !b->l.built.m->places.data[c->condition].was, &new.flip);
+	all_flips(&p->bases.data[base], c, &new.flips);
 	vec_push(&p->result->unconfirmed, new);
 }
 
@@ -251,17 +258,14 @@ struct err *round_run(struct predict *p)
 
 		progress("%" PRIu64 " questions, %" PRIu64 " runs", questions(p),
 			 p->result->proposals);
-		map_put(&p->asked, asked_key(next.base, c.condition), 1);
+		map_put(&p->asked, asked_key(next.base, next.chance), 1);
 		err = ask(p, &p->bases.data[next.base], &c, &a);
-		if (!err && a.status == ORDER_SAT) {
-			bool was = p->bases.data[next.base].l.built.m->places.data[c.condition].was;
-
-			map_put(&p->taken, side_key(c.node, !was), 1);
-			if (p->session)
-				err = propose(p, next.base, &c, &a);
-			else
-				note_proposal(p, next.base, &c);
-		}
+		if (!err && a.status == ORDER_SAT && c.condition != ORDER_NONE)
+			map_put(&p->taken, side_key(c.node, !place_of(p, next.base, &c)->was), 1);
+		if (!err && a.status == ORDER_SAT && p->session)
+			err = propose(p, next.base, &c, &a);
+		else if (!err && a.status == ORDER_SAT)
+			note_proposal(p, next.base, &c);
 		order_reached_deinit(&a);
 	}
 	progress_done();

@@ -31,7 +31,7 @@ struct predict {
 /* A recording becomes a base, unless its path is known or cannot be followed. flips: that lead from
  * the user's recording to it; copied. */
 struct err *round_add(struct predict *p, const char *plait, const char *recording,
-		      const struct predict_flips *flips, const struct predict_flip *last);
+		      const struct predict_flips *flips);
 /* Ask and run until nothing is left or the budget is used up. */
 struct err *round_run(struct predict *p);
 

@@ -39,6 +39,7 @@ struct taken {
 	size_t position;
 	uint64_t site;
 	bool was;
+	uint8_t doom;
 	term_id term;
 	bool address; /* a value that became an address ... */
 	bool bad;     /* ... of nothing */
@@ -198,6 +199,7 @@ static void take(struct loader *l, const struct sym_step *s, term_id term)
 					     .position = order_build_position(l->b, s->thread),
 					     .site = s->site,
 					     .was = s->n,
+					     .doom = s->kind == SYM_STEP_BRANCH ? s->doom : 255,
 					     .term = term,
 					     .unknown = t->op != TERM_CONST }));
 }
@@ -372,7 +374,7 @@ static void set_failure(struct loader *l)
 		if (x == c || x->term == TERM_NONE ||
 		    x->position > order_build_position(l->b, x->thread))
 			continue;
-		at = (struct order_taken){ x->thread, x->position, x->site, x->was };
+		at = (struct order_taken){ x->thread, x->position, x->site, x->was, x->doom };
 		if (x->address)
 			order_build_recorded(l->b, x->term, &at);
 		else

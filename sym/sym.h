@@ -250,6 +250,8 @@ struct sym_step {
 	uint64_t n;	   /* bytes of a range; initial count; participants of a barrier */
 	uint32_t other;	   /* fork, join: the thread's index in the plait */
 	int64_t result;	   /* trylock, timed waits ...: 0 or an errno */
+	uint8_t doom;	   /* BRANCH: over how many branches the other side leads to a call that
+			    * does not come back; 255: none is near */
 	bool part;	   /* a word of the range before it */
 	bool beyond;	   /* the thread did not end by itself, and its records were used up
 			    * before this: it may not have come so far */

@@ -111,7 +111,8 @@ struct order_taken {
 	uint32_t thread;
 	size_t position; /* behind so many steps and follow-ups (order_build_position) */
 	uint64_t site;
-	bool was; /* a branch: the side */
+	bool was;     /* a branch: the side */
+	uint8_t doom; /* as in struct order_place */
 };
 /* The path was taken, so this is true. */
 void order_build_condition(struct order_build *b, term_id condition, const struct order_taken *at);

@@ -235,6 +235,7 @@ static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t
 						  .event = PLAIT_EV_BRANCH,
 						  .w = 1,
 						  .value = side,
+						  .doom = (uint8_t)ir_doom(f->f, f->pc, !yes),
 						  .n = is_switch ? t->result : yes });
 	return yes;
 }

@@ -220,4 +220,9 @@ extern const unsigned int sym_models_bc_len;
 /* Which registers matter: a bit for each, what may still be read before it is written, from pc on. */
 const uint64_t *live_registers(struct ir *ir, struct function *f, uint32_t pc);
 
+/* Over how many branches a side of the branch at pc leads to a call that does not come back;
+ * IR_NO_DOOM: none is near. */
+#define IR_NO_DOOM 255u
+unsigned ir_doom(const struct function *f, uint32_t pc, bool taken);
+
 #endif
