@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RUN_SECONDS = 10 };
+
 struct predict_job {
 	struct cmd_common common;
 	struct predict_options o;
@@ -277,7 +279,8 @@ static struct err *record_first(struct predict_job *job)
 				    .mode = "path",
 				    .runs = (unsigned)job->record,
 				    .jobs = 1,
-				    .timeout = job->o.target.timeout,
+				    .timeout = job->o.target.timeout > 0 ? job->o.target.timeout
+									 : RUN_SECONDS,
 				    .output_to_stderr = true,
 				    .judge = { .fail_on_exit = job->o.target.fail_on_exit,
 					       .ignored = job->o.target.ignored },

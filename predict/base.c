@@ -92,7 +92,8 @@ static void find_chances(struct base *b)
 							 .node = h,
 							 .behind = (uint32_t)x->len - i,
 							 .ngoals = 1,
-							 .goals = { { t, i, all.data[at].at.nth } },
+							 .goals = { { t, i, all.data[at].at.nth,
+								      false } },
 						 }));
 				h = mix(mix(h, m->places.data[c].site), outcome_of(m, c));
 			}
@@ -180,7 +181,7 @@ void base_describe(const struct base *b, const struct chance *c, struct predict_
 	for (uint32_t i = 0; i < c->ngoals; i++) {
 		const struct order_goal *g = &c->goals[i];
 		const struct order_thread *t = &m->threads.data[g->thread];
-		uint32_t next = MIN(g->index, (uint32_t)t->len - 1);
+		uint32_t next = g->passes ? g->index - 1 : MIN(g->index, (uint32_t)t->len - 1);
 
 		add_flip(b, g->thread, m->events.data[t->data[next]].site,
 			 (struct predict_flip){ .change = PREDICT_STOP }, ret);

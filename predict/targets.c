@@ -6,7 +6,7 @@
  * at once is for the order engine to say.
  *
  * Signals that come too early. A wait that was woken by a signal may wait for ever if every thread
- * that signals has done so before. The chance: the thread has begun to wait, and the others are
+ * that signals has done so before. The chance: the thread is about to wait, and the others are
  * behind their last signal. A loop around the wait that looks at a flag under the lock makes that
  * impossible, and the answer is no. */
 #include "predict/base.h"
@@ -131,7 +131,7 @@ static void add_cycle(struct cycles *c)
 		const struct nested *x = &c->all.data[c->stack[i]];
 
 		key += hash_u64(hash_u64(x->site) ^ hash_u64(x->thread << 20 ^ x->lock));
-		new.goals[i] = (struct order_goal){ x->thread, x->index, UINT32_MAX };
+		new.goals[i] = (struct order_goal){ x->thread, x->index, UINT32_MAX, false };
 	}
 	if (*map_put(&c->seen, key, 0))
 		return;
@@ -206,7 +206,7 @@ static void add_wait(struct base *b, const struct order_event *wait)
 	const struct order_model *m = b->l.built.m;
 	struct chance new = { .condition = ORDER_NONE, .ngoals = 1 };
 
-	new.goals[0] = (struct order_goal){ wait->thread, wait->index + 1, UINT32_MAX };
+	new.goals[0] = (struct order_goal){ wait->thread, wait->index, UINT32_MAX, false };
 	for (uint32_t t = 0; t < m->threads.len; t++) {
 		uint32_t index = t == wait->thread ? 0 : behind_signals(m, t, wait->object);
 
@@ -214,7 +214,7 @@ static void add_wait(struct base *b, const struct order_event *wait)
 			continue;
 		if (new.ngoals == MAX_GOALS)
 			return; /* too many signal */
-		new.goals[new.ngoals++] = (struct order_goal){ t, index, UINT32_MAX };
+		new.goals[new.ngoals++] = (struct order_goal){ t, index, UINT32_MAX, true };
 	}
 	if (new.ngoals > 1)
 		vec_push(&b->chances, new);

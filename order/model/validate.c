@@ -28,6 +28,7 @@ struct state {
 	VEC(uint32_t) waiting; /* wakes whose wait happened */
 	bool prefix;	       /* not all events are there */
 	bool *unborn;	       /* per thread: its fork has not happened yet */
+	bool *joined;	       /* per thread: somebody has waited for its end */
 	struct strbuf *why;
 };
 
@@ -186,6 +187,8 @@ static bool thread_event(struct state *s, uint32_t id)
 
 	if (e->kind == ORDER_JOIN && !has_ended(s, e->object))
 		return no(s, id, "the thread has not ended");
+	if (e->kind == ORDER_JOIN)
+		s->joined[e->object] = true;
 	if (e->kind == ORDER_FORK)
 		s->unborn[e->object] = false;
 	return true;
@@ -236,7 +239,8 @@ static bool conditions(struct state *s, enum order_want want)
 	for (size_t i = 0; i < m->conditions.len; i++) {
 		const struct order_place *p = &m->places.data[i];
 
-		if (s->prefix && p->thread != ORDER_NONE && s->next[p->thread] <= p->index)
+		if (s->prefix && p->thread != ORDER_NONE && s->next[p->thread] <= p->index &&
+		    !s->joined[p->thread])
 			continue; /* it has not decided yet */
 		if (!eval_get(&s->ev, m->conditions.data[i], &v) || !v) {
 			if (s->why)
@@ -298,6 +302,7 @@ static bool validate(const struct order_model *m, enum order_want want, bool pre
 	s.next = xcalloc(nt, sizeof(*s.next));
 	s.entered = xcalloc(nt, sizeof(*s.entered));
 	s.unborn = xcalloc(nt, sizeof(*s.unborn));
+	s.joined = xcalloc(nt, sizeof(*s.joined));
 	s.position = xcalloc(ne, sizeof(*s.position));
 	s.served = xcalloc(ne, sizeof(*s.served));
 	eval_init(&s.ev, &m->terms, m->symbols.len);
@@ -319,6 +324,7 @@ static bool validate(const struct order_model *m, enum order_want want, bool pre
 	free(s.next);
 	free(s.entered);
 	free(s.unborn);
+	free(s.joined);
 	free(s.position);
 	free(s.served);
 	vec_deinit(&s.waiting);

@@ -40,6 +40,7 @@ struct guard {
 	bool *exclusive;  /* per object: this thread holds it as a writer */
 	uint32_t reached; /* cell: how many goals are reached */
 	uint32_t thread;  /* being written */
+	bool undecided;	  /* it stops before some of its decisions */
 	term_id over;	  /* read of `reached` before the next event; TERM_NONE: not yet */
 	term_id before;	  /* signals before the wait; places in the barrier */
 };
@@ -200,7 +201,8 @@ static bool is_real_join(const struct guard *g, uint32_t old)
 	const struct order_thread *t = &g->m->threads.data[child];
 
 	return g->goal[g->m->events.data[old].thread] && !g->goal[child] &&
-	       !(t->len && g->m->events.data[t->data[t->len - 1]].synthetic);
+	       !(t->len && g->m->events.data[t->data[t->len - 1]].synthetic) &&
+	       !order_thread_holds(g->m, child);
 }
 
 static void join(struct guard *g, uint32_t old)
@@ -364,7 +366,7 @@ static void event(struct guard *g, uint32_t old)
 static const struct order_goal *goal_of(const struct guard *g, uint32_t thread)
 {
 	for (size_t i = 0; i < g->q->n; i++)
-		if (g->q->goals[i].thread == thread)
+		if (g->q->goals[i].thread == thread && !g->q->goals[i].passes)
 			return &g->q->goals[i];
 	return NULL;
 }
@@ -380,18 +382,35 @@ static void decisions(struct guard *g, uint32_t index)
 
 		if (p->thread != g->thread || p->index > index)
 			break;
-		if (goal && index == goal->index && p->nth >= goal->nth)
+		if (goal && index == goal->index && p->nth >= goal->nth) {
+			g->undecided = true;
 			continue;
+		}
 		require(g, late(g), g->m->conditions.data[condition]);
 	}
 }
 
-static void reach(struct guard *g)
+static void mark(struct guard *g)
 {
 	uint32_t id = aside(g, ORDER_RMW, g->reached);
 
 	set_value(g, id, plus(g, order_value(g->c, id), 1));
 	vec_push(&g->out->marks, id);
+}
+
+/* A thread that may go on behind its goal is like any other: before the goal the moment cannot be
+ * over. */
+static void mark_passing(struct guard *g, uint32_t index)
+{
+	for (size_t i = 0; i < g->q->n; i++)
+		if (g->q->goals[i].passes && g->q->goals[i].thread == g->thread &&
+		    g->q->goals[i].index == index)
+			mark(g);
+}
+
+static void reach(struct guard *g)
+{
+	mark(g);
 	if (g->q->n > 1) { /* it stays here until the others have come */
 		g->over = TERM_NONE;
 		order_condition(g->c, over(g));
@@ -405,8 +424,10 @@ static void close_locks(struct guard *g)
 
 	if (!order_thread_holds(g->c, g->thread))
 		return;
-	if (!g->goal[g->thread])
+	if (!g->goal[g->thread]) {
+		g->over = TERM_NONE; /* its last decisions may lie before */
 		order_condition(g->c, over(g));
+	}
 	n = g->c->events.len;
 	order_close_thread(g->c, g->thread);
 	while (g->out->old.len < g->c->events.len)
@@ -420,7 +441,8 @@ static bool has_all(const struct guard *g, uint32_t t)
 {
 	const struct order_thread *x = &g->m->threads.data[t];
 
-	return x->len && (g->end[t] == x->len || g->m->events.data[x->data[g->end[t]]].synthetic);
+	return x->len && !g->undecided &&
+	       (g->end[t] == x->len || g->m->events.data[x->data[g->end[t]]].synthetic);
 }
 
 static void thread(struct guard *g, uint32_t t)
@@ -428,6 +450,7 @@ static void thread(struct guard *g, uint32_t t)
 	const struct order_thread *from = &g->m->threads.data[t];
 
 	g->thread = t;
+	g->undecided = false;
 	while (g->at < g->in->nsorted && g->m->places.data[g->in->sorted[g->at]].thread < t)
 		g->at++;
 	for (size_t i = 0; i < g->m->objects.len; i++) {
@@ -436,10 +459,12 @@ static void thread(struct guard *g, uint32_t t)
 	}
 	for (uint32_t i = 0; i < g->end[t] && !g->m->events.data[from->data[i]].synthetic; i++) {
 		g->over = TERM_NONE;
+		mark_passing(g, i);
 		decisions(g, i);
 		event(g, from->data[i]);
 	}
 	g->over = TERM_NONE;
+	mark_passing(g, g->end[t]);
 	if (g->end[t] || t == 0 || g->goal[t])
 		decisions(g, g->end[t]);
 	if (g->ended[t] != ORDER_NONE && has_all(g, t))
@@ -447,6 +472,14 @@ static void thread(struct guard *g, uint32_t t)
 	if (g->goal[t])
 		reach(g);
 	close_locks(g);
+}
+
+static bool has_goal(const struct guard *g, uint32_t thread)
+{
+	for (size_t i = 0; i < g->q->n; i++)
+		if (g->q->goals[i].thread == thread && g->q->goals[i].index)
+			return true;
+	return false;
 }
 
 /* Who is never created has no events; so have those that only such a thread creates. */
@@ -469,7 +502,7 @@ static void find_ends(struct guard *g)
 					&m->events.data[m->threads.data[t].data[i]];
 
 				if (e->kind == ORDER_FORK && g->end[e->object]) {
-					g->out->impossible |= g->goal[e->object];
+					g->out->impossible |= has_goal(g, e->object);
 					g->end[e->object] = 0;
 					more = true;
 				}

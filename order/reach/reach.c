@@ -146,8 +146,8 @@ static bool is_there(const struct order_reach *r, const struct order_question *q
 	for (size_t i = 0; i < q->n && ok; i++) {
 		const struct order_goal *g = &q->goals[i];
 
-		ok = done[g->thread] == g->index;
-		for (size_t c = 0; c < r->in.nsorted && ok; c++) {
+		ok = g->passes ? done[g->thread] >= g->index : done[g->thread] == g->index;
+		for (size_t c = 0; c < r->in.nsorted && ok && !g->passes; c++) {
 			const struct order_place *p = &m->places.data[r->in.sorted[c]];
 
 			if (p->thread == g->thread && p->index == g->index && p->nth < g->nth)
@@ -189,14 +189,32 @@ static struct err *ask_form(struct order_reach *r, const struct order_question *
 	return err;
 }
 
+/* A mark between a wait and its wake: the model has no room for one there. */
+static bool marks_a_wait(const struct order_reach *r, const struct order_question *q)
+{
+	const struct order_model *m = r->in.m;
+
+	for (size_t i = 0; i < q->n; i++) {
+		const struct order_thread *t = &m->threads.data[q->goals[i].thread];
+		uint32_t next = q->goals[i].index;
+
+		if (q->goals[i].passes && next < t->len &&
+		    (m->events.data[t->data[next]].kind == ORDER_WAKE ||
+		     m->events.data[t->data[next]].kind == ORDER_WAKE_TIMEOUT))
+			return true;
+	}
+	return false;
+}
+
 struct err *order_reach_ask(struct order_reach *r, const struct order_question *q,
 			    const struct order_budget *budget, struct order_reached *ret)
 {
+	bool real = !marks_a_wait(r, q);
 	struct err *err;
 
-	*ret = (struct order_reached){ 0 };
-	err = ask_form(r, q, GUARD_REAL, budget, ret);
-	if (!err && ret->status == ORDER_UNSAT && r->has_waits)
+	*ret = (struct order_reached){ .status = ORDER_UNSAT };
+	err = real ? ask_form(r, q, GUARD_REAL, budget, ret) : NULL;
+	if (!err && ret->status == ORDER_UNSAT && (r->has_waits || !real))
 		err = ask_form(r, q, GUARD_SIGNALS, budget, ret);
 	if (!err && ret->status == ORDER_UNSAT && r->has_nested)
 		err = ask_form(r, q, GUARD_ALL, budget, ret);

@@ -19,10 +19,12 @@
 struct err;
 struct order_reach;
 
-/* A thread has done its first `index` events, and its decisions before the nth there went as
- * recorded. nth UINT32_MAX: all of them. */
+/* A thread has done its first `index` events and no more, and its decisions before the nth there
+ * went as recorded. nth UINT32_MAX: all of them. passes: it may have gone on, and nth means
+ * nothing. */
 struct order_goal {
 	uint32_t thread, index, nth;
+	bool passes;
 };
 
 struct order_question {

@@ -42,8 +42,8 @@ static bool answers(void *ctx, const uint32_t *order, size_t len)
 	for (size_t g = 0; g < a->q.n; g++) {
 		const struct order_goal *x = &a->q.goals[g];
 
-		ok = ok && done[x->thread] == x->index;
-		for (size_t c = 0; c < m->conditions.len && ok; c++) {
+		ok = ok && (x->passes ? done[x->thread] >= x->index : done[x->thread] == x->index);
+		for (size_t c = 0; c < m->conditions.len && ok && !x->passes; c++) {
 			const struct order_place *p = &m->places.data[c];
 
 			if (p->thread == x->thread && p->index == x->index && p->nth < x->nth)
@@ -68,18 +68,19 @@ static void make_question(struct order_model *m, uint64_t *random, struct asked 
 		size_t c = rnd(random) % m->conditions.len;
 		const struct order_place *p = &m->places.data[c];
 
-		ret->goals[0] = (struct order_goal){ p->thread, p->index, p->nth };
+		ret->goals[0] = (struct order_goal){ p->thread, p->index, p->nth, false };
 		ret->q.condition = term_not(&m->terms, m->conditions.data[c]);
 		return;
 	}
 	ret->goals[0] =
 		(struct order_goal){ t, (uint32_t)(rnd(random) % (m->threads.data[t].len + 1)),
-				     UINT32_MAX };
+				     UINT32_MAX, false };
 	if (rnd(random) % 2)
 		return;
 	ret->goals[1] = (struct order_goal){
-		other, (uint32_t)(rnd(random) % (m->threads.data[other].len + 1)), UINT32_MAX
+		other, (uint32_t)(rnd(random) % (m->threads.data[other].len + 1)), UINT32_MAX, false
 	};
+	ret->goals[1].passes = rnd(random) % 2;
 	ret->q.n = 2;
 }
 
@@ -137,7 +138,7 @@ Test(order_reach, whatever_lies_behind_is_void)
 	uint32_t x = order_object(m, ORDER_OBJECT_CELL, "x", 8, 0);
 	uint32_t s = order_object(m, ORDER_OBJECT_SEM, "s", 0, 1), r;
 	uint32_t a = order_thread(m, "0"), b = order_thread(m, "1");
-	struct order_goal goal = { a, 2, UINT32_MAX };
+	struct order_goal goal = { a, 2, UINT32_MAX, false };
 	struct order_question q = { &goal, 1, TERM_NONE };
 	struct order_reached got;
 	struct order_reach *reach;
