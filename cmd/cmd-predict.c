@@ -8,6 +8,7 @@
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
 #include "cmd/trust.h"
+#include "explain/explain.h"
 #include "predict/predict.h"
 #include "report/ci-cases.h"
 #include "report/report.h"
@@ -18,13 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUN_SECONDS = 10 };
+enum { RUN_SECONDS = 10, EXPLAIN_RUNS = 500, EXPLAIN_SECONDS = 20 };
 
 struct predict_job {
 	struct cmd_common common;
 	struct predict_options o;
-	const char *junit, *sarif;
-	uint64_t record; /* make so many passing runs first */
+	const char *junit, *sarif, *html, *dot;
+	bool no_explain;
+	struct explanation **why; /* per prediction; NULL where there is none */
+	uint64_t record;	  /* make so many passing runs first */
 	bool trust;
 	char **runs; /* words before "--" */
 	size_t nruns;
@@ -51,15 +54,23 @@ static void show_flip(const struct predict_flip *f, struct strbuf *out)
 			    f->was ? "true" : "false", f->now ? "true" : "false");
 }
 
-static void show_prediction(const struct predict_result *r, const struct prediction *x,
-			    struct strbuf *out)
+/* What --record made is gone when the user reads this. */
+static const char *base_name(const struct predict_job *job, const char *base)
+{
+	size_t len = job->recorded ? strlen(job->recorded) : 0;
+
+	return len && strncmp(base, job->recorded, len) == 0 ? base + len + 1 : base;
+}
+
+static void show_prediction(const struct predict_job *job, const struct predict_result *r,
+			    const struct prediction *x, struct strbuf *out)
 {
 	const struct hunt_failure *f = &r->found.failures.data[x->failure];
 
 	show_outcome(&f->result, out);
 	show_failure_stack(&f->result, f->plait, out);
 	strbuf_adds(out, "  predicted from ");
-	strbuf_add_printable(out, x->base, "");
+	strbuf_add_printable(out, base_name(job, x->base), "");
 	strbuf_adds(out, ", which passed; what differs:\n");
 	for (size_t i = 0; i < x->flips.len; i++)
 		show_flip(&x->flips.data[i], out);
@@ -107,12 +118,19 @@ static void show_skipped(const struct predict_result *r, struct strbuf *out)
 		strbuf_addf(out, "... and %zu more\n", r->skipped.len - MOST);
 }
 
-static void print_text(const struct predict_result *r)
+static void print_text(const struct predict_job *job, const struct predict_result *r)
 {
+	struct report_view view = { .width = cmd_terminal_width() };
 	_cleanup_(strbuf_deinit) struct strbuf sb = { 0 };
 
-	for (size_t i = 0; i < r->predictions.len; i++)
-		show_prediction(r, &r->predictions.data[i], &sb);
+	for (size_t i = 0; i < r->predictions.len; i++) {
+		show_prediction(job, r, &r->predictions.data[i], &sb);
+		if (job->why[i]) {
+			strbuf_addc(&sb, '\n');
+			report_term.explanation(job->why[i], &view, &sb);
+			strbuf_addc(&sb, '\n');
+		}
+	}
 	if (!r->predictions.len)
 		show_nothing(r, &sb);
 	strbuf_addf(&sb,
@@ -160,8 +178,28 @@ static void json_flips(struct json *j, const char *key, const struct predict_fli
 	json_end(j);
 }
 
-static void json_prediction(struct json *j, const struct predict_result *r,
-			    const struct prediction *x)
+static void json_explanation(struct json *j, const struct explanation *x)
+{
+	static const char *const kinds[] = BUG_KIND_NAMES;
+
+	json_begin_object(j, "explanation");
+	json_bool(j, "confirmed", x->confirmed);
+	json_str(j, "kind", kinds[x->kind]);
+	json_str(j, "summary", x->summary);
+	json_str(j, "advice", x->advice.text);
+	json_end(j);
+	json_begin_object(j, "dpsp");
+	json_begin_array(j, "events");
+	json_uint(j, NULL, x->failing.events_total);
+	json_uint(j, NULL, x->failing.len);
+	json_end(j);
+	json_uint(j, "flows", x->nflows);
+	json_end(j);
+}
+
+static void json_prediction(struct json *j, const struct predict_job *job,
+			    const struct predict_result *r, const struct prediction *x,
+			    const struct explanation *why)
 {
 	const struct hunt_failure *f = &r->found.failures.data[x->failure];
 
@@ -169,7 +207,7 @@ static void json_prediction(struct json *j, const struct predict_result *r,
 	json_str(j, "kind", outcome_name(f->result.outcome));
 	json_outcome(j, "outcome", &f->result, f->plait);
 	json_bool(j, "confirmed", f->same == f->tried);
-	json_str(j, "base", x->base);
+	json_str(j, "base", base_name(job, x->base));
 	json_flips(j, "flips", &x->flips);
 	json_uint(j, "asked", x->questions);
 	json_uint(j, "native_runs", x->native_runs);
@@ -179,10 +217,13 @@ static void json_prediction(struct json *j, const struct predict_result *r,
 	json_uint(j, "tried", f->tried);
 	json_uint(j, "same", f->same);
 	json_end(j);
+	if (why)
+		json_explanation(j, why);
 	json_end(j);
 }
 
-static void write_json(struct json *j, const struct predict_result *r)
+static void write_json(struct json *j, const struct predict_job *job,
+		       const struct predict_result *r)
 {
 	json_begin_object(j, NULL);
 	json_int(j, "unplait", 1);
@@ -190,7 +231,7 @@ static void write_json(struct json *j, const struct predict_result *r)
 	json_uint(j, "paths", r->paths);
 	json_begin_array(j, "predictions");
 	for (size_t i = 0; i < r->predictions.len; i++)
-		json_prediction(j, r, &r->predictions.data[i]);
+		json_prediction(j, job, r, &r->predictions.data[i], job->why[i]);
 	json_end(j);
 	json_begin_array(j, "unconfirmed");
 	for (size_t i = 0; i < r->unconfirmed.len; i++)
@@ -251,11 +292,11 @@ static struct err *print(const struct predict_job *job, const struct predict_res
 	if (err)
 		return err;
 	if (!job->common.json) {
-		print_text(r);
+		print_text(job, r);
 		return NULL;
 	}
 	json_init(&j);
-	write_json(&j, r);
+	write_json(&j, job, r);
 	err = cmd_write_json(&job->common, &j);
 	json_deinit(&j);
 	return err;
@@ -313,6 +354,46 @@ static struct err *add_all(struct predict_job *job, struct predict *p)
 	return predict_add(p, runs);
 }
 
+static struct err *write_file(const struct explanation *x, const char *path,
+			      const struct report_format *format)
+{
+	_cleanup_(strbuf_deinit) struct strbuf out = { 0 };
+	struct report_view view = { 0 };
+
+	if (!path || !x)
+		return NULL;
+	format->explanation(x, &view, &out);
+	return file_write(path, strbuf_str(&out), out.len);
+}
+
+/* Why each prediction fails. That it cannot be said does not make it less of a prediction. */
+static struct err *explain_all(struct predict_job *job, const struct predict_result *r)
+{
+	struct err *err = NULL;
+
+	job->why = xcalloc(r->predictions.len + 1, sizeof(struct explanation *));
+	for (size_t i = 0; i < r->predictions.len && !job->no_explain && !interrupted(); i++) {
+		struct explain_options o = {
+			.plait = r->found.failures.data[r->predictions.data[i].failure].plait,
+			.runs = EXPLAIN_RUNS,
+			.seconds = EXPLAIN_SECONDS,
+			.seed = job->o.seed,
+			.target = { .timeout = job->o.target.timeout }
+		};
+
+		if (!o.plait)
+			continue;
+		err = explain_run(&o, EXPLAIN_AUTO, &job->why[i]);
+		if (err) {
+			log_note("not explained: %s", err_message(err));
+			err_free(err);
+			job->why[i] = NULL;
+		}
+	}
+	err = write_file(job->why[0], job->html, &report_html);
+	return err ? err : write_file(job->why[0], job->dot, &report_dot);
+}
+
 static struct err *work(struct predict_job *job, int *status)
 {
 	struct predict_result r = { 0 };
@@ -333,12 +414,17 @@ static struct err *work(struct predict_job *job, int *status)
 		err = NULL;
 		r.interrupted = true;
 	}
+	predict_close(p);
+	if (!err)
+		err = explain_all(job, &r);
 	if (!err)
 		err = print(job, &r);
 	if (!err)
 		*status = status_of(&r);
+	for (size_t i = 0; job->why && i < r.predictions.len; i++)
+		explanation_free(job->why[i]);
+	free(job->why);
 	predict_result_deinit(&r);
-	predict_close(p);
 	if (job->recorded)
 		file_remove_tree(job->recorded);
 	free(job->recorded);
@@ -393,6 +479,9 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 			"run CMD after each run; status 0 is good"),
 		OPT_STR(0, "expect", "FILE", &job.o.target.expect,
 			"standard output must equal FILE"),
+		OPT_FLAG(0, "no-explain", &job.no_explain, "do not say why it fails"),
+		OPT_STR(0, "html", "FILE", &job.html, "also write the first explanation as a page"),
+		OPT_STR(0, "dot", "FILE", &job.dot, "also write it as a Graphviz drawing"),
 		OPT_STR(0, "junit", "FILE", &job.junit, "also write JUnit XML"),
 		OPT_STR(0, "sarif", "FILE", &job.sarif, "also write SARIF"),
 		OPT_FLAG(0, "trust", &job.trust, TRUST_HELP),
