@@ -29,6 +29,9 @@ void symbols_close(struct symbols *s);
 /* False (and empty strings) when nothing is known. Strings live as long as s. */
 bool symbols_site(struct symbols *s, uint32_t site, struct code_point *ret);
 bool symbols_pc(struct symbols *s, uint64_t pc, struct code_point *ret);
+/* All functions at a program counter, the innermost inlined one first; at most max. Returns how many.
+ */
+size_t symbols_frames(struct symbols *s, uint64_t pc, struct code_point *ret, size_t max);
 /* The table that a site number belongs to; NULL when there is none. */
 const struct sites *symbols_sites(struct symbols *s, uint32_t site, uint32_t *ret_local);
 

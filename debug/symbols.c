@@ -130,24 +130,44 @@ static struct module *module_at(struct symbols *s, uint64_t address, uint64_t *o
 	return NULL;
 }
 
-static void name_pc(struct symbols *s, uint64_t pc, struct code_point *ret)
+static struct code_point point_of(const struct source_frame *f)
 {
-	struct source_frames frames = { 0 };
-	const struct source_frame *own;
+	return (struct code_point){ .file = f && f->file ? f->file : "",
+				    .line = f ? f->line : 0,
+				    .column = f ? f->column : 0,
+				    .function = f && f->function ? f->function : "",
+				    .object = "" };
+}
+
+static void frames_at(struct symbols *s, uint64_t pc, struct source_frames *ret)
+{
 	uint64_t offset;
 	struct module *m = module_at(s, pc, &offset);
 
-	*ret = (struct code_point){ .file = "", .function = "", .object = "" };
 	if (m)
-		module_frames(m, offset, &frames);
-	own = source_frames_own(&frames);
-	if (own) {
-		ret->file = own->file ? own->file : "";
-		ret->line = own->line;
-		ret->column = own->column;
-		ret->function = own->function ? own->function : "";
-	}
+		module_frames(m, offset, ret);
+}
+
+static void name_pc(struct symbols *s, uint64_t pc, struct code_point *ret)
+{
+	struct source_frames frames = { 0 };
+
+	frames_at(s, pc, &frames);
+	*ret = point_of(source_frames_own(&frames));
 	vec_deinit(&frames);
+}
+
+size_t symbols_frames(struct symbols *s, uint64_t pc, struct code_point *ret, size_t max)
+{
+	struct source_frames frames = { 0 };
+	size_t n;
+
+	frames_at(s, pc, &frames);
+	n = MIN(frames.len, max);
+	for (size_t i = 0; i < n; i++)
+		ret[i] = point_of(&frames.data[i]);
+	vec_deinit(&frames);
+	return n;
 }
 
 bool symbols_pc(struct symbols *s, uint64_t pc, struct code_point *ret)

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "debug/names.h"
 #include "run/run.h"
 
@@ -96,21 +97,34 @@ static uint32_t skip_runtime(struct symbols *s, const uint64_t *frames, uint32_t
 	return first;
 }
 
+/* The functions at one address: where the program's own code is, and what that was inlined into. An
+ * address inside a library stands for its innermost function. */
+static size_t functions_at(struct symbols *s, uint64_t pc, struct code_point *ret)
+{
+	size_t n = symbols_frames(s, pc, ret, PLACES_MOST), own = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (ret[i].file[0] && ret[i].line && !path_is_system(ret[i].file))
+			ret[own++] = ret[i];
+	return own ? own : MIN(n, 1);
+}
+
 /* exact: the first frame is the place itself; all others are return addresses. */
 static void add_frames(struct symbols *s, const uint64_t *frames, uint32_t n, bool exact,
 		       struct places *ret)
 {
-	struct code_point p;
+	struct code_point at[PLACES_MOST];
 
-	for (uint32_t i = skip_runtime(s, frames, n); i < n && ret->len < PLACES_MOST; i++) {
-		if (!symbols_pc(s, exact && i == 0 ? frames[0] : frames[i] - 1, &p) ||
-		    !p.function[0])
-			continue;
-		if (is_root(&p))
-			return;
-		if (is_runtime(&p) || (!ret->len && is_abort(&p)))
-			continue;
-		add(ret, &p);
+	for (uint32_t i = skip_runtime(s, frames, n); i < n; i++) {
+		size_t m = functions_at(s, exact && i == 0 ? frames[0] : frames[i] - 1, at);
+
+		for (size_t k = 0; k < m && ret->len < PLACES_MOST; k++) {
+			if (is_root(&at[k]))
+				return;
+			if (at[k].function[0] && !is_runtime(&at[k]) &&
+			    (ret->len || !is_abort(&at[k])))
+				add(ret, &at[k]);
+		}
 	}
 }
 
