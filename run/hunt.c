@@ -66,6 +66,9 @@ static bool is_over(const struct hunt *h)
 		return true;
 	if (!h->o->all && h->result->failures.len)
 		return true;
+	/* one thread, and no signal or timer that could come at another moment: that was all */
+	if (h->dfs_ended && h->result->claim.ended && h->result->threads == 1)
+		return true;
 	/* one run there is always: a hunt of none says nothing */
 	return h->o->seconds > 0 && h->result->runs > 0 &&
 	       clock_seconds() - h->start > h->o->seconds;
@@ -188,11 +191,14 @@ static struct err *prepare(struct hunt *h, struct slot *slot)
 	return NULL;
 }
 
-/* Systematic runs always use the same slot, so that one has ended before the next begins. */
+/* Systematic runs always use the same slot, so that one has ended before the next begins. A program
+ * without threads has few schedules, mostly one: it is searched at once. */
 static bool is_systematic(const struct hunt *h, const struct slot *slot, uint64_t run)
 {
+	uint64_t first = h->result->threads == 1 ? SYSTEMATIC_EVERY : SYSTEMATIC_AFTER;
+
 	return portfolio_is_mixed(&h->portfolio) && !h->dfs_ended && slot == h->slots &&
-	       run >= SYSTEMATIC_AFTER && run / h->nslots % SYSTEMATIC_EVERY == 0;
+	       run >= first && run / h->nslots % SYSTEMATIC_EVERY == 0;
 }
 
 static struct err *begin(struct hunt *h, uint64_t run)

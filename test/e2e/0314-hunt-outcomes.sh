@@ -102,6 +102,8 @@ echo 'int main(void) { return 0; }' >single.c
 run 0 unplait cc single.c -o single
 run 0 unplait hunt -n 3 -- ./single
 has out "the program starts no threads"
+run 0 unplait hunt -- ./single
+has out "no failure in 5 runs: every schedule was explored" "a program with one schedule is not run ten thousand times"
 
 # standard input is read once, given to every run, and kept
 printf 'a line\nand more\n' >lines
