@@ -19,7 +19,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { SEQ_CST = 5, NOT_CAS = 7, CELLS_MAX = 1 << 26 };
+enum { SEQ_CST = 5, NOT_CAS = 7 };
 
 /* A race as the first pass knows it. */
 struct found {
@@ -103,7 +103,7 @@ static struct happens_event clock_event(struct detector *d, const struct event *
 
 /* ---- the first pass ---- */
 
-static void on_race(void *context, uint64_t granule, const struct cell_access *first,
+static void on_race(void *context, uint64_t address, const struct cell_access *first,
 		    const struct cell_access *second)
 {
 	struct detector *d = context;
@@ -121,7 +121,7 @@ static void on_race(void *context, uint64_t granule, const struct cell_access *f
 				    .first = first->time,
 				    .second = d->time,
 				    .instance = { .second = d->now,
-						  .address = granule * 8 + (unsigned)__builtin_ctz(
+						  .address = address + (unsigned)__builtin_ctz(
 										   first->bytes &
 										   second->bytes) },
 			    });
@@ -297,7 +297,7 @@ struct err *race_detect(struct trace *t, struct race_instances *ret)
 	err_free(symbols_open(t, &d.symbols)); /* without it: no memory orders */
 	happens_init(&d.happens, get, &d.memory);
 	d.cells = (struct cells){
-		.happens = &d.happens, .most = CELLS_MAX, .race = on_race, .context = &d
+		.happens = &d.happens, .race = on_race, .context = &d
 	};
 	err = first_pass(&d);
 	if (!err && d.found.len)

@@ -207,6 +207,11 @@ const struct plait_stack *area_stacks(const struct area *a)
 	return region(a, PLAIT_CONTROL_STACKS);
 }
 
+const struct plait_races *area_races(const struct area *a)
+{
+	return region(a, PLAIT_CONTROL_RACES_AT);
+}
+
 struct knowledge area_knowledge(const struct area *a)
 {
 	return (struct knowledge){ .pairs = pairs_of(a->control),

@@ -200,6 +200,8 @@ const struct plait_run *session_process(const struct session *s);
 /* Learned points and pairs: shared by all runs of the session. */
 /* What PLAIT_CONSTRAINT_STACK asked for in the last run, by constraint; valid until the next. */
 const struct plait_stack *session_stacks(const struct session *s);
+/* PLAIT_CONTROL_RACES: the races of the last run; valid until the next. */
+const struct plait_races *session_races(const struct session *s);
 /* What the runs have found out about the program; borrowed, changes with every run. */
 struct knowledge {
 	const struct plait_pairs *pairs;

@@ -317,6 +317,11 @@ const struct plait_stack *session_stacks(const struct session *s)
 	return area_stacks(&s->area);
 }
 
+const struct plait_races *session_races(const struct session *s)
+{
+	return area_races(&s->area);
+}
+
 struct knowledge session_knowledge(const struct session *s)
 {
 	return area_knowledge(&s->area);

@@ -12,86 +12,110 @@
  * everybody alive knows of (it can never race again), else from one that happens before the new
  * access (FastTrack would have dropped it), else from the oldest, and that is counted.
  *
- * Granules are found through a hash table, and cells lie in order of appearance: a short run touches
- * few pages, and a run that begins anew clears what the last one used. */
+ * Memory is cut into blocks, found through a hash table, each with the cells of its granules. A copy
+ * of many bytes is noted once for each block that it covers, and compared with whatever cells the
+ * block has; a single access looks at its granule and at the wide accesses of its block.
+ *
+ * Everything lies in order of appearance: a short run touches few pages, and a run that begins anew
+ * clears what the last one used. */
 #include "sched/cells.h"
 
 #include <string.h>
 
-enum {
-	FIRST_CELLS = 256,
-	WALK_MAX = 4096, /* granules of one range that get cells of their own */
-};
+enum { FIRST_CELLS = 256, FIRST_BLOCKS = 16 };
 
-/* ---- finding cells ---- */
+/* ---- finding blocks and cells ---- */
 
-static uint32_t home_of(const struct cells *c, uint64_t granule)
+static void *get(struct cells *c, size_t bytes)
 {
-	return (uint32_t)(granule * 0x9e3779b97f4a7c15ull >> 32) & (c->index_room - 1);
+	struct happens *h = c->happens;
+
+	return h->full ? NULL : h->get(h->context, bytes);
 }
 
-static void enter(struct cells *c, uint32_t number)
+static uint32_t home_of(const struct cells *c, uint64_t number)
 {
-	uint32_t h = home_of(c, c->cell[number].granule);
+	return (uint32_t)(number * 0x9e3779b97f4a7c15ull >> 32) & (c->index_room - 1);
+}
+
+static void enter(struct cells *c, uint32_t i)
+{
+	uint32_t h = home_of(c, c->block[i].number);
 
 	while (c->index[h])
 		h = (h + 1) & (c->index_room - 1);
-	c->index[h] = number + 1;
+	c->index[h] = i + 1;
 }
 
-/* Cells are moved when there are too many: refer to them by number across this. */
-static bool grow(struct cells *c)
+static bool grow_blocks(struct cells *c)
 {
-	struct happens *h = c->happens;
-	uint32_t room = c->room ? c->room * 2 : FIRST_CELLS;
-	struct cell *cell;
-	uint32_t *index;
+	uint32_t room = c->blocks_room ? c->blocks_room * 2 : FIRST_BLOCKS;
+	struct cell_block *block = get(c, room * sizeof(*block));
+	uint32_t *index = block ? get(c, 2 * room * sizeof(*index)) : NULL;
 
-	if (room > c->most || h->full)
-		return false;
-	cell = h->get(h->context, room * sizeof(*cell));
-	index = cell ? h->get(h->context, 4 * room * sizeof(*index)) : NULL;
 	if (!index)
 		return false;
-	if (c->n)
-		memcpy(cell, c->cell, c->n * sizeof(*cell));
-	c->cell = cell;
+	if (c->nblocks)
+		memcpy(block, c->block, c->nblocks * sizeof(*block));
+	c->block = block;
 	c->index = index;
-	c->room = room;
-	c->index_room = 4 * room;
-	for (uint32_t i = 0; i < c->n; i++)
-		if (!c->cell[i].linked)
-			enter(c, i);
+	c->blocks_room = room;
+	c->index_room = 2 * room;
+	for (uint32_t i = 0; i < c->nblocks; i++)
+		enter(c, i);
 	return true;
 }
 
-static struct cell *find(const struct cells *c, uint64_t granule)
+/* The block with this number, NULL when there is none. Blocks may move when one is added. */
+static struct cell_block *find_block(struct cells *c, uint64_t number)
 {
-	uint32_t h;
+	uint32_t *recent = &c->recent[number % CELL_RECENT], h;
 
+	if (*recent < c->nblocks && c->block[*recent].number == number)
+		return &c->block[*recent];
 	if (!c->index_room)
 		return NULL;
-	for (h = home_of(c, granule); c->index[h]; h = (h + 1) & (c->index_room - 1))
-		if (c->cell[c->index[h] - 1].granule == granule)
-			return &c->cell[c->index[h] - 1];
+	for (h = home_of(c, number); c->index[h]; h = (h + 1) & (c->index_room - 1)) {
+		if (c->block[c->index[h] - 1].number == number) {
+			*recent = c->index[h] - 1;
+			return &c->block[*recent];
+		}
+	}
 	return NULL;
 }
 
-/* A new cell; `linked`: it belongs to a chain and is not found by itself. */
-static struct cell *add(struct cells *c, uint64_t granule, bool linked)
+static struct cell_block *block_of(struct cells *c, uint64_t number)
 {
-	struct cell *cell;
+	struct cell_block *b = find_block(c, number);
 
-	if (c->n == c->room && !grow(c))
+	if (b)
+		return b;
+	if (c->nblocks == c->blocks_room && !grow_blocks(c))
 		return NULL;
-	cell = &c->cell[c->n++];
-	*cell = (struct cell){ .granule = granule, .linked = linked };
-	if (!linked)
-		enter(c, c->n - 1);
-	return cell;
+	b = &c->block[c->nblocks++];
+	b->number = number;
+	enter(c, c->nblocks - 1);
+	return b;
 }
 
-/* ---- one granule ---- */
+/* A new cell, 0 when there is no memory. Cells may move. */
+static uint32_t add_cell(struct cells *c)
+{
+	if (c->n + 1 >= c->room) {
+		uint32_t room = c->room ? c->room * 2 : FIRST_CELLS;
+		struct cell *cell = get(c, room * sizeof(*cell));
+
+		if (!cell)
+			return 0;
+		if (c->n)
+			memcpy(cell, c->cell, (c->n + 1) * sizeof(*cell));
+		c->cell = cell;
+		c->room = room;
+	}
+	return ++c->n;
+}
+
+/* ---- one chain ---- */
 
 static bool conflict(const struct cell_access *a, const struct cell_access *b)
 {
@@ -116,49 +140,45 @@ static unsigned worth_dropping(const struct cells *c, const struct cell_access *
 	return 1;
 }
 
-/* A place for a new access in the chain. The cells may move. */
-static struct cell_access *room_in(struct cells *c, uint32_t number,
-				   const struct happens_clock *now, uint32_t me)
+/* A place for a new access in the chain that begins with this cell. Cells may move. */
+static struct cell_access *room_in(struct cells *c, uint32_t number, const struct happens_clock *now,
+				   uint32_t me)
 {
 	struct cell_access *best = NULL;
 	unsigned value = 0, length = 0;
-	struct cell *more;
+	uint32_t last = number, more;
 
-	for (uint32_t i = number + 1; i; i = c->cell[i - 1].next, length++) {
-		struct cell *cell = &c->cell[i - 1];
-
+	for (uint32_t i = number; i; last = i, i = c->cell[i].next, length++) {
 		for (unsigned k = 0; k < CELL_ACCESSES; k++) {
-			unsigned v = worth_dropping(c, &cell->access[k], now, me);
+			struct cell_access *a = &c->cell[i].access[k];
+			unsigned v = worth_dropping(c, a, now, me);
 
 			if (v == 3)
-				return &cell->access[k];
-			if (v > value || (v == value && cell->access[k].time < best->time)) {
-				best = &cell->access[k];
+				return a;
+			if (v > value || (v == value && a->time < best->time)) {
+				best = a;
 				value = v;
 			}
 		}
-		number = i - 1;
 	}
-	more = length < CELL_CHAIN ? add(c, c->cell[number].granule, true) : NULL;
+	more = length < CELL_CHAIN ? add_cell(c) : 0;
 	if (!more) {
 		c->lost++;
 		return best;
 	}
-	c->cell[number].next = (uint32_t)(more - c->cell) + 1;
-	return &more->access[0];
+	c->cell[last].next = more;
+	return &c->cell[more].access[0];
 }
 
-static void touch(struct cells *c, struct cell *first, const struct cell_access *a)
+/* Compare an access with a chain. Returns false if it repeats one that is there. *mine: its
+ * predecessor, if any. */
+static inline bool look(struct cells *c, uint32_t number, uint64_t address,
+			const struct cell_access *a, const struct happens_clock *now,
+			struct cell_access **mine)
 {
-	const struct happens_clock *now = happens_knows(c->happens, a->thread);
-	struct cell_access *mine = NULL;
-	uint32_t number = (uint32_t)(first - c->cell);
-
-	for (uint32_t i = number + 1; i; i = c->cell[i - 1].next) {
-		struct cell *cell = &c->cell[i - 1];
-
+	for (uint32_t i = number; i; i = c->cell[i].next) {
 		for (unsigned k = 0; k < CELL_ACCESSES; k++) {
-			struct cell_access *old = &cell->access[k];
+			struct cell_access *old = &c->cell[i].access[k];
 
 			if (!old->time)
 				continue;
@@ -166,91 +186,165 @@ static void touch(struct cells *c, struct cell *first, const struct cell_access 
 				if (!is_same(old, a))
 					continue;
 				if (old->time > happens_clock_of(now, a->thread))
-					return;
-				mine = old;
+					return false;
+				*mine = old;
 			} else if (conflict(old, a) &&
 				   old->time > happens_clock_of(now, old->thread)) {
-				c->race(c->context, cell->granule, old, a);
+				c->race(c->context, address, old, a);
 			}
 		}
 	}
+	return true;
+}
+
+/* The same, and note it there. Returns false if there is nothing new. */
+static bool touch(struct cells *c, uint32_t number, uint64_t address, const struct cell_access *a,
+		  const struct happens_clock *now)
+{
+	struct cell_access *mine = NULL;
+
+	if (!look(c, number, address, a, now, &mine))
+		return false;
 	if (!mine)
 		mine = room_in(c, number, now, a->thread);
 	*mine = *a;
+	return true;
 }
 
-/* ---- ranges ---- */
+/* ---- granules and blocks ---- */
 
-/* The bytes of this granule that [address, address + size) covers. */
-static uint8_t bytes_of(uint64_t granule, uint64_t address, uint64_t size)
+/* The bytes of this granule that [address, end) covers. */
+static uint8_t bytes_of(uint64_t granule, uint64_t address, uint64_t end)
 {
-	uint64_t low = granule * 8, from = address > low ? address - low : 0;
-	uint64_t to = address + size - low;
+	uint64_t low = granule * 8, from = address > low ? address - low : 0, to = end - low;
 
 	return (uint8_t)((to >= 8 ? 0xffu : (1u << to) - 1) & ~((1u << from) - 1));
 }
 
+/* `add`: also where the granule has no cell yet. */
+static void touch_granule(struct cells *c, uint64_t granule, const struct cell_access *a, bool add)
+{
+	const struct happens_clock *now = happens_knows(c->happens, a->thread);
+	uint64_t number = granule / CELL_GRANULES;
+	struct cell_block *b = add ? block_of(c, number) : find_block(c, number);
+	struct cell_access *ignored;
+	uint32_t *cell;
+
+	if (!b) {
+		c->lost += add;
+		return;
+	}
+	cell = &b->cell[granule % CELL_GRANULES];
+	if (!*cell && add) {
+		*cell = add_cell(c);
+		b->ncells += *cell != 0;
+		c->lost += *cell == 0;
+	}
+	if ((!*cell || touch(c, *cell, granule * 8, a, now)) && b->wide)
+		look(c, b->wide, granule * 8, a, now, &ignored);
+}
+
+/* A whole block. */
+static void touch_block(struct cells *c, uint64_t number, struct cell_access a, bool add)
+{
+	const struct happens_clock *now = happens_knows(c->happens, a.thread);
+	struct cell_block *b = add ? block_of(c, number) : find_block(c, number);
+	struct cell_access *ignored;
+
+	if (!b) {
+		c->lost += add;
+		return;
+	}
+	a.bytes = 0xff;
+	if (!b->wide)
+		b->wide = add_cell(c);
+	if (b->wide && !touch(c, b->wide, number * CELL_BLOCK, &a, now))
+		return;
+	for (uint32_t i = 0, left = b->ncells; left && i < CELL_GRANULES; i++) {
+		if (!b->cell[i])
+			continue;
+		look(c, b->cell[i], number * CELL_BLOCK + 8 * i, &a, now, &ignored);
+		left--;
+	}
+}
+
+static void touch_range(struct cells *c, uint64_t address, uint64_t end, struct cell_access *a,
+			bool add)
+{
+	while (address < end) {
+		uint64_t granule = address / 8;
+
+		if (address % CELL_BLOCK == 0 && end - address >= CELL_BLOCK) {
+			touch_block(c, address / CELL_BLOCK, *a, add);
+			address += CELL_BLOCK;
+			continue;
+		}
+		a->bytes = bytes_of(granule, address, end);
+		touch_granule(c, granule, a, add);
+		address = granule * 8 + 8;
+	}
+}
+
 void cells_access(struct cells *c, uint64_t address, uint64_t size, struct cell_access access)
 {
-	uint64_t first = address / 8, last;
+	if (size && !c->happens->full && address + size > address)
+		touch_range(c, address, address + size, &access, true);
+}
 
-	if (!size || c->happens->full)
-		return;
-	last = (address + size - 1) / 8;
-	for (uint64_t g = first; g <= last; g++) {
-		struct cell *cell = find(c, g);
+/* ---- blocks of memory that come and go ---- */
 
-		if (!cell && g - first < WALK_MAX)
-			cell = add(c, g, false);
-		if (!cell) {
-			c->lost++;
+static void wipe_chain(struct cells *c, uint32_t number)
+{
+	for (uint32_t i = number; i; i = c->cell[i].next)
+		memset(c->cell[i].access, 0, sizeof(c->cell[i].access));
+}
+
+/* Forget the granules of b from first to the one before end. What is wide there was of the old
+ * memory, as a whole. */
+static bool wipe(struct cells *c, struct cell_block *b, uint64_t first, uint64_t end)
+{
+	uint64_t low = b->number * CELL_GRANULES;
+	bool any = b->wide != 0;
+
+	wipe_chain(c, b->wide);
+	for (uint32_t i = 0, left = b->ncells; left && i < CELL_GRANULES; i++) {
+		if (!b->cell[i])
 			continue;
-		}
-		access.bytes = bytes_of(g, address, size);
-		touch(c, cell, &access);
+		left--;
+		if (low + i < first || low + i >= end)
+			continue;
+		wipe_chain(c, b->cell[i]);
+		any = true;
 	}
+	return any;
 }
 
-static void wipe(struct cells *c, struct cell *cell)
+bool cells_clear(struct cells *c, uint64_t address, uint64_t size)
 {
-	for (uint32_t i = (uint32_t)(cell - c->cell) + 1; i; i = c->cell[i - 1].next)
-		memset(c->cell[i - 1].access, 0, sizeof(c->cell[i - 1].access));
-}
-
-/* Clear, or free, each granule that has a cell: through the index, or, where the range is larger than
- * all there is, through the cells. */
-static void each(struct cells *c, uint64_t address, uint64_t size, const struct cell_access *free)
-{
-	/* no two blocks share a granule: what is behind the last byte belongs to nobody */
+	/* no two blocks of the heap share a granule: what is behind the last byte is nobody's */
 	uint64_t first = address / 8, end = (address + size + 7) / 8;
-	bool all = end - first > c->n;
-	uint32_t n = c->n;
+	uint64_t low = first / CELL_GRANULES, high = (end + CELL_GRANULES - 1) / CELL_GRANULES;
+	bool any = false;
 
-	for (uint64_t i = all ? 0 : first; i < (all ? n : end); i++) {
-		struct cell *cell = all ? &c->cell[i] : find(c, i);
-		struct cell_access a;
-
-		if (!cell || cell->linked || cell->granule < first || cell->granule >= end)
-			continue;
-		if (!free) {
-			wipe(c, cell);
-			continue;
-		}
-		a = *free;
-		a.bytes = bytes_of(cell->granule, address, size);
-		touch(c, cell, &a);
+	if (!size || !c->nblocks || end <= first)
+		return false;
+	if (high - low > c->nblocks) {
+		for (uint32_t i = 0; i < c->nblocks; i++)
+			if (c->block[i].number >= low && c->block[i].number < high)
+				any |= wipe(c, &c->block[i], first, end);
+		return any;
 	}
-}
+	for (; low < high; low++) {
+		struct cell_block *b = find_block(c, low);
 
-void cells_clear(struct cells *c, uint64_t address, uint64_t size)
-{
-	if (size && c->n)
-		each(c, address, size, NULL);
+		any |= b && wipe(c, b, first, end);
+	}
+	return any;
 }
 
 void cells_free(struct cells *c, uint64_t address, uint64_t size, struct cell_access access)
 {
 	access.flags = CELL_WRITE | CELL_FREE;
-	if (size && c->n && !c->happens->full)
-		each(c, address, size, &access);
+	if (size && c->nblocks && !c->happens->full && address + size > address)
+		touch_range(c, address, address + size, &access, false);
 }

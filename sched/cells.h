@@ -1,13 +1,14 @@
 /* sched/cells.h - who touched which memory, and which two touches race.
  *
  * For each 8 bytes of memory that were touched a chain of cells remembers the last access of each
- * (thread, site, kind, bytes). A new access is compared with those that conflict with it: another
+ * (thread, site, kind, bytes). A wide access that covers a whole block of memory is remembered once for
+ * the block. A new access is compared with those that conflict with it: another
  * thread, common bytes, one of them writes, not both atomic. It races with each one that does not
  * happen before it (sched/happens.h). So a run gives every pair of sites that races in it, and not
  * only the first.
  *
  * Memory comes from the caller, as in happens.h. When there is no more, what is new is not noted, and
- * counted in `lost`. */
+ * counted in `lost`. All zero but `happens` and `race` is an empty one. */
 #ifndef SCHED_CELLS_H
 #define SCHED_CELLS_H
 
@@ -30,22 +31,35 @@ struct cell_access {
 
 enum { CELL_ACCESSES = 4, CELL_CHAIN = 4 };
 
+enum { CELL_GRANULES = 64, CELL_BLOCK = 8 * CELL_GRANULES, CELL_RECENT = 16 };
+
 struct cell {
-	uint64_t granule; /* address / 8 */
-	uint32_t next;	  /* in the chain: number + 1, 0 the last */
-	uint32_t linked;  /* it is not the first of its chain */
 	struct cell_access access[CELL_ACCESSES];
+	uint32_t next; /* in the chain: number, 0 the last */
+	uint32_t unused[3];
+};
+
+/* CELL_BLOCK bytes of memory. */
+struct cell_block {
+	uint64_t number;	      /* address / CELL_BLOCK */
+	uint32_t wide;		      /* accesses of all of it: number of the first cell, 0 none */
+	uint32_t ncells;	      /* granules that have one */
+	uint32_t cell[CELL_GRANULES]; /* the same by granule */
 };
 
 struct cells {
 	struct happens *happens; /* borrowed */
-	struct cell *cell;	 /* in order of appearance */
-	uint32_t n, room, most;	 /* most: never more than these */
-	uint32_t *index;	 /* a hash table of number + 1 */
-	uint32_t index_room;	 /* power of two, 0 at first */
-	uint64_t lost;		 /* accesses that were not noted */
-	/* Called for each race; `second` has just happened, `first` did before. */
-	void (*race)(void *context, uint64_t granule, const struct cell_access *first,
+	struct cell *cell;	 /* in order of appearance, from 1 */
+	uint32_t n, room;
+	struct cell_block *block; /* likewise, from 0 */
+	uint32_t nblocks, blocks_room;
+	uint32_t *index;     /* a hash table of block numbers + 1 */
+	uint32_t index_room; /* power of two, 0 at first */
+	uint32_t recent[CELL_RECENT];
+	uint64_t lost; /* accesses that were not noted */
+	/* Called for each race; `second` has just happened, `first` did before. address: of the 8
+	 * bytes that both touch */
+	void (*race)(void *context, uint64_t address, const struct cell_access *first,
 		     const struct cell_access *second);
 	void *context;
 };
@@ -53,8 +67,8 @@ struct cells {
 /* One access of `size` bytes. Its clock must know what it has acquired, and its own release, if it
  * is one, must come after. access->bytes is set here. */
 void cells_access(struct cells *c, uint64_t address, uint64_t size, struct cell_access access);
-/* New memory: nobody has touched it. */
-void cells_clear(struct cells *c, uint64_t address, uint64_t size);
+/* New memory: nobody has touched it. False: nobody had. */
+bool cells_clear(struct cells *c, uint64_t address, uint64_t size);
 /* The block is freed, which is a write of all of it. */
 void cells_free(struct cells *c, uint64_t address, uint64_t size, struct cell_access access);
 

@@ -36,6 +36,7 @@ enum rule {
 	RULE_FORGET,
 	RULE_FORK,
 	RULE_JOIN,
+	RULE_EXIT,
 	RULE_LOAD,
 	RULE_STORE,
 	RULE_EXCHANGE,
@@ -127,7 +128,7 @@ static bool grow_threads(struct happens *h, uint32_t need)
 	return true;
 }
 
-static struct happens_thread *thread_of(struct happens *h, uint32_t i)
+static struct happens_thread *new_thread(struct happens *h, uint32_t i)
 {
 	if (i >= h->threads_room && (i >= PLAIT_MAX_THREADS || !grow_threads(h, i + 1)))
 		return NULL;
@@ -138,6 +139,13 @@ static struct happens_thread *thread_of(struct happens *h, uint32_t i)
 		clock_reserve(h, &h->threads[i].now, i + 1);
 	}
 	return h->full ? NULL : &h->threads[i];
+}
+
+static inline struct happens_thread *thread_of(struct happens *h, uint32_t i)
+{
+	if (i < h->nthreads && h->threads[i].begun && !h->full)
+		return &h->threads[i];
+	return new_thread(h, i);
 }
 
 static uint64_t key_of(enum space space, uint64_t address)
@@ -492,6 +500,10 @@ void happens_release(struct happens *h, const struct happens_event *e)
 		break;
 	case RULE_FORK:
 		fork_thread(h, e);
+		break;
+	case RULE_EXIT:
+		t->ended = true;
+		lift_floor(h);
 		break;
 	case RULE_STORE:
 		store(h, e, t, false);

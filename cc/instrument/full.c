@@ -122,7 +122,9 @@ static void full_cas(struct hooks *h, LLVMValueRef at, uint32_t site)
 	args[0] = LLVMGetOperand(at, 0);
 	args[1] = hooks_to_int(h, LLVMGetOperand(at, 1), n);
 	args[2] = hooks_to_int(h, LLVMGetOperand(at, 2), n);
-	args[3] = hooks_constant(h, order_number(LLVMGetCmpXchgSuccessOrdering(at)));
+	args[3] = hooks_constant(h, order_number(LLVMGetCmpXchgSuccessOrdering(at)) |
+					    (order_number(LLVMGetCmpXchgFailureOrdering(at)) + 1)
+						    << 4);
 	args[4] = hooks_site(h, site);
 	snprintf(name, sizeof(name), "plait_atomic_cas%u", n);
 	old = hooks_call(h, name, hooks_int_type(h, n), 5, args);

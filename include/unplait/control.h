@@ -43,6 +43,7 @@ enum plait_control_flags {
 	PLAIT_CONTROL_EARLY = 128,    /* control begins before the constructors */
 	PLAIT_CONTROL_SPURIOUS = 256, /* waits for condition variables may end without a signal */
 	PLAIT_CONTROL_AGAIN = 512,    /* the run may reuse a process */
+	PLAIT_CONTROL_RACES = 1024,   /* look for data races, and fill the races region */
 };
 
 /* When a wait with a deadline may give up, beyond the case that nobody else can go on. */
@@ -218,6 +219,8 @@ struct plait_control {
 	(8ull << 20) /* struct plait_blocked per waiting thread, at a deadlock */
 #define PLAIT_CONTROL_BLOCKED_MAX    4096
 #define PLAIT_CONTROL_STACKS	     (12ull << 20) /* struct plait_stack, by constraint */
+#define PLAIT_CONTROL_RACES_AT	     (13ull << 20) /* struct plait_races */
+#define PLAIT_CONTROL_RACES_MAX	     4096
 #define PLAIT_CONTROL_REPLAY	     (16ull << 20) /* decisions to follow */
 #define PLAIT_CONTROL_REPLAY_SIZE    (1ull << 30)
 #define PLAIT_CONTROL_DECISIONS	     (2ull << 30) /* decisions taken */
@@ -293,6 +296,28 @@ struct plait_stack {
 	uint32_t nframes; /* innermost first; the first few may be the runtime's */
 	uint32_t reserved;
 	uint64_t frames[PLAIT_MAX_FRAMES]; /* return addresses */
+};
+
+/* Two accesses of this run that race: doc/design/races.md. Each unordered pair of sites once. */
+enum plait_race_flags {
+	PLAIT_RACE_WRITES = 1, /* of the first; those of the second are 4 bits further up */
+	PLAIT_RACE_ATOMIC = 2,
+	PLAIT_RACE_FREES = 4, /* the block was freed */
+	PLAIT_RACE_SECOND_SHIFT = 4,
+};
+struct plait_race {
+	uint32_t first_site, second_site; /* in the order of this run */
+	uint32_t first_thread, second_thread;
+	uint64_t first_step, second_step; /* the events' clocks */
+	uint64_t address;		  /* the first byte that both touch */
+	uint32_t flags, count;		  /* count: how often, in either order */
+};
+struct plait_races {
+	uint32_t n;
+	uint32_t looked;  /* 1: this run looked for races; 2: it stopped doing so before its end */
+	uint64_t dropped; /* races without room here */
+	uint64_t lost;	  /* accesses that were not remembered: more races may be there */
+	struct plait_race race[PLAIT_CONTROL_RACES_MAX];
 };
 
 /* One candidate at one choice: entries of the same step stand together, the chosen one first. */

@@ -178,7 +178,8 @@ PLAIT_EXPORT void plait_write8(void *p, uint64_t v, uint32_t site);
 PLAIT_EXPORT void plait_read_range(const void *p, size_t n, uint32_t site);
 PLAIT_EXPORT void plait_write_range(void *p, size_t n, uint32_t site);
 
-/* Atomics. `order` is LLVM's/C11's memory_order number (0 relaxed .. 5 seq_cst). */
+/* Atomics. `order` is C11's memory_order number (0 relaxed .. 5 seq_cst); a compare-exchange has
+ * that of its failure plus 1 in the next four bits, 0 = not said. */
 PLAIT_EXPORT uint8_t plait_atomic_load1(const void *p, uint32_t order, uint32_t site);
 PLAIT_EXPORT uint16_t plait_atomic_load2(const void *p, uint32_t order, uint32_t site);
 PLAIT_EXPORT uint32_t plait_atomic_load4(const void *p, uint32_t order, uint32_t site);

@@ -6,6 +6,7 @@
  *
  * Spinning: the same read (site, address, value) three times while nobody has written anything is
  * a loop that waits for another thread. A thread that spins is passed over until a write happens. */
+#include "rt/control/clocks.h"
 #include "rt/control/heap.h"
 #include "rt/control/quick.h"
 #include "rt/control/vectors.h"
@@ -68,7 +69,8 @@ void control_quick_begin(void)
 	learned = control.rule == CONTROL_RULE_SITES && a->points == PLAIT_POINTS_LEARNED;
 	control.point_bits = learned ? (const uint8_t *)a + PLAIT_CONTROL_POINTS : &no_points;
 	control.point_mask = learned ? PLAIT_CONTROL_POINTS_SIZE - 1 : 0;
-	control.noting = a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS);
+	control.learning = a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS);
+	control.noting = control.learning || clocks_on;
 	control.simple = !control.fixed && !control.vectors && !a->nconstraints && !control_logs();
 	control_forget_candidates();
 	control.quick_limit = nothing_is_quick() ? 0
@@ -90,6 +92,17 @@ static bool noted_before(const struct control_thread *me, const void *p, uint32_
 		return true;
 	*slot = key;
 	return false;
+}
+
+/* At a point there is always something to learn: who reads whose value. */
+void control_note_point(struct control_thread *me)
+{
+	const struct control_op *op = &me->op;
+
+	if (control.learning)
+		learn_access(me, op->object, op->size, op->site, plait_reads(op->kind), op->writes);
+	if (clocks_on && !noted_before(me, op->object, op->site))
+		clocks_access(me, op->kind, op->object, op->size, op->site);
 }
 
 /* Publish it, in both places at once. */
@@ -133,8 +146,12 @@ access_only(struct control_thread *me, uint32_t kind, const void *p, size_t size
 		access_slowly(me, kind, p, size, site);
 	else
 		control_executed(me, kind, site);
-	if (control.noting && !noted_before(me, p, site))
+	if (!control.noting || noted_before(me, p, site))
+		return me;
+	if (control.learning)
 		learn_access(me, p, size, site, plait_reads(kind), plait_writes(kind));
+	if (clocks_on)
+		clocks_access(me, kind, p, size, site);
 	return me;
 }
 

@@ -5,6 +5,7 @@
  * is ready, the earliest deadline expires; if there is none either, this is a deadlock. */
 #include "rt/control/quick.h"
 
+#include "rt/control/clocks.h"
 #include "rt/control/constraints.h"
 #include "rt/control/meet.h"
 #include "rt/control/turns.h"
@@ -288,8 +289,10 @@ void control_op_executed(struct control_thread *me)
 		vectors_executed(me, &me->op);
 	if (control.area->nconstraints)
 		constraints_executed(me);
-	if (control.noting && me->op.object)
+	if (control.learning && me->op.object)
 		learn_op(me);
+	if (clocks_on)
+		clocks_access(me, me->op.kind, me->op.object, me->op.size, me->op.site);
 }
 
 static void publish(struct control_thread *me, const struct control_op *op)
@@ -418,8 +421,7 @@ struct control_thread *control_access_point(struct control_thread *me)
 	}
 	control_executed(me, me->op.kind, me->op.site);
 	if (control.noting)
-		learn_access(me, me->op.object, me->op.size, me->op.site, plait_reads(me->op.kind),
-			     me->op.writes);
+		control_note_point(me);
 	return me;
 }
 
@@ -532,6 +534,7 @@ void control_begin(void)
 	control.current = me;
 	a->gate_used = gate_begin(&me->gate, a->gate);
 	constraints_begin();
+	clocks_begin();
 	control.world->watch_end(me);
 	a->started = 1;
 	control_active = true;

@@ -15,6 +15,7 @@
  *	quick.h        accesses that are no points, for the hooks of modes/
  *	budget.c       a run that takes too long: does it still make progress?
  *	spin.c         loops that wait for another thread
+ *	clocks.c       data races, while the run goes on
  *	learn.c        which sites touch shared memory; write-to-read pairs
  *	constraints.c  "a before b", "a to b atomic"
  *	turns.c        the order of turns that FOLLOW keeps to
@@ -105,6 +106,7 @@ struct control_thread {
 	uint32_t name;		 /* access vectors: its number among the names */
 	uint64_t events;	 /* executed so far */
 	uint64_t held_key;	 /* stands for the set of locks it holds */
+	uint64_t noted_salt;	 /* quick.h: mixed into what it has noted */
 	uint32_t turn;		 /* FOLLOW: where its next event belongs */
 	uint64_t spinning_since; /* control.writes when it was found to spin; 0: not spinning */
 	struct {

@@ -40,7 +40,8 @@ struct control {
 	 * for quiet_until. */
 	uint64_t quick_until, quick_limit;
 	bool simple;   /* nothing but the strategy has a say, and nothing is logged */
-	bool noting;   /* accesses teach something */
+	bool noting;   /* accesses teach something ... */
+	bool learning; /* ... about what is shared */
 	bool focusing; /* the strategy asks which operations are of the focus */
 	bool trust;    /* control_trusts() may say yes; trusted: it did */
 	bool trusted;
@@ -150,6 +151,8 @@ void learn_free(struct control_thread *me, const void *p, size_t size);
 void learn_point(struct control_thread *me);
 /* The order of what this site does matters in this run. */
 bool learn_is_focus(uint32_t site);
+/* Learning, and races: the access of me that was a point has its turn. */
+void control_note_point(struct control_thread *me);
 /* Somebody tries a lock that this site gives back. */
 bool learn_release_is_point(uint32_t site);
 

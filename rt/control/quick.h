@@ -26,14 +26,15 @@ static inline void control_be_quiet(void)
 }
 
 /* The same thread, site, address and locks again teach nothing, as long as the site is no point: a
- * small cache of what was noted last spares most of the work. */
+ * small cache of what was noted last spares most of the work. A run that looks for races must look
+ * again after each release of the thread, and its salt changes then (clocks.c). */
 extern uint64_t control_noted[CONTROL_NOTED];
 
 static inline uint64_t control_noted_key(const struct control_thread *me, const void *p,
 					 uint32_t site)
 {
-	return ((uint64_t)p >> 3) * 0x9e3779b97f4a7c15ull ^ (uint64_t)site << 20 ^
-	       (me->task.id + 1) ^ me->held_key;
+	return (uint64_t)p * 0x9e3779b97f4a7c15ull ^ (uint64_t)site << 20 ^ me->noted_salt ^
+	       me->held_key;
 }
 
 static inline uint64_t *control_noted_slot(uint64_t key)

@@ -10,6 +10,7 @@
  * heap; the request and the results are in the control area, and only "go" and the exit
  * status travel over the socket. */
 #include "rt/control/again.h"
+#include "rt/control/clocks.h"
 #include "rt/control/engine.h"
 #include "rt/control/heap.h"
 #include "rt/core/real.h"
@@ -254,6 +255,7 @@ static int controlled_main(int argc, char **argv, char **envp)
 		sanitizer_init();
 		mallopt(M_ARENA_MAX, 1); /* threads take turns: one heap is enough, and cheaper */
 		heap_begin();
+		clocks_init();
 		if (server_fd >= 0)
 			serve();
 		else if (fiber_possible() && warm_first() > WARM_FIRST)

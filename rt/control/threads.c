@@ -31,6 +31,7 @@ struct control_thread *control_thread_new(struct control_thread *parent, struct 
 	memset(t, 0, sizeof(*t));
 	t->rt = rt;
 	t->task.id = rt->index;
+	t->noted_salt = rt->index + 1;
 	t->task.op.kind = t->op.kind = parent ? PLAIT_EV_START : 0;
 	t->task.parent = parent ? &parent->task : NULL;
 	t->signal_mask = parent ? parent->signal_mask : 0;

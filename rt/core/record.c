@@ -3,7 +3,7 @@
 
 bool rt_recording;
 bool rt_writing;
-void (*rt_on_sync)(uint32_t kind, uint32_t site, const void *object, const void *object2);
+void (*rt_on_sync)(const struct rt_sync *s);
 bool rt_stepping;
 uint64_t rt_steps;
 uint64_t rt_tsc0;
@@ -94,7 +94,8 @@ void rt_record_sa_r(uint32_t kind, uint32_t site, const void *object, int result
 	uint8_t *p, *q;
 
 	if (unlikely(rt_on_sync != NULL))
-		rt_on_sync(kind, site, object, NULL);
+		rt_on_sync(&(struct rt_sync){
+			.kind = kind, .site = site, .object = object, .result = result });
 	if (!rt_recording || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);
@@ -137,7 +138,8 @@ void rt_record_sa_n(uint32_t kind, uint32_t site, const void *object, uint64_t n
 		      kind == PLAIT_EV_ONCE_PASS;
 
 	if (unlikely(rt_on_sync != NULL))
-		rt_on_sync(kind, site, object, NULL);
+		rt_on_sync(&(struct rt_sync){
+			.kind = kind, .site = site, .object = object, .n = n });
 	if (!rt_recording && !(always && rt_writing))
 		return;
 	switch (kind) {
@@ -160,7 +162,11 @@ void rt_record_wait(uint32_t kind, uint32_t site, const void *cond, const void *
 	uint8_t *p, *q;
 
 	if (unlikely(rt_on_sync != NULL))
-		rt_on_sync(kind, site, cond, mutex);
+		rt_on_sync(&(struct rt_sync){ .kind = kind,
+					      .site = site,
+					      .object = cond,
+					      .object2 = mutex,
+					      .result = result });
 	if (!rt_recording || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);
@@ -176,6 +182,9 @@ void rt_record_futex(uint32_t kind, uint32_t site, const void *word, uint64_t n,
 	struct rt_thread *t = rt_self();
 	uint8_t *p, *q;
 
+	if (unlikely(rt_on_sync != NULL))
+		rt_on_sync(&(struct rt_sync){
+			.kind = kind, .site = site, .object = word, .n = n, .result = result });
 	if (!rt_recording || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);
@@ -191,6 +200,9 @@ void rt_record_thread(uint32_t kind, uint32_t site, uint32_t thread, int result)
 	struct rt_thread *t = rt_self();
 	uint8_t *p, *q;
 
+	if (unlikely(rt_on_sync != NULL))
+		rt_on_sync(&(struct rt_sync){
+			.kind = kind, .site = site, .thread = thread, .result = result });
 	if (!rt_writing || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);

@@ -240,8 +240,16 @@ long rt_syscall(long nr, long a, long b, long c, long d, long e, long f);
 
 /* ---- what the rooms above do when core meets it; NULL: nothing ---- */
 
-/* A synchronisation event, in its true place. object2: the mutex of a wait. Modes order, block. */
-extern void (*rt_on_sync)(uint32_t kind, uint32_t site, const void *object, const void *object2);
+/* A synchronisation event, in its true place; also threads, allocation. Modes order, block, control.
+ */
+struct rt_sync {
+	uint32_t kind, site;
+	const void *object, *object2; /* object2: the mutex of a wait */
+	uint64_t n;		      /* as events.def has it */
+	int result;
+	uint32_t thread; /* FORK, JOIN */
+};
+extern void (*rt_on_sync)(const struct rt_sync *s);
 /* A fault at *address. True: the access will succeed now. False: *address is what the program meant
  * to access. Mode graph. */
 extern bool (*rt_on_fault)(int signal, uint64_t *address);

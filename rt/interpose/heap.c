@@ -4,6 +4,7 @@
  * block that comes and goes. libc's own heap does the work. Before we know libc's functions, the
  * loader's calls go to libc by the names it has for itself; what the loader allocates while a thread is
  * made comes from control/birth.c. */
+#include "rt/control/clocks.h"
 #include "rt/control/heap.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/controlled.h"
@@ -29,6 +30,8 @@ static void *allocated(void *p, size_t size)
 		heap_first_block(p);
 	if (heap.size && p)
 		heap_allocated(p, size);
+	if (unlikely(clocks_on) && p)
+		clocks_fresh(p, size);
 	return p;
 }
 

@@ -18,7 +18,7 @@ static inline void allocated(uint32_t site, void *p, size_t size)
 
 static inline void released(uint32_t site, void *p)
 {
-	if (rt_writing && p)
+	if ((rt_writing || rt_on_sync) && p)
 		rt_record_sa_n(PLAIT_EV_FREE, site, p, 0);
 }
 

@@ -4,6 +4,7 @@
  * the value is recorded; in mode control the engine is asked first (announce, be scheduled, access,
  * record); in the collecting modes their collector is told. Values are what was really read or
  * written. */
+#include "rt/control/clocks.h"
 #include "rt/control/quick.h"
 #include "rt/modes/graph.h"
 #include "rt/modes/order.h"
@@ -224,9 +225,12 @@ static inline void atomic_before(uint32_t kind, const void *p, size_t size, uint
 		before(kind, p, size, site);
 }
 
+/* wrote: false for a compare-exchange that failed; order: as the hook got it. */
 static inline void atomic_after(uint32_t kind, uint32_t site, const void *p, uint32_t size,
-				uint64_t value, uint64_t value2)
+				uint64_t value, uint64_t value2, uint32_t order, bool wrote)
 {
+	if (unlikely(clocks_on))
+		clocks_atomic(kind, p, size, site, order, wrote);
 	if (rt_access == RT_ACCESS_RECORD)
 		rt_record_access(kind, site, p, size, value, value2);
 	else if (rt_access != RT_ACCESS_PLAIN)
@@ -249,10 +253,10 @@ static inline void atomic_after(uint32_t kind, uint32_t site, const void *p, uin
 	{										\
 		T v;									\
 											\
-		(void)order; /* every load of this processor is an acquire */		\
+		/* every load of this processor is an acquire */			\
 		atomic_before(PLAIT_EV_ATOMIC_READ, p, n, site);			\
 		v = __atomic_load_n((const T *)p, SEQ);					\
-		atomic_after(PLAIT_EV_ATOMIC_READ, site, p, n, v, 0);			\
+		atomic_after(PLAIT_EV_ATOMIC_READ, site, p, n, v, 0, order, false);			\
 		return v;								\
 	}										\
 	void plait_atomic_store##n(void *p, T v, uint32_t order, uint32_t site)		\
@@ -262,13 +266,12 @@ static inline void atomic_after(uint32_t kind, uint32_t site, const void *p, uin
 			__atomic_store_n((T *)p, v, SEQ);				\
 		else									\
 			__atomic_store_n((T *)p, v, __ATOMIC_RELEASE);			\
-		atomic_after(PLAIT_EV_ATOMIC_WRITE, site, p, n, v, 0);			\
+		atomic_after(PLAIT_EV_ATOMIC_WRITE, site, p, n, v, 0, order, true);			\
 	}										\
 	T plait_atomic_rmw##n(void *p, T v, uint32_t op, uint32_t order, uint32_t site)	\
 	{										\
 		T *q = p, old, now;							\
 											\
-		(void)order;								\
 		atomic_before(PLAIT_EV_ATOMIC_RMW, p, n, site);				\
 		switch (op) {								\
 		case PLAIT_RMW_XCHG: old = __atomic_exchange_n(q, v, SEQ); now = v; break;	\
@@ -283,17 +286,16 @@ static inline void atomic_after(uint32_t kind, uint32_t site, const void *p, uin
 		case PLAIT_RMW_UMAX: BY_CAS(T, old > v ? old : v); break;		\
 		default: BY_CAS(T, old < v ? old : v); break;				\
 		}									\
-		atomic_after(PLAIT_EV_ATOMIC_RMW, site, p, n, old, now);		\
+		atomic_after(PLAIT_EV_ATOMIC_RMW, site, p, n, old, now, order, true);		\
 		return old;								\
 	}										\
 	T plait_atomic_cas##n(void *p, T expected, T desired, uint32_t order, uint32_t site) \
 	{										\
 		T old = expected;							\
 											\
-		(void)order;								\
 		atomic_before(PLAIT_EV_ATOMIC_RMW, p, n, site);				\
 		bool done = __atomic_compare_exchange_n((T *)p, &old, desired, false, SEQ, SEQ); \
-		atomic_after(PLAIT_EV_ATOMIC_RMW, site, p, n, old, done ? desired : old); \
+		atomic_after(PLAIT_EV_ATOMIC_RMW, site, p, n, old, done ? desired : old, order, done); \
 		return old;								\
 	}
 ATOMIC(uint8_t, int8_t, 1)
@@ -306,6 +308,8 @@ void plait_fence(uint32_t order, uint32_t site)
 {
 	atomic_before(PLAIT_EV_FENCE, NULL, 0, site);
 	__atomic_thread_fence(SEQ);
+	if (unlikely(clocks_on))
+		clocks_fence(site, order);
 	if (rt_access != RT_ACCESS_PLAIN)
 		rt_record_sv(PLAIT_EV_FENCE, site, order);
 }

@@ -448,20 +448,20 @@ static void sync_entry(uint32_t element)
 		order_leave(s);
 }
 
-void order_sync(uint32_t kind, uint32_t site, const void *object, const void *object2)
+void order_sync(const struct rt_sync *sync)
 {
-	uint32_t number = elements_of_site(site);
+	uint32_t number = elements_of_site(sync->site);
 	struct order_slot *s;
 
-	if (!plait_vectors_sync(kind) || rt_run->nthreads < 2)
+	if (!plait_vectors_sync(sync->kind) || rt_run->nthreads < 2)
 		return;
 	if (number && rt_mode == PLAIT_MODE_ORDER) {
 		s = order_enter_slot(&order_slots[number], ORDER_ONCE);
 		if (s)
 			order_leave(s);
 	} else {
-		sync_entry(elements_of_sync(object));
+		sync_entry(elements_of_sync(sync->object));
 	}
-	if (object2)
-		sync_entry(elements_of_sync(object2));
+	if (sync->object2)
+		sync_entry(elements_of_sync(sync->object2));
 }

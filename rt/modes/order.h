@@ -27,7 +27,7 @@ void order_init(void);
 /* Without a profile, the compiler's table says which element a site belongs to. */
 void order_module(const struct plait_module *module, uint32_t first_site);
 /* A synchronisation event, in its true place. object2: the mutex of a wait. */
-void order_sync(uint32_t kind, uint32_t site, const void *object, const void *object2);
+void order_sync(const struct rt_sync *sync);
 /* A count of accesses as a vector has it: above the thread. */
 #define ORDER_ONCE (1u << PLAIT_VECTORS_THREAD_BITS)
 /* NULL: this access is not recorded. */

@@ -134,6 +134,8 @@ EXPORT void *__tsan_memset(void *to, int c, size_t n)
 
 /* ---- atomics: performed by the hooks of the full variant, whatever the mode ---- */
 
+#define BOTH_ORDERS(order, failing) ((uint32_t)(order) | ((uint32_t)(failing) + 1) << 4)
+
 /* clang-format off */
 #define ATOMICS(T, bits, n)								\
 	EXPORT T __tsan_atomic##bits##_load(const volatile T *p, int order)		\
@@ -152,8 +154,7 @@ EXPORT void *__tsan_memset(void *to, int c, size_t n)
 	EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T c, T v,	\
 							    int order, int failing)	\
 	{										\
-		(void)failing;								\
-		return plait_atomic_cas##n((void *)p, c, v, (uint32_t)order, SITE());	\
+		return plait_atomic_cas##n((void *)p, c, v, BOTH_ORDERS(order, failing), SITE()); \
 	}
 #define RMW(T, bits, n, name, op)							\
 	EXPORT T __tsan_atomic##bits##_##name(volatile T *p, T v, int order)		\
@@ -166,8 +167,7 @@ EXPORT void *__tsan_memset(void *to, int c, size_t n)
 	{										\
 		T expected = *c, old;							\
 											\
-		(void)failing;								\
-		old = plait_atomic_cas##n((void *)p, expected, v, (uint32_t)order, SITE()); \
+		old = plait_atomic_cas##n((void *)p, expected, v, BOTH_ORDERS(order, failing), SITE()); \
 		*c = old;								\
 		return old == expected;							\
 	}

@@ -180,6 +180,10 @@ static bool access_op(struct world *w, uint32_t t)
 	}
 	f = add(w, t, kinds[k], DATA + pick(w, 12));
 	f->size = k < 2 ? 1u << pick(w, 3) : 1 + pick(w, 20);
+	if (k >= 2 && pick(w, 2)) { /* whole blocks, and something before and behind */
+		f->e.object = DATA - 16 + pick(w, 32);
+		f->size = CELL_BLOCK + pick(w, 2 * CELL_BLOCK);
+	}
 	return true;
 }
 
@@ -392,10 +396,10 @@ static bool races(const struct world *w, uint32_t a, uint32_t b)
 
 static bool reported[EVENTS + 1][EVENTS + 1];
 
-static void on_race(void *context, uint64_t granule, const struct cell_access *first,
+static void on_race(void *context, uint64_t address, const struct cell_access *first,
 		    const struct cell_access *second)
 {
-	(void)context, (void)granule;
+	(void)context, (void)address;
 	reported[first->site][second->site] = true;
 }
 
@@ -408,7 +412,7 @@ static void replay(struct world *w, uint64_t seed)
 {
 	struct arena memory = { 0 };
 	struct happens h;
-	struct cells cells = { .happens = &h, .most = 1 << 20, .race = on_race };
+	struct cells cells = { .happens = &h, .race = on_race };
 
 	memset(reported, 0, sizeof(reported));
 	happens_init(&h, get, &memory);
