@@ -72,6 +72,18 @@ static void print_claim(const struct hunt_result *r, struct strbuf *sb)
 	}
 }
 
+/* The command that says what they do. */
+static void tell_races(const struct hunt_options *o, const struct hunt_result *r, struct strbuf *sb)
+{
+	strbuf_addf(sb, "data races seen: %llu; what they do: unplait races --",
+		    (unsigned long long)r->races);
+	for (char **a = o->target.argv; *a; a++) {
+		strbuf_addc(sb, ' ');
+		strbuf_add_shell(sb, *a);
+	}
+	strbuf_addc(sb, '\n');
+}
+
 static void print_text(const struct hunt_options *o, const struct hunt_result *r, bool show_all)
 {
 	struct strbuf sb = { 0 };
@@ -124,6 +136,8 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 			"note: every run ended with exit status %d; --fail-on exit makes that a "
 			"failure\n",
 			r->odd_exit);
+	if (r->races)
+		tell_races(o, r, &sb);
 	if (r->interrupted)
 		strbuf_adds(&sb, "interrupted\n");
 	show_uncontrolled(r->uncontrolled, r->note, &sb);
@@ -178,6 +192,7 @@ static void write_json(struct json *j, const struct hunt_result *r)
 	json_end(j);
 	json_uint(j, "pairs", r->pairs);
 	json_uint(j, "points", r->points);
+	json_uint(j, "races", r->races);
 	json_uint(j, "threads", r->threads);
 	json_bool(j, "exhausted", claim_is_complete(&r->claim));
 	if (r->claim.ended)

@@ -117,14 +117,14 @@ static void on_race(void *context, uint64_t address, const struct cell_access *f
 	kept = map_put(&d->pairs, (uint64_t)first->site << 32 | second->site, 0);
 	if (++*kept > RACE_PER_PAIR)
 		return;
-	vec_push(&d->found, (struct found){
-				    .first = first->time,
-				    .second = d->time,
-				    .instance = { .second = d->now,
-						  .address = address + (unsigned)__builtin_ctz(
-										   first->bytes &
-										   second->bytes) },
-			    });
+	vec_push(&d->found,
+		 (struct found){
+			 .first = first->time,
+			 .second = d->time,
+			 .instance = { .second = d->now,
+				       .address = address + (unsigned)__builtin_ctz(
+								    first->bytes & second->bytes) },
+		 });
 }
 
 /* What access_of() needs to know of the events before. */
@@ -296,9 +296,7 @@ struct err *race_detect(struct trace *t, struct race_instances *ret)
 	assert(!ret->len);
 	err_free(symbols_open(t, &d.symbols)); /* without it: no memory orders */
 	happens_init(&d.happens, get, &d.memory);
-	d.cells = (struct cells){
-		.happens = &d.happens, .race = on_race, .context = &d
-	};
+	d.cells = (struct cells){ .happens = &d.happens, .race = on_race, .context = &d };
 	err = first_pass(&d);
 	if (!err && d.found.len)
 		err = second_pass(&d);

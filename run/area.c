@@ -193,6 +193,12 @@ void area_read_result(const struct area *a, const struct run_request *req, struc
 		r->choices = region(a, PLAIT_CONTROL_CHOICES);
 		r->nchoices = c->choices_len;
 	}
+	if (req->flags & PLAIT_CONTROL_RACES) {
+		const struct plait_races *races = area_races(a);
+
+		r->races = races->race;
+		r->nraces = races->n <= PLAIT_CONTROL_RACES_MAX ? races->n : 0;
+	}
 }
 
 /* ---- what was learned ---- */

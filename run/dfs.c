@@ -30,7 +30,8 @@ void dfs_request(const struct dfs *d, struct run_request *req)
 	*req = (struct run_request){ .strategy = PLAIT_STRATEGY_DFS,
 				     .points = PLAIT_POINTS_ALL,
 				     .flags = PLAIT_CONTROL_LOG | PLAIT_CONTROL_PREFIX |
-					      PLAIT_CONTROL_AGAIN | PLAIT_CONTROL_EAGER,
+					      PLAIT_CONTROL_AGAIN | PLAIT_CONTROL_EAGER |
+					      PLAIT_CONTROL_RACES,
 				     .decisions = d->decisions.data,
 				     .ndecisions = d->decisions.len };
 }

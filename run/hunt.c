@@ -17,6 +17,7 @@
 #include "run/dfs.h"
 #include "run/findings.h"
 #include "run/portfolio.h"
+#include "run/races.h"
 
 #include "base/err.h"
 #include "base/file.h"
@@ -51,6 +52,7 @@ struct hunt {
 	uint64_t started;
 	struct portfolio portfolio;
 	struct findings findings;
+	struct race_tally races;
 	double start;
 	uint64_t knowledge; /* counts up with what was learned */
 	struct dfs dfs;	    /* the systematic part */
@@ -77,6 +79,7 @@ static bool is_over(const struct hunt *h)
 static void count(struct hunt *h, const struct run_result *r)
 {
 	findings_measure(&h->findings, r);
+	race_tally_add(&h->races, r);
 	h->result->steps += r->steps;
 	h->result->uncontrolled |= r->uncontrolled;
 	h->result->threads = MAX(h->result->threads, r->nthreads);
@@ -453,6 +456,7 @@ static void close_hunt(struct hunt *h)
 	session_close(h->session);
 	dfs_deinit(&h->dfs);
 	findings_deinit(&h->findings);
+	race_tally_deinit(&h->races);
 }
 
 struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
@@ -479,8 +483,10 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 		ret->note = xstrdup(session_note(h.session));
 	if (!err && !h.target.fail_on_exit)
 		ret->odd_exit = h.odd_exit.exit_code;
-	if (!err)
+	if (!err) {
 		ret->points = session_npoints(h.session);
+		ret->races = race_tally_places(&h.races, session_process(h.session));
+	}
 	ret->seconds = clock_seconds() - h.start;
 	close_hunt(&h);
 	return err;

@@ -146,7 +146,8 @@ void portfolio_plan(struct portfolio *p, uint64_t run, const struct knowledge *k
 		.seed = p->seed * 1000003 + run,
 		.depth = arm->depth,
 		.points = choose_points(p, ret, run),
-		.flags = PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS | PLAIT_CONTROL_AGAIN,
+		.flags = PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS | PLAIT_CONTROL_AGAIN |
+			 PLAIT_CONTROL_RACES,
 	};
 	ret->request.length = p->longest[ret->request.points];
 	if (run % EAGER_EVERY == 1)

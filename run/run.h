@@ -173,6 +173,8 @@ struct run_result {
 	struct blocked blocked;		    /* deadlock, hang: who waits where */
 	const struct plait_choice *choices; /* PLAIT_CONTROL_LOG: valid until the next run */
 	size_t nchoices;
+	const struct plait_race *races; /* PLAIT_CONTROL_RACES: valid until the next run */
+	size_t nraces;
 };
 void run_result_deinit(struct run_result *r);
 /* Failure, as the target's settings define it. */
@@ -292,6 +294,7 @@ struct hunt_result {
 	uint64_t runs, steps, events;
 	double seconds;
 	uint64_t pairs, points; /* coverage */
+	uint64_t races;		/* pairs of lines that race, in any run */
 	uint32_t threads;	/* of the run that had most; 1: none was started */
 	uint32_t uncontrolled;
 	int odd_exit;	      /* every run ended with a status other than 0, the first with this */

@@ -141,8 +141,8 @@ static unsigned worth_dropping(const struct cells *c, const struct cell_access *
 }
 
 /* A place for a new access in the chain that begins with this cell. Cells may move. */
-static struct cell_access *room_in(struct cells *c, uint32_t number, const struct happens_clock *now,
-				   uint32_t me)
+static struct cell_access *room_in(struct cells *c, uint32_t number,
+				   const struct happens_clock *now, uint32_t me)
 {
 	struct cell_access *best = NULL;
 	unsigned value = 0, length = 0;

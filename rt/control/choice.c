@@ -344,7 +344,7 @@ static bool choose(struct control_thread *me, bool access)
 	control.time += CONTROL_POINT_NS;
 	control.area->points_taken = ++control.points;
 	budget_point();
-	if (control.noting)
+	if (control.learning)
 		learn_point(me);
 	if (access && gathered == me && me->spinning_since != control.writes && !control_signals) {
 		to = ask(me, true);

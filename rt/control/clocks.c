@@ -50,8 +50,9 @@ static struct plait_races *region(void)
 
 void clocks_init(void)
 {
-	long p = rt_syscall(SYS_mmap, (long)MEMORY_AT, MEMORY_SIZE, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	long p =
+		rt_syscall(SYS_mmap, (long)MEMORY_AT, MEMORY_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
 	memory = p == (long)MEMORY_AT ? (struct memory *)p : NULL;
 }

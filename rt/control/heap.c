@@ -149,7 +149,7 @@ void heap_freeing(struct control_thread *me, void *p)
 	if (!me || !is_inside(p))
 		return;
 	leave_note(me, p);
-	if (control.noting)
+	if (control.learning)
 		learn_free(me, p, n);
 	if (control_logs())
 		decisions_log_free(me, p, n);

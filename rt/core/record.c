@@ -138,8 +138,8 @@ void rt_record_sa_n(uint32_t kind, uint32_t site, const void *object, uint64_t n
 		      kind == PLAIT_EV_ONCE_PASS;
 
 	if (unlikely(rt_on_sync != NULL))
-		rt_on_sync(&(struct rt_sync){
-			.kind = kind, .site = site, .object = object, .n = n });
+		rt_on_sync(
+			&(struct rt_sync){ .kind = kind, .site = site, .object = object, .n = n });
 	if (!rt_recording && !(always && rt_writing))
 		return;
 	switch (kind) {
@@ -149,6 +149,8 @@ void rt_record_sa_n(uint32_t kind, uint32_t site, const void *object, uint64_t n
 	case PLAIT_EV_ONCE_END:
 	case PLAIT_EV_ONCE_PASS:
 	case PLAIT_EV_FREE:
+	case PLAIT_EV_RELEASE:
+	case PLAIT_EV_ACQUIRE:
 		record_sa(kind, site, object);
 		break;
 	default:

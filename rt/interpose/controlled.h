@@ -33,6 +33,10 @@ void handlers_run(int number, siginfo_t *info, void *context, bool from_outside)
 
 /* ---- signals.c ---- */
 
+/* A handler, or a thread that waits for signals, knows what was done before the signal was sent or
+ * its timer was set. A made-up address stands for all of them (PLAIT_EV_RELEASE, PLAIT_EV_ACQUIRE). */
+#define SIGNALS_MESSAGE ((void *)0x8000)
+
 bool signals_deliver(struct control_thread *me); /* see struct control_world */
 /* A signal for one thread, or (t NULL) for the process; code and value are the handler's siginfo.
  * Returns an errno. */

@@ -33,6 +33,8 @@ void handlers_run(int number, siginfo_t *info, void *context, bool from_outside)
 		t->in_signal = outer || from_outside;
 		rt_values_interrupted(t, &values, &place);
 		rt_record_number(PLAIT_EV_SIGNAL_ENTER, (uint64_t)number);
+		if (control_active)
+			rt_record_sa_n(PLAIT_EV_ACQUIRE, 0, SIGNALS_MESSAGE, 0);
 	}
 	handler(number, info, context);
 	if (t) {

@@ -25,10 +25,27 @@ static void note(int fd, uint8_t what)
 		known[fd] = what;
 }
 
-static void note_internal(const int fds[2])
+/* Which ends belong together. */
+static uint16_t pair_of[MAX_FDS];
+
+static void note_internal(int one, int two)
 {
-	note(fds[0], INTERNAL);
-	note(fds[1], INTERNAL);
+	static uint16_t npairs;
+
+	note(one, INTERNAL);
+	note(two, INTERNAL);
+	npairs = npairs % 0x4000 + 1;
+	if (one >= 0 && one < MAX_FDS && two >= 0 && two < MAX_FDS)
+		pair_of[one] = pair_of[two] = npairs;
+}
+
+/* Whoever reads knows what was done before the write. A made-up address stands for a pair; everything
+ * outside is one, because nobody can tell what comes back. */
+static void *message_of(int fd)
+{
+	bool inside = fd >= 0 && fd < MAX_FDS && known[fd] == INTERNAL;
+
+	return (void *)(uintptr_t)(1 + (inside ? pair_of[fd] : 0));
 }
 
 static bool is_outside(int fd);
@@ -256,10 +273,18 @@ static bool fd_point(uint32_t site, int fd, short events, bool dont_wait)
 	io_done();
 	if (!dont_wait)
 		control_changed();
+	if (events == POLLOUT)
+		rt_record_sa_n(PLAIT_EV_RELEASE, site, message_of(fd), 0);
 	if (done)
 		return true;
 	errno = me->interrupted ? EINTR : EAGAIN;
 	return false;
+}
+
+static void received(uint32_t site, int fd, short events, ssize_t n)
+{
+	if (events == POLLIN && n >= 0 && control_self())
+		rt_record_sa_n(PLAIT_EV_ACQUIRE, site, message_of(fd), 0);
 }
 
 /* Instrumented code notes what it read by itself. */
@@ -302,6 +327,7 @@ static void note_length(uint32_t site, ssize_t n)
 		if (!fd_point(site, fd, events, dont_wait))                                        \
 			return -1;                                                                 \
 		r = real.name args;                                                                \
+		received(site, fd, events, r);                                                     \
 		note;                                                                              \
 		return r;                                                                          \
 	}
@@ -495,11 +521,11 @@ int hook_epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, con
 			note;                                                                      \
 		return r;                                                                          \
 	}
-MAKES(pipe, (int fds[2]), (fds), note_internal(fds))
-MAKES(pipe2, (int fds[2], int flags), (fds, flags), note_internal(fds))
+MAKES(pipe, (int fds[2]), (fds), note_internal(fds[0], fds[1]))
+MAKES(pipe2, (int fds[2], int flags), (fds, flags), note_internal(fds[0], fds[1]))
 MAKES(socketpair, (int domain, int type, int protocol, int fds[2]), (domain, type, protocol, fds),
-      note_internal(fds))
-MAKES(eventfd, (unsigned value, int flags), (value, flags), note(r, INTERNAL))
+      note_internal(fds[0], fds[1]))
+MAKES(eventfd, (unsigned value, int flags), (value, flags), note_internal(r, r))
 MAKES(epoll_create, (int size), (size), note(r, EPOLL))
 MAKES(epoll_create1, (int flags), (flags), note(r, EPOLL))
 /* clang-format on */
@@ -512,6 +538,7 @@ int hook_close(int fd)
 
 	if (me && fd >= 0 && fd < MAX_FDS) {
 		control_touch(me, PLAIT_EV_OUTPUT, site, (void *)(uintptr_t)(fd + 1));
+		rt_record_sa_n(PLAIT_EV_RELEASE, site, message_of(fd), 0);
 		known[fd] = OUTSIDE;
 		receive_timeout[fd] = send_timeout[fd] = 0;
 		timers_closed(fd);

@@ -216,6 +216,7 @@ int signals_send(struct control_thread *t, int number, int code, union sigval va
 	struct sigaction action;
 
 	control_changed();
+	rt_record_sa_n(PLAIT_EV_RELEASE, 0, SIGNALS_MESSAGE, 0);
 	if (blocked && (by_signalfd & bit_of(number)))
 		return (int)-rt_syscall(SYS_kill, rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), number,
 					0, 0, 0, 0);
@@ -468,6 +469,7 @@ static bool await_signal(struct control_thread *me, uint32_t site, const sigset_
 						.deadline = deadline,
 						.cancellable = true,
 						.signals = CONTROL_ENDS });
+	rt_record_sa_n(PLAIT_EV_ACQUIRE, site, SIGNALS_MESSAGE, 0);
 	return !me->interrupted && dequeue(me, bits_of(set), ret);
 }
 

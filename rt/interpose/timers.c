@@ -121,6 +121,7 @@ static void notify(struct timer *t, uint64_t times)
 	struct call *c;
 	pthread_t handle;
 
+	rt_record_sa_n(PLAIT_EV_ACQUIRE, 0, SIGNALS_MESSAGE, 0);
 	if (t->fd) {
 		rt_syscall(SYS_write, t->fd - 1, (long)&times, sizeof(times), 0, 0, 0);
 		io_done();
@@ -228,6 +229,7 @@ static void set(struct timer *t, uint64_t deadline, uint64_t interval)
 	t->interval = interval;
 	t->overrun = 0;
 	control_changed();
+	rt_record_sa_n(PLAIT_EV_RELEASE, 0, SIGNALS_MESSAGE, 0);
 	if (!control_timers && deadline && me)
 		control_timers = threads_new_own(me, timers_main);
 	if (control_timers && control_timers->op.wait == &timer_wait)
