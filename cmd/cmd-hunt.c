@@ -16,18 +16,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Then no schedule but one was tried. */
-static bool all_threads_in_children(const struct hunt_result *r)
+/* Then there are schedules that nobody tried. */
+static bool has_threads_in_children(const struct hunt_result *r)
 {
-	return r->threads <= 1 && r->uncontrolled & PLAIT_UNCONTROLLED_CHILD_THREADS;
+	return r->uncontrolled & PLAIT_UNCONTROLLED_CHILD_THREADS;
 }
 
-static void tell_children(const char *program, struct strbuf *out)
+/* Processes that share locks: prefork servers. */
+static bool shares_with_children(const struct hunt_result *r)
+{
+	return r->uncontrolled & PLAIT_UNCONTROLLED_SHARED &&
+	       r->uncontrolled & PLAIT_UNCONTROLLED_FORK;
+}
+
+/* A framework that starts each test as another program: what we saw was the harness. */
+static bool leaves_out_processes(const char *program, const struct hunt_result *r)
+{
+	return has_threads_in_children(r) || shares_with_children(r) || suite_unable(program);
+}
+
+static void tell_children(const char *program, const struct hunt_result *r, struct strbuf *out)
 {
 	const char *advice = suite_fork_advice(program);
 
-	strbuf_adds(out, "all threads run in forked children, so nothing was searched: start what "
-			 "they run directly, or keep the program from forking\n");
+	if (!has_threads_in_children(r) && !shares_with_children(r))
+		strbuf_adds(out, "only the harness was under control, no test was\n");
+	else if (!has_threads_in_children(r))
+		strbuf_adds(
+			out,
+			"processes share locks, and only one of them is under control: how they "
+			"interleave was not searched; put them into threads of one process\n");
+	else if (r->threads <= 1)
+		strbuf_adds(out,
+			    "all threads run in forked children, so nothing was searched: start "
+			    "what they run directly, or keep the program from forking\n");
+	else if (r->uncontrolled & PLAIT_UNCONTROLLED_PARENT)
+		strbuf_adds(out,
+			    "one forked child was followed, the threads of others were not: run "
+			    "one test at a time\n");
+	else
+		strbuf_adds(out,
+			    "threads of forked children were not searched: all processes but one "
+			    "run freely\n");
 	if (advice)
 		strbuf_addf(out, "%s\n", advice);
 }
@@ -127,7 +157,7 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 			    " failing runs did not repeat when they were replayed and were "
 			    "set aside\n",
 			    r->set_aside);
-	if (r->threads == 1 && !all_threads_in_children(r))
+	if (r->threads == 1 && !has_threads_in_children(r))
 		strbuf_adds(&sb,
 			    "note: the program starts no threads, so there is only one schedule\n");
 	if (r->odd_exit)
@@ -141,8 +171,8 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 	if (r->interrupted)
 		strbuf_adds(&sb, "interrupted\n");
 	show_uncontrolled(r->uncontrolled, r->note, &sb);
-	if (all_threads_in_children(r))
-		tell_children(o->target.argv[0], &sb);
+	if (leaves_out_processes(o->target.argv[0], r))
+		tell_children(o->target.argv[0], r, &sb);
 	fputs(strbuf_str(&sb), stdout);
 	strbuf_deinit(&sb);
 }
@@ -244,11 +274,12 @@ static struct err *report(const struct outputs *out, const struct hunt_options *
 	return cmd_write_json(&out->common, &j);
 }
 
-static int exit_status(const struct hunt_result *r)
+static int exit_status(const char *program, const struct hunt_result *r)
 {
 	if (r->failures.len)
 		return r->unconfirmed == r->failures.len ? 4 : 1;
-	return r->interrupted || r->unfinished || r->states_why[0] || all_threads_in_children(r)
+	return r->interrupted || r->unfinished || r->states_why[0] ||
+			       leaves_out_processes(program, r)
 		       ? 4
 		       : 0;
 }
@@ -339,7 +370,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	if (!err)
 		err = report(&out, &o, &r);
 	if (!err)
-		*status = exit_status(&r);
+		*status = exit_status(argv[0], &r);
 	hunt_result_deinit(&r);
 	target_deinit(&o.target);
 	return err;

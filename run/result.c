@@ -79,6 +79,7 @@ void uncontrolled_describe(uint32_t u, struct strbuf *out)
 		{ PLAIT_UNCONTROLLED_FOREIGN, "threads not made by pthread_create" },
 		{ PLAIT_UNCONTROLLED_FORK, "forked children" },
 		{ PLAIT_UNCONTROLLED_CHILD_THREADS, "threads of forked children" },
+		{ PLAIT_UNCONTROLLED_PARENT, "the process that forked the test" },
 		{ PLAIT_UNCONTROLLED_IO, "waiting for the outside world" },
 		{ PLAIT_UNCONTROLLED_SIGNAL, "asynchronous signal handlers" },
 		{ PLAIT_UNCONTROLLED_SHARED, "process-shared synchronisation" },

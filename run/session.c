@@ -243,6 +243,16 @@ static void read_output(struct session *s, struct run_result *r)
 	r->errors = output_read(s->errors_fd);
 }
 
+/* The run was a forked child, and the process that we know is its harness: what ended the child is
+ * what counts, not how the harness tells of it. */
+static void judge_child(const struct run_result *r, struct run_end *end)
+{
+	if (!(r->uncontrolled & PLAIT_UNCONTROLLED_PARENT) || !r->failure.signal || end->timed_out)
+		return;
+	end->signal = r->failure.signal;
+	end->exit_code = -1;
+}
+
 static struct err *judge_run(struct session *s, int status, struct run_result *r)
 {
 	const struct target *t = s->target;
@@ -258,16 +268,17 @@ static struct err *judge_run(struct session *s, int status, struct run_result *r
 	char *message;
 	struct err *err;
 
+	if (s->request.record_dir)
+		read_failure(s->request.record_dir, &r->failure);
+	else
+		r->failure = area_process(&s->area)->failure;
+	judge_child(r, &end);
 	r->exit_code = end.exit_code;
 	r->signal = end.signal;
 	if (r->signal || r->exit_code > 0)
 		read_output(s, r);
 	end.said = r->errors;
 	err = judge(&o, &end, &r->outcome, &message);
-	if (s->request.record_dir)
-		read_failure(s->request.record_dir, &r->failure);
-	else
-		r->failure = area_process(&s->area)->failure;
 	if (!r->out && run_failed(r))
 		read_output(s, r);
 	r->text = describe(s, r, message);

@@ -322,6 +322,13 @@ const struct framework *framework_of(const char *program)
 	return found;
 }
 
+const char *suite_unable(const char *program)
+{
+	const struct framework *f = framework_of(program);
+
+	return f ? f->unable : NULL;
+}
+
 const char *suite_fork_advice(const char *program)
 {
 	const struct framework *f = framework_of(program);

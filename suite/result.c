@@ -114,7 +114,8 @@ static void take_children(struct suite_result *r)
 	const struct framework *f = r->test->framework;
 
 	r->verdict = VERDICT_UNCONTROLLED;
-	set_text(&r->why, xasprintf("all its threads are in forked children%s%s",
+	set_text(&r->why, xasprintf("%s threads are in forked children%s%s",
+				    r->threads > 1 ? "some of its" : "all its",
 				    f && f->forks ? "; " : "", f && f->forks ? f->forks : ""));
 }
 
@@ -124,11 +125,11 @@ static void take_passed(struct suite_result *r, const cJSON *json)
 
 	if (!r->runs)
 		r->verdict = VERDICT_NOT_RUN;
+	else if (uncontrolled && strstr(uncontrolled, "threads of forked children"))
+		take_children(r);
 	else if (r->threads > 1)
 		r->verdict =
 			cJSON_IsTrue(get(json, "exhausted")) ? VERDICT_EXPLORED : VERDICT_PASSED;
-	else if (uncontrolled && strstr(uncontrolled, "threads of forked children"))
-		take_children(r);
 	else
 		r->verdict = VERDICT_SINGLE;
 }

@@ -59,6 +59,8 @@ void suite_keep_matching(struct suite *s, const struct strings *patterns,
  * git say; and those whose program has no debug info. */
 struct err *suite_keep_changed(struct suite *s, const char *revision);
 
+/* Why no test of this program can come under control: its framework prevents it. NULL: nothing does. */
+const char *suite_unable(const char *program);
 /* What keeps the test framework of this program from forking; NULL when it has none that forks. */
 const char *suite_fork_advice(const char *program);
 

@@ -86,6 +86,7 @@ enum plait_uncontrolled {
 	PLAIT_UNCONTROLLED_CONSTRAINT = 128,  /* a constraint had to be dropped to go on */
 	PLAIT_UNCONTROLLED_AWAY = 512,	      /* code we do not see kept the processor */
 	PLAIT_UNCONTROLLED_CHILD_THREADS = 1024, /* a forked child has started threads */
+	PLAIT_UNCONTROLLED_PARENT = 2048, /* a forked child is the run, its parent runs freely */
 };
 
 /* What the run did that an exploration of all schedules does not cover. */
@@ -198,8 +199,8 @@ struct plait_control {
 	uint32_t nudge_last; /* by the tool: this nudge is the last, say where everybody is */
 	uint32_t stopped;    /* BUDGET: it was shown that nothing changes any more */
 	uint32_t limits;     /* enum plait_limit */
-	uint32_t reserved;
-	char text[8192]; /* deadlock, hang, divergence: in words */
+	uint32_t owner;	     /* process that took the run over from its parent; 0: none */
+	char text[8192];     /* deadlock, hang, divergence: in words */
 };
 
 /* Regions, as offsets into the file. */

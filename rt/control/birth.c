@@ -284,6 +284,13 @@ void birth_renamed(void)
 	set_tid(pthread_self(), (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0));
 }
 
+void birth_forked(void)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		slots[i] = (struct slot){ 0 };
+	nused = free_slots = 0;
+}
+
 /* ---- threads of the target ---- */
 
 static void *native_start(void *arg)

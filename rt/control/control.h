@@ -23,6 +23,7 @@
  *	report.c       how a run ends: deadlock, hang, divergence, in words
  *	sanitizer.c    AddressSanitizer looks again after a switch
  *	ids.c          which process is which
+ *	follow.c       when a forked child is the run
  *	away.c         a thread that does not come back from code we do not see
  *	gate-*.c       handing the processor from thread to thread
  *	birth.c        stacks and descriptors; threads without a kernel thread
@@ -217,6 +218,15 @@ bool control_has_fibers(void);
 bool control_trusts(void);
 /* From here on this process runs freely: it is a forked child, or the run is over. */
 void control_stop(void);
+
+/* A forked child may become the run (follow.c). Before fork: may it? In the child: it begins, and takes
+ * over before it creates a thread. In the parent, with the kernel's number: did it? */
+bool control_may_follow(void);
+void control_child_begins(void);
+bool control_child_takes_over(void);
+bool control_child_took_over(long child);
+void control_left_behind(void);
+bool control_is_left_behind(void);
 
 /* Threads. `new` and `birth` are called by the creator, `begin` and `end` in the thread itself. */
 struct control_thread *control_thread_new(struct control_thread *parent, struct rt_thread *rt);

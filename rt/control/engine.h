@@ -94,6 +94,11 @@ static inline void control_executed(struct control_thread *me, uint32_t kind, ui
 	me->events++;
 }
 
+/* ---- follow.c ---- */
+
+/* Real ns since this process was left behind by a child that took over; 0: it was not. */
+uint64_t follow_free_time(void);
+
 /* ---- decisions.c ---- */
 
 void decisions_begin(void);

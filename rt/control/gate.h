@@ -42,6 +42,8 @@ void gate_leave(struct gate *from, struct gate *to);
 
 void gate_arrived(void);
 /* Wait until a kernel thread of this process is gone. */
+/* After libc's fork, in the child: the threads that were made beforehand are gone. */
+void birth_forked(void);
 void gate_wait_gone(uint32_t tid);
 void gate_wait_word(uint32_t *word);
 void gate_set_word(uint32_t *word);

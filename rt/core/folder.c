@@ -125,6 +125,14 @@ bool rt_folder_open(const char *dir)
 	return true;
 }
 
+struct plait_run *rt_run_hide(void)
+{
+	struct plait_run *run = rt_run;
+
+	rt_run = &dummy_run;
+	return run;
+}
+
 void rt_folder_forget(void)
 {
 	rt_run = &dummy_run;

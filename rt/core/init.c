@@ -23,7 +23,7 @@ int plait_variant = PLAIT_VARIANT_PLAIN;
 enum plait_mode rt_mode = PLAIT_MODE_OFF;
 uint8_t rt_access = RT_ACCESS_PLAIN;
 void (*rt_before_access)(uint32_t kind, const void *p, size_t size, uint32_t site);
-bool rt_server_fork;
+bool rt_server_fork, rt_fork_follows;
 
 __attribute__((noinline, section("plait_calls"))) long rt_syscall(long nr, long a, long b, long c,
 								  long d, long e, long f)
@@ -114,7 +114,7 @@ static void after_fork_in_child(void)
 	struct rt_thread *t = rt_self_;
 	char dir[PATH_MAX];
 
-	if (rt_server_fork || rt_mode == PLAIT_MODE_OFF)
+	if (rt_server_fork || rt_fork_follows || rt_mode == PLAIT_MODE_OFF)
 		return;
 	memcpy(dir, rt_dir, sizeof(dir));
 	order_forked();

@@ -121,6 +121,8 @@ void rt_finish(int status);
 /* For the fork server: set rt_server_fork around fork(), so that the child is not detached; then,
  * in the child, start a new run in folder `dir` (NULL: without a trace). */
 extern bool rt_server_fork;
+/* Set around a fork whose child may go on with the run: nothing is switched off in it. */
+extern bool rt_fork_follows;
 void rt_restart(const char *dir);
 
 /* environment.c. An environment variable, even before libc has set up environ. */
@@ -135,6 +137,8 @@ extern char rt_dir[];
 /* Create or take over a run folder and set rt_run. False: nothing can be recorded. */
 bool rt_folder_open(const char *dir);
 void rt_folder_forget(void); /* rt_run is the private dummy again */
+/* The same for a while: what happens in this process is not noted for the run. Returns rt_run. */
+struct plait_run *rt_run_hide(void);
 void rt_folder_finish(void); /* the last facts about the run */
 
 /* modules.c. Bring the table of loaded modules up to date (takes the loader's lock). */

@@ -1,6 +1,6 @@
 /* rt/interpose/children.c - fork, and waiting for children.
  *
- * A forked child runs freely: it has one thread, and its own copy of everything. Its number is
+ * A forked child runs freely, unless it is a test of its own (rt/control/follow.c). Its number is
  * virtual (ids.c), so the parent sees the same in every run.
  *
  * Waiting for a child is a scheduling point like any other wait: the other threads of the parent go
@@ -22,25 +22,33 @@ pid_t hook_fork(void)
 	struct control_thread *me = control_self();
 	uint32_t site = hook_site();
 	pid_t pid, id;
+	bool follows;
 
 	if (me)
 		control_point(me,
 			      &(struct control_op){ .kind = PLAIT_EV_PROCESS_FORK, .site = site });
 	if (!world_is_virtual())
 		return real.fork();
-	control_note(PLAIT_UNCONTROLLED_FORK);
+	follows = rt_fork_follows = me && control_may_follow();
 	id = ids_new_child();
 	pid = real.fork();
+	rt_fork_follows = false;
 	if (pid == 0) {
-		control_stop();
-		control_forked = true;
+		if (follows)
+			control_child_begins();
+		else
+			control_left_behind();
 		ids_become_child(id);
+		io_forked();
 		return 0;
 	}
 	if (pid < 0)
 		return pid;
 	ids_note_child(id, pid);
 	io_forked();
+	if (follows && control_child_took_over(pid))
+		return id;
+	control_note(PLAIT_UNCONTROLLED_FORK);
 	rt_record_sv(PLAIT_EV_PROCESS_FORK, site, (uint64_t)id);
 	return id;
 }

@@ -116,6 +116,8 @@ static int create(uint32_t site, pthread_t *handle, const pthread_attr_t *attr,
 	struct rt_thread *t;
 	int r;
 
+	if (!me && control_forked && control_child_takes_over())
+		me = control_self();
 	if (me)
 		return create_controlled(me, site, handle, attr, start, arg);
 	if (rt_mode == PLAIT_MODE_CONTROL)

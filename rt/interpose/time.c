@@ -117,10 +117,11 @@ static void virtual_now(clockid_t clock, struct timespec *ts)
 	ts->tv_nsec = (long)(now % 1000000000ull);
 }
 
-/* A child that runs freely sleeps in real time, and needs clocks that agree with that. */
+/* A child that runs freely sleeps in real time, and needs clocks that agree with that. A parent that
+ * was left behind has a clock that goes on from where it was. */
 static bool is_virtual(void)
 {
-	return world_is_virtual() && !control_forked;
+	return world_is_virtual() && (!control_forked || control_is_left_behind());
 }
 
 int hook_clock_gettime(clockid_t clock, struct timespec *ts)
