@@ -46,12 +46,14 @@ static void gdb_command(const struct session *s, const char *gdb, const char *sc
 	_cleanup_(environment_deinit) struct environment e = { 0 };
 
 	environment_copy(&e);
-	runtime_set_environment(&s->runtime, &e);
+	runtime_set_environment(&s->runtime, "control", &e);
 	environment_set(&e, "LD_BIND_NOW", "1");
 	push(argv, gdb);
 	push(argv, "-q");
 	set_by_command(argv, &e, "LD_PRELOAD");
 	set_by_command(argv, &e, "LD_BIND_NOW");
+	set_by_command(argv, &e, "ASAN_OPTIONS");
+	set_by_command(argv, &e, "UBSAN_OPTIONS");
 	push(argv, "-x");
 	push(argv, script_path);
 	for (size_t i = 0; extra && extra[i]; i++)

@@ -32,8 +32,7 @@ struct err *launch_start(const struct launch_options *o, struct process *ret)
 	if (err)
 		return err;
 	environment_copy(&env);
-	runtime_set_environment(&runtime, &env);
-	environment_set(&env, PLAIT_ENV_MODE, o->mode);
+	runtime_set_environment(&runtime, o->mode, &env);
 	environment_set(&env, PLAIT_ENV_DIR, o->dir);
 	environment_set(&env, PLAIT_ENV_OPTIONS, o->options);
 	p.env = env.data;

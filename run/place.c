@@ -39,6 +39,18 @@ static bool is_root(const struct code_point *p)
 	return is_one_of(p->function, names, ARRAY_SIZE(names));
 }
 
+/* Code of a sanitizer, which writes a report before it gives up. */
+static bool is_sanitizer(const struct code_point *p)
+{
+	static const char *const prefixes[] = { "__sanitizer", "__asan", "__ubsan", "__lsan",
+						"__interceptor" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (strncmp(p->function, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
 /* What stands above the function that gave up. */
 static bool is_abort(const struct code_point *p)
 {
@@ -52,7 +64,7 @@ static bool is_abort(const struct code_point *p)
 					     "__libc_message",
 					     "malloc_printerr" };
 
-	return is_one_of(p->function, names, ARRAY_SIZE(names));
+	return is_sanitizer(p) || is_one_of(p->function, names, ARRAY_SIZE(names));
 }
 
 /* "/usr/lib/gcc/x86_64-linux-gnu/14/../../../../include/c++/14/thread" is

@@ -55,6 +55,9 @@ static void look_into(struct runtime *r)
 	r->is_other = !r->is_script && !is_x86_64(&m);
 	r->sanitizer = find_sanitizer(&m);
 	r->carries_tsan = memmem(m.data, m.len, "__tsan_", 7) != NULL;
+	r->sanitized = memmem(m.data, m.len, "__asan_init", 11) ||
+		       memmem(m.data, m.len, "__ubsan_handle", 14) ||
+		       memmem(m.data, m.len, "__lsan_init", 11);
 	file_map_close(&m);
 }
 
@@ -94,15 +97,32 @@ void runtime_deinit(struct runtime *r)
 	*r = (struct runtime){ 0 };
 }
 
-void runtime_set_environment(const struct runtime *r, struct environment *e)
+/* What rt/interpose/sanitizer.c says where it can, for programs that have a sanitizer of their own.
+ * The user's options come last, and win. */
+static void set_sanitizer_options(const char *mode, struct environment *e)
+{
+	bool control = strcmp(mode, "control") == 0;
+	const char *options =
+		control ? "abort_on_error=1:detect_leaks=0:use_sigaltstack=0" : "abort_on_error=1";
+
+	environment_prepend(e, "ASAN_OPTIONS", options);
+	environment_prepend(e, "LSAN_OPTIONS", options);
+	environment_prepend(e, "UBSAN_OPTIONS",
+			    "abort_on_error=1:halt_on_error=1:print_stacktrace=1");
+}
+
+void runtime_set_environment(const struct runtime *r, const char *mode, struct environment *e)
 {
 	static const char *const ours[] = { PLAIT_ENV_MODE, PLAIT_ENV_DIR, PLAIT_ENV_CONTROL,
 					    PLAIT_ENV_SERVER };
 
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		environment_set(e, ours[i], NULL);
+	environment_set(e, PLAIT_ENV_MODE, mode);
 	if (r->library)
 		environment_prepend(e, "LD_PRELOAD", r->library);
 	if (r->library && r->sanitizer)
 		environment_prepend(e, "LD_PRELOAD", r->sanitizer);
+	if (r->library && r->sanitized)
+		set_sanitizer_options(mode, e);
 }

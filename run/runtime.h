@@ -19,6 +19,7 @@ struct runtime {
 	bool is_script;	   /* it names an interpreter, which is what will run */
 	bool is_other;	   /* neither a script nor an x86-64 program */
 	bool carries_tsan; /* built with -fsanitize=thread */
+	bool sanitized;	   /* built with -fsanitize=address, undefined or leak */
 };
 
 /* name: as the user typed it. The error says what is missing, or why libplait.so cannot be loaded
@@ -27,8 +28,8 @@ struct runtime {
 struct err *runtime_find(const char *name, struct runtime *ret);
 void runtime_deinit(struct runtime *r);
 
-/* Removes what an outer unplait has set for its own target, and puts the library in front of what
- * LD_PRELOAD already says. */
-void runtime_set_environment(const struct runtime *r, struct environment *e);
+/* Removes what an outer unplait has set for its own target, sets the mode (PLAIT_MODE_NAMES), and
+ * puts the library in front of what LD_PRELOAD already says. */
+void runtime_set_environment(const struct runtime *r, const char *mode, struct environment *e);
 
 #endif

@@ -69,8 +69,7 @@ static struct err *spawn(struct session *s, int socket)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", target_fd(AREA_FD));
 	environment_copy(&env);
-	runtime_set_environment(&s->runtime, &env);
-	environment_set(&env, PLAIT_ENV_MODE, "control");
+	runtime_set_environment(&s->runtime, "control", &env);
 	environment_set(&env, PLAIT_ENV_CONTROL, path);
 	environment_set(&env, "LD_BIND_NOW", "1"); /* lazy binding would differ between runs */
 	if (socket >= 0) {

@@ -374,7 +374,8 @@ static struct err *write_tables(struct link *l)
 
 /* graph and order are there for speed alone: the full variant can do what they do. In a large
  * program they would make the link half as long again, so they are made when asked for. The table
- * of places of order would keep every section alive. Hunting needs full alone. */
+ * of places of order would keep every section alive, and AddressSanitizer cannot look into its
+ * pieces of assembly. Hunting needs full alone. */
 static void choose_variants(struct link *l)
 {
 	struct program *p = &l->program;
@@ -384,7 +385,8 @@ static void choose_variants(struct link *l)
 	bool control = ask && strcmp(ask, "control") == 0;
 
 	p->absent[PLAIT_VARIANT_GRAPH] = control || few || p->trace_all;
-	p->absent[PLAIT_VARIANT_ORDER] = control || few || p->trace_all || l->args->gc_sections;
+	p->absent[PLAIT_VARIANT_ORDER] =
+		control || few || p->trace_all || l->args->gc_sections || l->args->sanitizes_twice;
 	p->absent[PLAIT_VARIANT_PATH] = control;
 	/* a resolver runs before libplait can: its code must be plain */
 	p->absent[PLAIT_VARIANT_PLAIN] = control && !LLVMGetFirstGlobalIFunc(p->module);

@@ -55,13 +55,37 @@ static const char *find_option(const struct args *a, const char *name)
 enum object_kind {
 	FAT,	 /* native code and bitcode */
 	NATIVE,	 /* the first alone */
-	BITCODE, /* the second alone, as a file */
+	BITCODE, /* the second alone, as a file, without a sanitizer's checks */
 };
+
+/* The bitcode is to be the program's own: AddressSanitizer's checks come last, after our hooks
+ * (instrument/emit.c), or its shadow would look like memory that all threads share. What its pass
+ * still does is to call memcpy() for llvm.memcpy. */
+static void push_without_checks(struct command *c)
+{
+	static const char *const words[] = {
+		"-asan-instrument-reads=0",
+		"-asan-instrument-writes=0",
+		"-asan-instrument-atomics=0",
+		"-asan-instrument-byval=0",
+		"-asan-stack=0",
+		"-asan-globals=0",
+		"-asan-constructor-kind=none",
+		"-asan-memory-access-callback-prefix=",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		command_push(c, "-mllvm");
+		command_push(c, words[i]);
+	}
+}
 
 static void push_object_flags(struct driver *d, struct command *c, enum object_kind kind)
 {
 	if (d->args.no_lto)
 		return;
+	if (kind == BITCODE)
+		push_without_checks(c);
 	if (kind != NATIVE)
 		command_push(c, "-flto");
 	if (kind == FAT)

@@ -48,8 +48,6 @@ static LLVMValueRef find_body(struct expand *x, const char *name)
 
 	if (snprintf(body, sizeof(body), PREFIX "%s", name) >= (int)sizeof(body))
 		return NULL;
-	if (strncmp(name, "__asan_mem", 10) == 0) /* AddressSanitizer's memcpy is memcpy */
-		snprintf(body, sizeof(body), PREFIX "%s", name + 7);
 	ctor = strstr(body, "EEC1E") ? strstr(body, "EEC1E") : strstr(body, "EED1E");
 	if (ctor)
 		ctor[3] = '2'; /* the complete one of a class without virtual bases is the base's */
@@ -318,51 +316,6 @@ static void drop_bodies(LLVMModuleRef m, LLVMModuleRef wanted_by)
 	}
 }
 
-/* ---- AddressSanitizer ---- */
-
-static bool has_asan(LLVMModuleRef m)
-{
-	for_each_function(f, m) if (!LLVMIsDeclaration(f) &&
-				    function_attribute(f, "sanitize_address")) return true;
-	return false;
-}
-
-static void check_access(struct expand *x, LLVMValueRef ptr, LLVMTypeRef type, bool writes)
-{
-	LLVMTypeRef i64 = LLVMInt64TypeInContext(x->p->context);
-	LLVMTypeRef fn = LLVMFunctionType(LLVMVoidTypeInContext(x->p->context), &i64, 1, false);
-	unsigned n = scalar_size(type);
-	LLVMValueRef check, address;
-	char name[32];
-
-	if (!n)
-		return;
-	snprintf(name, sizeof(name), "__asan_%s%u", writes ? "store" : "load", n);
-	check = LLVMGetNamedFunction(x->bodies, name);
-	if (!check)
-		check = LLVMAddFunction(x->bodies, name, fn);
-	address = LLVMBuildPtrToInt(x->b, ptr, i64, "");
-	LLVMBuildCall2(x->b, fn, check, &address, 1, "");
-}
-
-/* The real function would have been checked by the sanitizer: so are the bodies. */
-static void check_bodies(struct expand *x)
-{
-	LLVMBuilderRef b = LLVMCreateBuilderInContext(x->p->context);
-
-	x->b = b;
-	for_each_function(f, x->bodies) for_each_block(block, f) for_each_instruction(i, block)
-	{
-		LLVMPositionBuilderBefore(b, i);
-		if (LLVMIsALoadInst(i))
-			check_access(x, LLVMGetOperand(i, 0), LLVMTypeOf(i), false);
-		else if (LLVMIsAStoreInst(i))
-			check_access(x, LLVMGetOperand(i, 1), LLVMTypeOf(LLVMGetOperand(i, 0)),
-				     true);
-	}
-	LLVMDisposeBuilder(b);
-}
-
 static struct err *inline_bodies(struct expand *x)
 {
 	LLVMPassBuilderOptionsRef options;
@@ -370,8 +323,6 @@ static struct err *inline_bodies(struct expand *x)
 
 	drop_bodies(x->bodies, x->p->module);
 	for_each_function(f, x->bodies) forget_target(f);
-	if (has_asan(x->p->module))
-		check_bodies(x);
 	if (LLVMLinkModules2(x->p->module, x->bodies))
 		return err_new(ERR_ENV, "cannot add the bodies of library functions: %s",
 			       x->p->error ? x->p->error : "no reason given");

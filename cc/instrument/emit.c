@@ -4,7 +4,10 @@
  * plain gets the other half, so that mode off runs at the speed of `clang -O2`. Code generation is
  * what a link spends its time on, five times: the others are spared what they can do without. Most
  * functions of path and full are hooks with little between them, and those get no optimised code
- * ("optnone"): it would not make a difference. */
+ * ("optnone"): it would not make a difference.
+ *
+ * AddressSanitizer's pass comes last. What it must not see are accesses that a hook makes: full.c
+ * calls its checks by itself. */
 #include "cc/instrument/variant.h"
 
 #include "base/err.h"
@@ -130,6 +133,23 @@ static void spare_variables(void)
 	LLVMParseCommandLineOptions(2, words, "");
 }
 
+/* AddressSanitizer's checks as calls: less code to generate where speed is not the point. Global,
+ * too. */
+static void outline_checks(void)
+{
+	static const char *const words[] = { "unplait-cc",
+					     "-asan-instrumentation-with-call-threshold=0" };
+
+	LLVMParseCommandLineOptions(2, words, "");
+}
+
+static bool has_asan(const struct program *p)
+{
+	for_each_function(f, p->module) if (!LLVMIsDeclaration(f) &&
+					    function_attribute(f, "sanitize_address")) return true;
+	return false;
+}
+
 struct err *variant_emit(struct program *p, int v, char opt, bool sections, const char *path)
 {
 	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
@@ -174,6 +194,11 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 				  v != PLAIT_VARIANT_PLAIN ? "strip-nonlinetable-debuginfo," : "",
 				  opt ? opt : '2');
 	bad = LLVMRunPasses(p->module, pipeline, machine, options);
+	if (!bad && has_asan(p)) {
+		if (v != PLAIT_VARIANT_PLAIN)
+			outline_checks();
+		bad = LLVMRunPasses(p->module, "asan", machine, options);
+	}
 	LLVMDisposePassBuilderOptions(options);
 	if (bad)
 		return err_new(ERR_ENV, "cannot optimise: %s", LLVMGetErrorMessage(bad));

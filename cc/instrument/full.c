@@ -1,7 +1,8 @@
 /* cc/instrument/full.c - the full variant: a hook performs each access.
  *
  * Scalar loads, stores and atomics are replaced by the hook that performs them; wide accesses stay,
- * with a range hook in front. */
+ * with a range hook in front. AddressSanitizer's pass comes later and knows loads and stores only,
+ * so its check is called before a hook. */
 #include "cc/instrument/full.h"
 
 #include "cc/analyse/assembly.h"
@@ -11,6 +12,19 @@
 
 #include <stdio.h>
 
+/* Have AddressSanitizer look at what the hook in place of `at` is about to access. */
+static void check(struct hooks *h, LLVMValueRef at, LLVMValueRef ptr, unsigned bytes, bool writes)
+{
+	LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(at)), address;
+	char name[32];
+
+	if (!function_attribute(f, "sanitize_address"))
+		return;
+	snprintf(name, sizeof(name), "__asan_%s%u", writes ? "store" : "load", bytes);
+	address = LLVMBuildPtrToInt(h->b, ptr, h->i64, "");
+	hooks_call(h, name, h->none, 1, &address);
+}
+
 static void full_load(struct hooks *h, LLVMValueRef at, uint32_t site)
 {
 	LLVMAtomicOrdering order = LLVMGetOrdering(at);
@@ -18,6 +32,7 @@ static void full_load(struct hooks *h, LLVMValueRef at, uint32_t site)
 	LLVMValueRef args[3] = { LLVMGetOperand(at, 0) }, v;
 	char name[32];
 
+	check(h, at, args[0], n, false);
 	if (order == LLVMAtomicOrderingNotAtomic) {
 		args[1] = hooks_site(h, site);
 		snprintf(name, sizeof(name), "plait_read%u", n);
@@ -38,6 +53,7 @@ static void full_store(struct hooks *h, LLVMValueRef at, uint32_t site)
 	LLVMValueRef args[4] = { LLVMGetOperand(at, 1), hooks_to_int(h, LLVMGetOperand(at, 0), n) };
 	char name[32];
 
+	check(h, at, args[0], n, true);
 	if (order == LLVMAtomicOrderingNotAtomic) {
 		args[2] = hooks_site(h, site);
 		snprintf(name, sizeof(name), "plait_write%u", n);
@@ -103,6 +119,7 @@ static void full_rmw(struct hooks *h, LLVMValueRef at, uint32_t site)
 		return;
 	}
 	args[0] = LLVMGetOperand(at, 0);
+	check(h, at, args[0], n, true);
 	args[1] = hooks_to_int(h, LLVMGetOperand(at, 1), n);
 	args[2] = hooks_constant(h, (uint64_t)op);
 	args[3] = hooks_constant(h, order_number(LLVMGetOrdering(at)));
@@ -120,6 +137,7 @@ static void full_cas(struct hooks *h, LLVMValueRef at, uint32_t site)
 	char name[32];
 
 	args[0] = LLVMGetOperand(at, 0);
+	check(h, at, args[0], n, true);
 	args[1] = hooks_to_int(h, LLVMGetOperand(at, 1), n);
 	args[2] = hooks_to_int(h, LLVMGetOperand(at, 2), n);
 	args[3] = hooks_constant(h, order_number(LLVMGetCmpXchgSuccessOrdering(at)) |

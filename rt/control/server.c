@@ -80,6 +80,16 @@ static void fix_stack_protector(void)
 	__asm__ volatile("movq %0, %%fs:0x28" : : "r"(0x1122334455667700ull));
 }
 
+/* Not by atoi(): a sanitizer that is starting up, and has called us, would wait for itself there. */
+static int number(const char *text)
+{
+	int n = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		n = n * 10 + (*text - '0');
+	return n;
+}
+
 void control_init(const struct control_world *world)
 {
 	const char *path = rt_getenv(PLAIT_ENV_CONTROL), *server = rt_getenv(PLAIT_ENV_SERVER);
@@ -89,10 +99,12 @@ void control_init(const struct control_world *world)
 	fd = path ? rt_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0, 0, 0) : -1;
 	if (fd < 0)
 		return;
-	area = mmap(NULL, PLAIT_CONTROL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-		    (int)fd, 0);
+	/* not by mmap(): a sanitizer's would clean its shadow of all of it, for seconds */
+	area = (struct plait_control *)rt_syscall(SYS_mmap, 0, PLAIT_CONTROL_SIZE,
+						  PROT_READ | PROT_WRITE,
+						  MAP_SHARED | MAP_NORESERVE, fd, 0);
 	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-	if (area == MAP_FAILED)
+	if ((long)area < 0 && (long)area > -4096)
 		return;
 	if (memcmp(area->magic, PLAIT_CONTROL_MAGIC, 8) || area->version != PLAIT_CONTROL_VERSION) {
 		munmap(area, PLAIT_CONTROL_SIZE);
@@ -110,7 +122,7 @@ void control_init(const struct control_world *world)
 	fix_random_bytes();
 	rt_on_death = again_end;
 	if (server)
-		server_fd = atoi(server);
+		server_fd = number(server);
 	if (!rt_writing)
 		rt_pcs_share();
 	if (area->flags & PLAIT_CONTROL_EARLY)

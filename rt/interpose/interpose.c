@@ -68,8 +68,19 @@ static void *resolve(const char *name)
 	return p ? p : dlsym(RTLD_NEXT, name);
 }
 
+bool interpose_is_behind;
+
+/* A sanitizer of the program's own, where we are only preloaded. */
+static void find_who_comes_first(void)
+{
+	extern const char jump_pthread_create[];
+
+	interpose_is_behind = dlsym(RTLD_DEFAULT, "pthread_create") != (void *)jump_pthread_create;
+}
+
 void interpose_init(enum interpose_wish wish)
 {
+	find_who_comes_first();
 #define TAKE(ret, name, params, hooks)                                                             \
 	real.name = (ret(*) params)resolve(#name);                                                 \
 	if (!(hooks) && real.name)                                                                 \

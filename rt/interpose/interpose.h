@@ -12,6 +12,8 @@
 #include "rt/core/real.h"
 #include "rt/core/rt.h"
 
+#include <stdbool.h>
+
 /* Resolve `real`, and get out of the way where our hooks are not wanted. */
 enum interpose_wish {
 	INTERPOSE_NONE,	     /* mode off */
@@ -19,6 +21,8 @@ enum interpose_wish {
 	INTERPOSE_ALL,
 };
 void interpose_init(enum interpose_wish wish);
+/* Somebody stands between the program and our names, and calls us. */
+extern bool interpose_is_behind;
 /* Mode control: get ready, and what the engine asks of us. */
 void interpose_control_init(void);
 extern const struct control_world interpose_world;

@@ -7,11 +7,16 @@
  * A report of theirs ends the process with an ordinary exit status. While we watch, it is to be a
  * failure that every command knows, so it becomes an abort. ASAN_OPTIONS and the like still win.
  *
+ * UndefinedBehaviorSanitizer would go on after a report and end with status 0: it is told to halt,
+ * and UBSAN_OPTIONS=halt_on_error=0 has it go on.
+ *
  * Nothing in a report is a scheduling point: it is written with the sanitizer's locks held, and
  * another thread that wants one of them would wait in the kernel for ever. */
 #include "rt/core/rt.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 /* The sanitizer asks before anything is set up: not even strlen() may be called, it is theirs. */
@@ -46,22 +51,44 @@ static const char *default_options(void)
 			   : "";
 }
 
-#define DEFAULT_OPTIONS(name)                                                                      \
+/* Common options only count when UndefinedBehaviorSanitizer is alone; its own always do. */
+static const char *undefined_options(void)
+{
+	return first_letter_of_mode() ? "abort_on_error=1:halt_on_error=1:print_stacktrace=1" : "";
+}
+
+#define DEFAULT_OPTIONS(name, options)                                                             \
 	const char *name(void);                                                                    \
 	PLAIT_EXPORT const char *name(void)                                                        \
 	{                                                                                          \
-		return default_options();                                                          \
+		return options();                                                                  \
 	}
-DEFAULT_OPTIONS(__asan_default_options)
-DEFAULT_OPTIONS(__lsan_default_options)
-DEFAULT_OPTIONS(__msan_default_options)
-DEFAULT_OPTIONS(__ubsan_default_options)
+DEFAULT_OPTIONS(__asan_default_options, default_options)
+DEFAULT_OPTIONS(__lsan_default_options, default_options)
+DEFAULT_OPTIONS(__msan_default_options, default_options)
+DEFAULT_OPTIONS(__ubsan_default_options, undefined_options)
 
-/* AddressSanitizer calls it when a report begins; the process ends with the report. Weak: the
- * program may have its own. */
+/* A report begins: this is the failure, whatever handlers of the program do about the abort that
+ * follows. With halt_on_error=0 the program goes on. Weak: the program may have its own. */
+static void report_begins(const char *options_name)
+{
+	const char *options = rt_getenv(options_name);
+
+	if (!rt_self_ || (options && strstr(options, "halt_on_error=0")))
+		return;
+	rt_self_->in_signal = true;
+	if (rt_mode != PLAIT_MODE_OFF)
+		rt_failure(PLAIT_OUTCOME_SANITIZER, SIGABRT, 0, NULL, NULL);
+}
+
 void __asan_on_error(void);
 PLAIT_EXPORT __attribute__((weak)) void __asan_on_error(void)
 {
-	if (rt_self_)
-		rt_self_->in_signal = true;
+	report_begins("ASAN_OPTIONS");
+}
+
+void __ubsan_on_report(void);
+PLAIT_EXPORT __attribute__((weak)) void __ubsan_on_report(void)
+{
+	report_begins("UBSAN_OPTIONS");
 }

@@ -69,10 +69,15 @@ static void controlled_end(void *arg)
 static int create_controlled(struct control_thread *me, uint32_t site, pthread_t *handle,
 			     const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
+	const struct control_op fork = { .kind = PLAIT_EV_FORK, .site = site };
 	struct control_thread *t;
 	int r, detach = PTHREAD_CREATE_JOINABLE;
 
-	control_point(me, &(struct control_op){ .kind = PLAIT_EV_FORK, .site = site });
+	/* a sanitizer that has called us holds a lock which threads want when they begin */
+	if (interpose_is_behind)
+		control_step(me, &fork);
+	else
+		control_point(me, &fork);
 	t = control_thread_new(me, rt_thread_new(me->rt, (void *)start));
 	t->start = start;
 	t->arg = arg;

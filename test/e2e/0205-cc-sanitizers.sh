@@ -89,14 +89,23 @@ for s in address address,undefined undefined leak; do
 	[ $s = leak ] || run 1 unplait hunt --runs 300 -o box.plait -- ./box
 	[ $s = leak ] || run 1 unplait replay --times 3 box.plait
 done
-# gcc's comes as a library that wants to be the first; then it can be recorded, too
-if gcc -g -O1 -fsanitize=address box-use.c box-drop.c box-main.c -o gcc-box -lpthread 2>/dev/null; then
-	"$UNPLAIT" record -o gcc.plait -- ./gcc-box >out 2>err
-	has out "3 threads" "gcc: threads are seen"
+# programs of other compilers: gcc's sanitizer is a library that wants to be the first, clang's is part of the program
+for c in gcc clang-19; do
+	if ! $c -g -O1 -fsanitize=address use.c -o other -lpthread 2>/dev/null; then
+		skip "$c's AddressSanitizer" "$c has none here"
+		continue
+	fi
+	"$UNPLAIT" record -o other.plait -- ./other in-order >out 2>err
+	has out "3 threads" "$c: threads are seen"
 	hasnt err "does not come first"
-else
-	skip "gcc's AddressSanitizer" "gcc has none here"
-fi
+	for gate in fiber futex; do
+		run 1 unplait hunt --gate $gate --runs 200 -o other.plait -- ./other
+		has out "sanitizer: AddressSanitizer: heap-use-after-free" "$c, $gate: hunted like any other program"
+		run 1 unplait replay --times 3 other.plait
+		has out "3 of 3"
+		run 0 unplait hunt --gate $gate --runs 30 -- ./other in-order
+	done
+done
 cat >shift.c <<'X'
 #include <pthread.h>
 #include <stdlib.h>
@@ -109,12 +118,24 @@ int main(void)
 	pthread_create(&t, NULL, grow, NULL);
 	x = 1 << amount;
 	pthread_join(t, NULL);
-	return x == 0;
+	return x == 7;
 }
 X
 run 0 unplait cc -g -O1 -fsanitize=undefined -fno-sanitize-recover=all shift.c -o shift -lpthread
 run 1 unplait hunt --runs 200 -o fail.plait -- ./shift
 has out "sanitizer: UndefinedBehaviorSanitizer"
+# one that would go on after its report
+run 0 unplait cc -g -O1 -fsanitize=undefined shift.c -o shift -lpthread
+run 1 unplait hunt --runs 200 -o fail.plait -- ./shift
+has out "sanitizer: UndefinedBehaviorSanitizer: undefined-behavior shift.c:10" "a report is a failure"
+run 1 unplait replay --times 3 fail.plait
+has out "3 of 3"
+run 0 env UBSAN_OPTIONS=halt_on_error=0 "$UNPLAIT" hunt --runs 60 -- ./shift
+# the sanitizer's own accesses are none of the program's
+run 0 unplait cc -g -O1 use.c -o plain -lpthread
+run 0 unplait cc -g -O1 -fsanitize=address use.c -o checked -lpthread
+for p in plain checked; do unplait info ./$p | grep -E '^(accesses|branches|elements)' >$p.counts; done
+same checked.counts plain.counts "as many accesses, branches and elements as without AddressSanitizer"
 for s in thread memory; do
 	run 2 unplait cc -fsanitize=$s use.c -o refused
 	is "$(wc -l <err)" 1 "one line"
