@@ -1,10 +1,12 @@
 /* cmd/cmd-hunt.c - search for a schedule that makes the program fail. */
 #include "cmd/cmd.h"
 
+#include "base/interrupt.h"
 #include "base/printable.h"
 #include "base/strbuf.h"
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
+#include "predict/predict.h"
 #include "report/ci-cases.h"
 #include "report/report.h"
 #include "run/run.h"
@@ -296,6 +298,44 @@ static struct err *hunt_with_states(struct hunt_options *o, struct hunt_result *
 	return err;
 }
 
+enum { PREDICT_FROM = 3 }; /* recordings */
+
+/* Strategy predict: from runs that pass to one that fails (predict/). What it finds is found as by
+ * any hunt. */
+static struct err *hunt_by_prediction(const struct hunt_options *o, struct hunt_result *ret)
+{
+	struct predict_options p = { .target = o->target,
+				     .seconds = o->seconds,
+				     .runs = o->runs,
+				     .seed = o->seed,
+				     .replays = o->replays,
+				     .all = o->all,
+				     .output = o->output };
+	double start = clock_seconds();
+	struct predict_result found = { 0 };
+	struct predict *search = NULL;
+	struct err *err;
+
+	interrupt_catch();
+	err = predict_open(&p, &search);
+	if (!err)
+		err = predict_record(search, PREDICT_FROM);
+	if (!err)
+		err = predict_run(search, &found);
+	if (!err) {
+		*ret = found.found;
+		found.found = (struct hunt_result){ 0 };
+		ret->runs = found.native_runs;
+		ret->seconds = clock_seconds() - start;
+		ret->interrupted = found.interrupted;
+		for (size_t i = 0; i < found.gaps.len; i++)
+			log_note("left out or assumed: %s", found.gaps.text[i]);
+	}
+	predict_result_deinit(&found);
+	predict_close(search);
+	return err;
+}
+
 static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct outputs out = { 0 };
@@ -310,7 +350,8 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 	struct hunt_result r = { 0 };
 	const struct opt table[] = {
 		OPT_STR('s', "strategy", "S", &o.strategy,
-			"auto, random, pct[:d], pos, rf, surw, dfs[:bound], states, fair, stay"),
+			"auto, random, pct[:d], pos, rf, surw, dfs[:bound], states, predict, fair, "
+			"stay"),
 		OPT_U64('n', "runs", "N", &o.runs, "stop after N runs (default 10000)"),
 		OPT_REAL(0, "time", "SEC", &o.seconds, "stop after SEC seconds"),
 		OPT_FLAG(0, "all", &o.all, "go on after the first failure, keep one of each kind"),
@@ -366,7 +407,8 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		o.output = o.all ? "failures" : "fail.plait";
 	else if (!*o.output)
 		o.output = NULL;
-	err = hunt_with_states(&o, &r);
+	err = strcmp(o.strategy, "predict") == 0 ? hunt_by_prediction(&o, &r)
+						 : hunt_with_states(&o, &r);
 	if (!err)
 		err = report(&out, &o, &r);
 	if (!err)

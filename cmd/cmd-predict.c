@@ -12,14 +12,14 @@
 #include "predict/predict.h"
 #include "report/ci-cases.h"
 #include "report/report.h"
-#include "run/record.h"
+#include "trace/trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUN_SECONDS = 10, EXPLAIN_RUNS = 500, EXPLAIN_SECONDS = 20 };
+enum { EXPLAIN_RUNS = 500, EXPLAIN_SECONDS = 20 };
 
 struct predict_job {
 	struct cmd_common common;
@@ -31,7 +31,6 @@ struct predict_job {
 	bool trust;
 	char **runs; /* words before "--" */
 	size_t nruns;
-	char *recorded; /* folder of the runs that --record made */
 };
 
 /* ---- text ---- */
@@ -54,23 +53,15 @@ static void show_flip(const struct predict_flip *f, struct strbuf *out)
 			    f->was ? "true" : "false", f->now ? "true" : "false");
 }
 
-/* What --record made is gone when the user reads this. */
-static const char *base_name(const struct predict_job *job, const char *base)
-{
-	size_t len = job->recorded ? strlen(job->recorded) : 0;
-
-	return len && strncmp(base, job->recorded, len) == 0 ? base + len + 1 : base;
-}
-
-static void show_prediction(const struct predict_job *job, const struct predict_result *r,
-			    const struct prediction *x, struct strbuf *out)
+static void show_prediction(const struct predict_result *r, const struct prediction *x,
+			    struct strbuf *out)
 {
 	const struct hunt_failure *f = &r->found.failures.data[x->failure];
 
 	show_outcome(&f->result, out);
 	show_failure_stack(&f->result, f->plait, out);
 	strbuf_adds(out, "  predicted from ");
-	strbuf_add_printable(out, base_name(job, x->base), "");
+	strbuf_add_printable(out, x->base, "");
 	strbuf_adds(out, ", which passed; what differs:\n");
 	for (size_t i = 0; i < x->flips.len; i++)
 		show_flip(&x->flips.data[i], out);
@@ -124,7 +115,7 @@ static void print_text(const struct predict_job *job, const struct predict_resul
 	_cleanup_(strbuf_deinit) struct strbuf sb = { 0 };
 
 	for (size_t i = 0; i < r->predictions.len; i++) {
-		show_prediction(job, r, &r->predictions.data[i], &sb);
+		show_prediction(r, &r->predictions.data[i], &sb);
 		if (job->why[i]) {
 			strbuf_addc(&sb, '\n');
 			report_term.explanation(job->why[i], &view, &sb);
@@ -197,9 +188,8 @@ static void json_explanation(struct json *j, const struct explanation *x)
 	json_end(j);
 }
 
-static void json_prediction(struct json *j, const struct predict_job *job,
-			    const struct predict_result *r, const struct prediction *x,
-			    const struct explanation *why)
+static void json_prediction(struct json *j, const struct predict_result *r,
+			    const struct prediction *x, const struct explanation *why)
 {
 	const struct hunt_failure *f = &r->found.failures.data[x->failure];
 
@@ -207,7 +197,7 @@ static void json_prediction(struct json *j, const struct predict_job *job,
 	json_str(j, "kind", outcome_name(f->result.outcome));
 	json_outcome(j, "outcome", &f->result, f->plait);
 	json_bool(j, "confirmed", f->same == f->tried);
-	json_str(j, "base", base_name(job, x->base));
+	json_str(j, "base", x->base);
 	json_flips(j, "flips", &x->flips);
 	json_uint(j, "asked", x->questions);
 	json_uint(j, "native_runs", x->native_runs);
@@ -231,7 +221,7 @@ static void write_json(struct json *j, const struct predict_job *job,
 	json_uint(j, "paths", r->paths);
 	json_begin_array(j, "predictions");
 	for (size_t i = 0; i < r->predictions.len; i++)
-		json_prediction(j, job, r, &r->predictions.data[i], job->why[i]);
+		json_prediction(j, r, &r->predictions.data[i], job->why[i]);
 	json_end(j);
 	json_begin_array(j, "unconfirmed");
 	for (size_t i = 0; i < r->unconfirmed.len; i++)
@@ -312,46 +302,16 @@ static int status_of(const struct predict_result *r)
 	return r->unconfirmed.len || r->interrupted || r->found.unfinished ? 4 : 0;
 }
 
-/* --record: passing runs of the command, into a folder of our own. */
-static struct err *record_first(struct predict_job *job)
-{
-	struct record_runs runs = { 0 };
-	struct record_options o = { .command = job->o.target.argv,
-				    .mode = "path",
-				    .runs = (unsigned)job->record,
-				    .jobs = 1,
-				    .timeout = job->o.target.timeout > 0 ? job->o.target.timeout
-									 : RUN_SECONDS,
-				    .output_to_stderr = true,
-				    .judge = { .fail_on_exit = job->o.target.fail_on_exit,
-					       .ignored = job->o.target.ignored },
-				    .target = &job->o.target };
-	struct err *err = file_temp_dir(&job->recorded);
-	_cleanup_(xfreep) char *path = NULL;
-
-	if (err)
-		return err;
-	path = xasprintf("%s/%s", job->recorded, job->record > 1 ? "runs" : "run.plait");
-	o.output = path;
-	err = record_run_all(&o, &runs);
-	record_runs_deinit(&runs);
-	return err;
-}
-
 static struct err *add_all(struct predict_job *job, struct predict *p)
 {
-	struct err *err = NULL;
-	_cleanup_(xfreep) char *runs = NULL;
+	struct err *err = job->record ? predict_record(p, (unsigned)job->record) : NULL;
 
 	for (size_t i = 0; i < job->nruns && !err; i++) {
 		err = trust_check(job->runs[i], job->o.target.argv != NULL, job->trust);
 		if (!err)
 			err = predict_add(p, job->runs[i]);
 	}
-	if (err || !job->recorded)
-		return err;
-	runs = xasprintf("%s/%s", job->recorded, job->record > 1 ? "runs" : "run.plait");
-	return predict_add(p, runs);
+	return err;
 }
 
 static struct err *write_file(const struct explanation *x, const char *path,
@@ -401,10 +361,7 @@ static struct err *work(struct predict_job *job, int *status)
 	struct err *err = NULL;
 
 	interrupt_catch();
-	if (job->record)
-		err = record_first(job);
-	if (!err)
-		err = predict_open(&job->o, &p);
+	err = predict_open(&job->o, &p);
 	if (!err)
 		err = add_all(job, p);
 	if (!err)
@@ -425,9 +382,6 @@ static struct err *work(struct predict_job *job, int *status)
 		explanation_free(job->why[i]);
 	free(job->why);
 	predict_result_deinit(&r);
-	if (job->recorded)
-		file_remove_tree(job->recorded);
-	free(job->recorded);
 	return err;
 }
 

@@ -1,9 +1,10 @@
 /* predict/base.c - a recording as a model, with its decisions named so that other recordings of the
  * same decisions are recognised.
  *
- * The name of a decision (its node) is a hash of the thread's name and of all that the thread did
- * and decided before: kinds and places of its events, sides of its branches, values that became
- * addresses. Two runs in which a thread comes to the same node have the same thread up to there. */
+ * The name of a decision (its node) is a hash of the thread's name and of all that the thread has
+ * decided before: sides of its branches, values that became addresses, results of calls
+ * (solve/load.c). Two runs in which a thread comes to the same node have the same thread up to
+ * there. */
 #include "predict/base.h"
 
 #include "base/err.h"
@@ -15,49 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	return hash_u64(h ^ hash_u64(v + 0x9e3779b97f4a7c15ull));
-}
-
 /* ---- nodes ---- */
-
-struct decided {
-	struct order_place at;
-	uint32_t condition;
-};
-
-static int by_place(const void *a, const void *b)
-{
-	const struct decided *x = a, *y = b;
-
-	if (x->at.thread != y->at.thread)
-		return x->at.thread < y->at.thread ? -1 : 1;
-	if (x->at.index != y->at.index)
-		return x->at.index < y->at.index ? -1 : 1;
-	if (x->at.nth != y->at.nth)
-		return x->at.nth < y->at.nth ? -1 : 1;
-	return x->condition < y->condition ? -1 : x->condition > y->condition;
-}
-
-/* How a decision went: the side, or the value. */
-static uint64_t outcome_of(const struct order_model *m, uint32_t condition)
-{
-	const struct order_place *p = &m->places.data[condition];
-	const struct term *t = term_get(&m->terms, m->conditions.data[condition]);
-	uint64_t value = 0;
-
-	if (!p->pin)
-		return p->was;
-	for (int i = 0; i < 2; i++) {
-		const struct term *x =
-			term_arity(t) == 2 ? term_get(&m->terms, i ? t->b : t->a) : NULL;
-
-		if (x && x->op == TERM_CONST)
-			value = x->value;
-	}
-	return value + 2;
-}
 
 /* Only what decides something and can be asked about: once and the like have no site. */
 static bool is_chance(const struct order_model *m, uint32_t condition)
@@ -68,45 +27,50 @@ static bool is_chance(const struct order_model *m, uint32_t condition)
 static void find_chances(struct base *b)
 {
 	const struct order_model *m = b->l.built.m;
-	VEC(struct decided) all = { 0 };
-	size_t at = 0;
 
-	for (uint32_t i = 0; i < m->conditions.len; i++)
-		if (m->places.data[i].thread != ORDER_NONE)
-			vec_push(&all, ((struct decided){ m->places.data[i], i }));
-	vec_sort(&all, by_place);
-	for (uint32_t t = 0; t < m->threads.len; t++) {
-		const struct order_thread *x = &m->threads.data[t];
-		uint64_t h = hash_bytes(x->name, strlen(x->name), 1);
+	for (uint32_t c = 0; c < m->conditions.len; c++) {
+		const struct order_place *p = &m->places.data[c];
 
-		for (uint32_t i = 0; i <= x->len; i++) {
-			for (; at < all.len && all.data[at].at.thread == t &&
-			       all.data[at].at.index == i;
-			     at++) {
-				uint32_t c = all.data[at].condition;
-
-				if (is_chance(m, c))
-					vec_push(&b->chances,
-						 ((struct chance){
-							 .condition = c,
-							 .node = h,
-							 .behind = (uint32_t)x->len - i,
-							 .ngoals = 1,
-							 .goals = { { t, i, all.data[at].at.nth,
-								      false } },
-						 }));
-				h = mix(mix(h, m->places.data[c].site), outcome_of(m, c));
-			}
-			if (i < x->len && !m->events.data[x->data[i]].synthetic)
-				h = mix(mix(h, m->events.data[x->data[i]].kind),
-					m->events.data[x->data[i]].site);
-		}
-		b->path = mix(b->path, h);
+		if (is_chance(m, c))
+			vec_push(&b->chances,
+				 ((struct chance){
+					 .condition = c,
+					 .behind = (uint32_t)m->threads.data[p->thread].len -
+						   p->index,
+					 .ngoals = 1,
+					 .goals = { { p->thread, p->index, p->nth, false } } }));
 	}
-	vec_deinit(&all);
+	for (size_t t = 0; t < b->l.ntrails; t++)
+		b->path = hash_u64(b->path ^ *vec_last(&b->l.trails[t])) + t;
 }
 
 /* ---- opening ---- */
+
+static struct err *look_for_frees(struct base *b)
+{
+	const struct event *ev;
+	bool threads = false;
+	struct cursor c;
+	struct err *err;
+
+	cursor_init(&c, b->trace, CURSOR_ALL, 0);
+	while (!(err = cursor_next(&c, &ev)) && ev) {
+		threads |= ev->kind == PLAIT_EV_FORK;
+		b->frees |= threads && ev->kind == PLAIT_EV_FREE;
+	}
+	cursor_deinit(&c);
+	return err;
+}
+
+bool base_is_many(const struct base *b, uint32_t condition)
+{
+	const struct order_place *p = &b->l.built.m->places.data[condition];
+	struct code_point at;
+
+	return p->pin || p->was > 1 || !b->symbols ||
+	       !symbols_site(b->symbols, (uint32_t)p->site, &at) || !at.site ||
+	       at.site->kind != PLAIT_SITE_BRANCH;
+}
 
 struct err *base_open(const char *plait, const char *recording, struct sym_program *program,
 		      double seconds, uint32_t targets, struct base *ret)
@@ -116,6 +80,8 @@ struct err *base_open(const char *plait, const char *recording, struct sym_progr
 
 	*ret = (struct base){ .plait = xstrdup(plait), .recording = xstrdup(recording) };
 	err = trace_open(plait, &ret->trace);
+	if (!err)
+		err = look_for_frees(ret);
 	if (!err)
 		err = load_recording(ret->trace, &load, &ret->l);
 	if (err) {
@@ -172,7 +138,7 @@ void base_describe(const struct base *b, const struct chance *c, struct predict_
 	if (c->condition != ORDER_NONE) {
 		const struct order_place *p = &m->places.data[c->condition];
 		struct predict_flip f = { .change = p->pin ? PREDICT_VALUE : PREDICT_BRANCH,
-					  .was = p->was,
+					  .was = p->was != 0,
 					  .now = !p->was };
 
 		add_flip(b, p->thread, p->site, f, ret);

@@ -16,7 +16,6 @@ enum { MAX_GOALS = 16 };
  * could stop each other. */
 struct chance {
 	uint32_t condition; /* of the base's model: to be taken otherwise; ORDER_NONE: none */
-	uint64_t node;	    /* a decision: its thread and all that it did and decided before */
 	uint32_t behind;    /* events of its thread behind it */
 	uint32_t ngoals;    /* where threads must come */
 	struct order_goal goals[MAX_GOALS];
@@ -33,6 +32,8 @@ struct base {
 	uint64_t path; /* of all threads */
 	struct chances chances;
 	struct predict_flips flips; /* that lead here from `recording` */
+	bool may_stick; /* threads may stop each other in ways that were not asked about */
+	bool frees;	/* it gives memory back while several threads live */
 };
 
 /* targets: enum predict_target. program: of the recordings' binary. Where the threads cannot be followed, l.unsupported says so
@@ -45,6 +46,9 @@ void base_close(struct base *b);
 void base_describe(const struct base *b, const struct chance *c, struct predict_flips *ret);
 void flips_deinit(struct predict_flips *f);
 void flips_copy(struct predict_flips *to, const struct predict_flips *from);
+
+/* Has this condition more than two outcomes: a value, a switch? */
+bool base_is_many(const struct base *b, uint32_t condition);
 
 /* targets.c: chances that are no decisions, of the kinds asked for, added to b->chances. */
 void targets_find(struct base *b, uint32_t targets);

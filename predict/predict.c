@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "predict/round.h"
+#include "run/record.h"
 #include "sym/sym.h"
 #include "trace/trace.h"
 
@@ -16,7 +17,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { DEFAULT_SECONDS = 60, DEFAULT_QUESTION_SECONDS = 2, DEFAULT_RUNS = 500 };
+enum {
+	DEFAULT_SECONDS = 60,
+	DEFAULT_QUESTION_SECONDS = 2,
+	DEFAULT_RUNS = 500,
+	RECORD_SECONDS = 10
+};
 
 struct err *predict_open(const struct predict_options *o, struct predict **ret)
 {
@@ -165,6 +171,41 @@ struct err *predict_add(struct predict *p, const char *path)
 	return NULL;
 }
 
+struct err *predict_record(struct predict *p, unsigned runs)
+{
+	_cleanup_(xfreep) char *path = NULL;
+	struct record_runs made = { 0 };
+	struct record_options o = { .command = p->o.target.argv,
+				    .mode = "path",
+				    .runs = runs,
+				    .jobs = 1,
+				    .timeout = p->o.target.timeout > 0 ? p->o.target.timeout
+								       : RECORD_SECONDS,
+				    .output_to_stderr = true,
+				    .judge = { .fail_on_exit = p->o.target.fail_on_exit,
+					       .ignored = p->o.target.ignored,
+					       .oracle = p->o.target.oracle,
+					       .expect = p->o.target.expect },
+				    .target = &p->o.target };
+	struct err *err = p->dir ? NULL : file_temp_dir(&p->dir);
+
+	if (err)
+		return err;
+	path = xasprintf("%s/%s", p->dir, runs > 1 ? "runs" : "run.plait");
+	o.output = path;
+	err = record_run_all(&o, &made);
+	record_runs_deinit(&made);
+	return err ? err : predict_add(p, path);
+}
+
+/* What we have recorded ourselves is gone when somebody reads its name. */
+char *predict_name(const struct predict *p, const char *path)
+{
+	size_t len = p->dir ? strlen(p->dir) : 0;
+
+	return xstrdup(len && strncmp(path, p->dir, len) == 0 ? path + len + 1 : path);
+}
+
 /* ---- the search ---- */
 
 static struct err *open_target(struct predict *p)
@@ -176,7 +217,7 @@ static struct err *open_target(struct predict *p)
 			       p->skipped.len ? "; the first: " : "",
 			       p->skipped.len ? p->skipped.data[0].why : "");
 	err = sym_open(p->binary, NULL, &p->program);
-	if (!err)
+	if (!err && !p->dir)
 		err = file_temp_dir(&p->dir);
 	if (err || p->o.no_run)
 		return err;
@@ -230,6 +271,8 @@ struct err *predict_run(struct predict *p, struct predict_result *ret)
 		err = load_all(p);
 	if (!err)
 		err = round_run(p);
+	if (!err)
+		ret->exhausted = cover_is_proof(p);
 	if (!err && p->session)
 		err = findings_end(&p->findings, p->session);
 	for (size_t i = 0; i < p->skipped.len; i++)
@@ -257,6 +300,7 @@ void predict_close(struct predict *p)
 	map_deinit(&p->taken);
 	map_deinit(&p->asked);
 	findings_deinit(&p->findings);
+	claim_deinit(&p->claim);
 	sym_close(p->program);
 	session_close(p->session);
 	target_deinit(&p->target);

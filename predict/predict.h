@@ -94,6 +94,9 @@ struct err *predict_open(const struct predict_options *o, struct predict **ret);
 /* A plait of a run that passed, or a folder of them. What cannot be used is counted and named in
  * the result; an error only when there is no such file or folder. */
 struct err *predict_add(struct predict *p, const char *path);
+/* Make so many runs of options.target, recorded in mode path, and add them. The recordings live as
+ * long as p. */
+struct err *predict_record(struct predict *p, unsigned runs);
 /* ERR_ENV when no recording can be used, ERR_INCONCLUSIVE when none can be followed. */
 struct err *predict_run(struct predict *p, struct predict_result *ret);
 void predict_close(struct predict *p); /* NULL is fine */

@@ -7,7 +7,8 @@
  * passes its recording is a new base. So no trace is ever made up, and there is no explosion of
  * synthesised paths (000 section 5.2 synthesises them symbolically instead).
  *
- * An assertion is a decision like any other. */
+ * An assertion is a decision like any other. When nothing is left to ask, cover.c looks for ways to
+ * take a chance that lead elsewhere. */
 #define LOG_DOMAIN "predict"
 #include "predict/round.h"
 
@@ -22,21 +23,16 @@
 
 /* ---- bases ---- */
 
-static uint64_t side_key(uint64_t node, bool side)
-{
-	return hash_u64(node * 2 + side);
-}
-
 /* Which sides have runs taken? */
 static void note_taken(struct predict *p, const struct base *b)
 {
 	for (size_t i = 0; i < b->chances.len; i++) {
-		const struct chance *c = &b->chances.data[i];
+		const struct order_place *at;
 
-		if (c->condition == ORDER_NONE)
+		if (b->chances.data[i].condition == ORDER_NONE)
 			continue;
-		map_put(&p->taken, side_key(c->node, b->l.built.m->places.data[c->condition].was),
-			1);
+		at = &b->l.built.m->places.data[b->chances.data[i].condition];
+		map_put(&p->taken, load_side(at->node, at->was), 1);
 	}
 }
 
@@ -103,7 +99,7 @@ static uint64_t cost(const struct predict *p, size_t base, const struct chance *
 	if (c->condition == ORDER_NONE)
 		return flips << 40;
 	at = place_of(p, base, c);
-	if (map_find(&p->taken, side_key(c->node, !at->was)))
+	if (map_find(&p->taken, load_side(at->node, !at->was)))
 		flips += 3;
 	return (uint64_t)(at->doom > 1) << 60 | flips << 40 | (uint64_t)c->behind << 8 | at->pin;
 }
@@ -132,8 +128,8 @@ static bool pick(const struct predict *p, struct pick *ret)
 
 /* ---- asking ---- */
 
-static struct err *ask(struct predict *p, const struct base *b, const struct chance *c,
-		       struct order_reached *ret)
+struct err *round_ask(struct predict *p, const struct base *b, const struct chance *c,
+		      struct order_reached *ret)
 {
 	struct order_model *m = b->l.built.m;
 	struct order_question q = { c->goals, c->ngoals, TERM_NONE };
@@ -148,6 +144,7 @@ static struct err *ask(struct predict *p, const struct base *b, const struct cha
 	p->result->sat += !err && ret->status == ORDER_SAT;
 	p->result->unsat += !err && ret->status == ORDER_UNSAT;
 	p->result->unknown += !err && ret->status == ORDER_UNKNOWN;
+	p->open_end |= !err && ret->status == ORDER_UNKNOWN;
 	return err;
 }
 
@@ -177,7 +174,7 @@ static struct err *consider(struct predict *p, size_t base, const struct chance 
 
 	if (err || p->result->found.failures.len == before)
 		return err;
-	new.base = xstrdup(b->recording);
+	new.base = predict_name(p, b->recording);
 	all_flips(b, c, &new.flips);
 	new.questions = questions(p);
 	new.native_runs = p->result->proposals;
@@ -202,8 +199,8 @@ static struct err *go_on(struct predict *p, size_t base, const struct chance *c,
 	return err;
 }
 
-static struct err *propose(struct predict *p, size_t base, const struct chance *c,
-			   const struct order_reached *a)
+struct err *round_propose(struct predict *p, size_t base, const struct chance *c,
+			  const struct order_reached *a)
 {
 	const struct base *b = &p->bases.data[base];
 	struct realize_end end = { .last = c->goals[0].thread, .strategy = PLAIT_STRATEGY_FOLLOW };
@@ -218,6 +215,8 @@ static struct err *propose(struct predict *p, size_t base, const struct chance *
 		  outcome_name(r.run.outcome), r.matched, r.events);
 	if (!err) {
 		findings_measure(&p->findings, &r.run);
+		claim_add_run(&p->claim, &r.run);
+		p->open_end |= !r.followed;
 		err = run_failed(&r.run) ? consider(p, base, c, &r.run) : go_on(p, base, c, &r.run);
 	}
 	p->result->seconds_run += clock_seconds() - start;
@@ -227,7 +226,7 @@ static struct err *propose(struct predict *p, size_t base, const struct chance *
 
 static void note_proposal(struct predict *p, size_t base, const struct chance *c)
 {
-	struct predict_proposal new = { .base = xstrdup(p->bases.data[base].recording) };
+	struct predict_proposal new = { .base = predict_name(p, p->bases.data[base].recording) };
 
 	all_flips(&p->bases.data[base], c, &new.flips);
 	vec_push(&p->result->unconfirmed, new);
@@ -235,7 +234,7 @@ static void note_proposal(struct predict *p, size_t base, const struct chance *c
 
 /* ---- until nothing is left ---- */
 
-static bool is_over(struct predict *p)
+bool round_is_over(struct predict *p)
 {
 	const struct predict_result *r = p->result;
 
@@ -247,26 +246,48 @@ static bool is_over(struct predict *p)
 	return r->out_of_budget || r->interrupted;
 }
 
-struct err *round_run(struct predict *p)
+enum order_status round_answer(const struct predict *p, size_t base, size_t chance)
+{
+	return (enum order_status)map_get_or(&p->asked, asked_key(base, chance), ORDER_UNKNOWN);
+}
+
+static struct err *ask_all(struct predict *p)
 {
 	struct err *err = NULL;
 	struct pick next;
 
-	while (!err && !is_over(p) && pick(p, &next)) {
+	while (!err && !round_is_over(p) && pick(p, &next)) {
 		struct chance c = p->bases.data[next.base].chances.data[next.chance];
 		struct order_reached a = { 0 };
 
 		progress("%" PRIu64 " questions, %" PRIu64 " runs", questions(p),
 			 p->result->proposals);
-		map_put(&p->asked, asked_key(next.base, next.chance), 1);
-		err = ask(p, &p->bases.data[next.base], &c, &a);
-		if (!err && a.status == ORDER_SAT && c.condition != ORDER_NONE)
-			map_put(&p->taken, side_key(c.node, !place_of(p, next.base, &c)->was), 1);
+		err = round_ask(p, &p->bases.data[next.base], &c, &a);
+		map_put(&p->asked, asked_key(next.base, next.chance), a.status);
+		if (!err && a.status == ORDER_SAT && c.condition != ORDER_NONE) {
+			const struct order_place *at = place_of(p, next.base, &c);
+
+			map_put(&p->taken, load_side(at->node, !at->was), 1);
+		}
 		if (!err && a.status == ORDER_SAT && p->session)
-			err = propose(p, next.base, &c, &a);
+			err = round_propose(p, next.base, &c, &a);
 		else if (!err && a.status == ORDER_SAT)
 			note_proposal(p, next.base, &c);
 		order_reached_deinit(&a);
+	}
+	return err;
+}
+
+struct err *round_run(struct predict *p)
+{
+	bool more = true;
+	struct err *err = NULL;
+
+	while (more && !err) {
+		more = false;
+		err = ask_all(p);
+		if (!err && p->session && !round_is_over(p))
+			err = cover_all(p, &more);
 	}
 	progress_done();
 	return err;

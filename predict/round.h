@@ -18,21 +18,41 @@ struct predict {
 	char *dir; /* for the recordings of our own runs */
 	uint64_t saved;
 	VEC(struct base) bases;
-	struct map paths; /* of all threads -> 1 */
-	struct map taken; /* node and outcome -> 1 */
-	struct map asked; /* base, condition -> 1 */
+	struct map paths;   /* of all threads -> 1 */
+	struct map taken;   /* node and outcome -> 1 */
+	struct map asked;   /* base, chance -> its answer, enum order_status */
+	struct claim claim; /* what native runs say against a proof */
+	bool open_end;	    /* something was not answered, or not run as asked */
 	struct findings findings;
 	struct hunt_options hunt; /* what findings needs to know */
 	struct predict_result *result;
 	double deadline;
-	bool stop; /* a failure was found, and one is enough */
+	bool stop;	/* a failure was found, and one is enough */
+	size_t covered; /* bases whose chances were all covered */
 };
 
+/* What a person calls a recording; owned by the caller. */
+char *predict_name(const struct predict *p, const char *path);
 /* A recording becomes a base, unless its path is known or cannot be followed. flips: that lead from
  * the user's recording to it; copied. */
 struct err *round_add(struct predict *p, const char *plait, const char *recording,
 		      const struct predict_flips *flips);
 /* Ask and run until nothing is left or the budget is used up. */
 struct err *round_run(struct predict *p);
+bool round_is_over(struct predict *p);
+/* The parts, for cover.c: a question about a chance with more goals; a prefix that takes the chance
+ * is run, and its run becomes a base or a finding. */
+struct err *round_ask(struct predict *p, const struct base *b, const struct chance *c,
+		      struct order_reached *ret);
+struct err *round_propose(struct predict *p, size_t base, const struct chance *c,
+			  const struct order_reached *a);
+enum order_status round_answer(const struct predict *p, size_t base, size_t chance);
+
+/* cover.c: does every way to take a chance lead to a run that is known? Otherwise it is run.
+ * *more: there are new bases. */
+struct err *cover_all(struct predict *p, bool *more);
+/* What speaks against "with this input every run passes" goes into the result's gaps; true: nothing
+ * does. */
+bool cover_is_proof(struct predict *p);
 
 #endif

@@ -130,7 +130,8 @@ static void add_cycle(struct cycles *c)
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct nested *x = &c->all.data[c->stack[i]];
 
-		key += hash_u64(hash_u64(x->site) ^ hash_u64(x->thread << 20 ^ x->lock));
+		key += hash_u64(hash_u64(x->site) ^ hash_u64(x->thread << 20 ^ x->lock) ^
+				hash_u64(x->index + 5));
 		new.goals[i] = (struct order_goal){ x->thread, x->index, UINT32_MAX, false };
 	}
 	if (*map_put(&c->seen, key, 0))
@@ -179,6 +180,7 @@ static void find_cycles(struct base *b)
 		c.stack[0] = i;
 		extend(&c);
 	}
+	b->may_stick |= c.found >= MOST_CYCLES || c.looks > MOST_LOOKS;
 	vec_deinit(&c.all);
 	map_deinit(&c.seen);
 }
@@ -231,10 +233,26 @@ static void find_waits(struct base *b)
 							    .data[m->events.data[i].index - 1]]);
 }
 
+/* Waits of which we do not ask in which ways they can last for ever. */
+static bool has_other_waits(const struct order_model *m)
+{
+	for (size_t i = 0; i < m->events.len; i++) {
+		enum order_object_kind kind =
+			order_kind_object((enum order_kind)m->events.data[i].kind);
+
+		if (kind == ORDER_OBJECT_SEM || kind == ORDER_OBJECT_BARRIER ||
+		    kind == ORDER_OBJECT_COND || kind == ORDER_OBJECT_RWLOCK ||
+		    (m->events.data[i].synthetic && kind == ORDER_OBJECT_MUTEX))
+			return true;
+	}
+	return false;
+}
+
 void targets_find(struct base *b, uint32_t targets)
 {
 	if (!(targets & PREDICT_DEADLOCK))
 		return;
 	find_cycles(b);
 	find_waits(b);
+	b->may_stick |= has_other_waits(b->l.built.m);
 }

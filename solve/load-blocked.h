@@ -22,6 +22,7 @@ struct load_sync {
 struct load_thread {
 	bool seen, ended, crashed;
 	VEC(struct load_sync) syncs;
+	uint64_t node; /* all that it has decided so far */
 };
 
 /* A synchronisation step, about to be added at `position`. */

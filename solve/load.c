@@ -38,7 +38,8 @@ struct taken {
 	uint32_t thread;
 	size_t position;
 	uint64_t site;
-	bool was;
+	uint32_t was;
+	uint64_t node;
 	uint8_t doom;
 	term_id term;
 	bool address; /* a value that became an address ... */
@@ -70,6 +71,10 @@ struct loader {
 void loaded_deinit(struct loaded *l)
 {
 	order_built_deinit(&l->built);
+	for (size_t i = 0; i < l->ntrails; i++)
+		vec_deinit(&l->trails[i]);
+	free(l->trails);
+	map_deinit(&l->sides);
 	names_deinit(&l->gaps);
 	free(l->unsupported);
 	*l = (struct loaded){ 0 };
@@ -173,8 +178,32 @@ static enum order_step_kind step_kind(uint32_t event)
 	return (enum order_step_kind)kinds[event];
 }
 
+/* ---- decisions ---- */
+
+uint64_t load_side(uint64_t node, uint64_t side)
+{
+	return hash_u64(node) ^ hash_u64(side + 77);
+}
+
+static bool has_open_result(uint32_t event)
+{
+	return event == PLAIT_EV_TRYLOCK || event == PLAIT_EV_TRYRDLOCK ||
+	       event == PLAIT_EV_TRYWRLOCK || event == PLAIT_EV_SEM_TRYWAIT ||
+	       event == PLAIT_EV_ONCE_BEGIN || event == PLAIT_EV_ONCE_PASS;
+}
+
+static void decided(struct loader *l, const struct sym_step *s, uint64_t how)
+{
+	uint64_t *node = &l->threads[s->thread].node;
+
+	*node = hash_u64(*node ^ hash_u64((uint64_t)s->event << 32 | s->site) ^
+			 hash_u64(how + 1) * 3);
+}
+
 static term_id put(struct loader *l, uint32_t thread, bool counts, const struct order_step *o)
 {
+	if (counts)
+		vec_push(&l->out->trails[thread], l->threads[thread].node);
 	return counts ? order_build_step(l->b, thread, o) : order_build_more(l->b, thread, o);
 }
 
@@ -198,7 +227,8 @@ static void take(struct loader *l, const struct sym_step *s, term_id term)
 	vec_push(&l->taken, ((struct taken){ .thread = s->thread,
 					     .position = order_build_position(l->b, s->thread),
 					     .site = s->site,
-					     .was = s->n,
+					     .was = (uint32_t)s->n,
+					     .node = l->threads[s->thread].node,
 					     .doom = s->kind == SYM_STEP_BRANCH ? s->doom : 255,
 					     .term = term,
 					     .unknown = t->op != TERM_CONST }));
@@ -220,6 +250,7 @@ static void bind(struct loader *l, const struct sym_step *s, term_id read)
 		vec_last(&l->taken)->address = true;
 		vec_last(&l->taken)->bad = s->concrete < NULL_PAGES;
 		vec_last(&l->taken)->number = s->w < 64;
+		decided(l, s, s->concrete);
 	}
 }
 
@@ -262,6 +293,8 @@ static void sync_step(struct loader *l, const struct sym_step *s)
 		o.result = s->result != 0;
 	map_put(&l->names, s->address, s->site);
 	put(l, s->thread, is_step(s->event, s->thread), &o);
+	decided(l, s, (uint64_t)o.result);
+	l->out->open_results |= has_open_result(s->event);
 }
 
 /* The failing thread uses a pointer to nothing: here its trace ends. */
@@ -281,7 +314,7 @@ static void on_step(void *arg, const struct sym_step *s)
 	if (t->crashed || s->kind == SYM_STEP_END || s->kind == SYM_STEP_INPUT)
 		return;
 	if (!t->seen && s->thread)
-		order_build_step(l->b, s->thread, &(struct order_step){ .kind = ORDER_STEP_START });
+		put(l, s->thread, true, &(struct order_step){ .kind = ORDER_STEP_START });
 	t->seen = true;
 	if (is_crash(l, s)) {
 		t->crashed = true;
@@ -295,6 +328,8 @@ static void on_step(void *arg, const struct sym_step *s)
 			l->inexpressible++;
 		else
 			take(l, s, t);
+		map_put(&l->out->sides, load_side(l->threads[s->thread].node, s->n), 1);
+		decided(l, s, s->n);
 		break;
 	}
 	case SYM_STEP_RANGE:
@@ -374,7 +409,9 @@ static void set_failure(struct loader *l)
 		if (x == c || x->term == TERM_NONE ||
 		    x->position > order_build_position(l->b, x->thread))
 			continue;
-		at = (struct order_taken){ x->thread, x->position, x->site, x->was, x->doom };
+		at =
+			(struct order_taken){ x->thread, x->position, x->site,
+					      x->was,	 x->node,     x->doom };
 		if (x->address)
 			order_build_recorded(l->b, x->term, &at);
 		else
@@ -404,9 +441,10 @@ static void end_threads(struct loader *l, const struct sym_follow_result *r)
 		t->ended = e->outcome.kind == SYM_EXIT &&
 			   (!waits || trace_meta(l->trace)->threads[e->thread].ended);
 		if (t->ended && e->thread)
-			order_build_step(l->b, e->thread,
-					 &(struct order_step){ .kind = ORDER_STEP_EXIT });
+			put(l, e->thread, true, &(struct order_step){ .kind = ORDER_STEP_EXIT });
 	}
+	for (size_t i = 0; i < l->out->ntrails; i++)
+		vec_push(&l->out->trails[i], l->threads[i].node);
 	if (waits)
 		l->out->stuck =
 			load_blocked_cut(l->b, l->threads, trace_meta(l->trace)->nthreads, l->skip);
@@ -489,8 +527,13 @@ struct err *load_recording(struct trace *t, const struct load_options *options, 
 	l.b = order_build_new();
 	l.x.ts = order_build_terms(l.b);
 	l.threads = xcalloc(meta->nthreads + 1, sizeof(*l.threads));
-	for (size_t i = 0; i < meta->nthreads; i++)
+	ret->trails = xcalloc(meta->nthreads + 1, sizeof(*ret->trails));
+	ret->ntrails = meta->nthreads;
+	for (size_t i = 0; i < meta->nthreads; i++) {
 		order_build_thread(l.b, meta->threads[i].name);
+		l.threads[i].node =
+			hash_bytes(meta->threads[i].name, strlen(meta->threads[i].name), 1);
+	}
 	err = sym_follow_plait(t, &follow, on_step, &l, &result);
 	if (!err)
 		err = finish(&l, &result);

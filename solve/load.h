@@ -5,15 +5,24 @@
 #ifndef SOLVE_LOAD_H
 #define SOLVE_LOAD_H
 
+#include "base/map.h"
 #include "order/model/build.h"
 
 struct err;
 struct sym_program;
 struct trace;
 
+/* What a thread had decided before each of its steps, as a hash: two runs in which a thread has
+ * decided the same have the same steps up to there. One more entry than steps. */
+struct load_trail VEC_FIELDS(uint64_t);
+
 struct loaded {
 	struct order_built built;
-	uint32_t failing;      /* thread of the failure; ORDER_NONE: a deadlock, or no failure */
+	struct load_trail *trails; /* per thread */
+	size_t ntrails;
+	struct map sides;  /* load_side() of every branch taken -> 1 */
+	bool open_results; /* calls were made whose result another order could change: tries, once */
+	uint32_t failing;  /* thread of the failure; ORDER_NONE: a deadlock, or no failure */
 	const char *condition; /* what the failure was taken to be, in words */
 	struct names gaps;     /* what was left out or assumed, in words */
 	char *unsupported;     /* why there is no model; NULL = there is one */
@@ -22,6 +31,8 @@ struct loaded {
 	double seconds; /* of following the paths */
 };
 void loaded_deinit(struct loaded *l);
+/* A side of the branch at a node, as a key. */
+uint64_t load_side(uint64_t node, uint64_t side);
 
 struct load_options {
 	double seconds; /* limit on following the paths; 0 = none */

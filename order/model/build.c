@@ -620,6 +620,7 @@ static struct order_place place_of(const struct order_build *b, size_t condition
 				 .nth = (uint32_t)condition,
 				 .pin = c->recorded,
 				 .was = c->at.was,
+				 .node = c->at.node,
 				 .doom = c->at.doom,
 				 .site = c->at.site };
 

@@ -111,8 +111,9 @@ struct order_taken {
 	uint32_t thread;
 	size_t position; /* behind so many steps and follow-ups (order_build_position) */
 	uint64_t site;
-	bool was;     /* a branch: the side */
-	uint8_t doom; /* as in struct order_place */
+	uint32_t was; /* as in struct order_place */
+	uint64_t node;
+	uint8_t doom;
 };
 /* The path was taken, so this is true. */
 void order_build_condition(struct order_build *b, term_id condition, const struct order_taken *at);

@@ -1,16 +1,17 @@
 /* test/gen/threadgen.c - random small programs with threads, to compare two searches of schedules.
  *
- *	threadgen SEED > file.c
+ *	threadgen SEED [locks] > file.c
  *
  * Two or three threads do a few things with two or three shared variables, mutexes, a semaphore and
  * a condition variable. main makes a number of the final values and asserts, in one line for each,
  * that it is not that number: each outcome is a failure with a name of its own. Some programs can
- * deadlock. */
+ * deadlock. With `locks` there are variables and mutexes only. */
 #include <stdio.h>
 #include <stdlib.h>
 
 static unsigned long long state;
 static unsigned nvars;
+static int only_locks;
 
 static unsigned rnd(unsigned n)
 {
@@ -27,7 +28,7 @@ static void statement(void)
 {
 	char g = var(), h = var();
 
-	switch (rnd(9)) {
+	switch (only_locks ? (unsigned[]){ 0, 1, 2, 3, 3, 4, 6 }[rnd(7)] : rnd(9)) {
 	case 0:
 		printf("\t%c = x;\n", g);
 		break;
@@ -78,6 +79,7 @@ int main(int argc, char **argv)
 	unsigned threads, i, k, weight = 1;
 
 	state = argc > 1 ? strtoull(argv[1], NULL, 10) * 2654435761u + 12345 : 1;
+	only_locks = argc > 2;
 	for (i = 0; i < 8; i++)
 		rnd(2);
 	threads = 2 + (rnd(3) == 0);
