@@ -1,13 +1,35 @@
 /* cmd/cmd-races.c - which data races a program has, and what each of them does. */
 #include "cmd/cmd.h"
 
+#include "base/file.h"
 #include "base/strbuf.h"
 #include "cmd/show-run.h"
+#include "race/baseline.h"
 #include "race/race.h"
+#include "race/reports.h"
 #include "race/suppress.h"
 #include "report/report.h"
 
 #include <stdio.h>
+
+/* Where the result goes. */
+struct outputs {
+	struct cmd_common common;
+	const char *html, *sarif, *junit, *baseline; /* NULL = not wanted */
+	bool details;
+};
+
+static struct err *write_file(const struct races_result *r, const char *path,
+			      const struct report_format *format)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+	struct report_view view = { 0 };
+
+	if (!path)
+		return NULL;
+	format->races(r, &view, &text);
+	return file_write(path, strbuf_str(&text), text.len);
+}
 
 static struct err *show(const struct cmd_common *common, const struct races_result *r, bool all)
 {
@@ -19,6 +41,19 @@ static struct err *show(const struct cmd_common *common, const struct races_resu
 		show_uncontrolled(r->uncontrolled & ~(uint32_t)PLAIT_UNCONTROLLED_CONSTRAINT, NULL,
 				  &text);
 	return cmd_write_report(common, &text);
+}
+
+static struct err *report(const struct outputs *out, struct races_result *r)
+{
+	struct err *err = out->baseline ? baseline_apply(out->baseline, r) : NULL;
+
+	if (!err)
+		err = write_file(r, out->html, &report_html);
+	if (!err)
+		err = write_file(r, out->sarif, &report_sarif);
+	if (!err)
+		err = write_file(r, out->junit, &report_junit);
+	return err ? err : show(&out->common, r, out->details);
 }
 
 /* 1 something matters, 4 something is open, else 0. */
@@ -48,6 +83,25 @@ static struct err *load_suppressions(const struct strings *files, struct suppres
 	return err;
 }
 
+static struct err *load_reports(const char *path, struct race_reports *ret)
+{
+	struct err *err = race_reports_read(path, ret);
+
+	if (err)
+		return err;
+	log_note("%s has %zu race%s%s", ret->tool, ret->len, ret->len == 1 ? "" : "s",
+		 ret->repeated ? ", some of them more than once" : "");
+	if (ret->cut)
+		log_note("%zu report%s in %s cut off and left out", ret->cut,
+			 ret->cut == 1 ? "" : "s", path);
+	if (ret->nameless)
+		log_note("%zu report%s without a source line on both sides %s left out: build "
+			 "with -g",
+			 ret->nameless, ret->nameless == 1 ? "" : "s",
+			 ret->nameless == 1 ? "was" : "were");
+	return NULL;
+}
+
 static void tell_unused(const struct suppressions *s)
 {
 	for (size_t i = 0; i < s->len; i++)
@@ -58,18 +112,21 @@ static void tell_unused(const struct suppressions *s)
 
 static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
-	struct cmd_common common = { 0 };
+	struct outputs out = { 0 };
 	struct races_options o = { .seed = 1, .output = "races" };
 	struct strings ignored = { 0 }, suppressed = { 0 };
 	struct suppressions suppressions = { 0 };
-	const char *fail_on = NULL, *gate = NULL;
+	struct race_reports reports = { 0 };
+	const char *fail_on = NULL, *gate = NULL, *from = NULL;
 	uint64_t paths = 5, schedules = 8, runs = 24;
-	bool details = false;
 	struct races_result r = { 0 };
 	uint32_t points;
 	const struct opt table[] = {
 		OPT_LIST(0, "try", "ARGS", &o.tries, "also run it with these arguments"),
 		OPT_LIST(0, "inputs", "FILE", &o.inputs, "also run it with this standard input"),
+		OPT_STR(0, "from", "FILE", &from,
+			"only what a log of ThreadSanitizer, XML of helgrind, a plait or a std "
+			"trace reports"),
 		OPT_FLAG(0, "one-path", &o.one_path, "no inputs but the given ones"),
 		OPT_U64('k', "k", "N", &paths, "inputs to look at for each race (default 5)"),
 		OPT_U64(0, "schedules", "N", &schedules,
@@ -77,10 +134,15 @@ static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int 
 		OPT_U64('n', "runs", "N", &runs, "runs that look for races (default 24)"),
 		OPT_REAL(0, "time", "SEC", &o.seconds, "stop after SEC seconds"),
 		OPT_STR('o', "output", "DIR", &o.output, "folder for the plaits (default races)"),
-		OPT_FLAG(0, "details", &details, "tell everything about every race"),
+		OPT_FLAG(0, "details", &out.details, "tell everything about every race"),
 		OPT_LIST(0, "suppressions", "FILE", &suppressed,
 			 "races not to speak of: a file as ThreadSanitizer has it"),
 		OPT_LIST(0, "ignore", "REGEX", &ignored, "lines of output that do not count"),
+		OPT_STR(0, "baseline", "FILE", &out.baseline,
+			"JSON of an earlier time: only new races, and worse ones, count"),
+		OPT_STR(0, "html", "FILE", &out.html, "also write a page"),
+		OPT_STR(0, "junit", "FILE", &out.junit, "also write JUnit XML"),
+		OPT_STR(0, "sarif", "FILE", &out.sarif, "also write SARIF"),
 		OPT_U64(0, "seed", "N", &o.seed, "same seed, same answer (default 1)"),
 		OPT_REAL(0, "timeout", "SEC", &o.target.timeout,
 			 "real seconds per run (default 10)"),
@@ -94,7 +156,7 @@ static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int 
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
 		OPT_END,
 	};
-	struct err *err = cmd_parse(cmd, table, &common, false, &argc, &argv);
+	struct err *err = cmd_parse(cmd, table, &out.common, false, &argc, &argv);
 
 	if (err)
 		return err;
@@ -112,6 +174,10 @@ static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int 
 		o.output = NULL;
 	o.suppressions = &suppressions;
 	err = load_suppressions(&suppressed, &suppressions);
+	if (!err && from)
+		err = load_reports(from, &reports);
+	if (from)
+		o.reports = &reports;
 	if (!err)
 		err = target_read_stdin(&o.target);
 	if (!err)
@@ -119,11 +185,12 @@ static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int 
 	if (!err)
 		tell_unused(&suppressions);
 	if (!err)
-		err = show(&common, &r, details);
+		err = report(&out, &r);
 	if (!err)
 		*status = status_of(&r);
 	races_result_deinit(&r);
 	suppressions_deinit(&suppressions);
+	race_reports_deinit(&reports);
 	target_deinit(&o.target);
 	return err;
 }

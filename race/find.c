@@ -182,11 +182,26 @@ static void measure(struct study *s, uint32_t input, const struct run_result *r)
 	s->budget = MAX(s->budget, in->longest * 20 + 2000);
 }
 
+/* How long the program itself takes: one run that nobody records. */
+static struct err *time_original(struct study *s)
+{
+	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY };
+	struct run_result r = { 0 };
+	double begin = clock_seconds();
+	struct err *err = study_run(s, 0, &req, &r);
+
+	s->result->original = clock_seconds() - begin;
+	if (!err)
+		measure(s, 0, &r);
+	run_result_deinit(&r);
+	return err;
+}
+
 struct err *find_races(struct study *s, uint32_t input)
 {
 	static const uint32_t strategies[] = { PLAIT_STRATEGY_STAY, PLAIT_STRATEGY_RANDOM,
 					       PLAIT_STRATEGY_POS, PLAIT_STRATEGY_PCT };
-	struct err *err = NULL;
+	struct err *err = input ? NULL : time_original(s);
 
 	for (unsigned i = 0; i < s->o->runs && !err && !study_out_of_time(s); i++) {
 		struct run_request req = { .strategy = strategies[i % ARRAY_SIZE(strategies)],

@@ -3,7 +3,7 @@
  * A loop that was unrolled, a function that was inlined at several places, and the load and the
  * store of `n++` give many sites with the same source line. People think of them as one race: the
  * same element, and the same two lines. A site whose line the optimiser has dropped takes the line
- * of the nearest site of its function that has one. */
+ * of the nearest site of its function that has one, or that of the call it was inlined at. */
 #include "race/study.h"
 
 #include "base/err.h"
@@ -15,7 +15,7 @@ static uint64_t distance(const struct plait_site *a, const struct plait_site *b)
 						     : b->ir_instruction - a->ir_instruction;
 }
 
-/* The nearest site in the same function that has a line. */
+/* The nearest site in the same function that has a line; else the line of the inlined call. */
 static void find_line(struct code_point *p)
 {
 	const struct plait_site *near = NULL;
@@ -29,8 +29,12 @@ static void find_line(struct code_point *p)
 		    (!near || distance(c, p->site) < distance(near, p->site)))
 			near = c;
 	}
-	if (near)
+	if (near) {
 		p->line = near->line;
+	} else if (p->site->inlined_at_line) {
+		p->line = p->site->inlined_at_line;
+		p->file = sites_string(p->sites, p->site->inlined_at_file);
+	}
 }
 
 static const char *element_of(const struct code_point *p)
@@ -73,14 +77,20 @@ static char *key_of(const struct code_point *a, const struct code_point *b, cons
 			 b->line);
 }
 
-static struct group *make(struct study *s, const char *key, const char *object)
+/* Lines move from build to build; what people call the places does not. */
+static char *bucket_of(const struct code_point *a, const struct code_point *b, const char *object)
+{
+	return xasprintf("%s|%s:%s|%s:%s", object, a->file, a->function, b->file, b->function);
+}
+
+static struct group *make(struct study *s, const char *object, char *bucket)
 {
 	struct group *g = vec_add(&s->groups);
 
 	memset(g, 0, sizeof(*g));
 	g->race.id = (unsigned)s->groups.len;
 	g->race.object = xstrdup(object);
-	g->race.bucket = xstrdup(key);
+	g->race.bucket = bucket;
 	g->race.failing = -1;
 	return g;
 }
@@ -93,7 +103,7 @@ struct group *group_of(struct study *s, struct symbols *symbols, const struct ra
 	struct code_point a, b;
 	const char *object;
 	struct group *g;
-	uint32_t id;
+	uint64_t *id;
 	char *key;
 
 	if (known) {
@@ -107,15 +117,18 @@ struct group *group_of(struct study *s, struct symbols *symbols, const struct ra
 	*turned = compare(&a, &b) > 0;
 	object = first->is_write ? object_of(&a, &b) : object_of(&b, &a);
 	key = *turned ? key_of(&b, &a, object) : key_of(&a, &b, object);
-	id = names_intern(&s->keys, key);
-	g = id < s->groups.len ? &s->groups.data[id] : make(s, key, object);
+	id = map_put(&s->by_key, hash_bytes(key, strlen(key), 0), s->groups.len);
+	g = *id < s->groups.len
+		    ? &s->groups.data[*id]
+		    : make(s, object,
+			   *turned ? bucket_of(&b, &a, object) : bucket_of(&a, &b, object));
 	if (!g->race.side[0].file) {
 		g->race.side[*turned] = side_of(&a, first);
 		g->race.side[!*turned] = side_of(&b, second);
 	}
 	g->race.side[*turned].writes |= first->is_write;
 	g->race.side[!*turned].writes |= second->is_write;
-	map_put(&s->by_sites, pair, (uint64_t)id << 1 | *turned);
+	map_put(&s->by_sites, pair, *id << 1 | *turned);
 	free(key);
 	return g;
 }

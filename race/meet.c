@@ -198,8 +198,8 @@ static void look(struct waiting *w, const struct event *ev)
 {
 	if (ev->thread != w->read->thread)
 		return;
-	if (plait_is_access(ev->kind) && ev->site == w->read->site &&
-	    ev->address == w->read->address)
+	/* the optimiser gives a loop's first look a site of its own */
+	if (plait_is_access(ev->kind) && !plait_writes(ev->kind) && ev->address == w->read->address)
 		w->reads++;
 	else if (plait_writes(ev->kind) || plait_acquires(ev->kind) ||
 		 ev->kind == PLAIT_EV_OUTPUT || ev->kind == PLAIT_EV_EXIT)

@@ -53,19 +53,28 @@ struct race_side {
 	struct places stack; /* innermost first; empty when no run of ours has shown it */
 };
 
+/* A step of a run, near the race. Strings but op are owned. */
+struct race_step {
+	char *thread, *object, *file;
+	const char *op;
+	uint32_t number, line; /* of the thread; in the file */
+	bool racing;
+};
+
 /* One of the two orders, as the run that shows it. */
 struct race_order {
 	bool seen;
-	struct run_result run; /* its schedule replays it */
-	char *out, *errors;    /* what it printed; NULL = not seen */
-	unsigned tried, same;  /* replays that ended the same way */
-	char *plait;	       /* where it was saved; NULL */
+	struct run_result run;	     /* its schedule replays it */
+	char *out, *errors;	     /* what it printed; NULL = not seen */
+	unsigned tried, same;	     /* replays that ended the same way */
+	char *plait;		     /* where it was saved; NULL */
+	VEC(struct race_step) steps; /* around the two accesses; empty when not saved */
 };
 
 struct race {
 	unsigned id;  /* from 1 */
 	char *object; /* "queue.filled" */
-	char *bucket; /* the same race in another run or build has the same */
+	char *bucket; /* object, files and functions: the same in another run or build */
 	struct race_side side[2];
 	enum race_verdict verdict;
 	bool proved; /* for this input: every state behind the race was explored */
@@ -96,13 +105,14 @@ struct races_options {
 	const char *output;	       /* folder for plaits; NULL = none are kept */
 	const struct strings *ignored; /* regular expressions: lines of output that do not count */
 	const char *predicate;	       /* over globals, checked by the run; NULL = none */
-	const struct race_reports *reports; /* --from: races that somebody else has seen; NULL */
-	struct suppressions *suppressions;  /* hits are counted; NULL = none */
+	struct race_reports *reports;  /* --from: races that somebody else has seen; NULL */
+	struct suppressions *suppressions; /* hits are counted; NULL = none */
 };
 
 struct races_result {
 	struct races races; /* the worst first */
 	uint64_t runs, suppressed;
+	uint64_t others;   /* --from: races that the report does not have */
 	uint64_t unjudged; /* races for which no time was left */
 	uint32_t threads, uncontrolled;
 	double seconds;

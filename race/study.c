@@ -12,7 +12,6 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/sweep.h"
-#include "debug/names.h"
 #include "race/suppress.h"
 #include "trace/trace.h"
 
@@ -67,6 +66,13 @@ static void side_deinit(struct race_side *s)
 	places_deinit(&s->stack);
 }
 
+static void step_deinit(struct race_step *s)
+{
+	free(s->thread);
+	free(s->object);
+	free(s->file);
+}
+
 void race_deinit(struct race *r)
 {
 	for (int i = 0; i < 2; i++) {
@@ -75,6 +81,9 @@ void race_deinit(struct race *r)
 		free(r->order[i].out);
 		free(r->order[i].errors);
 		free(r->order[i].plait);
+		for (size_t n = 0; n < r->order[i].steps.len; n++)
+			step_deinit(&r->order[i].steps.data[n]);
+		vec_deinit(&r->order[i].steps);
 	}
 	for (char **word = r->needs; word && *word; word++)
 		free(*word);
@@ -120,7 +129,7 @@ static void study_deinit(struct study *s)
 	vec_deinit(&s->inputs);
 	vec_deinit(&s->runs);
 	vec_deinit(&s->groups);
-	names_deinit(&s->keys);
+	map_deinit(&s->by_key);
 	map_deinit(&s->by_sites);
 	if (s->dir)
 		file_remove_tree(s->dir);
@@ -192,70 +201,6 @@ void study_drop_input(struct study *s)
 	s->inputs.len--;
 }
 
-/* ---- the shown runs ---- */
-
-/* Where both accesses were made: the run of one order again, with the stacks noted. */
-static struct err *find_stacks(struct study *s, struct group *g, int order)
-{
-	struct race *r = &g->race;
-	const struct schedule *schedule = &r->order[order].run.schedule;
-	struct run_request req = schedule_request(schedule);
-	struct plait_constraint c[2] = { 0 };
-	struct run_result again = { 0 };
-	struct trace *t = NULL;
-	struct symbols *symbols = NULL;
-	struct session *session;
-	struct err *err;
-
-	for (int i = 0; i < 2; i++) { /* side i came first in order i */
-		uint64_t clock = g->shown_step + (i != order);
-
-		c[i].kind = PLAIT_CONSTRAINT_STACK;
-		c[i].a = (struct plait_pattern){ .thread = g->shown_thread[i],
-						 .site_low = PLAIT_ANY,
-						 .nth = PLAIT_ANY,
-						 .index = schedule_events(
-							 schedule, g->shown_thread[i], clock) };
-	}
-	req.constraints = c;
-	req.nconstraints = 2;
-	err = study_run(s, g->shown_input, &req, &again);
-	run_result_deinit(&again);
-	if (!err)
-		err = study_session(s, g->shown_input, &session);
-	if (!err)
-		err = trace_open(r->order[order].plait, &t);
-	if (!err)
-		err = symbols_open(t, &symbols);
-	for (int i = 0; i < 2 && !err; i++) {
-		const struct plait_stack *stack = &session_stacks(session)[i];
-		struct plait_blocked b = { .nframes = stack->step ? stack->nframes : 0 };
-
-		memcpy(b.frames, stack->frames, sizeof(b.frames));
-		places_of_blocked(symbols, &b, &r->side[i].stack);
-	}
-	symbols_close(symbols);
-	trace_close(t);
-	return err;
-}
-
-static struct err *save(struct study *s, struct group *g)
-{
-	struct race *r = &g->race;
-	struct session *session;
-	struct err *err = study_session(s, g->shown_input, &session);
-
-	for (int i = 0; i < 2 && !err; i++) {
-		if (!r->order[i].seen || !s->o->output)
-			continue;
-		r->order[i].plait = xasprintf("%s/race-%u-%c.plait", s->o->output, r->id, "ab"[i]);
-		err = save_plait(session, &r->order[i].run, r->order[i].plait);
-	}
-	if (!err && g->shown_step && r->order[0].plait)
-		err = find_stacks(s, g, 0);
-	return err;
-}
-
 /* ---- the whole ---- */
 
 /* The worst first; then in the order in which they were found. */
@@ -292,8 +237,9 @@ static struct err *judge_all(struct study *s)
 	for (size_t i = 0; i < s->groups.len && !err; i++) {
 		struct group *g = &s->groups.data[i];
 
-		g->suppressed = is_suppressed(s, g);
-		if (g->suppressed)
+		g->left_out = s->o->reports && !g->race.reported;
+		g->suppressed = !g->left_out && is_suppressed(s, g);
+		if (g->suppressed || g->left_out)
 			continue;
 		if (study_out_of_time(s)) {
 			s->result->unjudged++;
@@ -314,10 +260,10 @@ static struct err *save_all(struct study *s)
 	for (size_t i = 0; i < s->groups.len && !err; i++) {
 		struct group *g = &s->groups.data[i];
 
-		if (g->suppressed)
+		if (g->suppressed || g->left_out)
 			continue;
 		g->race.id = ++id;
-		err = save(s, g);
+		err = race_save(s, g);
 		rate(s, &g->race);
 		/* its stacks are known now */
 		g->suppressed = is_suppressed(s, g);
@@ -329,7 +275,8 @@ static void hand_over(struct study *s)
 {
 	for (size_t i = 0; i < s->groups.len; i++) {
 		s->result->suppressed += s->groups.data[i].suppressed;
-		if (s->groups.data[i].suppressed)
+		s->result->others += s->groups.data[i].left_out;
+		if (s->groups.data[i].suppressed || s->groups.data[i].left_out)
 			continue;
 		vec_push(&s->result->races, s->groups.data[i].race);
 		memset(&s->groups.data[i].race, 0, sizeof(struct race));
@@ -356,6 +303,8 @@ struct err *races_run(struct races_options *o, struct races_result *ret)
 		err = find_races(&s, i);
 	if (!err && !o->one_path)
 		err = paths_made(&s);
+	if (!err && o->reports)
+		err = directed_find(&s);
 	if (!err)
 		err = judge_all(&s);
 	if (!err)

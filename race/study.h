@@ -48,6 +48,7 @@ struct group {
 	uint64_t shown_step;
 	uint32_t shown_thread[2], shown_input;
 	bool suppressed;
+	bool left_out; /* --from: the report does not have it */
 };
 
 struct study {
@@ -57,7 +58,7 @@ struct study {
 	VEC(struct study_run) runs;
 	VEC(struct group) groups;
 	VEC(char *) texts;   /* that targets point to */
-	struct names keys;   /* of groups */
+	struct map by_key;   /* hash of a bucket -> group */
 	struct map by_sites; /* pair of site numbers -> group; sites keep their numbers */
 	char *dir;	     /* for recordings */
 	double begin;
@@ -144,6 +145,17 @@ struct err *race_states(struct study *s, uint32_t input, const struct meeting *m
 /* ---- verdict.c ---- */
 
 struct err *race_judge(struct study *s, struct group *g);
+
+/* ---- show.c ---- */
+
+/* Save the runs that are shown, and find the stacks and steps of the race in them. */
+struct err *race_save(struct study *s, struct group *g);
+
+/* ---- directed.c ---- */
+
+/* Find the races of s->o->reports among the groups, or meet them; what becomes no race of ours is
+ * added as it was reported. */
+struct err *directed_find(struct study *s);
 
 /* ---- paths.c ---- */
 

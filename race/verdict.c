@@ -353,6 +353,24 @@ static void conclude(struct group *g, const struct tally *t)
 		r->verdict = RACE_NOT_REPRODUCED;
 }
 
+/* What is shown repeats: also of a race that does nothing. */
+static struct err *confirm_shown(struct study *s, struct group *g)
+{
+	struct err *err = NULL;
+
+	for (int i = 0; i < 2 && !err; i++) {
+		struct race_order *o = &g->race.order[i];
+		struct ending e = { .run = o->run, .out = o->out, .errors = o->errors };
+		bool stable;
+
+		if (!o->seen || o->tried)
+			continue;
+		o->tried = REPLAYS;
+		err = ending_confirm(s, g->shown_input, &e, REPLAYS, &o->same, &stable);
+	}
+	return err;
+}
+
 struct err *race_judge(struct study *s, struct group *g)
 {
 	struct tally tally = { 0 };
@@ -367,6 +385,8 @@ struct err *race_judge(struct study *s, struct group *g)
 	conclude(g, &tally);
 	if (!err && !g->race.order[0].seen && !g->race.order[1].seen && g->instances.len)
 		err = show_recorded(s, g);
+	if (!err)
+		err = confirm_shown(s, g);
 	g->race.seconds += clock_seconds() - begin;
 	return err;
 }

@@ -25,6 +25,7 @@ const struct report_format report_html = {
 	.name = "html",
 	.explanation = explanation_html,
 	.ranking = ranking_html,
+	.races = races_html,
 };
 
 const struct report_format report_dot = {
@@ -37,9 +38,11 @@ const struct report_format report_sarif = {
 	.name = "sarif",
 	.fingerprint = fingerprint_sarif,
 	.cases = cases_sarif,
+	.races = races_sarif,
 };
 
 const struct report_format report_junit = {
 	.name = "junit",
 	.cases = cases_junit,
+	.races = races_junit,
 };

@@ -32,6 +32,9 @@ void foreign_term(const struct foreign *f, const struct report_view *view, struc
 void foreign_json(const struct foreign *f, const struct report_view *view, struct strbuf *out);
 
 void races_term(const struct races_result *r, const struct report_view *view, struct strbuf *out);
+void races_sarif(const struct races_result *r, const struct report_view *view, struct strbuf *out);
+void races_junit(const struct races_result *r, const struct report_view *view, struct strbuf *out);
+void races_html(const struct races_result *r, const struct report_view *view, struct strbuf *out);
 void races_json(const struct races_result *r, const struct report_view *view, struct strbuf *out);
 
 void cases_sarif(const struct ci_cases *c, const char *suite, struct strbuf *out);

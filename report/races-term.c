@@ -46,7 +46,7 @@ static void add_headline(const struct race *r, struct strbuf *out)
 	add_side(&r->side[0], out);
 	strbuf_adds(out, " with ");
 	add_side(&r->side[1], out);
-	strbuf_addf(out, "%s%s\n", r->known ? "  [known]" : "", r->reported ? "  [reported]" : "");
+	strbuf_addf(out, "%s\n", r->known ? "  [known]" : "");
 }
 
 /* The first line in which two texts differ. */
@@ -183,6 +183,11 @@ static void add_summary(const struct races_result *r, struct strbuf *out)
 	strbuf_adds(out, "\n");
 	if (r->threads < 2)
 		strbuf_adds(out, "note: the program starts no threads\n");
+	if (r->others)
+		strbuf_addf(out,
+			    "%llu races that the report does not have were seen as well: "
+			    "leave out --from to judge them\n",
+			    (unsigned long long)r->others);
 	if (r->unjudged)
 		strbuf_addf(out, "%llu races were not judged: no time was left (--time)\n",
 			    (unsigned long long)r->unjudged);
@@ -202,6 +207,8 @@ void races_term(const struct races_result *r, const struct report_view *view, st
 			add_output(race, out);
 		if (view->all)
 			add_details(race, out);
+		else if (race->note && race->verdict == RACE_NOT_REPRODUCED)
+			strbuf_addf(out, "      %s\n", race->note);
 		if (view->all || race->verdict >= RACE_OUTPUT_DIFFERS) {
 			add_needs(race, out);
 			add_orders(race, out);

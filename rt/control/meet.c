@@ -3,7 +3,8 @@
  * PLAIT_CONSTRAINT_MEET holds a thread back whose next event matches `a` until another thread is
  * about to execute an event that matches `b` and conflicts with it. That is the racing state: from
  * there the first runs its access, then the second (REVERSED: the other way round), and nobody
- * else in between. With BOTH, threads that come to `b` first are held back as well.
+ * else in between. With BOTH, threads that come to `b` first are held back as well; when all of
+ * them are held and no two conflict, one of them goes on past its event.
  *
  *	HOLDING   somebody may be held back; nobody has met
  *	MET       both are pending; the one that is to be first goes on
@@ -28,7 +29,9 @@ static uint32_t number; /* of the constraint */
 static struct control_thread *order[2];
 static uint64_t idle_writes, idle; /* points since control.writes has changed */
 static bool slept;		   /* since then: somebody's deadline has passed */
-static uint32_t passed;		   /* events matching b since the strategy decides */
+static bool let_one;		   /* BOTH: one of those who are held back goes on */
+static uint32_t given_way;
+static uint32_t passed; /* events matching b since the strategy decides */
 
 static const struct plait_constraint *wanted(void)
 {
@@ -41,7 +44,8 @@ void meet_begin(void)
 	idle = 0;
 	idle_writes = 0;
 	slept = false;
-	passed = 0;
+	passed = given_way = 0;
+	let_one = false;
 	for (number = 0; number < control.area->nconstraints; number++)
 		if (wanted()->kind == PLAIT_CONSTRAINT_MEET) {
 			stage = HOLDING;
@@ -127,6 +131,10 @@ size_t meet_filter(struct sched_task **tasks, size_t n)
 		tasks[0] = &order[stage == BETWEEN]->task;
 		return 1;
 	}
+	if (let_one) {
+		let_one = false;
+		return n;
+	}
 	for (size_t i = 0; i < n; i++)
 		if (!is_held((struct control_thread *)tasks[i]))
 			tasks[kept++] = tasks[i];
@@ -148,6 +156,10 @@ size_t meet_spinners(struct control_thread **spinners, size_t n, struct sched_ta
 
 void meet_give_way(void)
 {
+	if (wanted()->flags & PLAIT_CONSTRAINT_BOTH && ++given_way < PATIENCE) {
+		let_one = true;
+		return;
+	}
 	end(slept ? PLAIT_FATE_GIVEN_UP : PLAIT_FATE_IMPOSSIBLE);
 }
 
