@@ -68,7 +68,7 @@ static int status_of(const struct races_result *r)
 			continue;
 		if (race->verdict >= RACE_OUTPUT_DIFFERS)
 			return 1;
-		open |= race->verdict == RACE_NOT_REPRODUCED || race->verdict == RACE_UNDECIDED ||
+		open |= race->verdict <= RACE_NOT_REPRODUCED || race->verdict == RACE_UNDECIDED ||
 			race->verdict == RACE_NOT_STABLE;
 	}
 	return open ? 4 : 0;

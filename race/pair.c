@@ -1,7 +1,9 @@
 /* race/pair.c - runs behind the racing state, and how their endings are compared.
  *
  * What counts is what leaves the process: every byte to standard output and standard error, the
- * exit status, and whether the run failed. Lines that match --ignore do not count. */
+ * exit status, and whether the run failed. Lines that match --ignore do not count. Nor do lines that
+ * two runs of the same schedule print differently (how long it took, a process id): once seen, they
+ * are left out of every comparison of that input. */
 #include "race/study.h"
 
 #include "base/err.h"
@@ -80,6 +82,69 @@ static char *read_text(const struct study *s, const char *path)
 	return text.data ? strbuf_detach(&text) : xstrdup("");
 }
 
+/* ---- lines that change by themselves ---- */
+
+#define VOLATILE "\x02" /* stands for such a line */
+
+static size_t count_lines(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+static bool next_line(const char **text, const char **line, size_t *len)
+{
+	if (!**text)
+		return false;
+	*line = *text;
+	*len = strcspn(*text, "\n");
+	*text += *len + ((*text)[*len] == '\n');
+	return true;
+}
+
+/* Add the numbers of lines that differ. False: one text has more of them. */
+static bool note_volatile(const char *a, const char *b, struct map *ret)
+{
+	const char *x, *y;
+	size_t nx, ny;
+
+	if (count_lines(a) != count_lines(b))
+		return false;
+	for (uint64_t n = 0; next_line(&a, &x, &nx) && next_line(&b, &y, &ny); n++)
+		if (nx != ny || memcmp(x, y, nx))
+			map_put(ret, n, 1);
+	return true;
+}
+
+/* The text with these lines left out. Takes it. */
+static char *mask(char *text, const struct map *lines)
+{
+	struct strbuf out = { 0 };
+	const char *at = text, *line;
+	size_t len;
+
+	if (!lines->len)
+		return text;
+	for (uint64_t n = 0; next_line(&at, &line, &len); n++) {
+		if (map_find(lines, n))
+			strbuf_adds(&out, VOLATILE);
+		else
+			strbuf_add(&out, line, len);
+		strbuf_addc(&out, '\n');
+	}
+	free(text);
+	return out.data ? strbuf_detach(&out) : xstrdup("");
+}
+
+static void mask_ending(const struct study_input *in, struct ending *e)
+{
+	e->out = mask(e->out, &in->volatile_out);
+	e->errors = mask(e->errors, &in->volatile_errors);
+}
+
 /* ---- runs ---- */
 
 /* A run that used up its budget hangs only if a fair schedule does not end either. */
@@ -114,6 +179,7 @@ static struct err *finish(struct study *s, uint32_t input, struct ending *ret)
 		return err;
 	ret->out = read_text(s, session_stdout(session));
 	ret->errors = read_text(s, session_stderr(session));
+	mask_ending(s->inputs.data[input], ret);
 	err = judge_hang(s, input, &ret->run);
 	ret->failed = run_failed(&ret->run);
 	ret->signature = run_signature(&ret->run);
@@ -161,7 +227,22 @@ enum difference ending_compare(const struct ending *a, const struct ending *b)
 	return prints_the_same(a, b) ? DIFFERENCE_NONE : DIFFERENCE_OUTPUT;
 }
 
-struct err *ending_confirm(struct study *s, uint32_t input, const struct ending *e, unsigned n,
+void ending_mask(struct study *s, uint32_t input, struct ending *e)
+{
+	mask_ending(s->inputs.data[input], e);
+}
+
+/* What differs between two runs of one schedule is noted; *stable: that is all there is to it. */
+static void compare_equal_runs(struct study_input *in, struct ending *e, struct ending *again,
+			       bool *stable)
+{
+	*stable &= e->run.exit_code == again->run.exit_code &&
+		   note_volatile(e->out, again->out, &in->volatile_out) &&
+		   note_volatile(e->errors, again->errors, &in->volatile_errors);
+	mask_ending(in, e);
+}
+
+struct err *ending_confirm(struct study *s, uint32_t input, struct ending *e, unsigned n,
 			   unsigned *same, bool *stable)
 {
 	struct run_request req = schedule_request(&e->run.schedule);
@@ -177,8 +258,10 @@ struct err *ending_confirm(struct study *s, uint32_t input, const struct ending 
 			err = finish(s, input, &again);
 		if (!err) {
 			*same += again.run.outcome == e->run.outcome &&
-				 again.run.steps == e->run.steps && again.run.hash == e->run.hash;
-			*stable &= again.failed || prints_the_same(&again, e);
+				 again.run.steps == e->run.steps &&
+				 again.run.hash == e->run.hash;
+			if (!again.failed)
+				compare_equal_runs(s->inputs.data[input], e, &again, stable);
 		}
 		ending_deinit(&again);
 	}

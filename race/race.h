@@ -29,6 +29,7 @@ struct suppressions;
 
 /* What a race does; the larger the worse. */
 enum race_verdict {
+	RACE_NOT_JUDGED,      /* no time was left for it */
 	RACE_NOT_REPRODUCED,  /* no run has had both accesses pending at once */
 	RACE_SINGLE_ORDERING, /* one of the orders cannot happen: ad-hoc synchronisation */
 	RACE_UNDECIDED,	      /* no pair of runs could be compared: both orders fail */

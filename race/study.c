@@ -20,6 +20,7 @@
 static const struct {
 	const char *name, *meaning;
 } verdicts[] = {
+	[RACE_NOT_JUDGED] = { "not-judged", "no time was left for it (--time)" },
 	[RACE_NOT_REPRODUCED] = { "not-reproduced",
 				  "no run of ours has had both accesses pending at once" },
 	[RACE_SINGLE_ORDERING] = { "single-ordering",
@@ -110,6 +111,8 @@ static void input_free(struct study_input *in)
 	for (char **word = in->made; word && *word; word++)
 		free(*word);
 	free(in->made);
+	map_deinit(&in->volatile_out);
+	map_deinit(&in->volatile_errors);
 	free(in);
 }
 

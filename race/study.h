@@ -13,7 +13,8 @@ struct study_input {
 	struct session *session; /* opened when first needed */
 	char **made;	    /* arguments of our own making, NULL-terminated; NULL = the user's */
 	uint64_t longest;   /* points of the longest run that ended by itself */
-	bool failed_always; /* no run with it has passed */
+	/* numbers of lines that two runs of one schedule print differently */
+	struct map volatile_out, volatile_errors;
 };
 
 /* A run that was recorded, and in which races were seen. */
@@ -132,9 +133,13 @@ enum difference ending_compare(const struct ending *a, const struct ending *b);
 /* The run behind a racing state: `way` is followed, then the strategy decides. */
 struct err *pair_run(struct study *s, uint32_t input, const struct decisions *way,
 		     const struct run_request *behind, struct ending *ret);
-/* Replay it n times. *same: runs that ended the same; *stable: all printed the same. */
-struct err *ending_confirm(struct study *s, uint32_t input, const struct ending *e, unsigned n,
+/* Replay it n times. *same: runs that ended the same; *stable: all printed the same, but for lines
+ * that change by themselves, which are left out from now on, of e as well. */
+struct err *ending_confirm(struct study *s, uint32_t input, struct ending *e, unsigned n,
 			   unsigned *same, bool *stable);
+
+/* Leave out the lines that are known to change by themselves. */
+void ending_mask(struct study *s, uint32_t input, struct ending *e);
 
 /* ---- states.c ---- */
 

@@ -124,6 +124,9 @@ static struct err *confirm_both(struct study *s, struct group *g, struct shown *
 		*repeats &= o->same == o->tried;
 		*stable &= prints_same;
 	}
+	/* a line that changes by itself on one side does not count on the other either */
+	ending_mask(s, input_of(s, pair->in), &pair->way[0]);
+	ending_mask(s, input_of(s, pair->in), &pair->way[1]);
 	return err;
 }
 
@@ -208,7 +211,7 @@ static void take_pair(struct study *s, struct group *g, enum difference d, struc
 	struct race *r = &g->race;
 	enum race_verdict v = d == DIFFERENCE_FAILURE  ? RACE_SPEC_VIOLATED
 			      : d == DIFFERENCE_OUTPUT ? RACE_OUTPUT_DIFFERS
-						       : RACE_NOT_REPRODUCED;
+						       : RACE_NOT_JUDGED;
 
 	if (v > r->verdict)
 		r->verdict = v;
@@ -330,6 +333,37 @@ static struct err *show_recorded(struct study *s, struct group *g)
 	return err;
 }
 
+/* Whenever the two accesses come together the program fails, in either order. Where the recorded
+ * run, in which they are apart, passes, the other order is the failure, as in the paper: primary and
+ * alternate (001 section 7.2.2). */
+static struct err *judge_apart(struct study *s, struct group *g, const struct instance *in)
+{
+	const struct study_run *run = &s->runs.data[in->run];
+	struct run_request req = schedule_request(&run->schedule);
+	struct shown pair = { .in = in };
+	struct meeting m = { 0 };
+	bool repeats = false, stable;
+	struct err *err = pair_run(s, run->input, &run->schedule.decisions, &req, &pair.way[0]);
+
+	if (!err && !pair.way[0].failed)
+		err = race_meet(s, in, 1, &m);
+	req = (struct run_request){ .strategy = PLAIT_STRATEGY_STAY };
+	if (!err && m.fate == PLAIT_FATE_MET)
+		err = pair_run(s, run->input, &m.way[1], &req, &pair.way[1]);
+	if (!err && pair.way[1].failed)
+		err = confirm_both(s, g, &pair, &repeats, &stable);
+	if (!err && repeats) {
+		g->race.verdict = RACE_SPEC_VIOLATED;
+		g->race.note = xstrdup("it fails in both orders when the two accesses come together; "
+				       "in the order that passes they are apart");
+		keep(s, g, &pair);
+		g->shown_step = 0; /* in the passing run they are elsewhere */
+	}
+	meeting_deinit(&m);
+	shown_deinit(&pair);
+	return err;
+}
+
 static void conclude(struct group *g, const struct tally *t)
 {
 	struct race *r = &g->race;
@@ -367,6 +401,8 @@ static struct err *confirm_shown(struct study *s, struct group *g)
 			continue;
 		o->tried = REPLAYS;
 		err = ending_confirm(s, g->shown_input, &e, REPLAYS, &o->same, &stable);
+		o->out = e.out;
+		o->errors = e.errors;
 	}
 	return err;
 }
@@ -383,6 +419,10 @@ struct err *race_judge(struct study *s, struct group *g)
 			break;
 	}
 	conclude(g, &tally);
+	for (size_t i = 0; i < g->instances.len && g->race.verdict == RACE_UNDECIDED && !err &&
+			   !study_out_of_time(s);
+	     i++)
+		err = judge_apart(s, g, &g->instances.data[i]);
 	if (!err && !g->race.order[0].seen && !g->race.order[1].seen && g->instances.len)
 		err = show_recorded(s, g);
 	if (!err)

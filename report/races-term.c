@@ -18,6 +18,7 @@ static enum color color_of(enum race_verdict v)
 	case RACE_OUTPUT_DIFFERS:
 	case RACE_NOT_STABLE:
 	case RACE_NOT_REPRODUCED:
+	case RACE_NOT_JUDGED:
 	case RACE_UNDECIDED:
 		return COLOR_YELLOW;
 	default:

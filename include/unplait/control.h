@@ -127,6 +127,7 @@ enum plait_constraint_flags {
 	PLAIT_CONSTRAINT_SINGLE = 1,   /* ATOMIC: the block is the event a alone */
 	PLAIT_CONSTRAINT_REVERSED = 2, /* MEET: b and then a */
 	PLAIT_CONSTRAINT_BOTH = 4,     /* MEET: who comes to b first waits, too */
+	PLAIT_CONSTRAINT_STEPS = 8,    /* MEET: any steps, whether they conflict or not */
 };
 struct plait_constraint {
 	uint32_t kind;

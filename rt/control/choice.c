@@ -116,8 +116,8 @@ static void gather_to_meet(void)
 {
 	nready = meet_filter(ready, nready);
 	if (meet_is_on()) {
-		if (!nready && ntimed)
-			meet_slept();
+		if (!nready)
+			ntimed = meet_sleepers(timed, ntimed);
 		add_timed();
 		if (!nready)
 			nready = meet_spinners(spinners, nspinners, ready);

@@ -22,6 +22,7 @@ struct control {
 	struct control_thread *current;
 	uint32_t nthreads, nalive;
 	uint64_t points, writes, time;
+	uint64_t clock_looks; /* how often somebody has looked at the clock */
 	uint64_t skipped;     /* of the time: by waits that ended early */
 	uint64_t quiet_until; /* from this step on any access is a point; quick.h */
 	bool all_points;

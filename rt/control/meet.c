@@ -12,9 +12,10 @@
  *	OVER      both have, or it was given up; nobody is held back any more
  *
  * While somebody is held back and nobody else is ready, sleepers wake, then those who wait busily
- * go on. A busy wait that comes back to the same state (registers and stack, and nobody has written
- * anything) will do so until the held thread goes on. When all of them are there, the other side
- * cannot be reached: IMPOSSIBLE. A loop whose state never comes back, such as one that counts, gets
+ * go on. A loop that comes back to the same state (registers and stack, and nobody has written
+ * anything) will do so until the held thread goes on, whether it sleeps in between or not, unless
+ * somebody looks at the clock. When all of them are there, the other side cannot be reached:
+ * IMPOSSIBLE. A loop whose state never comes back, such as one that counts, gets
  * PATIENCE points without anybody's write; then the meeting is given up, which proves nothing. */
 #include "rt/control/meet.h"
 
@@ -29,6 +30,7 @@ static uint32_t number; /* of the constraint */
 static struct control_thread *order[2];
 static uint64_t idle_writes, idle; /* points since control.writes has changed */
 static bool slept;		   /* since then: somebody's deadline has passed */
+static uint64_t looks;		   /* control.clock_looks at that time */
 static bool let_one;		   /* BOTH: one of those who are held back goes on */
 static uint32_t given_way;
 static uint32_t passed; /* events matching b since the strategy decides */
@@ -66,7 +68,14 @@ static void end(enum plait_fate fate)
 
 static bool is_at(const struct plait_pattern *p, const struct control_thread *t)
 {
-	return plait_is_access(t->op.kind) && constraints_match(p, t, t->events + 1);
+	return (plait_is_access(t->op.kind) || wanted()->flags & PLAIT_CONSTRAINT_STEPS) &&
+	       constraints_match(p, t, t->events + 1);
+}
+
+static bool may_meet(const struct control_thread *a, const struct control_thread *b)
+{
+	return wanted()->flags & PLAIT_CONSTRAINT_STEPS ||
+	       sched_conflict(&a->task.op, &b->task.op);
 }
 
 /* b.nth says how many must have passed, and not how many exactly: the n-th or any later one. */
@@ -91,7 +100,7 @@ static bool find_both(void)
 			struct control_thread *b = control_alive[k];
 			bool reversed = c->flags & PLAIT_CONSTRAINT_REVERSED;
 
-			if (b == a || !is_at_b(b) || !sched_conflict(&a->task.op, &b->task.op))
+			if (b == a || !is_at_b(b) || !may_meet(a, b))
 				continue;
 			order[0] = reversed ? b : a;
 			order[1] = reversed ? a : b;
@@ -117,6 +126,7 @@ static bool is_patient(void)
 		idle_writes = control.writes;
 		idle = 0;
 		slept = false;
+		looks = control.clock_looks;
 	}
 	return ++idle <= PATIENCE;
 }
@@ -154,13 +164,25 @@ size_t meet_spinners(struct control_thread **spinners, size_t n, struct sched_ta
 	return open;
 }
 
+size_t meet_sleepers(struct control_thread **sleepers, size_t n)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (sleepers[i]->repeats != control.writes)
+			sleepers[open++] = sleepers[i];
+	slept |= open > 0;
+	return open;
+}
+
 void meet_give_way(void)
 {
 	if (wanted()->flags & PLAIT_CONSTRAINT_BOTH && ++given_way < PATIENCE) {
 		let_one = true;
 		return;
 	}
-	end(slept ? PLAIT_FATE_GIVEN_UP : PLAIT_FATE_IMPOSSIBLE);
+	/* who sleeps and looks at the clock may find that enough time has gone by */
+	end(slept && looks != control.clock_looks ? PLAIT_FATE_GIVEN_UP : PLAIT_FATE_IMPOSSIBLE);
 }
 
 void meet_executed(struct control_thread *me)
@@ -175,11 +197,6 @@ void meet_executed(struct control_thread *me)
 	} else if (stage == BETWEEN && me == order[1]) {
 		end(PLAIT_FATE_MET);
 	}
-}
-
-void meet_slept(void)
-{
-	slept = true;
 }
 
 __attribute__((noinline)) void meet_spins(struct control_thread *me, unsigned site)

@@ -19,8 +19,9 @@ size_t meet_filter(struct sched_task **tasks, size_t n);
 size_t meet_spinners(struct control_thread **spinners, size_t n, struct sched_task **ret);
 /* Nobody at all can go on: the meeting is off. */
 void meet_give_way(void);
-/* Nobody was ready, so a deadline passes: somebody may see that time has gone by. */
-void meet_slept(void);
+/* Nobody is ready: whose deadlines may pass. Those who repeat themselves exactly are left out.
+ * Returns how many remain. */
+size_t meet_sleepers(struct control_thread **sleepers, size_t n);
 /* me's published operation has been executed. */
 void meet_executed(struct control_thread *me);
 /* me waits busily at this site. */

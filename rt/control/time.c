@@ -38,6 +38,7 @@ uint64_t control_clock_read(void)
 		clock_reads = 0;
 	}
 	control.area->limits |= PLAIT_LIMIT_CLOCK;
+	control.clock_looks++;
 	shift = ++clock_reads / 16;
 	control.time += (uint64_t)CONTROL_POINT_NS << (shift < 20 ? shift : 20);
 	return control.time;
