@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "debug/names.h"
+#include "unplait/abi.h"
 
 static uint64_t distance(const struct plait_site *a, const struct plait_site *b)
 {
@@ -115,7 +116,9 @@ struct group *group_of(struct study *s, struct symbols *symbols, const struct ra
 	find_line(&a);
 	find_line(&b);
 	*turned = compare(&a, &b) > 0;
-	object = first->is_write ? object_of(&a, &b) : object_of(&b, &a);
+	/* where memory is given back the source names the function, not the object */
+	object = first->is_write && first->kind != PLAIT_EV_FREE ? object_of(&a, &b)
+								 : object_of(&b, &a);
 	key = *turned ? key_of(&b, &a, object) : key_of(&a, &b, object);
 	id = map_put(&s->by_key, hash_bytes(key, strlen(key), 0), s->groups.len);
 	g = *id < s->groups.len
