@@ -258,8 +258,7 @@ struct err *ending_confirm(struct study *s, uint32_t input, struct ending *e, un
 			err = finish(s, input, &again);
 		if (!err) {
 			*same += again.run.outcome == e->run.outcome &&
-				 again.run.steps == e->run.steps &&
-				 again.run.hash == e->run.hash;
+				 again.run.steps == e->run.steps && again.run.hash == e->run.hash;
 			if (!again.failed)
 				compare_equal_runs(s->inputs.data[input], e, &again, stable);
 		}

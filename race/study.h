@@ -11,8 +11,8 @@
 struct study_input {
 	struct target target;	 /* what it points to is owned where `made` says so */
 	struct session *session; /* opened when first needed */
-	char **made;	    /* arguments of our own making, NULL-terminated; NULL = the user's */
-	uint64_t longest;   /* points of the longest run that ended by itself */
+	char **made;	  /* arguments of our own making, NULL-terminated; NULL = the user's */
+	uint64_t longest; /* points of the longest run that ended by itself */
 	/* numbers of lines that two runs of one schedule print differently */
 	struct map volatile_out, volatile_errors;
 };

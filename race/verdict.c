@@ -354,8 +354,9 @@ static struct err *judge_apart(struct study *s, struct group *g, const struct in
 		err = confirm_both(s, g, &pair, &repeats, &stable);
 	if (!err && repeats) {
 		g->race.verdict = RACE_SPEC_VIOLATED;
-		g->race.note = xstrdup("it fails in both orders when the two accesses come together; "
-				       "in the order that passes they are apart");
+		g->race.note =
+			xstrdup("it fails in both orders when the two accesses come together; "
+				"in the order that passes they are apart");
 		keep(s, g, &pair);
 		g->shown_step = 0; /* in the passing run they are elsewhere */
 	}

@@ -74,8 +74,7 @@ static bool is_at(const struct plait_pattern *p, const struct control_thread *t)
 
 static bool may_meet(const struct control_thread *a, const struct control_thread *b)
 {
-	return wanted()->flags & PLAIT_CONSTRAINT_STEPS ||
-	       sched_conflict(&a->task.op, &b->task.op);
+	return wanted()->flags & PLAIT_CONSTRAINT_STEPS || sched_conflict(&a->task.op, &b->task.op);
 }
 
 /* b.nth says how many must have passed, and not how many exactly: the n-th or any later one. */
