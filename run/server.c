@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "run/patience.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -183,11 +184,18 @@ static struct err *server_start(struct session *s)
 
 /* ---- looking after a run ---- */
 
-/* A run that makes no step: where it stood, and when to look again. */
-struct patience {
+/* A run that makes no step: where it stood, and when to look again, in seconds that it had. */
+struct run_watch {
+	struct patience patience;
 	uint64_t steps;
 	double next;
 };
+
+static void watch_begin(struct run_watch *w)
+{
+	*w = (struct run_watch){ .steps = UINT64_MAX };
+	patience_begin(&w->patience);
+}
 
 static void nudge(struct session *s)
 {
@@ -201,38 +209,38 @@ static void nudge(struct session *s)
 
 /* A thread that keeps the processor without a step is asked to let the others go on:
  * rt/control/away.c. The first time we wait longer, because slow code is no fault. */
-static void look(struct session *s, struct patience *p)
+static void look(struct session *s, struct run_watch *w)
 {
 	const struct plait_control *c = s->area.control;
 	bool away = c->uncontrolled & PLAIT_UNCONTROLLED_AWAY;
-	double now = clock_seconds();
 
 	session_show_output(s);
-	if (now < p->next)
+	patience_look(&w->patience, (pid_t)c->pid);
+	if (w->patience.own < w->next)
 		return;
-	if (p->steps == c->steps)
+	if (w->steps == c->steps)
 		nudge(s);
-	p->steps = c->steps;
-	p->next = now + (away ? NEXT_LOOK_MS : FIRST_LOOK_MS) / 1000.0;
+	w->steps = c->steps;
+	w->next = w->patience.own + (away ? NEXT_LOOK_MS : FIRST_LOOK_MS) / 1000.0;
 }
 
 /* As receive, looking after the run meanwhile. When the time is over, the run is asked once more to
  * say where it is. */
 static enum answer receive_run(struct session *s, struct reply *ret, bool *timed_out)
 {
-	double end = clock_seconds() + session_timeout(s);
-	struct patience p = { .steps = UINT64_MAX };
+	struct run_watch w;
 	enum answer answer;
 
+	watch_begin(&w);
 	*timed_out = false;
 	do {
 		answer = receive(s, NEXT_LOOK_MS / 1000.0, ret);
 		if (answer != ANSWER_LATE)
 			return answer;
-		look(s, &p);
-	} while (clock_seconds() < end);
+		look(s, &w);
+	} while (!patience_is_over(&w.patience, session_timeout(s)));
 	*timed_out = true;
-	s->moving = p.steps != s->area.control->steps;
+	s->moving = w.steps != s->area.control->steps;
 	if (s->moving)
 		return ANSWER_LATE;
 	s->area.control->nudge_last = 1;
@@ -282,20 +290,20 @@ static struct err *exec_start(struct session *s)
 
 static struct err *exec_finish(struct session *s, int *status, bool *timed_out)
 {
-	double end = clock_seconds() + session_timeout(s);
-	struct patience p = { .steps = UINT64_MAX };
+	struct run_watch w;
 
+	watch_begin(&w);
 	*timed_out = false;
 	while (!process_wait_for(&s->target_process, NEXT_LOOK_MS / 1000.0)) {
 		if (interrupted())
 			return interrupt_error(); /* exec_close kills it */
-		if (clock_seconds() > end) {
-			*timed_out = true;
-			s->moving = p.steps != s->area.control->steps;
-			process_kill(&s->target_process);
-			break;
-		}
-		look(s, &p);
+		look(s, &w);
+		if (!patience_is_over(&w.patience, session_timeout(s)))
+			continue;
+		*timed_out = true;
+		s->moving = w.steps != s->area.control->steps;
+		process_kill(&s->target_process);
+		break;
 	}
 	s->running = false;
 	*status = s->target_process.status;

@@ -4,14 +4,17 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/process.h"
 #include "run/dfs.h"
 #include "run/judge.h"
+#include "run/patience.h"
 #include "run/output.h"
 #include "run/portfolio.h"
 #include "run/session.h"
 
 #include <criterion/criterion.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { THREADS = 2 };
 
@@ -539,4 +542,39 @@ Test(minimize, a_schedule_that_passes_is_refused)
 	run_result_deinit(&passing);
 	run_result_deinit(&small);
 	session_close(s);
+}
+
+/* ---- how long a run has had ---- */
+
+static int spin_or_sleep(void *arg)
+{
+	volatile unsigned n = 0;
+
+	if (arg)
+		pause();
+	for (;;)
+		n++;
+}
+
+/* A process that runs is charged its processor time, one that sleeps real time. */
+Test(patience, busy_and_asleep)
+{
+	for (int asleep = 0; asleep <= 1; asleep++) {
+		struct patience p;
+		struct process child;
+
+		cr_assert_null(process_fork(spin_or_sleep, asleep ? &child : NULL, &child));
+		patience_begin(&p);
+		for (int i = 0; i < 5; i++) {
+			process_wait_for(&child, 0.02);
+			patience_look(&p, child.pid);
+		}
+		cr_assert(p.own <= p.wall + 1e-6, "it never had more than real time");
+		if (asleep)
+			cr_assert(p.own > 0.8 * p.wall, "%g of %g", p.own, p.wall);
+		cr_assert(!patience_is_over(&p, 1000));
+		cr_assert(patience_is_over(&p, p.own / 2));
+		cr_assert(patience_is_over(&p, p.wall / 11), "ten times the real time is enough");
+		process_kill(&child);
+	}
 }
