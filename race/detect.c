@@ -37,6 +37,7 @@ struct detector {
 	struct map orders;	 /* site: order, and that of a failure << 4 */
 	struct map pairs;	 /* two sites: how many instances are kept */
 	VEC(bool) in_handler;	 /* by thread */
+	VEC(uint8_t) ignores;	 /* by thread: PLAIT_EV_IGNORE */
 	VEC(struct found) found; /* those of one event stand together */
 	const struct event *ev;	 /* being looked at */
 	struct race_access now;	 /* the same */
@@ -169,6 +170,9 @@ static void look_at_access(struct detector *d, const struct happens_event *e)
 		.time = d->time, .site = ev->site, .thread = (uint16_t)ev->thread, .flags = flags
 	};
 
+	if (ev->thread < d->ignores.len &&
+	    d->ignores.data[ev->thread] & (plait_writes(ev->kind) ? 2 : 1))
+		return;
 	d->now = access_of(d, ev);
 	cells_access(&d->cells, ev->address, ev->n, a);
 }
@@ -184,6 +188,14 @@ static void look_at_memory(struct detector *d)
 	case PLAIT_EV_FREE:
 		d->now = access_of(d, ev);
 		cells_free(&d->cells, ev->address, d->now.size, a);
+		break;
+	case PLAIT_EV_BENIGN:
+		cells_benign(&d->cells, ev->address, ev->n);
+		break;
+	case PLAIT_EV_IGNORE:
+		while (d->ignores.len <= ev->thread)
+			vec_push(&d->ignores, 0);
+		d->ignores.data[ev->thread] = (uint8_t)ev->n;
 		break;
 	case PLAIT_EV_ALLOC:
 	case PLAIT_EV_STACK:
@@ -283,6 +295,7 @@ static void detector_deinit(struct detector *d)
 	map_deinit(&d->orders);
 	map_deinit(&d->pairs);
 	vec_deinit(&d->in_handler);
+	vec_deinit(&d->ignores);
 	vec_deinit(&d->found);
 }
 

@@ -170,6 +170,15 @@ static struct cell_access *room_in(struct cells *c, uint32_t number,
 	return &c->cell[more].access[0];
 }
 
+static void report(struct cells *c, uint64_t address, const struct cell_access *first,
+		   const struct cell_access *second)
+{
+	for (uint32_t i = 0; i < c->nbenign; i++)
+		if (address < c->benign[i].high && address + 8 > c->benign[i].low)
+			return;
+	c->race(c->context, address, first, second);
+}
+
 /* Compare an access with a chain. Returns false if it repeats one that is there. *mine: its
  * predecessor, if any. */
 static inline bool look(struct cells *c, uint32_t number, uint64_t address,
@@ -190,7 +199,7 @@ static inline bool look(struct cells *c, uint32_t number, uint64_t address,
 				*mine = old;
 			} else if (conflict(old, a) &&
 				   old->time > happens_clock_of(now, old->thread)) {
-				c->race(c->context, address, old, a);
+				report(c, address, old, a);
 			}
 		}
 	}
@@ -326,6 +335,9 @@ bool cells_clear(struct cells *c, uint64_t address, uint64_t size)
 	uint64_t low = first / CELL_GRANULES, high = (end + CELL_GRANULES - 1) / CELL_GRANULES;
 	bool any = false;
 
+	for (uint32_t i = 0; i < c->nbenign; i++)
+		if (c->benign[i].low >= address && c->benign[i].high <= address + size)
+			c->benign[i] = c->benign[--c->nbenign];
 	if (!size || !c->nblocks || end <= first)
 		return false;
 	if (high - low > c->nblocks) {
@@ -340,6 +352,22 @@ bool cells_clear(struct cells *c, uint64_t address, uint64_t size)
 		any |= b && wipe(c, b, first, end);
 	}
 	return any;
+}
+
+void cells_benign(struct cells *c, uint64_t address, uint64_t size)
+{
+	if (c->nbenign == c->benign_room) {
+		uint32_t room = c->benign_room ? 2 * c->benign_room : 16;
+		struct cell_benign *benign = get(c, room * sizeof(*benign));
+
+		if (!benign)
+			return;
+		if (c->nbenign)
+			memcpy(benign, c->benign, c->nbenign * sizeof(*benign));
+		c->benign = benign;
+		c->benign_room = room;
+	}
+	c->benign[c->nbenign++] = (struct cell_benign){ address, address + size };
 }
 
 void cells_free(struct cells *c, uint64_t address, uint64_t size, struct cell_access access)

@@ -57,6 +57,10 @@ struct cells {
 	uint32_t index_room; /* power of two, 0 at first */
 	uint32_t recent[CELL_RECENT];
 	uint64_t lost; /* accesses that were not noted */
+	struct cell_benign {
+		uint64_t low, high;
+	} *benign; /* memory whose races are meant */
+	uint32_t nbenign, benign_room;
 	/* Called for each race; `second` has just happened, `first` did before. address: of the 8
 	 * bytes that both touch */
 	void (*race)(void *context, uint64_t address, const struct cell_access *first,
@@ -69,6 +73,8 @@ struct cells {
 void cells_access(struct cells *c, uint64_t address, uint64_t size, struct cell_access access);
 /* New memory: nobody has touched it. False: nobody had. */
 bool cells_clear(struct cells *c, uint64_t address, uint64_t size);
+/* Races of this memory are meant, until it is new again: they are not reported. */
+void cells_benign(struct cells *c, uint64_t address, uint64_t size);
 /* The block is freed, which is a write of all of it. */
 void cells_free(struct cells *c, uint64_t address, uint64_t size, struct cell_access access);
 

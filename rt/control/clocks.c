@@ -201,6 +201,13 @@ static void on_sync(const struct rt_sync *s)
 		return;
 	case PLAIT_EV_ALLOC: /* clocks_fresh() has seen it */
 		return;
+	case PLAIT_EV_BENIGN:
+		cells_benign(&cells, (uint64_t)s->object, s->n);
+		return;
+	case PLAIT_EV_IGNORE:
+		me->race_ignores = (uint8_t)s->n;
+		me->noted_salt ^= (uint64_t)s->n << 61; /* what was ignored is new afterwards */
+		return;
 	default:
 		break;
 	}
@@ -221,6 +228,8 @@ void clocks_access(struct control_thread *me, uint32_t kind, const void *p, size
 				 .thread = (uint16_t)me->task.id,
 				 .flags = plait_writes(kind) ? CELL_WRITE : 0 };
 
+	if (unlikely(me->race_ignores & (plait_writes(kind) ? 2 : 1)))
+		return;
 	if (plait_is_access(kind) && !plait_is_atomic(kind))
 		cells_access(&cells, (uint64_t)p, size, a);
 }

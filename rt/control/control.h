@@ -108,6 +108,7 @@ struct control_thread {
 	uint64_t events;	 /* executed so far */
 	uint64_t held_key;	 /* stands for the set of locks it holds */
 	uint64_t noted_salt;	 /* quick.h: mixed into what it has noted */
+	uint8_t race_ignores;	 /* accesses that do not count: PLAIT_EV_IGNORE */
 	uint32_t turn;		 /* FOLLOW: where its next event belongs */
 	uint64_t spinning_since; /* control.writes when it was found to spin; 0: not spinning */
 	struct {

@@ -87,6 +87,31 @@ static void on_signal(int n) { (void)n; data++; STORE(1, relaxed); }
 static void handle_2(void) { sigset_t set; sigemptyset(&set); sigaddset(&set, SIGUSR1); pthread_sigmask(SIG_UNBLOCK, &set, NULL); while (!LOAD(relaxed)) usleep(10); }
 static void kill_early_1(void) { kill(getpid(), SIGUSR1); data = 1; }
 
+/* ---- annotations ---- */
+
+/* weak, as programs have it that also run without a detector */
+#pragma clang attribute push(__attribute__((weak)), apply_to = function)
+void __tsan_acquire(void *p);
+void __tsan_release(void *p);
+void __tsan_mutex_post_lock(void *p, unsigned flags, int recursion);
+int __tsan_mutex_pre_unlock(void *p, unsigned flags);
+void AnnotateHappensBefore(const char *file, int line, const volatile void *p);
+void AnnotateHappensAfter(const char *file, int line, const volatile void *p);
+void AnnotateBenignRaceSized(const char *file, int line, const volatile void *p, size_t size, const char *why);
+void AnnotateIgnoreWritesBegin(const char *file, int line);
+void AnnotateIgnoreWritesEnd(const char *file, int line);
+#pragma clang attribute pop
+
+static void said_1(void) { data = 1; __tsan_release(&flag); STORE(1, relaxed); }
+static void said_2(void) { if (LOAD(relaxed)) { __tsan_acquire(&flag); data++; } }
+static void hidden_lock(void) { while (atomic_exchange_explicit(&flag, 1, memory_order_relaxed)) { } __tsan_mutex_post_lock(&flag, 0, 0); data++; __tsan_mutex_pre_unlock(&flag, 0); STORE(0, relaxed); }
+static void before_1(void) { data = 1; AnnotateHappensBefore(__FILE__, __LINE__, &flag); STORE(1, relaxed); }
+static void after_2(void) { if (LOAD(relaxed)) { AnnotateHappensAfter(__FILE__, __LINE__, &flag); data++; } }
+static void meant(void) { AnnotateBenignRaceSized(__FILE__, __LINE__, &data, sizeof(data), "a counter"); data++; }
+static void meant_other(void) { AnnotateBenignRaceSized(__FILE__, __LINE__, &other, sizeof(other), "another"); data++; }
+static void ignored(void) { AnnotateIgnoreWritesBegin(__FILE__, __LINE__); data = 1; AnnotateIgnoreWritesEnd(__FILE__, __LINE__); }
+static void ignored_once(void) { ignored(); data = 2; }
+
 /* ---- memory ---- */
 
 static void low(void) { bytes.low = 1; }
@@ -141,6 +166,13 @@ static const struct {
 	{ "race-sigwait", kill_early_1, await_2, NULL },
 	{ "handler", kill_1, handle_2, NULL },
 	{ "race-handler", kill_early_1, handle_2, NULL },
+	{ "annotated", said_1, said_2, NULL },
+	{ "annotated-lock", hidden_lock, hidden_lock, hidden_lock },
+	{ "annotated-order", before_1, after_2, NULL },
+	{ "benign", meant, meant, NULL },
+	{ "race-benign", meant_other, meant_other, NULL },
+	{ "ignored", ignored, ignored, NULL },
+	{ "race-ignored", ignored_once, ignored_once, NULL },
 	{ "bytes", low, high, NULL },
 	{ "race-copy", copy_all, write_one, NULL },
 	{ "race-copy-to", copy_all, write_other, NULL },
