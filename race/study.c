@@ -153,6 +153,11 @@ struct err *study_session(struct study *s, uint32_t input, struct session **ret)
 
 	if (!in->session)
 		err = session_open(&in->target, &in->session);
+	if (!err && !session_sees_memory(in->session))
+		err = err_new(ERR_ENV,
+			      "%s was not built with `unplait cc': its accesses are not "
+			      "seen, so no race can be",
+			      in->target.argv[0]);
 	*ret = in->session;
 	return err;
 }

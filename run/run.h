@@ -217,6 +217,7 @@ struct knowledge session_knowledge(const struct session *s);
 uint32_t session_learn_all(struct session *s, const struct session *from);
 uint64_t session_npoints(const struct session *s);
 const char *session_note(const struct session *s); /* what is not as usual with it; NULL */
+bool session_sees_memory(const struct session *s); /* accesses, not only synchronisation */
 char *const *session_argv(const struct session *s);
 /* Files with what the last run printed; they change with the next run. */
 const char *session_stdout(const struct session *s);

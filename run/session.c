@@ -353,6 +353,11 @@ const char *session_note(const struct session *s)
 	return s->note;
 }
 
+bool session_sees_memory(const struct session *s)
+{
+	return s->runtime.sees_memory;
+}
+
 char *const *session_argv(const struct session *s)
 {
 	return s->target->argv;

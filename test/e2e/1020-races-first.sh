@@ -29,4 +29,9 @@ run 0 unplait replay --times 5 "null.d/race-1-$(echo "$order" | tr ab ba).plait"
 run 2 unplait races
 run 3 unplait races ./nothing-here
 run 3 unplait races --suppressions ./nothing-here ./counter
+# what cannot be seen is not called clean
+echo 'int main(void) { return 0; }' >plain.c
+cc -o plain plain.c
+run 3 unplait races -- ./plain
+has err "was not built with"
 finish
