@@ -59,12 +59,38 @@ static void print_text(const struct record_runs *runs, const char *mode)
 			 "It needs address space, not memory: is there a limit (`ulimit -v`)?");
 }
 
+/* A line of .plait.build; NULL: there is none. */
+static char *build_line(const char *build, const char *name)
+{
+	_cleanup_(xfreep) char *start = xasprintf("\n%s ", name);
+	const char *line = strstr(build, start);
+
+	return line ? xstrndup(line + strlen(start), strcspn(line + 1, "\n") + 1 - strlen(start))
+		    : NULL;
+}
+
+/* What to type to have the code of every mode in the program. */
+static char *link_again(const char *build)
+{
+	_cleanup_(xfreep) char *folder = build_line(build, "folder");
+	_cleanup_(xfreep) char *command = build_line(build, "command");
+	_cleanup_(strbuf_deinit) struct strbuf sb = { 0 };
+
+	if (!folder || !command)
+		return xstrdup("link it again with UNPLAIT_VARIANTS=all");
+	strbuf_adds(&sb, "link it again: (cd ");
+	strbuf_add_shell(&sb, folder);
+	strbuf_addf(&sb, " && UNPLAIT_VARIANTS=all %s)", command);
+	return strbuf_detach(&sb);
+}
+
 /* Large programs have code of their own for modes graph, order and block only when asked to;
  * programs built for hunting alone have none for mode path either, where no other can stand in. */
 static struct err *check_variant(const char *program, const char *mode)
 {
 	_cleanup_(xfreep) char *path = file_find_program(program);
 	_cleanup_(strbuf_deinit) struct strbuf build = { 0 };
+	_cleanup_(xfreep) char *again = NULL;
 	bool found = false;
 	const char *wanted = strcmp(mode, "block") == 0	  ? " order"
 			     : strcmp(mode, "graph") == 0 ? " graph"
@@ -82,15 +108,15 @@ static struct err *check_variant(const char *program, const char *mode)
 	mine = strstr(list, wanted);
 	if (mine && mine < end)
 		return NULL;
+	again = link_again(strbuf_str(&build));
 	if (strcmp(mode, "path") == 0)
-		return err_new(
-			ERR_ENV,
-			"%s was linked for hunting alone (UNPLAIT_VARIANTS=control) and has "
-			"no code for mode path: link it again without that, or use --mode full",
-			program);
+		return err_new(ERR_ENV,
+			       "%s was linked for hunting alone (UNPLAIT_VARIANTS=control) and has "
+			       "no code for mode path. Use --mode full, or %s",
+			       program, again);
 	log_note("%s has no code of its own for mode %s: mode full's is used, which is "
-		 "slower. Linked with UNPLAIT_VARIANTS=all it has",
-		 program, mode);
+		 "slower. For code of its own, %s",
+		 program, mode, again);
 	return NULL;
 }
 

@@ -296,6 +296,8 @@ struct err *args_parse(struct args *a, int argc, char **argv)
 	struct err *err = NULL;
 
 	memset(a, 0, sizeof(*a));
+	a->argc = argc;
+	a->argv = argv;
 	for (int i = 1; !err && i < argc; i++)
 		err = expand(a, argv[i], &words, 0);
 	for (size_t i = 0; !err && i < words.len; i++) {

@@ -37,6 +37,8 @@ enum args_mode {
 
 struct args {
 	enum args_mode mode;
+	int argc;
+	char **argv; /* as it came; borrowed */
 	struct arg_list list;
 	const char *output;				 /* -o; NULL when not given */
 	bool shared, is_static, relocatable, no_runtime; /* -nostdlib and relatives */

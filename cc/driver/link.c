@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "base/strbuf.h"
 #include "cc/instrument/instrument.h"
 #include "cc/driver/objects.h"
@@ -293,6 +294,29 @@ static struct err *finish_variants(struct link *l)
 
 /* ---- tables ---- */
 
+/* How to link it again, with other variants: `unplait record` says so where one is missing. */
+static void add_command(const struct link *l, struct strbuf *sb)
+{
+	const struct args *a = l->args;
+	size_t n = strlen(a->argv[0]);
+
+	strbuf_addf(sb, "folder %s\ncommand unplait %s", l->program.folder,
+		    n > 2 && strcmp(a->argv[0] + n - 2, "++") == 0 ? "c++" : "cc");
+	for (int i = 1; i < a->argc; i++) {
+		strbuf_addc(sb, ' ');
+		strbuf_add_shell(sb, a->argv[i]);
+	}
+	strbuf_addc(sb, '\n');
+}
+
+static bool has_newline(const struct args *a)
+{
+	for (int i = 1; i < a->argc; i++)
+		if (strchr(a->argv[i], '\n'))
+			return true;
+	return false;
+}
+
 static struct err *write_build(struct link *l, const char *path)
 {
 	struct strbuf sb = { 0 };
@@ -304,6 +328,8 @@ static struct err *write_build(struct link *l, const char *path)
 		if (!l->program.absent[v])
 			strbuf_addf(&sb, " %s", variant_names[v]);
 	strbuf_addf(&sb, "\ntrace_all %d\n", l->program.trace_all);
+	if (!has_newline(l->args)) /* the section has a line for each fact */
+		add_command(l, &sb);
 	for (size_t i = 0; i < l->program.unseen.len; i++) {
 		_cleanup_(xfreep) char *name = demangle(l->program.unseen.text[i]);
 

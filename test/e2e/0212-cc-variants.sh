@@ -6,10 +6,11 @@
 cp "$CORPUS/account/main.c" .
 run 0 env UNPLAIT_VARIANTS=few "$UNPLAIT" cc -g -O2 -pthread -o few main.c
 run 0 unplait cc -g -O2 -pthread -o all main.c
-readelf -p .plait.build few >sections
+variants() { readelf -p .plait.build "$1" | grep variants >sections; }
+variants few
 has sections "variants plain path full"
 hasnt sections "order"
-readelf -p .plait.build all >sections
+variants all
 has sections "variants plain path full graph order"
 
 for mode in graph order block; do
@@ -22,7 +23,7 @@ done
 
 # for hunting alone: one version, which works without us, under control, and in mode full
 run 0 env UNPLAIT_VARIANTS=control "$UNPLAIT" cc -g -O2 -pthread -o only main.c
-readelf -p .plait.build only >sections
+variants only
 has sections "variants full"
 hasnt sections "path"
 run 1 unplait hunt --runs 2000 -o only.plait -- ./only
@@ -32,6 +33,13 @@ run 1 unplait explain --runs 100 only.plait
 has out " events" "mode full records"
 run 3 unplait record --mode path -o path.plait -- ./only
 has err "linked for hunting alone"
+# what it says is what to type
+again=$(sed -n 's/.*link it again: \((cd .*)\)$/\1/p' err)
+run 0 env PATH="$(dirname "$UNPLAIT"):$PATH" sh -c "cd / && $again"
+variants only
+has sections "variants plain path full graph order"
+"$UNPLAIT" record --mode path -o path.plait -- ./only >out 2>err
+has out " events" "mode path records"
 # constructors, virtual functions, exceptions, weak functions, addresses in tables
 cat >shapes.cc <<'X'
 #include <cstdio>
