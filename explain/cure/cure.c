@@ -185,6 +185,18 @@ static bool is_over(const struct finder *fd, const struct cure *c)
 	return false;
 }
 
+/* Can nobody disturb what the block begins (or ends) with? One run may have ended before anybody
+ * came: both must say so. */
+static bool is_alone(const struct finder *fd, const struct cure *c, bool end)
+{
+	bool in_passing = end && c->to_in_passing;
+	uint32_t i = end ? c->to : c->from;
+	uint32_t twin = in_passing ? fd->p->twin_of_passing[i] : fd->p->twin_of_failing[i];
+
+	return twin != STEP_NONE && (in_passing ? fd->g : fd->f)->data[i].alone &&
+	       (in_passing ? fd->f : fd->g)->data[twin].alone;
+}
+
 void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
 		      uint32_t intruder, enum bug_kind kind)
 {
@@ -199,7 +211,7 @@ void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_
 	enum waiting waiting = waits_inside(fd, &c);
 
 	if (fd->out->len >= fd->most || !first || !last || waiting == LOOKS_AGAIN ||
-	    is_over(fd, &c))
+	    is_alone(fd, &c, false) || is_alone(fd, &c, true) || is_over(fd, &c))
 		return;
 	for (size_t i = 0; i < fd->out->len; i++)
 		if (fd->f->data[fd->out->data[i].from].site == first &&

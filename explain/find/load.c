@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "explain/find/alone.h"
 #include "run/run.h"
 #include "trace/trace.h"
 
@@ -50,6 +51,7 @@ struct err *steps_load(struct trace *trace, struct steps *ret)
 {
 	uint32_t nthreads = (uint32_t)trace_meta(trace)->nthreads;
 	_cleanup_(xfreep) uint32_t *counts = xcalloc(nthreads, sizeof(*counts));
+	_cleanup_(xfreep) struct birth *births = xcalloc(nthreads, sizeof(*births));
 	_cleanup_(map_deinit) struct map blocks = { 0 }; /* address -> size */
 	_cleanup_(cursor_deinit) struct cursor cur;
 	const struct event *ev;
@@ -64,13 +66,17 @@ struct err *steps_load(struct trace *trace, struct steps *ret)
 			"hunt` makes a recording that can be explained",
 			trace_path(trace));
 	cursor_init(&cur, trace, CURSOR_ALL, 0);
-	while (!(err = cursor_next(&cur, &ev)) && ev)
+	while (!(err = cursor_next(&cur, &ev)) && ev) {
 		add_step(ret, ev, &blocks, counts);
+		if (ev->kind == PLAIT_EV_FORK && ev->other < nthreads)
+			births[ev->other] = (struct birth){ ev->thread, ev->clock + 1 };
+	}
 	if (err) {
 		steps_deinit(ret);
 		return err;
 	}
 	steps_link(ret);
+	steps_mark_alone(ret, births);
 	return NULL;
 }
 

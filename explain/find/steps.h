@@ -20,6 +20,7 @@ struct step {
 	uint64_t value;	  /* value read or written; result of a synchronisation call */
 	uint32_t size;	  /* bytes; 0 for synchronisation */
 	bool pending;	  /* at the end of the run the thread still waits to do this */
+	bool alone;	  /* no other thread can disturb this access (alone.h) */
 	uint32_t source; /* step whose effect it observes (steps_link), STEP_NONE = initial state */
 };
 
