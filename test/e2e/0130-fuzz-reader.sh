@@ -9,7 +9,8 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
 	finish
 fi
 sources="test/fuzz/*.c base/*.c trace/*.c debug/*.c report/export.c run/schedule.c run/turns.c sched/decisions.c graph/graph.c graph/load.c
-	graph/derive.c coop/elements.c coop/load.c coop/logs.c coop/similar.c coop/hamming.c coop/store.c deadlock/snapshot.c"
+	graph/derive.c coop/elements.c coop/load.c coop/logs.c coop/similar.c coop/hamming.c coop/store.c deadlock/snapshot.c
+	race/reports.c race/from-*.c race/detect.c race/suppress.c sched/happens.c"
 compile() {
 	$(command -v ccache) clang-19 -g -O1 -std=gnu17 -D_GNU_SOURCE -DUNPLAIT_VERSION='"fuzz"' -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION \
 		-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -I. -Iinclude -include base/banned.h -c -o "$work/$(echo "$1" | tr / -).o" "$1"
@@ -38,7 +39,7 @@ int main(int argc, char **argv)
 END
 clang-19 -g -fsanitize=thread -c prog.c && clang-19 -o tsan prog.o "$(dirname "$UNPLAIT")/libplait.a" -lpthread -ldl
 unplait cc -g -pthread -o prog prog.c
-mkdir -p seeds/{plait,schedule,graph,vectors,profile,store,area,sites,folder} base
+mkdir -p seeds/{plait,schedule,graph,vectors,profile,store,area,sites,folder,reports,suppressions} base
 section() { # PLAIT NAME: the raw bytes of a section
 	python3 - "$@" <<'P'
 import struct, subprocess, sys
@@ -80,7 +81,10 @@ int main(void) { pthread_t t; pthread_mutex_lock(&m); pthread_create(&t, 0, f, 0
 END
 cc -o watched watched.c -lpthread && mkdir area &&
 	UNPLAIT_WATCH=dir=$work/area,threads=2 LD_PRELOAD=$(dirname "$UNPLAIT")/libplait-watch.so timeout 20 ./watched
-for target in ${FUZZ_TARGETS:-plait schedule graph vectors profile store area sites folder}; do
+cp "$top"/test/e2e/fixtures/races/* seeds/reports
+unplait export -q --format std seeds/plait/pass.plait >seeds/reports/std
+printf '# comment\nrace:^main$\nrace_top:std::*push\ncalled_from_lib:libx.so\nmutex:a\n' >seeds/suppressions/1
+for target in ${FUZZ_TARGETS:-plait schedule graph vectors profile store area sites folder reports suppressions}; do
 	[ -n "$(find seeds/$target -type f -size +0)" ] && ok "seeds for $target from real files" || not_ok "seeds for $target"
 	mkdir "base-$target" && cp -r base/* "base-$target"
 	FUZZ_TARGET=$target FUZZ_BASE=$work/base-$target ASAN_OPTIONS=max_allocation_size_mb=1024 timeout 3700 ./fuzz -seed=1 \

@@ -16,9 +16,17 @@ static const struct {
 	const char *name;
 	fuzz_target *run;
 } targets[] = {
-	{ "plait", fuzz_plait },     { "schedule", fuzz_schedule }, { "graph", fuzz_graph },
-	{ "vectors", fuzz_vectors }, { "profile", fuzz_profile },   { "store", fuzz_store },
-	{ "area", fuzz_area },	     { "sites", fuzz_sites },	    { "folder", fuzz_folder },
+	{ "plait", fuzz_plait },
+	{ "schedule", fuzz_schedule },
+	{ "graph", fuzz_graph },
+	{ "vectors", fuzz_vectors },
+	{ "profile", fuzz_profile },
+	{ "store", fuzz_store },
+	{ "area", fuzz_area },
+	{ "sites", fuzz_sites },
+	{ "folder", fuzz_folder },
+	{ "reports", fuzz_reports },
+	{ "suppressions", fuzz_suppressions },
 };
 static fuzz_target *target;
 
