@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "debug/names.h"
+#include "race/predict.h"
 #include "trace/trace.h"
 
 enum { INSTANCES = 8 };
@@ -126,7 +127,8 @@ static void add_instance(struct study *s, struct group *g, struct instance *new,
 }
 
 static struct err *add_instances(struct study *s, uint32_t input, struct trace *t,
-				 const struct run_result *r, struct race_instances *found)
+				 const struct run_result *r, struct race_instances *found,
+				 bool predicted)
 {
 	_cleanup_(xfreep) struct instance_context *contexts =
 		xcalloc(found->len + 1, sizeof(*contexts));
@@ -143,10 +145,11 @@ static struct err *add_instances(struct study *s, uint32_t input, struct trace *
 				       .first = found->data[i].first,
 				       .second = found->data[i].second,
 				       .address = found->data[i].address,
-				       .context = contexts[i] };
+				       .context = contexts[i],
+				       .predicted = predicted };
 		struct group *g = group_of(s, symbols, &in.first, &in.second, &in.turned);
 
-		g->seen++;
+		g->seen += !predicted;
 		if (!copied)
 			copy_run(s, input, r);
 		copied = true;
@@ -156,15 +159,24 @@ static struct err *add_instances(struct study *s, uint32_t input, struct trace *
 	return err;
 }
 
+/* The first runs also say which races other orders of their events have (race/predict.h). These are
+ * candidates: one that no run of ours meets is not shown. */
+enum { PREDICTING_RUNS = 4 };
+
 static struct err *look_at(struct study *s, uint32_t input, struct trace *t,
-			   const struct run_result *r)
+			   const struct run_result *r, unsigned run)
 {
-	struct race_instances found = { 0 };
+	struct race_instances found = { 0 }, predicted = { 0 };
 	struct err *err = race_detect(t, &found);
 
 	if (!err && found.len)
-		err = add_instances(s, input, t, r, &found);
+		err = add_instances(s, input, t, r, &found, false);
 	race_instances_deinit(&found);
+	if (!err && run < PREDICTING_RUNS && !run_failed(r))
+		err = race_predict(t, &predicted);
+	if (!err && predicted.len)
+		err = add_instances(s, input, t, r, &predicted, true);
+	race_instances_deinit(&predicted);
 	return err;
 }
 
@@ -218,7 +230,7 @@ struct err *find_races(struct study *s, uint32_t input)
 		err = study_record(s, input, &req, &r, &t);
 		if (!err) {
 			measure(s, input, &r);
-			err = look_at(s, input, t, &r);
+			err = look_at(s, input, t, &r, i);
 		}
 		trace_close(t);
 		run_result_deinit(&r);

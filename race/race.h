@@ -114,6 +114,7 @@ struct races_result {
 	struct races races; /* the worst first */
 	uint64_t runs, suppressed;
 	uint64_t others;   /* --from: races that the report does not have */
+	uint64_t unmet;	   /* predicted races that no run has met, and that are not shown */
 	uint64_t unjudged; /* races for which no time was left */
 	uint32_t threads, uncontrolled;
 	double seconds;

@@ -250,11 +250,17 @@ static struct err *judge_all(struct study *s)
 		if (g->suppressed || g->left_out)
 			continue;
 		if (study_out_of_time(s)) {
-			s->result->unjudged++;
+			g->unmet = g->left_out = !g->seen && !g->race.reported;
+			s->result->unmet += g->unmet;
+			s->result->unjudged += !g->unmet;
 			continue;
 		}
 		progress("race %zu of %zu", i + 1, s->groups.len);
 		err = race_judge(s, g);
+		/* a prediction that nobody has met is no race */
+		g->unmet = !g->seen && !g->race.reported && g->race.verdict < RACE_UNDECIDED;
+		s->result->unmet += g->unmet;
+		g->left_out |= g->unmet;
 	}
 	return err;
 }
@@ -283,7 +289,7 @@ static void hand_over(struct study *s)
 {
 	for (size_t i = 0; i < s->groups.len; i++) {
 		s->result->suppressed += s->groups.data[i].suppressed;
-		s->result->others += s->groups.data[i].left_out;
+		s->result->others += s->groups.data[i].left_out && !s->groups.data[i].unmet;
 		if (s->groups.data[i].suppressed || s->groups.data[i].left_out)
 			continue;
 		vec_push(&s->result->races, s->groups.data[i].race);

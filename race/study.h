@@ -37,19 +37,21 @@ struct instance {
 	uint64_t address; /* of the first byte that both touch */
 	bool turned;	  /* first is side[1] of the race */
 	struct instance_context context;
-	int like; /* not 0: an earlier instance had read the same */
+	int like;	/* not 0: an earlier instance had read the same */
+	bool predicted; /* the run does not have it; another order of its events may */
 };
 
 struct group {
 	struct race race;
 	VEC(struct instance) instances;
-	uint64_t seen;
+	uint64_t seen; /* executions; 0: it was only predicted, or reported */
 	/* the pair of runs that is shown: clock of the earlier access, who made the access of side 0
 	 * and of side 1 */
 	uint64_t shown_step;
 	uint32_t shown_thread[2], shown_input;
 	bool suppressed;
 	bool left_out; /* --from: the report does not have it */
+	bool unmet;    /* predicted, and never met */
 };
 
 struct study {

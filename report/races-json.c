@@ -135,6 +135,7 @@ void races_json(const struct races_result *r, const struct report_view *view, st
 	json_uint(&j, "runs", r->runs);
 	json_uint(&j, "paths", r->paths);
 	json_uint(&j, "suppressed", r->suppressed);
+	json_uint(&j, "predicted_unmet", r->unmet);
 	json_uint(&j, "others", r->others);
 	json_uint(&j, "unjudged", r->unjudged);
 	json_bool(&j, "interrupted", r->interrupted);

@@ -184,6 +184,9 @@ static void add_summary(const struct races_result *r, struct strbuf *out)
 	strbuf_adds(out, "\n");
 	if (r->threads < 2)
 		strbuf_adds(out, "note: the program starts no threads\n");
+	if (r->unmet)
+		strbuf_addf(out, "%llu predicted races were never met and are not shown\n",
+			    (unsigned long long)r->unmet);
 	if (r->others)
 		strbuf_addf(out,
 			    "%llu races that the report does not have were seen as well: "

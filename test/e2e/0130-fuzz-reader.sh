@@ -10,7 +10,7 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
 fi
 sources="test/fuzz/*.c base/*.c trace/*.c debug/*.c report/export.c run/schedule.c run/turns.c sched/decisions.c graph/graph.c graph/load.c
 	graph/derive.c coop/elements.c coop/load.c coop/logs.c coop/similar.c coop/hamming.c coop/store.c deadlock/snapshot.c
-	race/reports.c race/from-*.c race/detect.c race/suppress.c sched/happens.c"
+	race/reports.c race/from-*.c race/detect.c race/suppress.c sched/happens.c sched/cells.c"
 compile() {
 	$(command -v ccache) clang-19 -g -O1 -std=gnu17 -D_GNU_SOURCE -DUNPLAIT_VERSION='"fuzz"' -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION \
 		-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -I. -Iinclude -include base/banned.h -c -o "$work/$(echo "$1" | tr / -).o" "$1"
