@@ -7,6 +7,7 @@
 #include "run/run.h"
 #include "unplait/graph.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,29 @@ static void print_module(const struct trace_module *m)
 	       m->nsites);
 }
 
+/* A file that the run read, or looked for. */
+static void print_input(const struct input *i, bool first)
+{
+	printf("%s ", first ? "inputs     " : "           ");
+	printable_puts(i->name, stdout);
+	if (i->kind == INPUT_FILE)
+		printf(", %" PRIu64 " bytes\n", i->size);
+	else if (i->kind == INPUT_LARGE)
+		printf(", %" PRIu64 " bytes: too large, not in the plait\n", i->size);
+	else
+		puts(i->kind == INPUT_ABSENT ? ", not there" : ", a folder");
+}
+
+static void json_input(struct json *j, const struct input *i)
+{
+	json_begin_object(j, NULL);
+	json_str(j, "kind", input_kind_name(i->kind));
+	json_str(j, "name", i->name);
+	json_str(j, "path", i->path);
+	json_uint(j, "bytes", i->size);
+	json_end(j);
+}
+
 static void print_header(struct trace *t, struct symbols *s, const struct target *stored)
 {
 	const struct trace_meta *m = trace_meta(t);
@@ -133,6 +157,8 @@ static void print_header(struct trace *t, struct symbols *s, const struct target
 		print_line("oracle     ", stored->oracle);
 	if (stored->input)
 		print_line("input      ", stored->input);
+	for (size_t i = 0; i < stored->inputs.len; i++)
+		print_input(&stored->inputs.data[i], i == 0);
 	if (stored->timeouts)
 		print_line("timeouts   ", timeouts_name(stored->timeouts));
 	print_line("folder     ", m->cwd ? m->cwd : "?");
@@ -267,6 +293,10 @@ static struct err *plait_json(const struct cmd_common *common, struct trace *t,
 	json_end(&j);
 	if (stored->oracle)
 		json_str(&j, "oracle", stored->oracle);
+	json_begin_array(&j, "inputs");
+	for (size_t i = 0; i < stored->inputs.len; i++)
+		json_input(&j, &stored->inputs.data[i]);
+	json_end(&j);
 	if (stored->timeouts)
 		json_str(&j, "timeouts", timeouts_name(stored->timeouts));
 	json_bool(&j, "made_here", trace_made_here(t));

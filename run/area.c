@@ -208,6 +208,11 @@ const struct plait_run *area_process(const struct area *a)
 	return region(a, PLAIT_CONTROL_RUN);
 }
 
+struct plait_inputs *area_inputs(const struct area *a)
+{
+	return region(a, PLAIT_CONTROL_INPUTS);
+}
+
 const struct plait_stack *area_stacks(const struct area *a)
 {
 	return region(a, PLAIT_CONTROL_STACKS);

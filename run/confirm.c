@@ -58,22 +58,64 @@ static void outcome_of(const struct run_result *r, struct trace_outcome *ret)
 	memcpy(ret->frames, r->failure.frames, sizeof(ret->frames));
 }
 
+/* ---- what the run read ---- */
+
+/* A replay has its files from the plait; its own plait carries the same. */
+static void write_files(const struct session *s, struct strbuf *out)
+{
+	const struct target *t = session_target(s);
+	const struct plait_inputs *named = session_inputs(s);
+	struct inputs now = { 0 };
+
+	if (t->inputs.len) {
+		inputs_write(&t->inputs, out);
+		return;
+	}
+	inputs_collect(named, &now);
+	for (size_t i = 0; i < now.len; i++)
+		if (now.data[i].kind == INPUT_LARGE)
+			log_warn("%s (%llu bytes) is too large for the plait: a replay needs it "
+				 "there",
+				 now.data[i].path, (unsigned long long)now.data[i].size);
+	if (named->lost)
+		log_warn("the run names more files than a plait can carry: %u are missing",
+			 named->lost);
+	inputs_write(&now, out);
+	inputs_deinit(&now);
+}
+
+/* Standard input itself, unless it is large: then its path must do (section "target"). */
+static bool write_input(const struct target *t, struct strbuf *out)
+{
+	struct err *err;
+
+	if (!t->input) {
+		strbuf_add(out, t->input_data ? t->input_data : "", t->input_len);
+		return t->input_data;
+	}
+	err = file_read(t->input, out);
+	if (!err && out->len <= INPUT_MAX)
+		return true;
+	err_free(err);
+	return false;
+}
+
 struct err *save_plait(struct session *s, const struct run_result *r, const char *path)
 {
 	struct run_request req = replay_request(r);
 	struct run_result again = { 0 };
 	struct trace_outcome outcome;
-	struct strbuf schedule = { 0 }, target = { 0 };
+	struct strbuf schedule = { 0 }, target = { 0 }, files = { 0 }, input = { 0 };
 	const struct target *t = session_target(s);
 	struct trace_extra extra[] = {
 		{ .name = "schedule" },
 		{ .name = "target" },
-		{ .name = "stdin", .data = t->input_data, .len = t->input_len }
+		{ .name = "inputs" },
+		{ .name = "stdin" },
 	};
-	struct trace_seal_options options = { .made_here = true,
-					      .outcome = &outcome,
-					      .extra = extra,
-					      .nextra = t->input_data && !t->input ? 3 : 2 };
+	struct trace_seal_options options = {
+		.made_here = true, .outcome = &outcome, .extra = extra, .nextra = 3
+	};
 	_cleanup_(xfreep) char *cwd = getcwd(NULL, 0);
 	struct err *err;
 	char *dir = NULL;
@@ -97,12 +139,21 @@ struct err *save_plait(struct session *s, const struct run_result *r, const char
 		target_write(t, &target);
 		extra[1].data = strbuf_str(&target);
 		extra[1].len = target.len;
+		write_files(s, &files);
+		extra[2].data = strbuf_str(&files);
+		extra[2].len = files.len;
+		if (write_input(t, &input))
+			extra[options.nextra++] = (struct trace_extra){ .name = "stdin",
+									.data = strbuf_str(&input),
+									.len = input.len };
 		err = trace_seal(dir, &options, path);
 	}
 	file_remove_tree(dir);
 	free(dir);
 	strbuf_deinit(&schedule);
 	strbuf_deinit(&target);
+	strbuf_deinit(&files);
+	strbuf_deinit(&input);
 	run_result_deinit(&again);
 	return err;
 }

@@ -16,6 +16,7 @@
 #define RUN_RUN_H
 
 #include "run/claim.h"
+#include "run/inputs.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "sched/decisions.h"
@@ -37,6 +38,7 @@ struct target {
 	const char *input;	/* file for standard input; NULL = input_data, or /dev/null */
 	const char *input_data; /* standard input itself; NULL = none. Kept in the plait */
 	size_t input_len;
+	struct inputs inputs;  /* files that a plait brings; owned */
 	const char *folder;    /* to start in; NULL = ours */
 	double timeout;	       /* real seconds per run, watchdog; 0 = 10 */
 	bool fail_on_exit;     /* a non-zero exit status is a failure, also in the first run */
@@ -201,6 +203,8 @@ struct err *session_finish(struct session *s, struct run_result *ret);
 const struct plait_run *session_process(const struct session *s);
 /* Learned points and pairs: shared by all runs of the session. */
 /* What PLAIT_CONSTRAINT_STACK asked for in the last run, by constraint; valid until the next. */
+/* The files that its runs have named so far. */
+const struct plait_inputs *session_inputs(const struct session *s);
 const struct plait_stack *session_stacks(const struct session *s);
 /* PLAIT_CONTROL_RACES: the races of the last run; valid until the next. */
 const struct plait_races *session_races(const struct session *s);

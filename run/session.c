@@ -114,6 +114,8 @@ struct err *session_open(const struct target *target, struct session **ret)
 		err = find_runtime(s);
 	if (!err)
 		err = make_input(s);
+	if (!err)
+		err = inputs_place(&target->inputs, s->dir, area_inputs(&s->area));
 	if (!err && !target->exec_each)
 		err = server_open(s);
 	if (err) {
@@ -321,6 +323,11 @@ struct err *session_run(struct session *s, const struct run_request *req, struct
 const struct plait_run *session_process(const struct session *s)
 {
 	return area_process(&s->area);
+}
+
+const struct plait_inputs *session_inputs(const struct session *s)
+{
+	return area_inputs(&s->area);
 }
 
 const struct plait_stack *session_stacks(const struct session *s)

@@ -21,6 +21,7 @@
 
 #define SECTION	      "target"
 #define INPUT_SECTION "stdin"
+#define FILES_SECTION "inputs"
 
 static void put(struct strbuf *out, const char *name, const char *value)
 {
@@ -79,7 +80,7 @@ void target_write(const struct target *t, struct strbuf *out)
 /* What was said on the command line wins. */
 static void take(struct target *t, const char *name, const char *value)
 {
-	if (!strcmp(name, "input") && !t->input)
+	if (!strcmp(name, "input") && !t->input && !t->input_data)
 		t->input = value;
 	else if (!strcmp(name, "expect") && !t->expect)
 		t->expect = value;
@@ -167,6 +168,17 @@ static struct err *take_input(struct target *t, struct trace *trace)
 	return NULL;
 }
 
+/* ---- files ---- */
+
+static struct err *take_files(struct target *t, struct trace *trace)
+{
+	const void *data = NULL;
+	size_t len = 0;
+	struct err *err = trace_section(trace, FILES_SECTION, &data, &len);
+
+	return err || !data || t->inputs.len ? err : inputs_parse(data, len, &t->inputs);
+}
+
 /* ---- the command ---- */
 
 /* "./prog" that is not here is where it was: the run then begins in that folder. */
@@ -220,6 +232,8 @@ static struct err *take_settings(struct target *t, struct trace *trace)
 	struct err *err = take_input(t, trace);
 
 	if (!err)
+		err = take_files(t, trace);
+	if (!err)
 		err = trace_section(trace, SECTION, &data, &len);
 	if (err || !data)
 		return err;
@@ -267,6 +281,7 @@ void target_deinit(struct target *t)
 	free(t->stored);
 	free(t->stored_input);
 	free(t->stored_folder);
+	inputs_deinit(&t->inputs);
 	t->stored_argv = NULL;
 	t->stored = t->stored_input = t->stored_folder = NULL;
 }

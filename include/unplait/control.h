@@ -234,7 +234,22 @@ struct plait_control {
 #define PLAIT_CONTROL_VECTORS_SIZE (512ull << 20)
 #define PLAIT_CONTROL_TURNS	   (6ull << 30) /* struct plait_turn */
 #define PLAIT_CONTROL_TURNS_MAX	   (1ull << 24)
+#define PLAIT_CONTROL_INPUTS	   (6656ull << 20) /* struct plait_inputs */
 #define PLAIT_CONTROL_SIZE	   (7ull << 30)
+
+/* What the target reads from the outside by name. `given` is for the runs: pairs of a name, as the
+ * target gives it, and of what is to be opened in its place, each with a NUL. `named` comes from them,
+ * all runs of a session: names that were opened or asked about, in order of appearance, each with a
+ * letter before it ('r' to be read, 'w' to be written) and the absolute path behind it. */
+#define PLAIT_INPUTS_GIVEN (16u << 20)
+#define PLAIT_INPUTS_NAMED (1u << 20)
+struct plait_inputs {
+	uint32_t given_len, named_len;
+	uint32_t lock; /* of named */
+	uint32_t lost; /* names for which there was no room */
+	char given[PLAIT_INPUTS_GIVEN];
+	char named[PLAIT_INPUTS_NAMED];
+};
 
 /* One turn of the order that FOLLOW keeps to: the thread executes events until it has executed
  * `upto` in all. A turn stands for events, not for places in the run: the thread whose pending

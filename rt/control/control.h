@@ -22,6 +22,7 @@
  *	vectors.c      access vectors: who is next at which element
  *	report.c       how a run ends: deadlock, hang, divergence, in words
  *	sanitizer.c    AddressSanitizer looks again after a switch
+ *	inputs.c       files that are given to the target in place of others
  *	ids.c          which process is which
  *	follow.c       when a forked child is the run
  *	away.c         a thread that does not come back from code we do not see
@@ -245,6 +246,11 @@ void control_holds(struct control_thread *me, const void *lock);
 void control_gives_back(struct control_thread *me, const void *lock);
 size_t control_nthreads(void);
 struct control_thread *control_thread_at(size_t i); /* any, by index */
+
+/* Files by the name that the target gives: what to open in its place, NULL: the file itself. */
+const char *control_input_find(const char *name);
+/* The target opens it ('r', 'w'); path: the same, absolute. */
+void control_input_note(char how, const char *name, const char *path);
 
 /* Processes of this run: the number that the target sees, and the kernel's. A number that is not
  * known is its own answer. */

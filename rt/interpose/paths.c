@@ -1,13 +1,16 @@
-/* rt/interpose/paths.c - files that are opened by name.
+/* rt/interpose/paths.c - files that are opened, or asked about, by name.
  *
- * Most names pass through. A device of random numbers is a file of ours (random.c), and a folder of
- * /proc that is named by our number is this process's own. */
+ * Three names mean something else under control. A device of random numbers is a file of ours
+ * (random.c). A folder of /proc that is named by our number is this process's own. And a file that a
+ * plait carries is read from there: the tool has put it somewhere and says where (control/inputs.c).
+ * Every other name is noted, so that the tool can put the file into a plait. */
 #include "rt/interpose/world.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 /* "/proc/5000000/maps" is /proc/self/maps. */
 static const char *own_proc(const char *path, char *out, size_t room)
@@ -21,15 +24,63 @@ static const char *own_proc(const char *path, char *out, size_t room)
 	return out;
 }
 
-/* What is really opened. */
-static const char *resolve(const char *path, char *out, size_t room)
+static bool is_system(const char *path)
 {
-	const char *device;
+	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 ||
+	       strncmp(path, "/sys/", 5) == 0;
+}
 
-	if (!world_is_virtual() || !path || path[0] != '/')
+static void note(char how, const char *path, char *room, size_t n)
+{
+	size_t used;
+
+	if (path[0] == '/') {
+		control_input_note(how, path, path);
+		return;
+	}
+	if (rt_syscall(SYS_getcwd, (long)room, (long)n, 0, 0, 0, 0) < 0)
+		return;
+	used = strlen(room);
+	if (used + strlen(path) + 2 > n)
+		return;
+	snprintf(room + used, n - used, "/%s", path);
+	control_input_note(how, path, room);
+}
+
+/* What is really opened. */
+static const char *resolve(char how, const char *path, char *out, size_t room)
+{
+	const char *other;
+
+	if (!world_is_virtual() || !path || !path[0])
 		return path;
-	device = random_device_path(path);
-	return device ? device : own_proc(path, out, room);
+	other = random_device_path(path);
+	if (other)
+		return other;
+	if (is_system(path))
+		return own_proc(path, out, room);
+	other = how == 'r' ? control_input_find(path) : NULL;
+	if (!other)
+		note(how, path, out, room);
+	return other ? other : path;
+}
+
+/* Relative to a folder that is open, a name says nothing. */
+static const char *resolve_at(int folder, char how, const char *path, char *out, size_t room)
+{
+	return folder == AT_FDCWD || (path && path[0] == '/') ? resolve(how, path, out, room)
+							      : path;
+}
+
+/* A file that is made or emptied is no input. */
+static char how_open(int flags)
+{
+	return flags & (O_CREAT | O_TRUNC) || (flags & O_ACCMODE) == O_WRONLY ? 'w' : 'r';
+}
+
+static char how_stream(const char *mode)
+{
+	return mode[0] == 'r' ? 'r' : 'w';
 }
 
 /* ---- the functions ---- */
@@ -52,7 +103,7 @@ static mode_t mode_of(int flags, va_list ap)
 		va_start(ap, flags);                                                               \
 		mode = mode_of(flags, ap);                                                         \
 		va_end(ap);                                                                        \
-		return real.name(resolve(path, own, sizeof(own)), flags, mode);                    \
+		return real.name(resolve(how_open(flags), path, own, sizeof(own)), flags, mode);   \
 	}
 OPENS(open)
 OPENS(open64)
@@ -69,7 +120,9 @@ OPENS(open64)
 		va_start(ap, flags);                                                               \
 		mode = mode_of(flags, ap);                                                         \
 		va_end(ap);                                                                        \
-		return real.name(folder, resolve(path, own, sizeof(own)), flags, mode);            \
+		return real.name(folder,                                                           \
+				 resolve_at(folder, how_open(flags), path, own, sizeof(own)),      \
+				 flags, mode);                                                     \
 	}
 OPENS_AT(openat)
 OPENS_AT(openat64)
@@ -83,11 +136,49 @@ OPENS_AT(openat64)
 		plait_call_site = 0;                                                               \
 		return real.name args;                                                             \
 	}
-#define RESOLVED resolve(path, own, sizeof(own))
-NAMED(int, __open_2, (const char *path, int flags), (RESOLVED, flags))
-NAMED(int, __open64_2, (const char *path, int flags), (RESOLVED, flags))
-NAMED(FILE *, fopen, (const char *path, const char *mode), (RESOLVED, mode))
-NAMED(FILE *, fopen64, (const char *path, const char *mode), (RESOLVED, mode))
-NAMED(FILE *, freopen, (const char *path, const char *mode, FILE *f), (RESOLVED, mode, f))
-NAMED(FILE *, freopen64, (const char *path, const char *mode, FILE *f), (RESOLVED, mode, f))
+#define RESOLVED(how) resolve(how, path, own, sizeof(own))
+#define RESOLVED_AT   resolve_at(folder, 'r', path, own, sizeof(own))
+NAMED(int, __open_2, (const char *path, int flags), (RESOLVED(how_open(flags)), flags))
+NAMED(int, __open64_2, (const char *path, int flags), (RESOLVED(how_open(flags)), flags))
+NAMED(FILE *, fopen, (const char *path, const char *mode), (RESOLVED(how_stream(mode)), mode))
+NAMED(FILE *, fopen64, (const char *path, const char *mode), (RESOLVED(how_stream(mode)), mode))
+NAMED(FILE *, freopen, (const char *path, const char *mode, FILE *f),
+      (RESOLVED(how_stream(mode)), mode, f))
+NAMED(FILE *, freopen64, (const char *path, const char *mode, FILE *f),
+      (RESOLVED(how_stream(mode)), mode, f))
+NAMED(int, stat, (const char *path, struct stat *ret), (RESOLVED('r'), ret))
+NAMED(int, stat64, (const char *path, struct stat64 *ret), (RESOLVED('r'), ret))
+NAMED(int, lstat, (const char *path, struct stat *ret), (RESOLVED('r'), ret))
+NAMED(int, lstat64, (const char *path, struct stat64 *ret), (RESOLVED('r'), ret))
+NAMED(int, fstatat, (int folder, const char *path, struct stat *ret, int flags),
+      (folder, RESOLVED_AT, ret, flags))
+NAMED(int, fstatat64, (int folder, const char *path, struct stat64 *ret, int flags),
+      (folder, RESOLVED_AT, ret, flags))
+NAMED(int, statx, (int folder, const char *path, int flags, unsigned mask, struct statx *ret),
+      (folder, RESOLVED_AT, flags, mask, ret))
+NAMED(int, access, (const char *path, int mode), (RESOLVED('r'), mode))
+NAMED(int, faccessat, (int folder, const char *path, int mode, int flags),
+      (folder, RESOLVED_AT, mode, flags))
+
+/* Those that change what is there: the name that they change is no input any more. */
+#define CHANGES(name, params, args)                                                                \
+	int hook_##name params                                                                     \
+	{                                                                                          \
+		char own[PATH_MAX];                                                                \
+                                                                                                   \
+		HOOK_ENTER;                                                                        \
+		plait_call_site = 0;                                                               \
+		resolve('w', path, own, sizeof(own));                                              \
+		return real.name args;                                                             \
+	}
+CHANGES(rename, (const char *from, const char *path), (from, path))
+CHANGES(renameat, (int from_folder, const char *from, int folder, const char *path),
+	(from_folder, from, folder, path))
+CHANGES(unlink, (const char *path), (path))
+CHANGES(unlinkat, (int folder, const char *path, int flags), (folder, path, flags))
+CHANGES(remove, (const char *path), (path))
+CHANGES(link, (const char *from, const char *path), (from, path))
+CHANGES(symlink, (const char *from, const char *path), (from, path))
+CHANGES(mkdir, (const char *path, mode_t mode), (path, mode))
+CHANGES(mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode))
 /* clang-format on */

@@ -47,13 +47,13 @@ static char *place(char *template, int suffix)
 
 static int make_file(const char *name, int flags)
 {
-	return real.open(name, (flags & ~O_ACCMODE) | O_RDWR | O_CREAT | O_EXCL, 0600);
+	return hook_open(name, (flags & ~O_ACCMODE) | O_RDWR | O_CREAT | O_EXCL, 0600);
 }
 
 static int make_folder(const char *name, int flags)
 {
 	(void)flags;
-	return mkdir(name, 0700);
+	return hook_mkdir(name, 0700);
 }
 
 /* Only a name: free as long as nobody takes it. */
