@@ -19,6 +19,6 @@ void clocks_atomic(uint32_t kind, const void *p, size_t size, uint32_t site, uin
 		   bool wrote);
 void clocks_fence(uint32_t site, uint32_t order);
 /* The heap has given out this block. */
-void clocks_fresh(const void *p, size_t size);
+void clocks_fresh(void *p);
 
 #endif

@@ -31,7 +31,7 @@ static void *allocated(void *p, size_t size)
 	if (heap.size && p)
 		heap_allocated(p, size);
 	if (unlikely(clocks_on) && p)
-		clocks_fresh(p, size);
+		clocks_fresh(p);
 	return p;
 }
 

@@ -128,6 +128,22 @@ static void wait_use(void) { if (!LOAD(relaxed)) use(); }
 static void own(void) { int *p = malloc(64); block = p; *p = 1; block = NULL; free(p); }
 static void own_quietly(void) { pthread_mutex_lock(&mutex); int *p = malloc(64); pthread_mutex_unlock(&mutex); for (int i = 0; i < 16; i++) p[i] = i; pthread_mutex_lock(&mutex); block = p; free(p); pthread_mutex_unlock(&mutex); }
 
+/* blocks of one thread lie where another's were, in other sizes */
+static char *slots[8];
+static void reuse(void)
+{
+	int me = 2 * atomic_fetch_add(&turn, 1);
+
+	for (int i = 0; i < 6; i++) {
+		slots[me] = malloc(3000);
+		slots[me + 1] = malloc(1100 + 40 * i);
+		memset(slots[me], 1, 3000);
+		slots[me + 1][i] = 1;
+		free(slots[me]);
+		free(slots[me + 1]);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*one)(void), (*two)(void), (*three)(void);
@@ -181,6 +197,7 @@ static const struct {
 	{ "race-free", wait_use, drop, NULL },
 	{ "heap", own_quietly, own_quietly, own_quietly },
 	{ "race-heap", own, own, NULL },
+	{ "heap-reuse", reuse, reuse, reuse },
 	{ "sequence-both", release_1, sequence_2, NULL },
 };
 
