@@ -87,6 +87,10 @@ static void show_nothing(const struct predict_result *r, struct strbuf *out)
 			show_flip(&r->unconfirmed.data[i].flips.data[k], out);
 	if (r->unconfirmed.len)
 		return;
+	if (r->found.set_aside)
+		strbuf_addf(out,
+			    "%" PRIu64 " runs failed, but did not repeat when they were replayed\n",
+			    r->found.set_aside);
 	strbuf_addf(out, "no failure predicted%s\n",
 		    r->exhausted       ? ": with this input every run passes"
 		    : r->interrupted   ? ""
@@ -248,6 +252,7 @@ static void write_json(struct json *j, const struct predict_job *job,
 		json_end(j);
 	}
 	json_end(j);
+	json_uint(j, "set_aside", r->found.set_aside);
 	json_bool(j, "interrupted", r->interrupted);
 	json_begin_object(j, "seconds");
 	json_real(j, "load", r->seconds_load, 3);
@@ -299,7 +304,9 @@ static int status_of(const struct predict_result *r)
 {
 	if (r->predictions.len)
 		return r->found.unconfirmed == r->found.failures.len ? 4 : 1;
-	return r->unconfirmed.len || r->interrupted || r->found.unfinished ? 4 : 0;
+	return r->unconfirmed.len || r->interrupted || r->found.unfinished || r->found.set_aside
+		       ? 4
+		       : 0;
 }
 
 static struct err *add_all(struct predict_job *job, struct predict *p)

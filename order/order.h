@@ -75,12 +75,13 @@ struct order_symbol {
 struct order_place {
 	uint32_t thread; /* ORDER_NONE: the condition belongs to no place, it always holds */
 	uint32_t index;
-	uint32_t nth;  /* among the decisions of its thread, in program order */
-	bool pin;      /* a value that became an address, not a branch */
-	uint32_t was;  /* a branch: the side that was taken; of a switch the successor */
-	uint64_t node; /* the caller's: its thread and all that this thread has decided before */
-	uint8_t doom;  /* a branch: how near the other side is to a failure; 255: not near */
-	uint64_t site; /* the caller's, as in order_event */
+	uint32_t nth;	 /* among the decisions of its thread, in program order */
+	bool pin;	 /* a value that became an address, not a branch */
+	uint32_t was;	 /* a branch: the side that was taken; of a switch the successor */
+	uint64_t writes; /* the caller's: what the other side alone would write */
+	uint64_t node;	 /* the caller's: its thread and all that this thread has decided before */
+	uint8_t doom;	 /* a branch: how near the other side is to a failure; 255: not near */
+	uint64_t site;	 /* the caller's, as in order_event */
 };
 
 struct order_model {

@@ -44,6 +44,33 @@ static void find_chances(struct base *b)
 		b->path = hash_u64(b->path ^ *vec_last(&b->l.trails[t])) + t;
 }
 
+/* Who writes something else there can turn a decision that a failure depends on. */
+static void find_wanted(struct base *b)
+{
+	const struct order_model *m = b->l.built.m;
+	struct map cells = { 0 };
+
+	for (size_t i = 0; i < m->conditions.len; i++) {
+		struct order_cells blamed;
+
+		if (m->places.data[i].pin || m->places.data[i].doom > 1)
+			continue;
+		order_reach_blame(m, m->conditions.data[i], &blamed);
+		for (size_t k = 0; k < blamed.len; k++)
+			map_put(&cells, blamed.data[k], 1);
+		vec_deinit(&blamed);
+	}
+	for (size_t e = 0; e < m->events.len && b->symbols; e++) {
+		const struct order_event *x = &m->events.data[e];
+		struct code_point at;
+
+		if (x->value != TERM_NONE && map_find(&cells, x->object) &&
+		    symbols_site(b->symbols, (uint32_t)x->site, &at) && at.site)
+			b->wanted |= sym_writes(at.site);
+	}
+	map_deinit(&cells);
+}
+
 /* ---- opening ---- */
 
 static struct err *look_for_frees(struct base *b)
@@ -97,6 +124,7 @@ struct err *base_open(const char *plait, const char *recording, struct sym_progr
 	}
 	ret->reach = order_reach_open(ret->l.built.m);
 	find_chances(ret);
+	find_wanted(ret);
 	if (!(targets & PREDICT_DECISIONS))
 		vec_clear(&ret->chances);
 	targets_find(ret, targets);

@@ -32,8 +32,9 @@ struct base {
 	uint64_t path; /* of all threads */
 	struct chances chances;
 	struct predict_flips flips; /* that lead here from `recording` */
-	bool may_stick; /* threads may stop each other in ways that were not asked about */
-	bool frees;	/* it gives memory back while several threads live */
+	uint64_t wanted; /* elements (sym_writes) that a decision near a failure depends on */
+	bool may_stick;	 /* threads may stop each other in ways that were not asked about */
+	bool frees;	 /* it gives memory back while several threads live */
 };
 
 /* targets: enum predict_target. program: of the recordings' binary. Where the threads cannot be followed, l.unsupported says so

@@ -90,7 +90,7 @@ static const struct order_place *place_of(const struct predict *p, size_t base,
 
 /* A way to stop each other, or a decision that leads to a failure nearby, comes first. Then few
  * flips; a side that other runs have taken, only not beside these paths of the other threads, counts
- * like three more. Then decisions near the end of their thread. */
+ * like three more, one that writes nothing that the failure depends on like one more. Then decisions near the end of their thread. */
 static uint64_t cost(const struct predict *p, size_t base, const struct chance *c)
 {
 	uint64_t flips = p->bases.data[base].flips.len;
@@ -101,6 +101,8 @@ static uint64_t cost(const struct predict *p, size_t base, const struct chance *
 	at = place_of(p, base, c);
 	if (map_find(&p->taken, load_side(at->node, !at->was)))
 		flips += 3;
+	if (!(at->writes & p->bases.data[base].wanted))
+		flips++;
 	return (uint64_t)(at->doom > 1) << 60 | flips << 40 | (uint64_t)c->behind << 8 | at->pin;
 }
 
@@ -162,6 +164,23 @@ static void all_flips(const struct base *b, const struct chance *c, struct predi
 	base_describe(b, c, ret);
 }
 
+/* Recording moves the heap, and the hash of a run knows its addresses: what is confirmed and saved
+ * is the same schedule without recording. */
+static struct err *run_unrecorded(struct predict *p, struct run_result *run)
+{
+	struct run_request req = schedule_request(&run->schedule);
+	struct run_result again = { 0 };
+	struct err *err = session_run(p->session, &req, &again);
+
+	if (!err && run_failed(&again)) {
+		run_result_deinit(run);
+		*run = again;
+		return NULL;
+	}
+	run_result_deinit(&again);
+	return err;
+}
+
 /* A failure: what hunt does with one. */
 static struct err *consider(struct predict *p, size_t base, const struct chance *c,
 			    struct run_result *run)
@@ -169,9 +188,11 @@ static struct err *consider(struct predict *p, size_t base, const struct chance 
 	const struct base *b = &p->bases.data[base];
 	size_t before = p->result->found.failures.len;
 	struct prediction new = { .failure = before };
-	struct err *err =
-		findings_consider(&p->findings, p->session, run, p->result->proposals, "predict");
+	struct err *err = run_unrecorded(p, run);
 
+	if (!err)
+		err = findings_consider(&p->findings, p->session, run, p->result->proposals,
+					"predict");
 	if (err || p->result->found.failures.len == before)
 		return err;
 	new.base = predict_name(p, b->recording);

@@ -39,7 +39,7 @@ struct taken {
 	size_t position;
 	uint64_t site;
 	uint32_t was;
-	uint64_t node;
+	uint64_t node, writes;
 	uint8_t doom;
 	term_id term;
 	bool address; /* a value that became an address ... */
@@ -229,6 +229,7 @@ static void take(struct loader *l, const struct sym_step *s, term_id term)
 					     .site = s->site,
 					     .was = (uint32_t)s->n,
 					     .node = l->threads[s->thread].node,
+					     .writes = s->writes,
 					     .doom = s->kind == SYM_STEP_BRANCH ? s->doom : 255,
 					     .term = term,
 					     .unknown = t->op != TERM_CONST }));
@@ -409,9 +410,13 @@ static void set_failure(struct loader *l)
 		if (x == c || x->term == TERM_NONE ||
 		    x->position > order_build_position(l->b, x->thread))
 			continue;
-		at =
-			(struct order_taken){ x->thread, x->position, x->site,
-					      x->was,	 x->node,     x->doom };
+		at = (struct order_taken){ .thread = x->thread,
+					   .position = x->position,
+					   .site = x->site,
+					   .was = x->was,
+					   .node = x->node,
+					   .writes = x->writes,
+					   .doom = x->doom };
 		if (x->address)
 			order_build_recorded(l->b, x->term, &at);
 		else

@@ -252,6 +252,7 @@ struct sym_step {
 	int64_t result;	   /* trylock, timed waits ...: 0 or an errno */
 	uint8_t doom;	   /* BRANCH: over how many branches the other side leads to a call that
 			    * does not come back; 255: none is near */
+	uint64_t writes;   /* BRANCH: sym_writes() of what the other side alone writes */
 	bool part;	   /* a word of the range before it */
 	bool beyond;	   /* the thread did not end by itself, and its records were used up
 			    * before this: it may not have come so far */
@@ -261,6 +262,9 @@ struct sym_step {
 /* The byte that the machine's memory holds at an address before this step; false when it is not
  * known, or no such place exists. */
 bool sym_peek(const struct sym_step *step, uint64_t address, uint64_t *ret);
+struct plait_site;
+/* Elements that a site writes, as bits of a small set; 0: none. */
+uint64_t sym_writes(const struct plait_site *site);
 typedef void sym_step_fn(void *arg, const struct sym_step *step);
 /* Follow the recording with the configuration's symbolic arguments, input and environment. The
  * constraints along the path are solved: ret->paths.data[0] holds an input that takes it. */

@@ -621,6 +621,7 @@ static struct order_place place_of(const struct order_build *b, size_t condition
 				 .pin = c->recorded,
 				 .was = c->at.was,
 				 .node = c->at.node,
+				 .writes = c->at.writes,
 				 .doom = c->at.doom,
 				 .site = c->at.site };
 

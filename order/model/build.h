@@ -112,7 +112,7 @@ struct order_taken {
 	size_t position; /* behind so many steps and follow-ups (order_build_position) */
 	uint64_t site;
 	uint32_t was; /* as in struct order_place */
-	uint64_t node;
+	uint64_t node, writes;
 	uint8_t doom;
 };
 /* The path was taken, so this is true. */

@@ -196,6 +196,19 @@ static uint64_t decided(struct machine *m, const struct frame *f, expr_id x)
 	return machine_value(m, m->s, x);
 }
 
+uint64_t sym_writes(const struct plait_site *site)
+{
+	bool writes = site->kind == PLAIT_SITE_WRITE || site->kind == PLAIT_SITE_ATOMIC_WRITE ||
+		      site->kind == PLAIT_SITE_ATOMIC_RMW;
+
+	return writes && site->element != UINT32_MAX ? 1ull << site->element % 64 : 0;
+}
+
+static uint64_t written_at(void *arg, uint32_t site)
+{
+	return sym_writes(recorded_site(arg, site));
+}
+
 static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc)
 {
 	struct frame *f = current_thread(m)->top;
@@ -231,12 +244,15 @@ static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t
 		follow_of(m)->ret->constraints++;
 	}
 	if (site_here(f))
-		follow_emit(m, (struct sym_step){ .kind = SYM_STEP_BRANCH,
-						  .event = PLAIT_EV_BRANCH,
-						  .w = 1,
-						  .value = side,
-						  .doom = (uint8_t)ir_doom(f->f, f->pc, !yes),
-						  .n = is_switch ? t->result : yes });
+		follow_emit(
+			m, (struct sym_step){ .kind = SYM_STEP_BRANCH,
+					      .event = PLAIT_EV_BRANCH,
+					      .w = 1,
+					      .value = side,
+					      .writes = ir_only_ahead(m->ir, f->f, f->pc, !yes,
+								      written_at, &follow_of(m)->r),
+					      .doom = (uint8_t)ir_doom(f->f, f->pc, !yes),
+					      .n = is_switch ? t->result : yes });
 	return yes;
 }
 

@@ -224,5 +224,9 @@ const uint64_t *live_registers(struct ir *ir, struct function *f, uint32_t pc);
  * IR_NO_DOOM: none is near. */
 #define IR_NO_DOOM 255u
 unsigned ir_doom(const struct function *f, uint32_t pc, bool taken);
+/* The masks of the sites that lie ahead on this side of the branch at pc, without those of the other
+ * side. */
+uint64_t ir_only_ahead(const struct ir *ir, const struct function *f, uint32_t pc, bool taken,
+		       uint64_t (*mask)(void *arg, uint32_t site), void *arg);
 
 #endif
