@@ -70,6 +70,11 @@ static const char *object_of(const struct code_point *a, const struct code_point
 	return *a->object ? a->object : *b->object ? b->object : element;
 }
 
+static const char *freed_object(const struct code_point *user)
+{
+	return *user->object ? user->object : *element_of(user) ? element_of(user) : "freed memory";
+}
+
 static char *key_of(const struct code_point *a, const struct code_point *b, const char *object)
 {
 	const char *element = *element_of(a) ? element_of(a) : element_of(b);
@@ -116,9 +121,10 @@ struct group *group_of(struct study *s, struct symbols *symbols, const struct ra
 	find_line(&a);
 	find_line(&b);
 	*turned = compare(&a, &b) > 0;
+	object = first->is_write ? object_of(&a, &b) : object_of(&b, &a);
 	/* where memory is given back the source names the function, not the object */
-	object = first->is_write && first->kind != PLAIT_EV_FREE ? object_of(&a, &b)
-								 : object_of(&b, &a);
+	if (first->kind == PLAIT_EV_FREE || second->kind == PLAIT_EV_FREE)
+		object = freed_object(first->kind == PLAIT_EV_FREE ? &b : &a);
 	key = *turned ? key_of(&b, &a, object) : key_of(&a, &b, object);
 	id = map_put(&s->by_key, hash_bytes(key, strlen(key), 0), s->groups.len);
 	g = *id < s->groups.len

@@ -322,6 +322,8 @@ struct err *races_run(struct races_options *o, struct races_result *ret)
 	if (!err)
 		err = judge_all(&s);
 	if (!err)
+		err = races_prove(&s);
+	if (!err)
 		err = save_all(&s);
 	progress_done();
 	if (err)

@@ -164,6 +164,11 @@ struct err *race_save(struct study *s, struct group *g);
  * added as it was reported. */
 struct err *directed_find(struct study *s);
 
+/* ---- prove.c ---- */
+
+/* The harmless races are proved harmless for the given input, if the symbolic machine can. */
+struct err *races_prove(struct study *s);
+
 /* ---- paths.c ---- */
 
 /* Inputs besides the given one: the user's, then the symbolic machine's. */

@@ -184,6 +184,7 @@ struct sym_schedules {
 	uint64_t states, steps;	  /* different states; operations tried in one */
 	uint32_t depth;		  /* of the longest schedule */
 	bool complete;		  /* there are no other states */
+	bool prints;		  /* some schedule writes output */
 	struct names notes;
 	struct sym_stats stats;
 };

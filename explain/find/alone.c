@@ -39,7 +39,8 @@ static uint32_t words_of(const struct step *e)
 static void note(struct uses *u, const struct step *e)
 {
 	for (uint32_t i = 0; i < words_of(e); i++) {
-		uint64_t *at = map_put(&u->index, key_of(e->address / WORD + i, e->thread), u->all.len);
+		uint64_t *at =
+			map_put(&u->index, key_of(e->address / WORD + i, e->thread), u->all.len);
 		struct use *use;
 
 		if (*at == u->all.len)

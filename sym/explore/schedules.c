@@ -467,6 +467,14 @@ static struct err *explore(struct machine *m, struct search *x)
 	return NULL;
 }
 
+static void note_output(void *arg, int fd, const void *data, size_t len)
+{
+	struct sym_schedules *ret = arg;
+
+	(void)fd, (void)data;
+	ret->prints |= len > 0;
+}
+
 struct err *sym_schedules(struct sym_program *p, const struct sym_config *config,
 			  struct sym_schedules *ret)
 {
@@ -488,6 +496,8 @@ struct err *sym_schedules(struct sym_program *p, const struct sym_config *config
 	x.sites = sites;
 	machine_init(&m, p->ir, config);
 	m.guide = &guide;
+	m.output = note_output;
+	m.output_arg = ret;
 	err = explore(&m, &x);
 	m.stats.seconds = clock_seconds() - start;
 	finish(&m, &x);
