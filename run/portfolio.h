@@ -1,7 +1,7 @@
 /* run/portfolio.h - private to run/: which strategy the next run of a hunt uses.
  *
- * The first few runs learn: a random walk with every access a scheduling point. They tell which
- * sites touch shared memory and how long a run is. After them each run draws its strategy by
+ * The first run learns: a random walk with every access a scheduling point. It tells which sites
+ * touch shared memory and how long a run is. After it each run draws its strategy by share and
  * weight. A strategy that has lately seen new write-to-read pairs gets more runs; every strategy
  * keeps a share. A share of the runs takes every access as a point.
  *
@@ -25,7 +25,8 @@ struct arm {
 	uint32_t strategy; /* enum plait_strategy */
 	uint32_t depth;	   /* PCT d, DFS bound */
 	bool wishes;	   /* its runs wish for rare write-to-read pairs */
-	double weight;
+	double share;	   /* of the runs, as long as all weights are equal */
+	double weight;	   /* grows with what it finds */
 };
 
 enum { PORTFOLIO_ARMS = 8 };
