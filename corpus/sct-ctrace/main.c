@@ -1,101 +1,122 @@
 /* ctrace - a tracing library for threads.
  *
- * Each thread registers itself in a table and then writes trace records under its place there.
- * Registration looks for a free place and takes it in two critical sections: two threads can take
- * the same, and one's records appear under the other's name.
- * Cure: look and take in one.   usage: main [threads=3] [records=3] */
+ * The library keeps a hash table from thread names to their trace settings. A thread adds itself,
+ * then traces: it looks itself up, and messages of a level that is switched on go into a buffer under a lock.
+ * The table has a lock as well, but it is taken only to find out whether the name is there already. The
+ * new entry is put in front of its bucket without it: of two entries put in at the same time one is lost, and its
+ * thread is not traced any more.
+ * Most of what a run does is tracing; the two threads that share a bucket add themselves once.
+ * Cure: look and add under one hold of the lock.   usage: main [threads=3] [messages=6] */
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { PLACES = 16, RECORDS = 256 };
+enum { BUCKETS = 3, MAX = 16, BUFFER = 64 };
 
-struct place {
-	int used, name, level;
-};
-
-struct record {
-	int place, name;
+struct entry {
+	char name[12];
+	int level, messages;
+	struct entry *next;
 };
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t record_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct place *table;
-static struct record *record;
-static int records, per_thread;
+static pthread_mutex_t buffer_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry *bucket[BUCKETS];
+static char buffer[BUFFER][24];
+static int written, messages, global_level = 1;
 
-static int find_free(void)
+static unsigned hash(const char *name)
 {
-	int i;
-
-	for (i = 0; i < PLACES; i++)
-		if (!table[i].used) /* BUG:a */
-			return i;
-	return -1;
+	return (unsigned)name[strlen(name) - 1] / 2 % BUCKETS;
 }
 
-static int trace_register(int name)
+static struct entry *look(const char *name)
 {
-	int at;
+	struct entry *e;
+
+	for (e = bucket[hash(name)]; e; e = e->next)
+		if (!strcmp(e->name, name))
+			return e;
+	return NULL;
+}
+
+static struct entry *find(const char *name)
+{
+	struct entry *e;
 
 	pthread_mutex_lock(&table_lock);
-	at = find_free();
-#ifndef FIXED
+	e = look(name);
 	pthread_mutex_unlock(&table_lock);
+	return e;
+}
+
+static void put_in(struct entry *e)
+{
+	e->next = bucket[hash(e->name)]; /* BUG:a */
+	bucket[hash(e->name)] = e;	 /* BUG:b */
+}
+
+static void trace_add(const char *name, int level)
+{
+	struct entry *e = calloc(1, sizeof(*e));
+
+	assert(e);
+	snprintf(e->name, sizeof(e->name), "%s", name);
+	e->level = level;
+#ifdef FIXED
 	pthread_mutex_lock(&table_lock);
+	if (!look(name))
+		put_in(e);
+	pthread_mutex_unlock(&table_lock);
+#else
+	if (!find(name))
+		put_in(e);
 #endif
-	assert(at >= 0);
-	table[at].used = 1; /* BUG:b */
-	table[at].name = name;
-	pthread_mutex_unlock(&table_lock);
-	return at;
 }
 
-static void trace(int place)
+static int trace(const char *name, int level, const char *text)
 {
-	int name;
+	struct entry *e = find(name);
 
-	pthread_mutex_lock(&table_lock);
-	name = table[place].name;
-	table[place].level++;
-	pthread_mutex_unlock(&table_lock);
-	pthread_mutex_lock(&record_lock);
-	record[records].place = place;
-	record[records++].name = name;
-	pthread_mutex_unlock(&record_lock);
+	if (!e || level > e->level + global_level)
+		return 0;
+	e->messages++;
+	pthread_mutex_lock(&buffer_lock);
+	snprintf(buffer[written++ % BUFFER], sizeof(buffer[0]), "%s: %s", name, text);
+	pthread_mutex_unlock(&buffer_lock);
+	return 1;
 }
 
 static void *worker(void *arg)
 {
-	int i, place = trace_register(*(int *)arg);
+	const char *name = arg;
+	int i, seen = 0;
 
-	for (i = 0; i < per_thread; i++)
-		trace(place);
+	trace("main", 1, name); /* under main's name: it has no entry of its own yet */
+	trace_add(name, 1);
+	for (i = 0; i < messages; i++)
+		seen += trace(name, i % 2, i % 2 ? "odd" : "even");
+	assert(seen == messages);
 	return NULL;
 }
 
 int main(int argc, char **argv)
 {
-	int i, n = argc > 1 ? atoi(argv[1]) : 3, name[PLACES], count[PLACES] = { 0 };
-	pthread_t t[PLACES];
+	int i, n = argc > 1 ? atoi(argv[1]) : 3;
+	static char name[MAX][12];
+	pthread_t t[MAX];
 
-	per_thread = argc > 2 ? atoi(argv[2]) : 3;
-	if (n < 1 || n > PLACES || per_thread < 1 || n * per_thread > RECORDS)
+	messages = argc > 2 ? atoi(argv[2]) : 6;
+	if (n < 1 || n > MAX || messages < 1)
 		return 2;
-	table = calloc(PLACES, sizeof(*table));
-	record = calloc(RECORDS, sizeof(*record));
-	assert(table && record);
+	trace_add("main", 2);
 	for (i = 0; i < n; i++) {
-		name[i] = i;
-		pthread_create(&t[i], NULL, worker, &name[i]);
+		snprintf(name[i], sizeof(name[i]), "worker%c", 'a' + i);
+		pthread_create(&t[i], NULL, worker, name[i]);
 	}
 	for (i = 0; i < n; i++)
 		pthread_join(t[i], NULL);
-	for (i = 0; i < records; i++)
-		count[record[i].place]++;
-	for (i = 0; i < n; i++)
-		assert(count[i] == per_thread); /* places are given out from 0 */
-	free(table);
-	free(record);
 	return 0;
 }

@@ -1,123 +1,161 @@
-/* qsort_mt - quicksort with a pool of threads.
+/* qsort_mt - quicksort with a pool of threads, as in the multi-threaded qsort of FreeBSD's ports.
  *
- * A thread that splits its range gives one half to an idle pool thread, or keeps both. A pool
- * thread tells that it is idle, drops the pool's lock, takes it again and sleeps without another
- * look at whether it has been given work meanwhile.
- * Cure: look, in a loop, before sleeping.   usage: main [elements=24] [helpers=3] */
+ * Every thread of the pool has a state (idle, work, term), a mutex and a condition. A thread that has
+ * split its range asks for an idle thread, marks it as working, takes that thread's mutex, writes the range
+ * into its description and signals. The mark is set before the mutex is taken: a thread that is on
+ * its way to sleep sees that it has work, and sorts the range that is still in its description, which
+ * is the old one. The new range is sorted by nobody.
+ * The thread that finds everybody idle ends the others. All sleep before the first range is handed
+ * out, so the bug needs a thread that has sorted one range already.
+ * Cure: take the mutex first.   usage: main [elements=60] [threads=3] */
 #include <assert.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 
-enum { MAX = 16, SMALL = 4 };
+enum { MAX = 16, SMALL = 7, FORK = 9 };
 
-struct helper {
+enum state { IDLE, WORK, TERM };
+
+struct sorter {
 	pthread_t thread;
-	pthread_cond_t wake;
-	int idle, has_work;
-	int low, high;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	volatile enum state state;
+	int *from;
+	int n;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t finished = PTHREAD_COND_INITIALIZER;
-static struct helper helper[MAX];
-static int helpers, pending, stopping;
-static int *data;
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sorter pool[MAX];
+static sem_t asleep;
+static int threads, idle;
 
-static void sort_small(int low, int high)
+static struct sorter *allocate(void)
+{
+	int i;
+
+	pthread_mutex_lock(&pool_lock);
+	for (i = 0; i < threads; i++)
+		if (pool[i].state == IDLE) {
+			idle--;
+#ifdef FIXED
+			pthread_mutex_lock(&pool[i].lock);
+			pool[i].state = WORK;
+#else
+			pool[i].state = WORK; /* BUG:b */
+			pthread_mutex_lock(&pool[i].lock);
+#endif
+			pthread_mutex_unlock(&pool_lock);
+			return &pool[i];
+		}
+	pthread_mutex_unlock(&pool_lock);
+	return NULL;
+}
+
+static void swap(int *a, int *b)
+{
+	int t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+static int *median(int *a, int *b, int *c)
+{
+	return *a < *b ? (*b < *c ? b : *a < *c ? c : a) : (*b > *c ? b : *a < *c ? a : c);
+}
+
+static void insertion_sort(int *a, int n)
 {
 	int i, k;
 
-	for (i = low + 1; i < high; i++)
-		for (k = i; k > low && data[k - 1] > data[k]; k--) {
-			int swap = data[k];
-
-			data[k] = data[k - 1];
-			data[k - 1] = swap;
-		}
+	for (i = 1; i < n; i++)
+		for (k = i; k > 0 && a[k - 1] > a[k]; k--)
+			swap(&a[k], &a[k - 1]);
 }
 
-static int partition(int low, int high)
+/* Smaller ones first, then the pivot; returns its place. */
+static int partition(int *a, int n)
 {
-	int pivot = data[high - 1], i, store = low;
+	int i, store = 0;
 
-	for (i = low; i < high; i++)
-		if (data[i] < pivot || i == high - 1) {
-			int swap = data[i];
-
-			data[i] = data[store];
-			data[store++] = swap;
-		}
-	return store - 1;
+	swap(median(a, a + n / 2, a + n - 1), a + n - 1);
+	for (i = 0; i < n - 1; i++)
+		if (a[i] < a[n - 1])
+			swap(&a[i], &a[store++]);
+	swap(&a[store], &a[n - 1]);
+	return store;
 }
 
-/* Give a range to an idle helper; 0 when there is none. */
-static int give(int low, int high)
+static void sort(int *a, int n)
 {
-	int i, given = 0;
+	while (n > SMALL) {
+		int left = partition(a, n);
+		struct sorter *other = left > FORK ? allocate() : NULL;
 
-	pthread_mutex_lock(&lock);
-	for (i = 0; i < helpers && !given; i++)
-		if (helper[i].idle) {
-			helper[i].idle = 0;
-			helper[i].low = low;
-			helper[i].high = high;
-			helper[i].has_work = 1;
-			pending++;
-			pthread_cond_signal(&helper[i].wake); /* BUG:b */
-			given = 1;
+		if (other) {
+			other->from = a;
+			other->n = left; /* BUG:d */
+			pthread_cond_signal(&other->changed);
+			pthread_mutex_unlock(&other->lock);
+		} else {
+			sort(a, left);
 		}
-	pthread_mutex_unlock(&lock);
-	return given;
-}
-
-static void sort(int low, int high)
-{
-	while (high - low > SMALL) {
-		int middle = partition(low, high);
-
-		if (!give(low, middle))
-			sort(low, middle);
-		low = middle + 1;
+		a += left + 1;
+		n -= left + 1;
 	}
-	sort_small(low, high);
+	insertion_sort(a, n);
 }
 
-static void *help(void *arg)
+/* True: everybody is idle, and the others have been told to end. */
+static int finished(struct sorter *me)
 {
-	struct helper *me = arg;
+	int i, all;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&pool_lock);
+	me->state = IDLE; /* BUG:a */
+	all = ++idle == threads;
+	for (i = 0; all && i < threads; i++) {
+		if (&pool[i] == me)
+			continue;
+		pthread_mutex_lock(&pool[i].lock);
+		pool[i].state = TERM;
+		pthread_cond_signal(&pool[i].changed);
+		pthread_mutex_unlock(&pool[i].lock);
+	}
+	pthread_mutex_unlock(&pool_lock);
+	return all;
+}
+
+static void *work(void *arg)
+{
+	struct sorter *me = arg;
+	enum state state;
+
+	pthread_mutex_lock(&me->lock);
+	sem_post(&asleep);
 	for (;;) {
-		me->idle = 1; /* BUG:a */
-#ifdef FIXED
-		while (!me->has_work && !stopping)
-			pthread_cond_wait(&me->wake, &lock);
-#else
-		pthread_mutex_unlock(&lock);
-		pthread_mutex_lock(&lock);
-		if (!stopping)
-			pthread_cond_wait(&me->wake, &lock); /* BUG:c */
-#endif
-		if (!me->has_work)
-			break;
-		me->has_work = 0;
-		pthread_mutex_unlock(&lock);
-		sort(me->low, me->high);
-		pthread_mutex_lock(&lock);
-		if (--pending == 0)
-			pthread_cond_signal(&finished);
+		while ((state = me->state) == IDLE)
+			pthread_cond_wait(&me->changed, &me->lock);
+		pthread_mutex_unlock(&me->lock);
+		if (state == TERM)
+			return NULL;
+		sort(me->from, me->n); /* BUG:c */
+		if (finished(me))
+			return NULL;
+		pthread_mutex_lock(&me->lock);
 	}
-	pthread_mutex_unlock(&lock);
-	return NULL;
 }
 
 int main(int argc, char **argv)
 {
-	int i, n = argc > 1 ? atoi(argv[1]) : 24;
+	int i, n = argc > 1 ? atoi(argv[1]) : 60, *data;
 	unsigned seed = 12345;
+	struct sorter *first;
 
-	helpers = argc > 2 ? atoi(argv[2]) : 3;
-	if (n < 1 || n > 100000 || helpers < 1 || helpers > MAX)
+	threads = argc > 2 ? atoi(argv[2]) : 3;
+	if (n < 1 || n > 100000 || threads < 1 || threads > MAX)
 		return 2;
 	data = calloc(n, sizeof(*data));
 	assert(data);
@@ -125,20 +163,25 @@ int main(int argc, char **argv)
 		seed = seed * 1103515245 + 12345;
 		data[i] = (int)(seed >> 16) % 1000;
 	}
-	for (i = 0; i < helpers; i++) {
-		pthread_cond_init(&helper[i].wake, NULL);
-		pthread_create(&helper[i].thread, NULL, help, &helper[i]);
+	idle = threads;
+	sem_init(&asleep, 0, 0);
+	for (i = 0; i < threads; i++) {
+		pthread_mutex_init(&pool[i].lock, NULL);
+		pthread_cond_init(&pool[i].changed, NULL);
+		pthread_create(&pool[i].thread, NULL, work, &pool[i]);
 	}
-	sort(0, n);
-	pthread_mutex_lock(&lock);
-	while (pending > 0)
-		pthread_cond_wait(&finished, &lock);
-	stopping = 1;
-	for (i = 0; i < helpers; i++)
-		pthread_cond_signal(&helper[i].wake);
-	pthread_mutex_unlock(&lock);
-	for (i = 0; i < helpers; i++)
-		pthread_join(helper[i].thread, NULL);
+	for (i = 0; i < threads; i++) {
+		sem_wait(&asleep);
+		pthread_mutex_lock(&pool[i].lock); /* free only when its thread waits */
+		pthread_mutex_unlock(&pool[i].lock);
+	}
+	first = allocate();
+	first->from = data;
+	first->n = n;
+	pthread_cond_signal(&first->changed);
+	pthread_mutex_unlock(&first->lock);
+	for (i = 0; i < threads; i++)
+		pthread_join(pool[i].thread, NULL);
 	for (i = 1; i < n; i++)
 		assert(data[i - 1] <= data[i]);
 	free(data);
