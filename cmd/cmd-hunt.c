@@ -116,6 +116,21 @@ static void tell_races(const struct hunt_options *o, const struct hunt_result *r
 	strbuf_addc(sb, '\n');
 }
 
+/* Which run, and what planned it. */
+static void print_found(const struct hunt_result *r, const struct hunt_failure *f,
+			struct strbuf *sb)
+{
+	if (strcmp(f->strategy, "states"))
+		strbuf_addf(sb, "  found in run %" PRIu64 " (%s)", f->run, f->strategy);
+	else
+		strbuf_addf(sb,
+			    "  found in run %" PRIu64 " (states): by the search of %" PRIu64
+			    " states, after %" PRIu64 " runs of other strategies",
+			    f->run, r->states, f->run > 0 ? f->run - 1 : 0);
+	strbuf_addf(sb, ", %" PRIu64 " events, %zu switches", f->result.steps,
+		    schedule_switches(&f->result.schedule));
+}
+
 static void print_text(const struct hunt_options *o, const struct hunt_result *r, bool show_all)
 {
 	struct strbuf sb = { 0 };
@@ -126,10 +141,7 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 
 		show_outcome(&f->result, &sb);
 		show_failure_stack(&f->result, f->plait, &sb);
-		strbuf_addf(&sb,
-			    "  found in run %" PRIu64 " (%s), %" PRIu64 " events, %zu switches",
-			    f->run, f->strategy, f->result.steps,
-			    schedule_switches(&f->result.schedule));
+		print_found(r, f, &sb);
 		if (f->times > 1)
 			strbuf_addf(&sb, ", seen %" PRIu64 " times", f->times);
 		strbuf_addf(&sb, "\n  replayed %u of %u times\n", f->same, f->tried);

@@ -227,15 +227,26 @@ struct knowledge area_knowledge(const struct area *a)
 {
 	return (struct knowledge){ .pairs = pairs_of(a->control),
 				   .points = region(a, PLAIT_CONTROL_POINTS),
+				   .sync = region(a, PLAIT_CONTROL_SYNC),
 				   .counts = counts_of(a->control),
 				   .parents = region(a, PLAIT_CONTROL_PARENTS) };
 }
 
+static bool has_bit(const uint8_t *bits, uint64_t bytes, uint32_t site)
+{
+	uint64_t bit = site % (bytes * 8);
+
+	return bits[bit / 8] >> bit % 8 & 1;
+}
+
 bool knowledge_is_point(const struct knowledge *k, uint32_t site)
 {
-	uint32_t bit = site % (PLAIT_CONTROL_POINTS_SIZE * 8);
+	return has_bit(k->points, PLAIT_CONTROL_POINTS_SIZE, site);
+}
 
-	return k->points[bit / 8] >> bit % 8 & 1;
+bool knowledge_is_sync(const struct knowledge *k, uint32_t site)
+{
+	return has_bit(k->sync, PLAIT_CONTROL_SYNC_SIZE, site);
 }
 
 /* Pairs keep the larger count: the sessions saw different runs, but adding up would count the
@@ -274,17 +285,23 @@ static void merge_counts(struct area *to, const struct area *from)
 	}
 }
 
+static void merge_bits(struct area *to, const struct area *from, uint64_t at, uint64_t bytes)
+{
+	uint64_t *bits = region(to, at);
+	const uint64_t *more = region(from, at);
+
+	for (size_t i = 0; i < bytes / sizeof(*bits); i++)
+		if (more[i]) /* what is not written stays a hole */
+			bits[i] |= more[i];
+}
+
 enum { POINT_WORDS = PLAIT_CONTROL_POINTS_SIZE / sizeof(uint64_t) };
 
 uint32_t area_learn(struct area *a, const struct area *from)
 {
-	uint64_t *to = region(a, PLAIT_CONTROL_POINTS);
-	const uint64_t *bits = region(from, PLAIT_CONTROL_POINTS);
-
 	assert(a != from);
-	for (size_t i = 0; i < POINT_WORDS; i++)
-		if (bits[i]) /* what is not written stays a hole */
-			to[i] |= bits[i];
+	merge_bits(a, from, PLAIT_CONTROL_POINTS, PLAIT_CONTROL_POINTS_SIZE);
+	merge_bits(a, from, PLAIT_CONTROL_SYNC, PLAIT_CONTROL_SYNC_SIZE);
 	merge_counts(a, from);
 	return merge_pairs(a, pairs_of(from->control));
 }

@@ -310,6 +310,10 @@ static struct err *search_states(struct hunt *h, uint64_t work)
 	}
 	if (!err && !work && !p.complete && !p.failing.len)
 		memcpy(h->result->states_why, p.why, sizeof(p.why));
+	if (!err && !work && p.failing.len && !h->result->failures.len)
+		snprintf(h->result->states_why, sizeof(h->result->states_why),
+			 "%zu failing states were found, but no native run showed a failure",
+			 p.failing.len);
 	if (p.complete || p.failing.len)
 		h->states_next = UINT64_MAX; /* there is no more to be had */
 	proposals_deinit(&p);

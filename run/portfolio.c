@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { LEARNING_RUNS = 1, EAGER_EVERY = 4, ALL_POINTS_EVERY = 4 };
+enum { LEARNING_RUNS = 1, EAGER_EVERY = 4, ALL_POINTS_EVERY = 4, ALL_POINTS_FIRST = 32 };
 
 static uint64_t draw(struct portfolio *p, uint64_t n)
 {
@@ -27,16 +27,17 @@ static struct arm *add_arm(struct portfolio *p, uint32_t strategy, uint32_t dept
 	return a;
 }
 
-/* Shares as the twins of doc/results/control.md suggest: wishes find most bugs first; few threads
- * and one object are surw's; what needs a thread to wait for long is PCT's. */
+/* Shares as the twins of doc/results/control.md and the planted races of doc/results/injected.md
+ * suggest: wishes find most bugs first; many turns of two threads at one object are for surw and
+ * pos; where a thread must wait for long, pct is best, and between locks a random walk. */
 static void add_all(struct portfolio *p)
 {
-	add_arm(p, PLAIT_STRATEGY_RF, 0, 3);
-	add_arm(p, PLAIT_STRATEGY_SURW, 0, 2);
+	add_arm(p, PLAIT_STRATEGY_RF, 0, 2);
+	add_arm(p, PLAIT_STRATEGY_SURW, 0, 1.5);
 	add_arm(p, PLAIT_STRATEGY_PCT, 3, 1);
 	add_arm(p, PLAIT_STRATEGY_PCT, 3, 1)->wishes = true;
-	add_arm(p, PLAIT_STRATEGY_POS, 0, 0.5);
-	add_arm(p, PLAIT_STRATEGY_RANDOM, 0, 0.5);
+	add_arm(p, PLAIT_STRATEGY_POS, 0, 1.5);
+	add_arm(p, PLAIT_STRATEGY_RANDOM, 0, 1);
 }
 
 /* "name" or "name:depth". */
@@ -115,7 +116,9 @@ static uint32_t choose_points(const struct portfolio *p, const struct planned *p
 	/* a random walk loses its way among many points: half of them see synchronisation only */
 	if (planned->arm->strategy == PLAIT_STRATEGY_RANDOM && run % 2)
 		return PLAIT_POINTS_SYNC;
-	return run % ALL_POINTS_EVERY == 0 ? PLAIT_POINTS_ALL : PLAIT_POINTS_LEARNED;
+	return run % (run < ALL_POINTS_FIRST ? ALL_POINTS_EVERY : 2 * ALL_POINTS_EVERY) == 0
+		       ? PLAIT_POINTS_ALL
+		       : PLAIT_POINTS_LEARNED;
 }
 
 static void add_wishes(struct portfolio *p, const struct knowledge *k, struct planned *ret)

@@ -211,11 +211,12 @@ const struct plait_races *session_races(const struct session *s);
 /* What the runs have found out about the program; borrowed, changes with every run. */
 struct knowledge {
 	const struct plait_pairs *pairs;
-	const uint8_t *points; /* bitmap over site numbers */
+	const uint8_t *points, *sync; /* bitmaps over site numbers */
 	const struct plait_count *counts;
 	const uint32_t *parents;
 };
 bool knowledge_is_point(const struct knowledge *k, uint32_t site);
+bool knowledge_is_sync(const struct knowledge *k, uint32_t site);
 struct knowledge session_knowledge(const struct session *s);
 /* Returns how many pairs are new to s. */
 uint32_t session_learn_all(struct session *s, const struct session *from);

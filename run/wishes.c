@@ -7,21 +7,46 @@
 #include <stdbool.h>
 #include <string.h>
 
+enum { LIKELIER = 4 };
+
 static uint64_t draw(struct wisher *g, uint64_t n)
 {
 	g->random = hash_u64(g->random + 0x9e3779b97f4a7c15ull);
 	return g->random % n;
 }
 
-/* Rare pairs are likelier: weight 1/(1+count)^2, in integers. */
-static uint64_t weight(const struct wisher *g, const struct plait_pair *p)
+static bool is_near(uint32_t a, uint32_t b)
 {
-	uint64_t c = 1 + (uint64_t)p->count;
+	return a && b && (a < b ? b - a : a - b) <= WISHES_NEAR;
+}
 
+/* Does it touch what one of the wishes touches, as far as places in the code tell? */
+static bool is_related(const struct wishes *to, const struct plait_pair *p)
+{
+	size_t i;
+
+	for (i = 0; i < to->n; i++)
+		if (is_near(p->read_site, to->w[i].read_site) ||
+		    is_near(p->read_site, to->w[i].write_site) ||
+		    is_near(p->write_site, to->w[i].read_site))
+			return true;
+	return false;
+}
+
+/* Pairs that were seen rarely, and not often wished for in vain, are likelier: 1/(1+n)^2, in
+ * integers. Not every pair is possible. */
+static uint64_t weight(const struct wisher *g, size_t i)
+{
+	const struct plait_pair *p = &g->known->pairs->pair[i];
+	uint64_t c = 1 + (uint64_t)p->count + g->wished[i];
+
+	if (g->related && !is_related(g->related, p))
+		return 0;
 	if (!g->all && (!knowledge_is_point(g->known, p->read_site) ||
 			(p->write_site && !knowledge_is_point(g->known, p->write_site))))
 		return 0;
-	return 1 + 1000000 / (c * c);
+	/* locks have many pairs, and most bugs are about memory */
+	return (1 + 1000000 / (c * c)) * (knowledge_is_sync(g->known, p->read_site) ? 1 : LIKELIER);
 }
 
 static bool draw_wish(struct wisher *g, struct wish *ret)
@@ -31,12 +56,13 @@ static bool draw_wish(struct wisher *g, struct wish *ret)
 	size_t i;
 
 	for (i = 0; i < pairs->n; i++)
-		total += weight(g, &pairs->pair[i]);
+		total += weight(g, i);
 	if (!total)
 		return false;
 	at = draw(g, total);
-	for (i = 0; at >= weight(g, &pairs->pair[i]); i++)
-		at -= weight(g, &pairs->pair[i]);
+	for (i = 0; at >= weight(g, i); i++)
+		at -= weight(g, i);
+	g->wished[i] += g->wished[i] < UINT16_MAX;
 	*ret = (struct wish){ pairs->pair[i].write_site, pairs->pair[i].read_site, 1 };
 	/* mostly the first time, sometimes a later one */
 	while (ret->nth < 20 && draw(g, 3) == 0)
@@ -49,8 +75,13 @@ static bool add_wish(struct wisher *g, struct wishes *to)
 	struct wish w;
 	size_t i;
 
-	if (!draw_wish(g, &w))
-		return false;
+	/* a second wish mostly belongs to the first: most bugs are about one thing */
+	g->related = to->n && draw(g, 4) ? to : NULL;
+	if (!draw_wish(g, &w)) {
+		g->related = NULL;
+		if (!draw_wish(g, &w))
+			return false;
+	}
 	for (i = 0; i < to->n; i++)
 		if (to->w[i].read_site == w.read_site)
 			break;

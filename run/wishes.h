@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WISHES_MAX = 3, WISHES_KEPT = 64 };
+enum { WISHES_MAX = 4, WISHES_KEPT = 64 };
+enum { WISHES_NEAR = 12 }; /* sites so close to each other are code of one thing */
 
 struct wish {
 	uint32_t write_site, read_site, nth;
@@ -31,7 +32,11 @@ struct wisher {
 	struct wishes last;
 	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
 	size_t nconstraints;
-	const struct knowledge *known; /* during wisher_next */
+	/* how often each pair was wished for; by its place, which it keeps */
+	uint16_t wished[PLAIT_CONTROL_PAIRS_MAX];
+	/* during wisher_next */
+	const struct knowledge *known;
+	const struct wishes *related; /* only pairs that have to do with these; NULL: any */
 	bool all;
 };
 

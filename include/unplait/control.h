@@ -207,6 +207,8 @@ struct plait_control {
 /* Regions, as offsets into the file. */
 #define PLAIT_CONTROL_POINTS	  (64ull << 10) /* bitmap over site numbers modulo its size */
 #define PLAIT_CONTROL_POINTS_SIZE (128ull << 10)
+#define PLAIT_CONTROL_SYNC	  (192ull << 10) /* likewise: sites that synchronise */
+#define PLAIT_CONTROL_SYNC_SIZE	  (64ull << 10)
 #define PLAIT_CONTROL_PAIRS_AT	  (256ull << 10) /* struct plait_pairs, in order of appearance */
 #define PLAIT_CONTROL_PAIRS_MAX	  (1ull << 15)
 #define PLAIT_CONTROL_PAIRS_INDEX (1ull << 20) /* hash table of places + 1 in it: sched/pairs.h */

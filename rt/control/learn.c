@@ -1,6 +1,6 @@
 /* rt/control/learn.c - which sites touch shared memory, and which write each read sees.
  *
- * A shadow of the memory notes for each 8 bytes which threads and which sites touched them. As soon
+ * A shadow of the memory notes for each 4 bytes which threads and which sites touched them. As soon
  * as two threads did, one wrote, and neither births and joins nor a common lock put them in order
  * (sched/conflict.h), the sites become scheduling points, in this run and in later ones: the bitmap
  * lies in the control area. What main sets up before there are threads, what only one thread
@@ -16,17 +16,18 @@
 #include <string.h>
 
 enum {
+	GRANULE = 4,	  /* bytes: an int beside another one is another object */
 	SHADOW = 1 << 15, /* addresses that one run can learn about */
 	FIRST_BITS = 9,	  /* of the index over them, which grows: few pages are touched */
 	LAST_BITS = 16,
 	SITES = 8,
 	LAST = 64,
 	PAIRS_SEEN = 64,
-	FREE_MAX = 512, /* granules of a freed block that are looked at */
+	FREE_MAX = 1024, /* granules of a freed block that are looked at */
 };
 
 struct shadow {
-	uint64_t granule; /* address / 8 */
+	uint64_t granule; /* address / GRANULE */
 	uint32_t first, writer_site;
 	uint8_t shared, racy, nsites, nlearned; /* of the sites */
 	uint8_t site_reads, site_writes;	/* bits, by index into sites */
@@ -158,7 +159,7 @@ static __attribute__((noinline)) void add_site(struct shadow *s, uint32_t site, 
 		s->site_reads |= (uint8_t)(reads << s->nsites);
 		s->site_writes |= (uint8_t)(writes << s->nsites);
 		s->sites[s->nsites++] = site;
-	} else if (s->racy) {
+	} else if (s->racy && control.nalive > 1) {
 		learn(site);
 	}
 }
@@ -231,7 +232,8 @@ static void look_for_conflict(struct shadow *s, uint32_t thread, bool writes)
 
 static inline void learn_sites(struct shadow *s)
 {
-	while (s->racy && s->nlearned < s->nsites)
+	/* alone there is no choice: a result that main reads at the end is no point */
+	while (s->racy && control.nalive > 1 && s->nlearned < s->nsites)
 		learn(s->sites[s->nlearned++]);
 }
 
@@ -257,9 +259,10 @@ static inline void note_granule(uint64_t granule, uint32_t thread, uint32_t site
 static __attribute__((noinline)) void note_range(uint32_t who, const void *p, size_t size,
 						 uint32_t site, bool reads, bool writes)
 {
-	uint64_t granule = (uint64_t)p >> 3, last = ((uint64_t)p + (size ? size - 1 : 0)) >> 3;
+	uint64_t granule = (uint64_t)p / GRANULE;
+	uint64_t last = ((uint64_t)p + (size ? size - 1 : 0)) / GRANULE;
 
-	for (last = last - granule > 8 ? granule + 8 : last; granule <= last; granule++)
+	for (last = last - granule > 16 ? granule + 16 : last; granule <= last; granule++)
 		note_granule(granule, who, site, reads, writes);
 }
 
@@ -269,8 +272,8 @@ void learn_access(struct control_thread *me, const void *p, size_t size, uint32_
 	/* a signal handler is somebody else than the thread it runs on */
 	const uint32_t who = me->task.id + (me->outer ? PLAIT_MAX_THREADS : 0);
 
-	if (likely((uint64_t)p % 8 + size <= 8))
-		note_granule((uint64_t)p >> 3, who, site, reads, writes);
+	if (likely((uint64_t)p % GRANULE + size <= GRANULE))
+		note_granule((uint64_t)p / GRANULE, who, site, reads, writes);
 	else
 		note_range(who, p, size, site, reads, writes);
 }
@@ -285,7 +288,7 @@ static bool is_try(const struct control_op *op)
 /* Sites that release a lock become points when the lock is tried. */
 static void learn_lock(struct control_thread *me, const struct control_op *op)
 {
-	struct shadow *s = shadow_of((uint64_t)op->object >> 3, me->task.id);
+	struct shadow *s = shadow_of((uint64_t)op->object / GRANULE, me->task.id);
 	bool tries = is_try(op);
 	unsigned i;
 
@@ -303,10 +306,14 @@ static void learn_lock(struct control_thread *me, const struct control_op *op)
 /* Synchronisation is a point wherever it is: locks within locks too. */
 static void learn_sync(struct control_thread *me, const struct control_op *op)
 {
-	struct shadow *s = shadow_of((uint64_t)op->object >> 3, me->task.id);
+	struct shadow *s = shadow_of((uint64_t)op->object / GRANULE, me->task.id);
+	uint32_t bit;
 
-	if (s && s->shared)
-		learn(op->site);
+	if (!s || !s->shared)
+		return;
+	learn(op->site);
+	bit = op->site % (PLAIT_CONTROL_SYNC_SIZE * 8);
+	((uint8_t *)control.area + PLAIT_CONTROL_SYNC)[bit / 8] |= (uint8_t)(1u << bit % 8);
 }
 
 void learn_op(struct control_thread *me)
@@ -372,7 +379,7 @@ void control_gives_back(struct control_thread *me, const void *lock)
  * to the block says nothing about the next one at its address. */
 void learn_free(struct control_thread *me, const void *p, size_t size)
 {
-	uint64_t granule = (uint64_t)p >> 3, end = granule + size / 8;
+	uint64_t granule = (uint64_t)p / GRANULE, end = granule + size / GRANULE;
 	bool forgotten = false;
 
 	end = end - granule > FREE_MAX ? granule + FREE_MAX : end;

@@ -356,7 +356,7 @@ static void plan(struct portfolio *p, uint64_t run, struct planned *ret)
 	static uint8_t points[PLAIT_CONTROL_POINTS_SIZE];
 	static struct plait_count counts[PLAIT_CONTROL_COUNTS_MAX];
 	static uint32_t parents[PLAIT_MAX_THREADS];
-	const struct knowledge nothing = { &none, points, counts, parents };
+	const struct knowledge nothing = { &none, points, points, counts, parents };
 
 	portfolio_plan(p, run, &nothing, ret);
 }
