@@ -48,6 +48,7 @@ struct link {
 	struct program program;
 	pid_t pids[PLAIT_VARIANTS]; /* who makes each variant; 0: nobody yet */
 	int decided[2];		    /* a pipe: tells the maker of plain which variants there are */
+	bool whole_archives;	    /* members that the ordinary link did not use, too */
 };
 
 static void push_arg(struct command *c, const struct arg *arg)
@@ -115,12 +116,29 @@ static void push_ours(struct link *l, struct command *c, bool *done)
 	command_takef(c, "%s/tables.o", l->tmp);
 }
 
+/* Does the link use a member that has no bitcode? */
+static bool has_native_member(const struct link *l, const char *path)
+{
+	for (size_t i = 0; i < l->objects.len; i++) {
+		const struct object *o = &l->objects.data[i];
+
+		if (o->member && !o->has_bitcode && strcmp(o->path, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What is left of an archive. Members that the ordinary link had no use for are of no use here
+ * either, and to write an archive takes as long as to link with it. */
 static struct err *push_archive(struct link *l, struct command *c, const char *path, unsigned n)
 {
 	_cleanup_(xfreep) char *copy = xasprintf("%s/rest-%u.a", l->tmp, n);
 	bool empty;
-	struct err *err = objects_filter_archive(&l->objects, path, copy, &empty);
+	struct err *err;
 
+	if (!l->whole_archives && !has_native_member(l, path))
+		return NULL;
+	err = objects_filter_archive(&l->objects, path, copy, &empty);
 	if (!err && !empty)
 		command_takef(c, "%s", copy);
 	return err;
@@ -153,11 +171,9 @@ static struct err *push_runtime(struct link *l, struct command *c)
 	return NULL;
 }
 
-static struct err *final_link(struct link *l, int *status)
+static struct err *run_final_link(struct link *l, const char *log, int *status)
 {
-	_cleanup_(xfreep) char *log = xasprintf("%s/final.log", l->tmp);
 	struct command c = { 0 };
-	struct strbuf said = { 0 };
 	bool done = false;
 	struct err *err = NULL;
 
@@ -191,6 +207,20 @@ static struct err *final_link(struct link *l, int *status)
 	command_push(&c, l->output);
 	if (!err)
 		err = command_run(&c, log, status);
+	command_deinit(&c);
+	return err;
+}
+
+static struct err *final_link(struct link *l, int *status)
+{
+	_cleanup_(xfreep) char *log = xasprintf("%s/final.log", l->tmp);
+	struct strbuf said = { 0 };
+	struct err *err = run_final_link(l, log, status);
+
+	if (!err && *status != 0) {
+		l->whole_archives = true;
+		err = run_final_link(l, log, status);
+	}
 	if (!err && *status != 0) {
 		err_free(file_read(log, &said));
 		err = err_new(ERR_ENV,
@@ -198,7 +228,6 @@ static struct err *final_link(struct link *l, int *status)
 			      strbuf_str(&said));
 	}
 	strbuf_deinit(&said);
-	command_deinit(&c);
 	return err;
 }
 
@@ -351,22 +380,34 @@ static struct err *write_build(struct link *l, const char *path)
 	return err;
 }
 
-static struct err *assemble(struct link *l)
+static struct err *assemble_by(struct link *l, const char *program, const char *option, int *status)
 {
 	struct command c = { 0 };
 	_cleanup_(xfreep) char *log = xasprintf("%s/tables.log", l->tmp);
-	int status;
 	struct err *err;
 
-	command_push(&c, l->clang);
-	command_push(&c, "-c");
+	command_push(&c, program);
+	command_push(&c, option);
 	command_takef(&c, "%s/tables.s", l->tmp);
 	command_push(&c, "-o");
 	command_takef(&c, "%s/tables.o", l->tmp);
-	err = command_run(&c, log, &status);
+	err = command_run(&c, log, status);
+	command_deinit(&c);
+	return err;
+}
+
+/* clang can do it, too, but takes longer to start than the assembler for all of its work. */
+static struct err *assemble(struct link *l)
+{
+	int status = 0;
+	struct err *err = assemble_by(l, "as", "--64", &status);
+
+	if (err || status != 0) {
+		err_free(err);
+		err = assemble_by(l, l->clang, "-c", &status);
+	}
 	if (!err && status != 0)
 		err = err_new(ERR_ENV, "cannot assemble the site tables");
-	command_deinit(&c);
 	return err;
 }
 
@@ -402,20 +443,31 @@ static struct err *write_tables(struct link *l)
  * program they would make the link half as long again, so they are made when asked for. The table
  * of places of order would keep every section alive, and AddressSanitizer cannot look into its
  * pieces of assembly. Hunting needs full alone. */
+static bool is_control_asked(void)
+{
+	const char *ask = getenv("UNPLAIT_VARIANTS");
+
+	return ask && strcmp(ask, "control") == 0;
+}
+
+/* A resolver runs before libplait can: its code must be plain. */
+static bool wants_plain(const struct program *p)
+{
+	return !is_control_asked() || LLVMGetFirstGlobalIFunc(p->module);
+}
+
 static void choose_variants(struct link *l)
 {
 	struct program *p = &l->program;
 	const char *ask = getenv("UNPLAIT_VARIANTS");
 	bool few = ask ? strcmp(ask, "few") == 0 : p->counts.accesses_instrumented > LARGE_PROGRAM;
-
-	bool control = ask && strcmp(ask, "control") == 0;
+	bool control = is_control_asked();
 
 	p->absent[PLAIT_VARIANT_GRAPH] = control || few || p->trace_all;
 	p->absent[PLAIT_VARIANT_ORDER] =
 		control || few || p->trace_all || l->args->gc_sections || l->args->sanitizes_twice;
 	p->absent[PLAIT_VARIANT_PATH] = control;
-	/* a resolver runs before libplait can: its code must be plain */
-	p->absent[PLAIT_VARIANT_PLAIN] = control && !LLVMGetFirstGlobalIFunc(p->module);
+	p->absent[PLAIT_VARIANT_PLAIN] = !wants_plain(p);
 }
 
 static struct err *make_variants(struct link *l)
@@ -435,7 +487,8 @@ static struct err *make_variants(struct link *l)
 	times_note("merge", TIMES_ALL);
 	if (err)
 		return err;
-	start_variant(l, PLAIT_VARIANT_PLAIN); /* before anything changes */
+	if (wants_plain(p))
+		start_variant(l, PLAIT_VARIANT_PLAIN); /* before anything changes */
 	analysis_run(&analysis, p);
 	times_note("analyse", TIMES_ALL);
 	err = expand_program(p, &analysis);
