@@ -96,7 +96,8 @@ static void add_timed(void)
 		if (!first || t->op.deadline < first->op.deadline)
 			first = t;
 	}
-	if (!nready && first && !(nspinners && time_is_guarded(first)))
+	if (!nready && first && !(nspinners && time_is_guarded(first)) &&
+	    !time_waits_for_children(first))
 		ready[nready++] = &first->task;
 }
 

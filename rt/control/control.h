@@ -170,6 +170,10 @@ struct control_world {
 	bool (*timers_patient)(void);
 	/* The timer that expires next begins again. */
 	bool (*timers_periodic)(void);
+	/* This process is a forked child: it has none of its parent's timers. */
+	void (*forget_timers)(void);
+	/* Wait so many ns of real time for children that somebody waits for. True: one has ended. */
+	bool (*wait_for_children)(uint64_t ns);
 	/* Others have made steps since a timer struck the last time. */
 	bool (*timers_rested)(void);
 };
@@ -228,7 +232,9 @@ void control_child_begins(void);
 bool control_child_takes_over(void);
 bool control_child_took_over(long child);
 void control_left_behind(void);
-bool control_is_left_behind(void);
+/* This process is not under control, but has the run's clock: a parent that was left behind, a child
+ * that may yet take over. */
+bool control_keeps_time(void);
 
 /* Threads. `new` and `birth` are called by the creator, `begin` and `end` in the thread itself. */
 struct control_thread *control_thread_new(struct control_thread *parent, struct rt_thread *rt);

@@ -119,6 +119,8 @@ void decisions_log_choice(struct control_thread *me, struct control_thread *chos
 
 /* ---- threads.c ---- */
 
+/* After fork, in the child: only the running thread is there. */
+void threads_forget_others(void);
 extern struct control_thread *control_alive[PLAIT_MAX_THREADS]; /* in order of birth */
 extern struct sched_task *control_tasks[PLAIT_MAX_THREADS];	/* the same, for the strategy */
 void threads_begin(void);
@@ -137,6 +139,8 @@ bool time_may_expire(const struct control_thread *t);
 void time_expire(struct control_thread *t, bool early);
 /* A thread has published an operation that may have a deadline. */
 void time_published(struct control_thread *t);
+/* Somebody waits for a child process, and it has ended before t timed out. */
+bool time_waits_for_children(const struct control_thread *t);
 /* Threads that only yield or poll go on before the wait of t gives up. */
 bool time_is_guarded(const struct control_thread *t);
 

@@ -43,7 +43,9 @@ static uint32_t own_pid(void)
 
 bool control_may_follow(void)
 {
-	return control_active && control.nalive == 1 && !control.area->owner && !control.vectors;
+	/* the thread that stands for the timers does not count: a child has none of its parent's */
+	return control_active && control.nalive == (control_timers ? 2 : 1) &&
+	       !control.area->owner && !control.vectors;
 }
 
 void control_left_behind(void)
@@ -54,9 +56,9 @@ void control_left_behind(void)
 	rt_run_hide();
 }
 
-bool control_is_left_behind(void)
+bool control_keeps_time(void)
 {
-	return freed_at;
+	return freed_at || dormant.possible;
 }
 
 uint64_t follow_free_time(void)
@@ -93,6 +95,8 @@ bool control_child_takes_over(void)
 	control.area->pid = rt_run->pid = me;
 	control_forked = false;
 	control_active = true;
+	control.world->forget_timers();
+	threads_forget_others();
 	control_quick_begin();
 	control_note(PLAIT_UNCONTROLLED_PARENT);
 	rt_syscall(SYS_futex, (long)&control.area->owner, FUTEX_WAKE, 1, 0, 0, 0);

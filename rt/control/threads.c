@@ -67,6 +67,15 @@ static void forget(struct control_thread *t)
 	t->ended = true;
 }
 
+void threads_forget_others(void)
+{
+	for (size_t i = control.nthreads; i-- > 0;)
+		if (&threads[i] != control.current && threads[i].rt && !threads[i].ended) {
+			forget(&threads[i]);
+			threads[i].joined = true;
+		}
+}
+
 /* libc allocates while it makes a thread, and a malloc of the program's own takes locks. Those are
  * not under control: the new thread cannot run yet, and most threads are made without it
  * (birth_warm). */

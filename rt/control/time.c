@@ -118,6 +118,12 @@ bool time_is_guarded(const struct control_thread *t)
 	return turns < SPINS_BEFORE_GUARD;
 }
 
+bool time_waits_for_children(const struct control_thread *t)
+{
+	return !control_logs() && t->op.deadline > control.time &&
+	       control.world->wait_for_children(t->op.deadline - control.time);
+}
+
 void time_expire(struct control_thread *t, bool early)
 {
 	CONTROL_ASSERT(t->op.wait && !t->timed_out);

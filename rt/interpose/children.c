@@ -143,6 +143,25 @@ bool children_await(const struct control_thread *one)
 	return true;
 }
 
+/* Children run in real time: a timeout of virtual time must not pass while one of them works. */
+bool children_wait_for(uint64_t ns)
+{
+	struct timespec moment = { 0, 1000000 };
+	const struct control_thread *t;
+	size_t i;
+
+	if (!children_awaited())
+		return false;
+	control_note(PLAIT_UNCONTROLLED_IO);
+	for (uint64_t waited = 0; waited < ns; waited += (uint64_t)moment.tv_nsec) {
+		for (i = 0; (t = next_waiter(&i));)
+			if (child_ready(t))
+				return true;
+		rt_syscall(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
+	}
+	return false;
+}
+
 /* type, id: as waitid names children, with the kernel's numbers. False: a handler ended it. */
 static bool wait_point(idtype_t type, pid_t id, int options)
 {

@@ -27,4 +27,6 @@ const struct control_world interpose_world = {
 	.timers_patient = timers_patient,
 	.timers_periodic = timers_periodic,
 	.timers_rested = timers_rested,
+	.forget_timers = timers_reset,
+	.wait_for_children = children_wait_for,
 };

@@ -118,10 +118,10 @@ static void virtual_now(clockid_t clock, struct timespec *ts)
 }
 
 /* A child that runs freely sleeps in real time, and needs clocks that agree with that. A parent that
- * was left behind has a clock that goes on from where it was. */
+ * was left behind has a clock that goes on from where it was; a child that may take over keeps it. */
 static bool is_virtual(void)
 {
-	return world_is_virtual() && (!control_forked || control_is_left_behind());
+	return world_is_virtual() && (!control_forked || control_keeps_time());
 }
 
 int hook_clock_gettime(clockid_t clock, struct timespec *ts)

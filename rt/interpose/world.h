@@ -32,6 +32,8 @@ bool random_is_device(int fd); /* ... and is this what was opened? */
 
 /* ---- children.c ---- */
 
+/* See struct control_world. */
+bool children_wait_for(uint64_t ns);
 /* Does a thread wait for a child? */
 bool children_awaited(void);
 /* Wait for the child that t (NULL: anybody) waits for; false: nobody waits for one. */

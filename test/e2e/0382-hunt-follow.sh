@@ -6,6 +6,7 @@
 cat >harness.c <<'C'
 #include <assert.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,15 +42,31 @@ static int deadlock(void) { both(ab, ba); return 0; }
 static int crash(void) { both(add, add); if (sum != 2) *(volatile int *)8 = 1; return 0; }
 static int death(void) { return 1 + *(volatile int *)8; }
 static int alone(void) { return 0; }
+/* real time, in which the guard of the harness must not expire */
+static int slow(void) { struct timespec t = { 0, 300000000 }; nanosleep(&t, 0); return 0; }
 #define T(name) { #name, name }
 static const struct { const char *name; int (*run)(void); } tests[] = {
-	T(alone), T(death), T(safe_sum), T(lost_update), T(status), T(deadlock), T(crash) };
+	T(alone), T(slow), T(death), T(safe_sum), T(lost_update), T(status), T(deadlock), T(crash) };
+static volatile int expired;
+static void expire(int number) { (void)number; expired = 1; }
+/* A child keeps the clock that its parent had. */
+static int timed(int (*test)(void))
+{
+	struct timespec a, b;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	int r = test();
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	return b.tv_sec < a.tv_sec || b.tv_sec - a.tv_sec > 60 ? 97 : r;
+}
 int main(int argc, char **argv)
 {
 	int failed = 0;
+	signal(SIGALRM, expire);
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		int s = 0, want = 0;
 		time_t begin = time(0);
+		struct itimerspec four_seconds = { .it_value.tv_sec = 4 };
+		timer_t guard;
 		pid_t child;
 		for (int k = 1; k < argc; k++)
 			want |= !strcmp(argv[k], tests[i].name);
@@ -57,9 +74,15 @@ int main(int argc, char **argv)
 			continue;
 		child = fork();
 		if (child == 0)
-			_exit(tests[i].run());
+			_exit(timed(tests[i].run));
+		/* a guard over each test, as Check has it */
+		if (timer_create(CLOCK_MONOTONIC, 0, &guard) || timer_settime(guard, 0, &four_seconds, 0))
+			return 98;
 		if (waitpid(child, &s, 0) != child || time(0) - begin > 60)
 			return 99; /* the harness must not notice */
+		timer_delete(guard);
+		if (expired)
+			return 98;
 		if (tests[i].run == death)
 			s = !WIFSIGNALED(s);
 		printf("%s %s\n", tests[i].name, s ? "FAILED" : "ok");
@@ -71,6 +94,7 @@ C
 run 0 unplait cc -g -O1 harness.c -o harness -pthread
 run 0 unplait hunt -n 300 ./harness safe_sum
 run 0 unplait hunt -n 50 ./harness alone death
+run 0 unplait hunt -n 3 --fail-on exit ./harness alone slow alone
 run 0 unplait hunt -n 50 ./harness alone death safe_sum
 fails() { # TEST WHAT: at both gates
 	for gate in fiber futex; do
@@ -88,7 +112,7 @@ fails crash "signal"
 run 0 unplait info lost_update.plait
 has out "0.2" "the child's threads are in the recording"
 run 1 unplait explain --runs 100 lost_update.plait
-has out "harness.c:11" "explained by the child's code"
+has out "harness.c:12" "explained by the child's code"
 # two children with threads
 run 4 unplait hunt -n 50 ./harness safe_sum status
 has out "one forked child was followed, the threads of others were not"
