@@ -342,7 +342,6 @@ static bool choose(struct control_thread *me, bool access)
 
 	CONTROL_ASSERT(control.current == me);
 	control_be_quiet();
-	control.time += CONTROL_POINT_NS;
 	control.area->points_taken = ++control.points;
 	budget_point();
 	if (control.learning)

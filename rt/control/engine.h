@@ -13,7 +13,7 @@ enum control_rule {
 	CONTROL_RULE_ALL,
 };
 
-enum { CONTROL_POINT_NS = 1000 }; /* virtual time per scheduling point */
+enum { CONTROL_EVENT_NS = 1000 }; /* virtual time per event */
 
 struct control {
 	struct plait_control *area;
@@ -21,7 +21,7 @@ struct control {
 	struct sched sched;
 	struct control_thread *current;
 	uint32_t nthreads, nalive;
-	uint64_t points, writes, time;
+	uint64_t points, writes, time; /* time: beside what events take (control_now) */
 	uint64_t clock_looks; /* how often somebody has looked at the clock */
 	uint64_t skipped;     /* of the time: by waits that ended early */
 	uint64_t quiet_until; /* from this step on any access is a point; quick.h */

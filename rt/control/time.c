@@ -1,8 +1,8 @@
 /* rt/control/time.c - virtual time: deadlines, and clocks that the target reads.
  *
- * Time moves a little at each scheduling point and jumps to the earliest deadline when nobody else
- * can run. A deadline that has passed does not end its wait by itself: the thread becomes a
- * candidate, and being chosen is what makes the wait time out. */
+ * Time moves a little with each event and jumps to the earliest deadline when nobody else can run. A
+ * deadline that has passed does not end its wait by itself: the thread becomes a candidate, and being
+ * chosen is what makes the wait time out. */
 #include "rt/control/engine.h"
 
 /* A wait of this length or more is a guard: its timeout tells that something is wrong, and natively it
@@ -21,9 +21,10 @@ void time_begin(void)
 	control.skipped = 0;
 }
 
+/* By events, which a replay counts alike, and not by scheduling points, most of which it passes by. */
 uint64_t control_now(void)
 {
-	return control.time;
+	return control.time + rt_steps * CONTROL_EVENT_NS;
 }
 
 /* A program that polls the clock must see it move, faster and faster while nothing else happens. */
@@ -32,7 +33,7 @@ uint64_t control_clock_read(void)
 	uint64_t shift, free_time = follow_free_time();
 
 	if (free_time)
-		return control.time + free_time;
+		return control_now() + free_time;
 	if (clock_writes != control.writes) {
 		clock_writes = control.writes;
 		clock_reads = 0;
@@ -40,8 +41,8 @@ uint64_t control_clock_read(void)
 	control.area->limits |= PLAIT_LIMIT_CLOCK;
 	control.clock_looks++;
 	shift = ++clock_reads / 16;
-	control.time += (uint64_t)CONTROL_POINT_NS << (shift < 20 ? shift : 20);
-	return control.time;
+	control.time += (uint64_t)CONTROL_EVENT_NS << (shift < 20 ? shift : 20);
+	return control_now();
 }
 
 bool time_has_deadline(const struct control_thread *t)
@@ -51,7 +52,7 @@ bool time_has_deadline(const struct control_thread *t)
 
 bool time_is_patient(const struct control_thread *t)
 {
-	return t == control_timers && t->op.deadline > control.time &&
+	return t == control_timers && t->op.deadline > control_now() &&
 	       control.world->timers_patient();
 }
 
@@ -62,8 +63,8 @@ static bool is_sleep(const struct control_thread *t)
 
 void time_published(struct control_thread *t)
 {
-	t->guard = !is_sleep(t) && t->op.deadline > control.time &&
-		   t->op.deadline - control.time >= GUARD;
+	t->guard = !is_sleep(t) && t->op.deadline > control_now() &&
+		   t->op.deadline - control_now() >= GUARD;
 	t->skipped = control.skipped;
 }
 
@@ -72,7 +73,7 @@ static bool has_passed(const struct control_thread *t)
 {
 	uint64_t skipped = t->guard ? control.skipped - t->skipped : 0;
 
-	return t->op.deadline + skipped <= control.time;
+	return t->op.deadline + skipped <= control_now();
 }
 
 /* In eager runs waits end before their time. A timer that begins again does so only when the others
@@ -90,7 +91,7 @@ static bool may_end_early(const struct control_thread *t)
 		return false;
 	if (timer && (control_logs() || !control.world->timers_rested()))
 		return false;
-	return control_logs() || t->op.deadline <= control.time + EAGER_LIMIT;
+	return control_logs() || t->op.deadline <= control_now() + EAGER_LIMIT;
 }
 
 bool time_may_expire(const struct control_thread *t)
@@ -128,9 +129,9 @@ void time_expire(struct control_thread *t, bool early)
 {
 	CONTROL_ASSERT(t->op.wait && !t->timed_out);
 	t->timed_out = true;
-	if (t->op.deadline == CONTROL_NEVER || t->op.deadline <= control.time)
+	if (t->op.deadline == CONTROL_NEVER || t->op.deadline <= control_now())
 		return;
 	if (early)
-		control.skipped += t->op.deadline - control.time;
-	control.time = t->op.deadline;
+		control.skipped += t->op.deadline - control_now();
+	control.time += t->op.deadline - control_now();
 }
