@@ -7,6 +7,7 @@
 #include "base/log.h"
 
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/strbuf.h"
 #include "order/search/reference.h"
 
@@ -77,7 +78,8 @@ enum order_status engine_solve(struct engine *e, const struct order_budget *budg
 		e->how = "saturation";
 		return ORDER_UNSAT;
 	}
-	for (double now = clock_seconds(); now < deadline; now = clock_seconds(), slice *= 2) {
+	for (double now = clock_seconds(); now < deadline && !interrupted();
+	     now = clock_seconds(), slice *= 2) {
 		if (!budget->no_search && forward_search(e->forward, MIN(now + slice, deadline))) {
 			e->found = forward_order(e->forward);
 			e->how = "search";
