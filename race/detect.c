@@ -33,14 +33,15 @@ struct detector {
 	struct arena memory;
 	struct happens happens;
 	struct cells cells;
-	struct map blocks;	 /* address: bytes */
-	struct map orders;	 /* site: order, and that of a failure << 4 */
-	struct map pairs;	 /* two sites: how many instances are kept */
-	VEC(bool) in_handler;	 /* by thread */
-	VEC(uint8_t) ignores;	 /* by thread: PLAIT_EV_IGNORE */
-	VEC(struct found) found; /* those of one event stand together */
-	const struct event *ev;	 /* being looked at */
-	struct race_access now;	 /* the same */
+	struct map blocks;	   /* address: bytes */
+	struct map orders;	   /* site: order, and that of a failure << 4 */
+	struct map pairs;	   /* two sites: how many instances are kept */
+	VEC(bool) in_handler;	   /* by thread */
+	VEC(uint32_t) orders_said; /* by thread: PLAIT_EV_ORDER + 1, 0 none */
+	VEC(uint8_t) ignores;	   /* by thread: PLAIT_EV_IGNORE */
+	VEC(struct found) found;   /* those of one event stand together */
+	const struct event *ev;	   /* being looked at */
+	struct race_access now;	   /* the same */
 	uint32_t time;
 	struct race_instances *out;
 };
@@ -52,11 +53,22 @@ static void *get(void *context, size_t bytes)
 
 /* ---- memory orders ---- */
 
-static uint64_t orders_of(struct detector *d, uint32_t site)
+/* What the event in front of it says: code of other compilers. */
+static uint64_t orders_said(struct detector *d, uint32_t thread)
+{
+	uint32_t said = d->orders_said.data[thread] - 1;
+
+	d->orders_said.data[thread] = 0;
+	return (said & 15) | (uint64_t)(said >> 4 ? (said >> 4) - 1 : NOT_CAS) << 4;
+}
+
+static uint64_t orders_of(struct detector *d, uint32_t site, uint32_t thread)
 {
 	uint64_t *known = map_find(&d->orders, site), orders = SEQ_CST | NOT_CAS << 4;
 	struct code_point at;
 
+	if (thread < d->orders_said.len && d->orders_said.data[thread])
+		return orders_said(d, thread);
 	if (known)
 		return *known;
 	if (d->symbols && symbols_site(d->symbols, site, &at) && at.site) {
@@ -90,7 +102,7 @@ static struct happens_event clock_event(struct detector *d, const struct event *
 	if (ev->kind == PLAIT_EV_FENCE) {
 		e.order = (uint32_t)ev->n;
 	} else if (plait_is_atomic(ev->kind)) {
-		uint64_t orders = orders_of(d, ev->site);
+		uint64_t orders = orders_of(d, ev->site, ev->thread);
 
 		e.order = orders & 15;
 		if (ev->kind == PLAIT_EV_ATOMIC_RMW && ev->value == ev->value2 &&
@@ -191,6 +203,11 @@ static void look_at_memory(struct detector *d)
 		break;
 	case PLAIT_EV_BENIGN:
 		cells_benign(&d->cells, ev->address, ev->n);
+		break;
+	case PLAIT_EV_ORDER:
+		while (d->orders_said.len <= ev->thread)
+			vec_push(&d->orders_said, 0);
+		d->orders_said.data[ev->thread] = (uint32_t)ev->n + 1;
 		break;
 	case PLAIT_EV_IGNORE:
 		while (d->ignores.len <= ev->thread)
@@ -296,6 +313,7 @@ static void detector_deinit(struct detector *d)
 	map_deinit(&d->pairs);
 	vec_deinit(&d->in_handler);
 	vec_deinit(&d->ignores);
+	vec_deinit(&d->orders_said);
 	vec_deinit(&d->found);
 }
 

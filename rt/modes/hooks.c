@@ -231,6 +231,8 @@ static inline void atomic_after(uint32_t kind, uint32_t site, const void *p, uin
 {
 	if (unlikely(clocks_on))
 		clocks_atomic(kind, p, size, site, order, wrote);
+	if (unlikely(rt_recording && site >= PLAIT_PC_SITE_FIRST))
+		rt_record_number(PLAIT_EV_ORDER, order);
 	if (rt_access == RT_ACCESS_RECORD)
 		rt_record_access(kind, site, p, size, value, value2);
 	else if (rt_access != RT_ACCESS_PLAIN)
