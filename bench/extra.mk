@@ -21,3 +21,8 @@ $(BUILD)/bench-coop-cost: $(BUILD)/obj/bench/06-coop-cost.o $(LIBRARIES)
 $(BUILD)/bench-rank: $(BUILD)/obj/bench/05-rank-speed.o $(BUILD)/libgraph.a $(BUILD)/libbase.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BUILD)/obj/bench/05-rank-speed.o $(BUILD)/libgraph.a $(BUILD)/libbase.a -lm
+
+# What looking for data races adds to a run.
+$(BUILD)/bench-races-cost: $(BUILD)/obj/bench/10-races-cost.o $(LIBRARIES)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BUILD)/obj/bench/10-races-cost.o -Wl,--start-group $(LIBRARIES) -Wl,--end-group $(DEPS_LIBS)

@@ -10,7 +10,9 @@
  *
  * A chain has at most CELL_CHAIN cells. When it is full, a place is taken from an access that
  * everybody alive knows of (it can never race again), else from one that happens before the new
- * access (FastTrack would have dropped it), else from the oldest, and that is counted.
+ * access (FastTrack would have dropped it), else from the oldest, and that is counted. A `brief` one
+ * takes the second kind as soon as there are CELL_BRIEF cells: a race of the place is still seen, but
+ * perhaps with another site of the same thread.
  *
  * Memory is cut into blocks, found through a hash table, each with the cells of its granules. A copy
  * of many bytes is noted once for each block that it covers, and compared with whatever cells the
@@ -22,7 +24,7 @@
 
 #include <string.h>
 
-enum { FIRST_CELLS = 256, FIRST_BLOCKS = 16 };
+enum { FIRST_CELLS = 256, FIRST_BLOCKS = 16, CELL_BRIEF = 1 };
 
 /* ---- finding blocks and cells ---- */
 
@@ -161,6 +163,8 @@ static struct cell_access *room_in(struct cells *c, uint32_t number,
 			}
 		}
 	}
+	if (c->brief && length >= CELL_BRIEF && value == 2)
+		return best;
 	more = length < CELL_CHAIN ? add_cell(c) : 0;
 	if (!more) {
 		c->lost++;

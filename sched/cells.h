@@ -57,6 +57,7 @@ struct cells {
 	uint32_t index_room; /* power of two, 0 at first */
 	uint32_t recent[CELL_RECENT];
 	uint64_t lost; /* accesses that were not noted */
+	bool brief;    /* rather fast than every pair of sites: see cells.c */
 	struct cell_benign {
 		uint64_t low, high;
 	} *benign; /* memory whose races are meant */

@@ -306,7 +306,7 @@ void clocks_begin(void)
 	memory->used = 0;
 	r->looked = 1;
 	happens_init(&happens, get, memory);
-	cells = (struct cells){ .happens = &happens, .race = on_race };
+	cells = (struct cells){ .happens = &happens, .race = on_race, .brief = true };
 	memset(reported, 0, sizeof(reported));
 	rt_on_sync = on_sync;
 }
