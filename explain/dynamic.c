@@ -16,6 +16,8 @@
 #include "explain/cure/advise.h"
 #include "explain/show/cause.h"
 #include "explain/show/focus.h"
+#include "explain/show/lifetime.h"
+#include "explain/find/gone.h"
 #include "explain/find/load.h"
 #include "explain/native.h"
 #include "explain/show/present.h"
@@ -45,6 +47,7 @@ struct job {
 	struct trace *trace;	     /* recording of the failing run */
 	char *copy_dir, *trace_copy; /* its folder's name is reused: the trace is sealed here */
 	struct stacks stacks;	     /* call stacks of steps that are told */
+	struct gone gone;	     /* what was used after its end; kind BUG_UNKNOWN: nothing */
 	struct alternates alternates;
 	struct alternate alternate; /* the one that is reported: borrowed from those */
 };
@@ -177,6 +180,8 @@ static struct err *record_failing(struct job *j)
 			stacks_add(&j->stacks, caught, j->native.last.failure.frames,
 				   j->native.last.failure.nframes);
 		add_pending(j);
+		if (!gone_find(&j->steps, &j->native.last, &j->gone))
+			j->gone.kind = BUG_UNKNOWN;
 	}
 	return err;
 }
@@ -270,8 +275,9 @@ static void doubt(struct explanation *x, const struct advice *a)
 	x->kind = BUG_UNKNOWN;
 }
 
-/* What the trials say. A cure that was tried and does not help is no advice. */
-static void keep_test(struct explanation *x, const struct advice *a)
+/* What the trials say. A cure that was tried and does not help is no advice. speaks: the failure
+ * speaks for itself. */
+static void keep_test(struct explanation *x, const struct advice *a, bool speaks)
 {
 	if (a->found)
 		keep_seen(x, &a->cure, &a->seen, a->tested);
@@ -291,6 +297,8 @@ static void keep_test(struct explanation *x, const struct advice *a)
 		x->advice.other_after = a->after.other;
 	} else if (a->rejected) {
 		x->advice.text = NULL;
+		if (speaks)
+			return;
 		add_note(x, arena_printf(&x->arena,
 					 "no advice: %u atomic blocks and orders around this were "
 					 "enforced, and it still fails",
@@ -318,7 +326,7 @@ struct wanted VEC_FIELDS(uint32_t);
 static void want(const struct job *j, struct wanted *w, uint32_t step)
 {
 	if (step < j->steps.len && !j->steps.data[step].pending &&
-	    plait_is_step(j->steps.data[step].kind))
+	    (plait_is_step(j->steps.data[step].kind) || j->steps.data[step].kind == PLAIT_EV_FREE))
 		vec_push(w, step);
 }
 
@@ -334,6 +342,24 @@ static void want_cure(const struct job *j, struct wanted *w, const struct cure *
 	for (uint32_t i = 0; i < j->steps.len; i++) /* a deadlock tells all who hold and wait */
 		if (j->steps.data[i].pending && step_is_acquire(&j->steps.data[i]))
 			want(j, w, cure_held(&j->steps, i));
+}
+
+/* Names one step of the failing run. Memory is given back where the engine does not stop: then by its
+ * address. */
+static struct plait_constraint stack_request(const struct steps *s, uint32_t step)
+{
+	struct plait_constraint c = { .kind = PLAIT_CONSTRAINT_STACK,
+				      .a = search_pattern(s, step) };
+
+	if (s->data[step].kind != PLAIT_EV_FREE)
+		return c;
+	c.flags = PLAIT_CONSTRAINT_FREE;
+	c.a.nth = 0;
+	for (uint32_t i = 0; i <= step; i++)
+		c.a.nth += s->data[i].kind == PLAIT_EV_FREE &&
+			   s->data[i].thread == s->data[step].thread &&
+			   s->data[i].address == s->data[step].address;
+	return c;
 }
 
 /* Replay the failing run once more and note where these steps happen. Recorded, as the steps were:
@@ -354,12 +380,12 @@ static struct err *ask_stacks(struct job *j, const uint32_t *steps, size_t n)
 
 	assert(n <= PLAIT_MAX_CONSTRAINTS);
 	for (size_t i = 0; i < n; i++)
-		c[i] = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_STACK,
-						  .a = search_pattern(&j->steps, steps[i]) };
+		c[i] = stack_request(&j->steps, steps[i]);
 	err = native_record(&j->native, &req, &recording);
 	trace_close(recording);
 	for (size_t i = 0; i < n && !err; i++)
-		if (stacks[i].step == j->steps.data[steps[i]].clock)
+		if (stacks[i].step == j->steps.data[steps[i]].clock ||
+		    (stacks[i].step && c[i].flags & PLAIT_CONSTRAINT_FREE))
 			stacks_add(&j->stacks, steps[i], stacks[i].frames, stacks[i].nframes);
 	return err;
 }
@@ -376,6 +402,12 @@ static struct err *find_stacks(struct job *j, const struct cure *cure, const str
 		want_cure(j, &w, cure);
 	if (earlier)
 		want_cure(j, &w, earlier);
+	if (j->gone.kind) {
+		want(j, &w, j->gone.by);
+		want(j, &w, j->gone.use);
+		if (j->gone.by != STEP_NONE)
+			want(j, &w, cure_held(&j->steps, j->gone.by));
+	}
 	for (uint32_t i = 0; p && i < j->steps.len; i++)
 		if (p->show_failing[i])
 			want(j, &w, i);
@@ -412,6 +444,40 @@ static struct err *keep_earlier(struct job *j, const struct advice *a)
 	return err;
 }
 
+/* Does this step use what was freed, or lie in it? */
+static bool in_gone(const struct job *j, uint32_t step)
+{
+	const struct step *by;
+
+	if (j->gone.by == STEP_NONE || step >= j->steps.len)
+		return false;
+	by = &j->steps.data[j->gone.by];
+	return j->steps.data[step].address - by->address < MAX(by->size, 1u);
+}
+
+/* Who gave it back and who still used it. A block within what was freed says why it came to that; any
+ * other cure is about something else, and what was tried is that it lives longer. */
+static struct err *keep_lifetime(struct job *j, const struct advice *a)
+{
+	struct explanation *x = j->x;
+	bool block = a->tested && x->advice.sure && a->cure.kind != BUG_ORDER &&
+		     in_gone(j, a->cure.from) && (a->cure.to_in_passing || in_gone(j, a->cure.to));
+
+	if (!block) {
+		x->advice = (struct shown_advice){ 0 };
+		x->earlier.summary = NULL;
+		if (a->late_tested)
+			x->advice = (struct shown_advice){ .failed_before = a->before.failed,
+							   .runs_before = a->before.runs,
+							   .other_before = a->before.other,
+							   .failed_after = a->late.failed,
+							   .runs_after = a->late.runs,
+							   .other_after = a->late.other,
+							   .sure = true };
+	}
+	return present_lifetime(x, j->trace, &j->stacks, &j->steps, &j->gone, block);
+}
+
 static struct err *conclude(struct job *j)
 {
 	bool deadlocked = j->failing.outcome == PLAIT_OUTCOME_DEADLOCK;
@@ -421,6 +487,7 @@ static struct err *conclude(struct job *j)
 					  .trace = j->trace,
 					  .failed = failed_thread(j),
 					  .deadlocked = deadlocked,
+					  .gone = j->gone.kind ? &j->gone : NULL,
 					  .runs = j->options->runs,
 					  .seed = j->options->seed };
 	struct projection projection;
@@ -439,7 +506,7 @@ static struct err *conclude(struct job *j)
 	if (!err && advice.found)
 		err = present_cure(j->x, j->trace, &j->stacks, &j->steps, &j->alternate.passing,
 				   &advice.cure);
-	keep_test(j->x, &advice);
+	keep_test(j->x, &advice, j->gone.kind != BUG_UNKNOWN);
 	if (!err)
 		err = keep_earlier(j, &advice);
 	cause_mark(&j->steps, &j->alternate, advice.found ? &advice.cure : NULL, &projection);
@@ -455,8 +522,10 @@ static struct err *conclude(struct job *j)
 					&projection);
 	if (deadlocked)
 		j->x->kind = waits_for_locks(j) ? BUG_DEADLOCK : BUG_LOST_WAKEUP;
-	if (!err && deadlocked)
+	if (!err && deadlocked && !j->gone.kind)
 		err = present_stuck(j->x, j->trace, &j->stacks, &j->steps);
+	if (!err && j->gone.kind)
+		err = keep_lifetime(j, &advice);
 	projection_deinit(&projection);
 	return err;
 }

@@ -52,9 +52,14 @@ enum bug_kind {
 	BUG_ORDER,
 	BUG_DEADLOCK,
 	BUG_LOST_WAKEUP,
+	BUG_USE_AFTER_FREE,
+	BUG_DOUBLE_FREE,
+	BUG_DESTROYED_LOCK,
+	BUG_FOREIGN_UNLOCK, /* a lock is released by a thread that does not hold it */
 };
 #define BUG_KIND_NAMES                                                                             \
-	{ "unknown", "atomicity", "multi-variable", "order", "deadlock", "lost-wakeup" }
+	{ "unknown",	 "atomicity",	   "multi-variable", "order",	       "deadlock",         \
+	  "lost-wakeup", "use-after-free", "double-free",    "destroyed-lock", "foreign-unlock" }
 
 /* Advice, tested by enforcing it over many schedules. */
 struct shown_advice {

@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "explain/find/gone.h"
 
 #include <string.h>
 
@@ -369,19 +370,19 @@ static double worth(const struct ranked_cure *c)
 	       (c->cure.waits ? STALE_CHECK : 0);
 }
 
-static bool is_telling_order(const struct steps *failing, const struct ranked_cure *c, double best)
+static bool is_telling_order(const struct ranked_cure *c, double best)
 {
 	return c->cure.kind == BUG_ORDER && c->separation >= TELLING &&
 	       c->separation >= best - HARDLY_LESS &&
 	       (c->cure.constraints[0].kind != PLAIT_CONSTRAINT_LATE || c->cure.barrier ||
-		step_writes(&failing->data[c->cure.to]));
+		c->cure.teardown);
 }
 
 /* An order that tells failing from passing schedules as well as any block is the simpler story than
  * a block of several variables: where a block's beginning matters, the same order passes when the
  * block begins later. Only blocks around one variable that do as well come before it. Waiting for
  * everybody is for tearing things down, not for looking at them. */
-static void prefer_telling_orders(const struct steps *failing, struct ranked_cures *all)
+static void prefer_telling_orders(struct ranked_cures *all)
 {
 	double best = all->len ? all->data[0].separation : 0;
 	uint32_t blocks = 0;
@@ -390,14 +391,14 @@ static void prefer_telling_orders(const struct steps *failing, struct ranked_cur
 	for (size_t i = 0; i < all->len; i++) {
 		const struct ranked_cure *c = &all->data[i];
 
-		telling |= is_telling_order(failing, c, best);
+		telling |= is_telling_order(c, best);
 		if (c->cure.kind == BUG_ATOMICITY && c->separation >= best - HARDLY_LESS)
 			blocks = MAX(blocks, MIN(c->cure.cost, DEAR));
 	}
 	for (size_t i = 0; i < all->len && telling; i++) {
 		struct ranked_cure *c = &all->data[i];
 
-		if (is_telling_order(failing, c, best))
+		if (is_telling_order(c, best))
 			c->cure.cost = blocks + 1;
 		else if (c->cure.kind != BUG_ORDER && c->separation < best - HARDLY_LESS)
 			c->cure.cost = MIN(c->cure.cost, DEAR) + blocks + 2;
@@ -406,14 +407,14 @@ static void prefer_telling_orders(const struct steps *failing, struct ranked_cur
 	}
 }
 
-static void put_in_order(const struct steps *failing, struct ranked_cures *all)
+static void put_in_order(struct ranked_cures *all)
 {
 	double leader = 0;
 
 	for (size_t i = 0; i < all->len; i++)
 		all->data[i].separation = worth(&all->data[i]);
 	vec_sort(all, best_first);
-	prefer_telling_orders(failing, all);
+	prefer_telling_orders(all);
 	for (size_t i = 0; i < all->len; i++) {
 		struct ranked_cure *c = &all->data[i];
 
@@ -529,6 +530,22 @@ static struct err *watch_all(struct trials *t)
 	return cure_try(r->runner, NULL, &limits, &watch, &t->full);
 }
 
+/* The advice about an object's life, whatever else was found. */
+static struct err *try_late(struct trials *t)
+{
+	const struct advise_request *r = t->r;
+	struct trial_limits limits = { r->runs, UINT64_MAX, SECONDS_FULL, r->seed + 1 };
+	struct cure c;
+	struct err *err;
+
+	if (!r->gone || r->gone->by == STEP_NONE || r->gone->kind == BUG_FOREIGN_UNLOCK ||
+	    !t->full.failed || !cure_late(r->failing, r->gone->use, r->gone->by, &c))
+		return NULL;
+	err = cure_try(r->runner, &c, &limits, NULL, &t->best->late);
+	t->best->late_tested = !err && helps(&t->best->late, &t->full);
+	return err;
+}
+
 struct err *advise(const struct advise_request *r, struct advice *ret)
 {
 	static const struct alternate none;
@@ -547,12 +564,14 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 		err = gather(&request, i, &t.all);
 	if (!err && t.all.len && t.rate.failed + t.rate.other)
 		err = watch_all(&t);
-	put_in_order(r->failing, &t.all);
+	put_in_order(&t.all);
 	t.end = explain_spent(r->runner) + SECONDS_ALL;
 	if (!err)
 		err = try_all(&t);
 	if (!err && ret->tested && !ret->after.failed && cure_observable(&ret->cure))
 		err = look_earlier(&t);
+	if (!err)
+		err = try_late(&t);
 	ret->before = t.full.runs ? t.full : t.rate;
 	ret->rejected = t.rejected;
 	vec_deinit(&t.all);

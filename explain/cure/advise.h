@@ -5,6 +5,7 @@
 #include "explain/cure/observe.h"
 
 struct err;
+struct gone;
 struct trace;
 
 struct advise_request {
@@ -14,7 +15,8 @@ struct advise_request {
 	struct trace *trace; /* of the failing run, for the copies of a line */
 	uint32_t failed;     /* thread, or STEP_NONE */
 	bool deadlocked;
-	uint64_t runs; /* schedules to test with; 0 = do not test */
+	const struct gone *gone; /* what was used after its end; NULL */
+	uint64_t runs;		 /* schedules to test with; 0 = do not test */
 	uint64_t seed;
 };
 
@@ -28,6 +30,9 @@ struct advice {
 	struct cure_trial before;
 	struct cure_trial after;
 	struct cure_seen seen; /* without any cure; failing 0: not looked at */
+	/* What was used after its end stays until everybody else is done: that was tried, too. */
+	bool late_tested;
+	struct cure_trial late;
 	/* A block on other objects that was broken before, in every schedule that failed, and under
 	 * which nothing fails either: what was taken may be its consequence. */
 	struct {

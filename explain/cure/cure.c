@@ -19,9 +19,7 @@
  * In 2, 3 and 5 w may be a step that the failing run did not live to see; the passing one shows it.
  * Deadlock: the blocks from a lock held to the lock waited for, of every waiting thread, all at
  * once; waiting for a signal: from the last read to the wait.
- * Order: y before x, for every thread and each decisive pair; where all threads run the same code,
- * all of them at y's place before any at x's (a barrier); and, for tear-down too early, x only
- * when nobody else can run, if only one thread does x. Each also held at the lock around x.
+ * Orders of the decisive pairs: orders.c.
  *
  * What a cure is called is decided by trial (advise.c): the shortest block under which no
  * schedule fails, else the order. */
@@ -34,7 +32,7 @@
 enum { WORDS_NEAR = 64 }; /* bytes: mostly of one object */
 enum { NEAR = CURE_NEAR, MAX_DECISIVE = 6, MAX_CURES = 40, MAX_OTHERS = 3, BESIDE = 10 };
 
-static struct plait_pattern by_site(const struct step *e)
+struct plait_pattern finder_place(const struct step *e)
 {
 	return (struct plait_pattern){
 		.thread = PLAIT_ANY, .site_low = e->site, .site_high = e->site, .nth = PLAIT_ANY
@@ -44,8 +42,8 @@ static struct plait_pattern by_site(const struct step *e)
 static struct plait_constraint atomic_block(const struct step *from, const struct step *to)
 {
 	return (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_ATOMIC,
-					  .a = by_site(from),
-					  .b = by_site(to) };
+					  .a = finder_place(from),
+					  .b = finder_place(to) };
 }
 
 static const struct step *cure_end(const struct finder *fd, const struct cure *c)
@@ -639,8 +637,8 @@ static void add_broadcast(struct finder *fd, uint32_t signal, uint32_t waiting)
 	if (signal == STEP_NONE || fd->f->data[signal].kind != PLAIT_EV_SIGNAL)
 		return;
 	c.constraints[0] = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_BROADCAST,
-						      .a = by_site(&fd->f->data[signal]),
-						      .b = by_site(&fd->f->data[signal]) };
+						      .a = finder_place(&fd->f->data[signal]),
+						      .b = finder_place(&fd->f->data[signal]) };
 	vec_push(fd->out, c);
 }
 
@@ -661,118 +659,6 @@ static void find_lost_wakeup(struct finder *fd)
 		add_broadcast(fd, last_signal(fd->f, i), i);
 		return;
 	}
-}
-
-/* ---- orders ---- */
-
-static struct plait_constraint order_of(const struct finder *fd, uint32_t first, uint32_t then,
-					uint32_t kind)
-{
-	struct plait_constraint c = { .kind = kind,
-				      .a = by_site(&fd->f->data[first]),
-				      .b = by_site(&fd->f->data[then]) };
-
-	c.a.nth = 1;
-	if (fd->f->data[first].site == fd->f->data[then].site) {
-		/* both do it: only the threads tell them apart */
-		c.a.thread = fd->f->data[first].thread;
-		c.b.thread = fd->f->data[then].thread;
-	}
-	return c;
-}
-
-/* Whoever waits inside a critical section may keep out the one it waits for: it waits before it
- * takes the lock. STEP_NONE: it holds none. */
-static uint32_t outermost_lock(const struct steps *s, uint32_t i)
-{
-	uint32_t lock = cure_held(s, i), outer = lock;
-
-	for (unsigned n = 0; lock != STEP_NONE && n < 8; n++) {
-		outer = lock;
-		lock = cure_held(s, lock);
-	}
-	return outer != STEP_NONE && s->data[outer].site ? outer : STEP_NONE;
-}
-
-static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t kind)
-{
-	struct cure c = { .kind = BUG_ORDER,
-			  .cost = UINT32_MAX,
-			  .other_from = STEP_NONE,
-			  .from = first,
-			  .to = then,
-			  .intruder = STEP_NONE,
-			  .nconstraints = 1 };
-
-	c.constraints[0] = order_of(fd, first, steps_stop_before(fd->f, then), kind);
-	vec_push(fd->out, c);
-	then = outermost_lock(fd->f, then);
-	if (then == STEP_NONE || step_is_acquire(&fd->f->data[c.to]))
-		return;
-	c.constraints[0] = order_of(fd, first, then, kind);
-	vec_push(fd->out, c);
-}
-
-static bool done_by_one_thread(const struct steps *s, const struct step *e);
-
-/* Threads that run the same code: all of them should be done with y's place before any of them goes
- * on to x's. Whoever comes to x waits as long as anybody else can run, as at a barrier. */
-static void add_barrier(struct finder *fd, uint32_t x, uint32_t y)
-{
-	struct cure c = { .kind = BUG_ORDER,
-			  .cost = UINT32_MAX - 1,
-			  .other_from = STEP_NONE,
-			  .from = y,
-			  .to = x,
-			  .intruder = STEP_NONE,
-			  .barrier = true,
-			  .nconstraints = 1 };
-	const struct step *first = &fd->f->data[y], *then = &fd->f->data[x];
-
-	if (!step_is_memory(first) || !step_is_memory(then) || first->kind == PLAIT_EV_FREE ||
-	    then->kind == PLAIT_EV_FREE || first->site == then->site ||
-	    (done_by_one_thread(fd->g, first) && done_by_one_thread(fd->f, first)) ||
-	    (done_by_one_thread(fd->g, then) && done_by_one_thread(fd->f, then)))
-		return;
-	c.constraints[0] = order_of(fd, y, x, PLAIT_CONSTRAINT_LATE);
-	vec_push(fd->out, c);
-}
-
-/* What every thread does cannot wait for all the others. */
-static bool done_by_one_thread(const struct steps *s, const struct step *e)
-{
-	for (uint32_t i = 0; i < s->len; i++)
-		if (s->data[i].site == e->site && s->data[i].thread != e->thread)
-			return false;
-	return true;
-}
-
-/* x is part of tearing something down: its thread gave memory back just before, or does so with x.
- * That must wait, not only x. */
-static void add_teardown(struct finder *fd, uint32_t x, uint32_t y)
-{
-	uint32_t first = STEP_NONE;
-
-	for (uint32_t k = x + 1, seen = 0; k-- > 0 && seen < BESIDE;) {
-		const struct step *e = &fd->f->data[k];
-
-		seen += e->thread == fd->f->data[x].thread;
-		if (e->thread == fd->f->data[x].thread && e->kind == PLAIT_EV_FREE)
-			first = k;
-	}
-	if (first != STEP_NONE && done_by_one_thread(fd->f, &fd->f->data[first]))
-		add_order(fd, y, first, PLAIT_CONSTRAINT_LATE);
-}
-
-/* y before x; or, if only one thread does x, x after everything else. */
-static void add_orders(struct finder *fd, uint32_t x, uint32_t y)
-{
-	add_order(fd, y, x, PLAIT_CONSTRAINT_BEFORE);
-	add_barrier(fd, x, y);
-	add_teardown(fd, x, y);
-	if (done_by_one_thread(fd->f, &fd->f->data[x]) &&
-	    done_by_one_thread(fd->g, &fd->f->data[x]))
-		add_order(fd, y, x, PLAIT_CONSTRAINT_LATE);
 }
 
 void cures_find(const struct steps *failing, const struct alternate *alternate,
@@ -807,6 +693,6 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 	for (size_t i = blocks; i < ret->len; i++)
 		ret->data[i].cost = finder_cost(&fd, &ret->data[i]);
 	for (size_t i = 0; i < d.n; i++)
-		add_orders(&fd, d.x[i], d.y[i]);
-	add_orders(&fd, x, y);
+		finder_add_orders(&fd, d.x[i], d.y[i]);
+	finder_add_orders(&fd, x, y);
 }

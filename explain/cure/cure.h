@@ -28,6 +28,7 @@ struct cure {
 	uint32_t other_from, other_to;
 	bool other_to_in_passing;
 	bool barrier;  /* order: for every object, whichever threads (a barrier is missing) */
+	bool teardown; /* order: what must wait gives something back, or is part of that */
 	bool crossing; /* broken only when the two blocks meet as they do here (crossings.c) */
 };
 
@@ -51,6 +52,10 @@ void cures_crossing(const struct steps *failing, const struct alternate *alterna
 /* Inlining makes copies of a source line with sites of their own: let the cure speak of all of
  * them. Says, too, whether it begins and ends at copies of one line. */
 struct err *cure_widen(struct trace *trace, struct cure *cure);
+
+/* What `gone` gives back waits until nobody else can run. False: the engine cannot stop before it.
+ * use: a step that needs it. */
+bool cure_late(const struct steps *failing, uint32_t use, uint32_t gone, struct cure *ret);
 
 /* The step that took the innermost lock a waiting thread holds; STEP_NONE. */
 uint32_t cure_held(const struct steps *s, uint32_t waiting);

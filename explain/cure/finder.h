@@ -13,6 +13,10 @@ struct finder {
 	size_t most; /* cures to find */
 };
 
+/* Wherever any thread comes to the place of a step. */
+struct plait_pattern finder_place(const struct step *e);
+/* y before x; or, if only one thread does x, x after everything else (orders.c). */
+void finder_add_orders(struct finder *fd, uint32_t x, uint32_t y);
 /* Adds the block unless its two places are there already, or there are enough. */
 void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
 		      uint32_t intruder, enum bug_kind kind);

@@ -74,7 +74,7 @@ static void add(struct finder *fd, const struct uses *u, size_t from, size_t to,
 static void look_beyond(struct finder *fd, const struct uses *u, size_t k)
 {
 	const struct step *e = &fd->f->data[u->data[k]], *x;
-	uint32_t twin = fd->p->twin_of_failing[u->data[k]];
+	uint32_t twin = fd->p->twin_of_failing[u->data[k]], before = own(fd, u, k, -1, false);
 	size_t between = k + 1;
 
 	while (between < u->len && !step_conflicts(&fd->f->data[u->data[between]], e))
@@ -90,8 +90,12 @@ static void look_beyond(struct finder *fd, const struct uses *u, size_t k)
 		seen++;
 		if (o->address != fd->g->data[twin].address || o->kind == PLAIT_EV_FREE)
 			continue;
-		if (o->site != e->site && finder_unserializable(e, x, o))
-			finder_add_block(fd, u->data[k], i, true, u->data[between], BUG_ATOMICITY);
+		if (o->site == e->site || !finder_unserializable(e, x, o))
+			return;
+		finder_add_block(fd, u->data[k], i, true, u->data[between], BUG_ATOMICITY);
+		if (before != STEP_NONE && fd->f->data[u->data[before]].site != o->site)
+			finder_add_block(fd, u->data[before], i, true, u->data[between],
+					 BUG_ATOMICITY);
 		return;
 	}
 }

@@ -241,7 +241,9 @@ static struct err *name_elsewhere(struct labels *p, const struct step *s, const 
 
 	for (size_t i = 0; !known && p->others && i < p->others->len && n < MAX_PLACES; i++) {
 		const struct step *o = &p->others->data[i];
-		bool again = o->address != s->address || o->size != s->size || !o->site;
+		/* of an access that was caught only the address is known */
+		bool again = o->address != s->address || !o->site || o->kind == PLAIT_EV_FREE ||
+			     (o->size != s->size && (s->site || !step_is_memory(o)));
 
 		for (uint32_t k = 0; k < n && !again; k++)
 			again = tried[k] == o->site;

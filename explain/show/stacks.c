@@ -51,6 +51,16 @@ bool stack_own_line(struct symbols *symbols, const struct plait_stack *s, struct
 	return false;
 }
 
+bool stack_in_library(struct symbols *symbols, const struct plait_stack *s)
+{
+	struct code_point at;
+
+	for (uint32_t i = 0; i < s->nframes; i++)
+		if (line_of(symbols, s, i, &at))
+			return is_system_file(at.file);
+	return false;
+}
+
 /* Does a frame below the common function belong to the program, or to a library it uses? */
 static bool has_inner(struct symbols *symbols, const struct plait_stack *s, uint32_t below)
 {

@@ -28,6 +28,9 @@ bool is_system_file(const char *file);
 /* The innermost line of the program itself. */
 bool stack_own_line(struct symbols *symbols, const struct plait_stack *s, struct code_point *ret);
 
+/* Is the innermost code that is known the system's? */
+bool stack_in_library(struct symbols *symbols, const struct plait_stack *s);
+
 /* Two steps of one thread whose calls part in one function of the program. */
 struct stack_block {
 	struct code_point from, to; /* the two lines of that function */

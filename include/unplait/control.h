@@ -70,6 +70,14 @@ enum plait_control_end {
 	PLAIT_END_BROKEN,     /* a rule of the control engine does not hold: our bug */
 };
 
+/* PLAIT_END_MISUSE: what was misused; `code` of the failure. */
+enum plait_misuse {
+	PLAIT_MISUSE_FREED = 1,	 /* memory that was freed was read or written */
+	PLAIT_MISUSE_FREE_TWICE, /* ... was freed again */
+	PLAIT_MISUSE_BEHIND,	 /* memory behind the end of a block was used */
+	PLAIT_MISUSE_LOCK,	 /* a lock that was destroyed, or whose memory was freed */
+};
+
 /* The signal that the tool sends a run which makes no step (rt/control/away.c). */
 #define PLAIT_NUDGE 64
 
@@ -128,6 +136,7 @@ enum plait_constraint_flags {
 	PLAIT_CONSTRAINT_REVERSED = 2, /* MEET: b and then a */
 	PLAIT_CONSTRAINT_BOTH = 4,     /* MEET: who comes to b first waits, too */
 	PLAIT_CONSTRAINT_STEPS = 8,    /* MEET: any steps, whether they conflict or not */
+	PLAIT_CONSTRAINT_FREE = 16,    /* STACK: of the release of the memory at a's address */
 };
 struct plait_constraint {
 	uint32_t kind;

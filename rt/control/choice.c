@@ -80,25 +80,38 @@ bool control_all_stuck(void)
 /* ---- choosing ---- */
 
 /* Waits with a deadline become candidates too: when it has passed, at any time in eager runs, and
- * the earliest of them when nobody else can run. */
-static void add_timed(void)
+ * the earliest of them when nobody else can run, or when constraints hold back all the others. */
+static struct control_thread *earliest_timed(void)
 {
 	struct control_thread *first = NULL;
 	size_t i;
 
-	if (!ntimed)
-		return;
-	for (i = 0; i < ntimed; i++) {
-		struct control_thread *t = timed[i];
+	for (i = 0; i < ntimed; i++)
+		if (!first || timed[i]->op.deadline < first->op.deadline)
+			first = timed[i];
+	return first;
+}
 
-		if (time_may_expire(t))
-			ready[nready++] = &t->task;
-		if (!first || t->op.deadline < first->op.deadline)
-			first = t;
-	}
+static void add_timed(void)
+{
+	struct control_thread *first = earliest_timed();
+	size_t i;
+
+	for (i = 0; i < ntimed; i++)
+		if (time_may_expire(timed[i]))
+			ready[nready++] = &timed[i]->task;
 	if (!nready && first && !(nspinners && time_is_guarded(first)) &&
 	    !time_waits_for_children(first))
 		ready[nready++] = &first->task;
+}
+
+static void obey_constraints(void)
+{
+	if (ntimed && constraints_want_time(ready, nready)) {
+		ready[0] = &earliest_timed()->task;
+		nready = 1;
+	}
+	nready = constraints_filter(ready, nready);
 }
 
 static void add_spinners(void)
@@ -216,7 +229,7 @@ struct control_thread *control_pick(struct control_thread *me)
 		if (!nready)
 			continue;
 		if (control.area->nconstraints)
-			nready = constraints_filter(ready, nready);
+			obey_constraints();
 		t = ask(me, is_candidate(me));
 		if (control_logs())
 			decisions_log_choice(me, t, ready, nready);

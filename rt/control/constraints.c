@@ -3,7 +3,9 @@
  * BEFORE: a thread whose next event matches b waits until an event matching a has been executed.
  * ATOMIC: after an event matching a, no other thread runs until the same thread has executed one
  * that matches b or has ended, except while that thread cannot go on; then the others run, but none
- * begins a block of its own if that can be helped, as if all blocks were under one lock. LATE: an
+ * begins a block of its own if that can be helped, as if all blocks were under one lock. Where all
+ * who are ready are held back and somebody sleeps, time passes: the sleeper may be the one they wait
+ * for. LATE: an
  * event matching b waits as long as anybody else can run. READS and FIRST are wishes for a
  * write-to-read pair: the read waits for the write, and until it has read, other writes to that
  * address wait; or it wants the initial value, and the writes wait. A wish gives way when nobody
@@ -26,7 +28,8 @@ struct progress {
 };
 static struct progress progress[PLAIT_MAX_CONSTRAINTS];
 static uint64_t held_back; /* points at which wishes kept somebody from running */
-enum { PATIENCE_MIN = 500, PATIENCE_MAX = 3000 };
+static unsigned sleepers;  /* times that the constraints let time pass */
+enum { PATIENCE_MIN = 500, PATIENCE_MAX = 3000, SLEEPERS_MAX = 200 };
 
 static struct plait_stack *stack_of(uint32_t i)
 {
@@ -40,6 +43,7 @@ void constraints_begin(void)
 	control.atomic_holder = 0;
 	control.hard_constraints = false;
 	held_back = 0;
+	sleepers = 0;
 	for (i = 0; i < control.area->nconstraints; i++) {
 		progress[i] = (struct progress){ 0 };
 		control.area->constraint_fate[i] = PLAIT_FATE_OPEN;
@@ -168,6 +172,22 @@ static void lose_patience(void)
 			progress[i].done = true;
 }
 
+static bool anyone(struct sched_task *const *tasks, size_t n, enum give_way give)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (allowed((const struct control_thread *)tasks[i], give))
+			return true;
+	return false;
+}
+
+bool constraints_want_time(struct sched_task *const *tasks, size_t n)
+{
+	return !anyone(tasks, n, control.atomic_holder ? GIVE_BLOCK : GIVE_WISHES) &&
+	       sleepers++ < SLEEPERS_MAX;
+}
+
 size_t constraints_filter(struct sched_task **tasks, size_t n)
 {
 	size_t kept = keep(tasks, n, GIVE_NOTHING);
@@ -231,12 +251,26 @@ bool control_wakes_all(const struct control_thread *me)
 	return false;
 }
 
-static void note_stack(uint32_t i, const struct control_thread *me)
+static void note_stack(uint32_t i, const struct control_thread *me, const void *frame)
 {
 	struct plait_stack *s = stack_of(i);
 
-	s->nframes = rt_walk_frames(me->task.id, (uint64_t)me->frame, s->frames, PLAIT_MAX_FRAMES);
+	s->nframes = rt_walk_frames(me->task.id, (uint64_t)frame, s->frames, PLAIT_MAX_FRAMES);
 	s->step = rt_steps;
+}
+
+void constraints_freeing(const struct control_thread *me, const void *p, const void *frame)
+{
+	uint32_t i;
+
+	for (i = 0; i < control.area->nconstraints; i++) {
+		const struct plait_constraint *c = &control.area->constraints[i];
+
+		if (c->kind == PLAIT_CONSTRAINT_STACK && c->flags & PLAIT_CONSTRAINT_FREE &&
+		    c->a.thread == me->task.id && c->a.address == (uint64_t)p &&
+		    nth_ok(&c->a, progress[i].seen_a++))
+			note_stack(i, me, frame);
+	}
 }
 
 void constraints_executed(struct control_thread *me)
@@ -260,8 +294,10 @@ void constraints_executed(struct control_thread *me)
 			else if (a && !control.atomic_holder)
 				control.atomic_holder = me->task.id + 1;
 		} else if (c->kind == PLAIT_CONSTRAINT_STACK) {
+			if (c->flags & PLAIT_CONSTRAINT_FREE)
+				continue;
 			if (a && nth_ok(&c->a, p->seen_a))
-				note_stack(i, me);
+				note_stack(i, me, me->frame);
 		} else if (is_wish(c->kind)) {
 			progress_reads(c, p, me, a, b);
 		} else if (c->kind == PLAIT_CONSTRAINT_BEFORE && !p->done) {

@@ -297,7 +297,8 @@ void control_after_access(const void *p, uint32_t site, uint64_t value, bool wro
 /* ---- ends of a run ---- */
 _Noreturn void control_deadlock(void);
 /* what: the same in every run, it tells failures apart; detail: what differs, or "". */
-_Noreturn void control_misuse(const char *what, const void *object, const char *detail);
+_Noreturn void control_misuse(enum plait_misuse kind, const char *what, const void *object,
+			      const char *detail);
 /* "0.1": the name of the thread with this number. */
 void control_thread_name(char *out, size_t size, uint32_t index);
 

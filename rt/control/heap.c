@@ -13,6 +13,7 @@
  * one lie outside; libc unmaps them, and a later use is a crash anyway. */
 #include "rt/control/heap.h"
 
+#include "rt/control/constraints.h"
 #include "rt/control/engine.h"
 #include "rt/core/real.h"
 
@@ -151,6 +152,8 @@ void heap_freeing(struct control_thread *me, void *p)
 	leave_note(me, p);
 	if (control.learning)
 		learn_free(me, p, n);
+	if (control.area->nconstraints)
+		constraints_freeing(me, p, __builtin_frame_address(0));
 	if (control_logs())
 		decisions_log_free(me, p, n);
 	end = granule_of((char *)p + n + HEAP_GRANULE - 1);
@@ -206,7 +209,10 @@ void heap_misused(const void *p, size_t size, bool writes)
 	block = block_of(p);
 	freed = block && has(heap.bad, granule_of(block));
 	describe(p, text, sizeof(text));
-	control_misuse(!size   ? "free of memory that was freed before"
+	control_misuse(!size   ? PLAIT_MISUSE_FREE_TWICE
+		       : freed ? PLAIT_MISUSE_FREED
+			       : PLAIT_MISUSE_BEHIND,
+		       !size   ? "free of memory that was freed before"
 		       : freed ? (writes ? "write to memory that was freed"
 					 : "read of memory that was freed")
 			       : (writes ? "write behind the end of a block of memory"

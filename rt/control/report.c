@@ -99,12 +99,13 @@ void control_hang(const char *why)
 	leave(PLAIT_END_BUDGET);
 }
 
-void control_misuse(const char *what, const void *object, const char *detail)
+void control_misuse(enum plait_misuse kind, const char *what, const void *object,
+		    const char *detail)
 {
 	snprintf(control.area->text, sizeof(control.area->text), "%s (%p)%s%s", what, object,
 		 *detail ? ": " : "", detail);
 	control.area->end = PLAIT_END_MISUSE;
-	rt_failure(PLAIT_OUTCOME_ASSERT, SIGABRT, 0, object, what);
+	rt_failure(PLAIT_OUTCOME_ASSERT, SIGABRT, (int)kind, object, what);
 	abort();
 }
 

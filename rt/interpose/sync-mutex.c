@@ -27,7 +27,7 @@ void mutex_check_alive(const pthread_mutex_t *m, const char *what)
 		return;
 	if (heap_is_bad(m))
 		heap_misused(m, sizeof(*m), true);
-	control_misuse(what, m, "");
+	control_misuse(PLAIT_MISUSE_LOCK, what, m, "");
 }
 
 static void check_alive(pthread_mutex_t *m)

@@ -1,0 +1,198 @@
+/* explain/show/lifetime.c - something was used that was no longer there: who gave it back, where,
+ * and who still used it.
+ *
+ * A lock around two lines does not keep an object alive, so the advice is about its life: wait for
+ * the other thread, count those who use it, let the last one give it back. Unless a block was found
+ * whose atomicity decides who is the last: its objects lie in what was freed (a reference count that
+ * is changed and looked at in two steps). Then that is the advice, and this the headline. */
+#include "explain/show/lifetime.h"
+
+#include "base/err.h"
+#include "explain/cure/cure.h"
+#include "explain/show/labels.h"
+#include "explain/show/stacks.h"
+#include "unplait/abi.h"
+
+#include <string.h>
+
+struct teller {
+	struct labels p;
+	const struct steps *f;
+	const struct gone *gone;
+	const char *user, *freer;	/* threads */
+	const char *use_at, *gone_at;	/* places */
+	const char *object, *allocated; /* "conn::fired"; " (allocated at main.c:3)" or "" */
+	const char *lock, *locked_at;	/* held by who gave it back, and not by who used it; NULL */
+};
+
+static const char *place(struct teller *t, const struct shown_event *e)
+{
+	const char *slash = e->file ? strrchr(e->file, '/') : NULL;
+	struct arena *arena = &t->p.x->arena;
+
+	if (!e->file || !e->line)
+		return e->function ? arena_printf(arena, "%s()", e->function) : "?";
+	return arena_printf(arena, "%s:%u", slash ? slash + 1 : e->file, e->line);
+}
+
+/* A destructor that nobody wrote has a line, but no text. */
+static const char *place_and_function(struct teller *t, const struct shown_event *e)
+{
+	const char *at = place(t, e);
+
+	return e->function && strchr(e->function, '~')
+		       ? arena_printf(&t->p.x->arena, "%s in %s", at, e->function)
+		       : at;
+}
+
+/* Where the block was allocated, from the name of an address in it: "calloc@main.c:3/0#1". */
+static const char *allocation(struct teller *t, const char *name)
+{
+	const char *at = name ? strchr(name, '@') : NULL;
+	size_t n = at ? strcspn(at, "/#") : 0;
+
+	if (!at || at[1] == '/' || !n)
+		return "";
+	return arena_printf(&t->p.x->arena, " (allocated at %.*s)", (int)n - 1, at + 1);
+}
+
+/* Does the thread of step `at` hold the lock that was taken at `lock`? */
+static bool holds(const struct steps *s, uint32_t at, uint32_t lock)
+{
+	bool held = false;
+
+	for (uint32_t i = 0; i < at; i++) {
+		const struct step *e = &s->data[i];
+
+		if (e->thread != s->data[at].thread || e->address != s->data[lock].address)
+			continue;
+		if (step_is_acquire(e))
+			held = true;
+		else if (step_is_release(e))
+			held = false;
+	}
+	return held;
+}
+
+/* Gave it back under a lock, used without: the lock is there for that. */
+static struct err *look_for_lock(struct teller *t)
+{
+	uint32_t lock = cure_held(t->f, t->gone->by);
+	struct shown_event e = { 0 };
+	struct err *err;
+
+	if (lock == STEP_NONE || t->gone->kind != BUG_USE_AFTER_FREE ||
+	    holds(t->f, t->gone->use, lock))
+		return NULL;
+	err = labels_event(&t->p, &t->f->data[lock], &e);
+	if (err || !e.object)
+		return err;
+	t->lock = e.object;
+	t->locked_at = place(t, &e);
+	return NULL;
+}
+
+/* Code of the library uses what it allocated itself: its names tell nobody anything. */
+static bool is_of_library(struct teller *t)
+{
+	const struct plait_stack *stack = stacks_find(t->p.stacks, &t->f->data[t->gone->use]);
+
+	return stack && stack_in_library(t->p.symbols, stack);
+}
+
+static struct err *look(struct teller *t)
+{
+	const struct step *use = &t->f->data[t->gone->use], *by;
+	struct shown_event u = { 0 }, g = { 0 };
+	struct err *err = labels_event(&t->p, use, &u);
+
+	by = t->gone->by == STEP_NONE ? NULL : &t->f->data[t->gone->by];
+	if (!err && by)
+		err = labels_event(&t->p, by, &g);
+	if (err)
+		return err;
+	t->user = t->p.x->threads[use->thread];
+	t->use_at = place(t, &u);
+	t->object = u.object && !strchr(u.object, '@') && u.object[0] != '_' && !is_of_library(t)
+			    ? u.object
+			    : "memory";
+	t->allocated = "";
+	if (by) {
+		t->freer = t->p.x->threads[by->thread];
+		t->gone_at = place_and_function(t, &g);
+		if (by->kind == PLAIT_EV_FREE)
+			t->allocated = allocation(t, g.object);
+	}
+	return by ? look_for_lock(t) : NULL;
+}
+
+static void tell_use(struct teller *t)
+{
+	struct explanation *x = t->p.x;
+	bool destroyed = t->f->data[t->gone->by].kind == PLAIT_EV_LOCK_DESTROY;
+	const char *verb = t->gone->kind == BUG_DOUBLE_FREE	 ? "frees"
+			   : t->gone->kind == BUG_DESTROYED_LOCK ? "uses the lock"
+								 : "uses";
+
+	x->summary = arena_printf(&x->arena, "thread %s %s %s%s at %s after thread %s %s it at %s",
+				  t->user, verb, t->object, t->allocated, t->use_at, t->freer,
+				  destroyed ? "destroyed" : "freed", t->gone_at);
+	if (t->gone->kind == BUG_DOUBLE_FREE)
+		x->advice.text = arena_printf(&x->arena,
+					      "only one of the two may free it: let one thread own "
+					      "it, or count those who use it and let the last one "
+					      "free it");
+	else if (t->lock)
+		x->advice.text = arena_printf(
+			&x->arena,
+			"thread %s holds %s there (%s), thread %s does not: hold it around the use "
+			"at %s, from where it is looked up; or keep it until thread %s is done "
+			"with it",
+			t->freer, t->lock, t->locked_at, t->user, t->use_at, t->user);
+	else
+		x->advice.text = arena_printf(
+			&x->arena,
+			"keep it until thread %s is done with it: before %s wait for that thread "
+			"(join it), or count those who still use it and let the last one %s it",
+			t->user, t->gone_at, destroyed ? "destroy" : "free");
+}
+
+static void tell_unlock(struct teller *t)
+{
+	struct explanation *x = t->p.x;
+
+	x->summary = arena_printf(&x->arena, "thread %s unlocks %s at %s, which %s%s%s%s", t->user,
+				  t->object, t->use_at,
+				  t->freer ? "thread " : "it does not hold: nobody does",
+				  t->freer ? t->freer : "", t->freer ? " holds since " : "",
+				  t->freer ? t->gone_at : "");
+	x->advice.text = arena_printf(&x->arena,
+				      "unlock %s in the thread that locked it; to tell another "
+				      "thread something use a condition variable or a semaphore",
+				      t->object);
+}
+
+struct err *present_lifetime(struct explanation *x, struct trace *trace,
+			     const struct stacks *stacks, const struct steps *failing,
+			     const struct gone *gone, bool keep_advice)
+{
+	struct teller t = { .f = failing, .gone = gone };
+	const char *text = x->advice.text, *cause = x->summary;
+	struct err *err = labels_init(&t.p, x, trace);
+
+	t.p.others = failing;
+	t.p.stacks = stacks;
+	if (!err)
+		err = look(&t);
+	if (!err && gone->kind == BUG_FOREIGN_UNLOCK)
+		tell_unlock(&t);
+	else if (!err)
+		tell_use(&t);
+	if (!err && keep_advice && text && cause) {
+		x->summary = arena_printf(&x->arena, "%s, because %s", x->summary, cause);
+		x->advice.text = text;
+	}
+	x->kind = gone->kind;
+	labels_deinit(&t.p);
+	return err;
+}
