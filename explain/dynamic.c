@@ -19,6 +19,7 @@
 #include "explain/show/lifetime.h"
 #include "explain/find/gone.h"
 #include "explain/find/load.h"
+#include "explain/find/stuck.h"
 #include "explain/native.h"
 #include "explain/show/present.h"
 #include "explain/show/stacks.h"
@@ -70,7 +71,10 @@ static struct err *reproduce(struct job *j)
 	if (err)
 		return err;
 	req = replay_of(&schedule);
-	req.event_budget = 0; /* the target's decides: shorten_hang */
+	if (j->target.event_budget || !req.event_budget)
+		req.event_budget = 0; /* the target's decides: shorten_hang */
+	else
+		j->target.event_budget = req.event_budget; /* a hang: its decisions end there */
 	err = session_run(j->session, &req, &j->failing);
 	schedule_deinit(&schedule);
 	if (!err && j->failing.diverged)
@@ -335,6 +339,8 @@ static void want_cure(const struct job *j, struct wanted *w, const struct cure *
 	want(j, w, c->from);
 	if (!c->to_in_passing)
 		want(j, w, c->to);
+	else if (c->to < j->alternate.passing.len)
+		want(j, w, steps_last_at(&j->steps, j->alternate.passing.data[c->to].site));
 	want(j, w, c->intruder);
 	want(j, w, c->other_from);
 	if (c->other_from != STEP_NONE && !c->other_to_in_passing)
@@ -383,6 +389,10 @@ static struct err *ask_stacks(struct job *j, const uint32_t *steps, size_t n)
 		c[i] = stack_request(&j->steps, steps[i]);
 	err = native_record(&j->native, &req, &recording);
 	trace_close(recording);
+	for (size_t i = 0; i < n && !err; i++)
+		log_debug(2, "stack of step %u: event %llu, wanted %llu, %u frames", steps[i],
+			  (unsigned long long)stacks[i].step,
+			  (unsigned long long)j->steps.data[steps[i]].clock, stacks[i].nframes);
 	for (size_t i = 0; i < n && !err; i++)
 		if (stacks[i].step == j->steps.data[steps[i]].clock ||
 		    (stacks[i].step && c[i].flags & PLAIT_CONSTRAINT_FREE))
@@ -481,6 +491,8 @@ static struct err *keep_lifetime(struct job *j, const struct advice *a)
 static struct err *conclude(struct job *j)
 {
 	bool deadlocked = j->failing.outcome == PLAIT_OUTCOME_DEADLOCK;
+	bool cycle = deadlocked && !j->gone.kind && has_cycle(&j->steps);
+	bool stuck = deadlocked && !j->gone.kind && !cycle && stuck_find(&j->steps).kind;
 	struct advise_request request = { .runner = &j->runner,
 					  .failing = &j->steps,
 					  .alternates = &j->alternates,
@@ -506,7 +518,7 @@ static struct err *conclude(struct job *j)
 	if (!err && advice.found)
 		err = present_cure(j->x, j->trace, &j->stacks, &j->steps, &j->alternate.passing,
 				   &advice.cure);
-	keep_test(j->x, &advice, j->gone.kind != BUG_UNKNOWN);
+	keep_test(j->x, &advice, j->gone.kind || cycle || stuck);
 	if (!err)
 		err = keep_earlier(j, &advice);
 	cause_mark(&j->steps, &j->alternate, advice.found ? &advice.cure : NULL, &projection);
@@ -522,8 +534,12 @@ static struct err *conclude(struct job *j)
 					&projection);
 	if (deadlocked)
 		j->x->kind = waits_for_locks(j) ? BUG_DEADLOCK : BUG_LOST_WAKEUP;
-	if (!err && deadlocked && !j->gone.kind)
-		err = present_stuck(j->x, j->trace, &j->stacks, &j->steps);
+	if (!err && cycle)
+		err = present_cycle(j->x, j->trace, &j->stacks, &j->steps,
+				    advice.tested ? &advice.cure : NULL);
+	if (!err && stuck)
+		err = present_stuck(j->x, j->trace, &j->stacks, &j->steps,
+				    advice.tested ? &advice.cure : NULL);
 	if (!err && j->gone.kind)
 		err = keep_lifetime(j, &advice);
 	projection_deinit(&projection);
@@ -678,6 +694,12 @@ static struct err *find_passing(struct job *j)
 	err = search_alternate(&j->runner, &j->steps, failed_thread(j), &budget, &j->alternates);
 	for (size_t i = 0; i < j->alternates.len && !err; i++)
 		add_unreached(j, &j->alternates.data[i]);
+	if (!err && j->alternates.len) {
+		struct steps *passing = &j->alternates.data[0].passing;
+
+		steps_mark_semaphores(passing, &j->steps, passing);
+		steps_mark_semaphores(&j->steps, &j->steps, passing);
+	}
 	return err;
 }
 

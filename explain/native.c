@@ -127,6 +127,8 @@ static struct err *run(void *context, const struct explain_request *request,
 	struct err *err;
 
 	memset(ret, 0, sizeof(*ret));
+	if (request->eager)
+		req.flags |= PLAIT_CONTROL_EAGER;
 	/* who waits until the others are done waits for sleepers too */
 	for (size_t i = 0; i < request->nconstraints; i++)
 		if (request->constraints[i].kind == PLAIT_CONSTRAINT_LATE)

@@ -20,6 +20,7 @@ struct explain_request {
 	bool disturbed; /* FOLLOW: with a few changes, which the seed decides */
 	const struct plait_constraint *constraints;
 	size_t nconstraints;
+	bool eager;  /* sleeps may end at any time */
 	bool record; /* fill in result.steps */
 };
 

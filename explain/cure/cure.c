@@ -135,11 +135,20 @@ static enum bug_kind sections_kind(const struct finder *fd, const struct cure *c
  * what it checked may be stale; if it does, the block begins there, and not before the wait. */
 enum waiting { NO_WAIT, STALE, LOOKS_AGAIN };
 
-/* Was its thread at this place before? */
-static bool was_here(const struct steps *s, const struct step *e, uint32_t before)
+/* Was its thread at this place before, since `from`? */
+static bool was_here(const struct steps *s, const struct step *e, uint32_t from, uint32_t before)
 {
-	for (uint32_t k = before; k-- > 0;)
+	for (uint32_t k = before; k-- > from;)
 		if (s->data[k].thread == e->thread && s->data[k].site == e->site)
+			return true;
+	return false;
+}
+
+/* Does another thread change what this step looks at? */
+static bool is_changed(const struct steps *s, const struct step *e)
+{
+	for (uint32_t k = 0; k < s->len; k++)
+		if (step_writes(&s->data[k]) && step_conflicts(&s->data[k], e))
 			return true;
 	return false;
 }
@@ -163,10 +172,12 @@ static enum waiting waits_inside(const struct finder *fd, const struct cure *c)
 		}
 		if (waiting == STALE && e->address == s->data[from].address)
 			waiting = LOOKS_AGAIN;
+		if (!step_is_memory(e) || !is_changed(s, e))
+			continue;
 		/* the wait is in a loop already, which looks at something else */
-		if (woken && waiting == STALE && step_is_memory(e) && was_here(s, e, k))
+		if (woken && waiting == STALE && was_here(s, e, from, k))
 			waiting = NO_WAIT;
-		woken &= !step_is_memory(e);
+		woken = false;
 	}
 	return waiting;
 }
@@ -624,6 +635,13 @@ static uint32_t last_signal(const struct steps *s, uint32_t i)
 	return STEP_NONE;
 }
 
+static struct plait_constraint broadcast_at(const struct step *signal)
+{
+	return (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_BROADCAST,
+					  .a = finder_place(signal),
+					  .b = finder_place(signal) };
+}
+
 /* It woke one of several who waited, and perhaps the wrong one: it might wake them all. */
 static void add_broadcast(struct finder *fd, uint32_t signal, uint32_t waiting)
 {
@@ -636,10 +654,14 @@ static void add_broadcast(struct finder *fd, uint32_t signal, uint32_t waiting)
 
 	if (signal == STEP_NONE || fd->f->data[signal].kind != PLAIT_EV_SIGNAL)
 		return;
-	c.constraints[0] = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_BROADCAST,
-						      .a = finder_place(&fd->f->data[signal]),
-						      .b = finder_place(&fd->f->data[signal]) };
+	c.constraints[0] = broadcast_at(&fd->f->data[signal]);
 	vec_push(fd->out, c);
+	for (uint32_t i = 0; i < fd->f->len && c.nconstraints < CURE_CONSTRAINTS; i++)
+		if (fd->f->data[i].kind == PLAIT_EV_SIGNAL &&
+		    same_object(&fd->f->data[i], &fd->f->data[signal]))
+			add_once(&c, broadcast_at(&fd->f->data[i]));
+	if (c.nconstraints > 1)
+		vec_push(fd->out, c); /* all signals to this condition */
 }
 
 /* A thread waits for a signal that came too early, or that woke somebody else: from its last look

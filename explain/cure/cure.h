@@ -19,8 +19,8 @@ struct cure {
 	uint32_t from; /* atomic: the block; order: what must come first; may be of the passing run
 			*/
 	uint32_t to;
-	bool loop;	    /* begins and ends at one line: a whole round of a loop (cure_widen) */
-	bool waits;	    /* its thread waits for a signal inside the block */
+	bool loop;  /* ends at its first line or before it: a round of a loop (cure_widen) */
+	bool waits; /* its thread waits for a signal inside the block */
 	bool to_in_passing; /* `to` is a step of the passing run: the failing one ended before it */
 	uint32_t intruder; /* atomic: the step of another thread inside the block; else STEP_NONE */
 	/* atomic: what that thread does around the intruder must be one block too; from STEP_NONE:

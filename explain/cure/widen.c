@@ -7,6 +7,8 @@
 #include "base/vec.h"
 #include "debug/names.h"
 
+#include <string.h>
+
 struct site_list VEC_FIELDS(uint32_t);
 
 static bool same_line(const struct plait_site *a, const struct plait_site *b)
@@ -76,6 +78,16 @@ static uint32_t end_for(struct symbols *symbols, const struct site_list *to, uin
 	return best;
 }
 
+/* From a later line of a function to an earlier one: a loop, or the function is called again. */
+static bool goes_back(struct symbols *symbols, uint32_t from, uint32_t to)
+{
+	struct code_point a, b;
+
+	return symbols_site(symbols, from, &a) && symbols_site(symbols, to, &b) && a.line &&
+	       b.line && strcmp(a.file, b.file) == 0 && strcmp(a.function, b.function) == 0 &&
+	       b.line < a.line;
+}
+
 /* Each copy of the block's first line with the nearest later copy of its last. Of a block within
  * one function the copies are, too: a helper's line that is inlined in two places begins no block
  * in the one and ends it in the other. */
@@ -93,6 +105,8 @@ static void widen(struct symbols *symbols, const struct plait_constraint *c, uin
 	find_copies(symbols, c->b.site_low, &to);
 	for (size_t i = 0; i < from.len && !out->nconstraints; i++)
 		out->loop |= from.data[i] == c->b.site_low;
+	if (!out->nconstraints && c->kind == PLAIT_CONSTRAINT_ATOMIC)
+		out->loop |= goes_back(symbols, c->a.site_low, c->b.site_low);
 	if (together) {
 		keep_paired(symbols, &from, &to);
 		keep_paired(symbols, &to, &from);

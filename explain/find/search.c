@@ -385,7 +385,9 @@ static struct err *search_random(struct search *s)
 		size_t at = (size_t)((RANDOM_RUNS - 1 - i) * (s->failing->len - 1) / RANDOM_RUNS);
 		struct explain_request request = { .prefix_steps = s->failing->data[at].clock,
 						   .strategy = ways[i % ARRAY_SIZE(ways)],
-						   .seed = i + 1 };
+						   .seed = i + 1,
+						   /* in turn: sleepers may hide it */
+						   .eager = i / ARRAY_SIZE(ways) % 2 };
 		struct alternate a;
 		struct explain_result r;
 		struct err *err;

@@ -36,14 +36,19 @@ bool step_is_memory(const struct step *s)
 	return effects(s) & EV_MEMORY;
 }
 
+static bool takes(const struct step *s)
+{
+	return (s->kind == PLAIT_EV_SEM_WAIT || s->kind == PLAIT_EV_SEM_TRYWAIT) && !s->value;
+}
+
 bool step_is_acquire(const struct step *s)
 {
-	return effects(s) & EV_ACQUIRES;
+	return effects(s) & EV_ACQUIRES || (s->as_lock && takes(s));
 }
 
 bool step_is_release(const struct step *s)
 {
-	return effects(s) & EV_RELEASES;
+	return effects(s) & EV_RELEASES || (s->as_lock && s->kind == PLAIT_EV_SEM_POST);
 }
 
 static uint64_t extent(const struct step *s)
@@ -122,12 +127,51 @@ void steps_link(struct steps *s)
 	map_deinit(&memory.index);
 }
 
+/* How a semaphore is used: has anybody given back what he took, or posted what he had not taken? */
+enum { GIVEN_BACK = 1, POSTED = 2 };
+
+static void look_at_semaphores(const struct steps *s, struct map *uses)
+{
+	_cleanup_(map_deinit) struct map taken = { 0 }; /* semaphore and thread -> how many */
+
+	for (size_t i = 0; i < s->len; i++) {
+		const struct step *e = &s->data[i];
+		uint64_t *n = map_put(&taken, hash_u64(e->address ^ (uint64_t)e->thread << 48), 0);
+
+		if (takes(e) && !e->pending) {
+			++*n;
+		} else if (e->kind == PLAIT_EV_SEM_POST && !e->pending) {
+			*map_put(uses, e->address, 0) |= *n ? GIVEN_BACK : POSTED;
+			*n -= *n > 0;
+		}
+	}
+}
+
+void steps_mark_semaphores(struct steps *s, const struct steps *a, const struct steps *b)
+{
+	_cleanup_(map_deinit) struct map uses = { 0 }; /* address -> how */
+
+	look_at_semaphores(a, &uses);
+	look_at_semaphores(b, &uses);
+	for (size_t i = 0; i < s->len; i++)
+		s->data[i].as_lock = (takes(&s->data[i]) || s->data[i].kind == PLAIT_EV_SEM_POST) &&
+				     map_get_or(&uses, s->data[i].address, 0) == GIVEN_BACK;
+}
+
 uint32_t steps_stop_before(const struct steps *s, uint32_t i)
 {
 	for (uint32_t k = i; s->data[i].kind == PLAIT_EV_FREE && k-- > 0;)
 		if (s->data[k].thread == s->data[i].thread && plait_is_point(s->data[k].kind))
 			return s->data[k].site ? k : i;
 	return i;
+}
+
+uint32_t steps_last_at(const struct steps *s, uint32_t site)
+{
+	for (uint32_t i = (uint32_t)s->len; i-- > 0;)
+		if (s->data[i].site == site && !s->data[i].pending)
+			return i;
+	return STEP_NONE;
 }
 
 size_t steps_switches(const struct steps *s)

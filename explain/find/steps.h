@@ -19,6 +19,7 @@ struct step {
 	uint64_t address; /* object accessed, lock, condition variable ... */
 	uint64_t value;	  /* value read or written; result of a synchronisation call */
 	uint32_t size;	  /* bytes; 0 for synchronisation */
+	bool as_lock;	  /* of a semaphore that is used as a lock (steps_mark_semaphores) */
 	bool pending;	  /* at the end of the run the thread still waits to do this */
 	bool alone;	  /* no other thread can disturb this access (alone.h) */
 	uint32_t source; /* step whose effect it observes (steps_link), STEP_NONE = initial state */
@@ -44,9 +45,14 @@ bool step_conflicts(const struct step *a, const struct step *b);
 /* Fill in `source` of every step: the last writing step before it that overlaps it (for wide
  * accesses the latest of them). */
 void steps_link(struct steps *s);
+/* A semaphore is used as a lock when nobody posts it who has not waited for it. Which semaphores are
+ * is seen in both runs; mark their steps in s. The runs are of one program, recorded alike. */
+void steps_mark_semaphores(struct steps *s, const struct steps *a, const struct steps *b);
 /* Memory is given back where the control engine does not stop: the last step of its thread before
  * that at which it does. Any other step itself. */
 uint32_t steps_stop_before(const struct steps *s, uint32_t i);
+/* The last step at this place that was done; STEP_NONE. */
+uint32_t steps_last_at(const struct steps *s, uint32_t site);
 /* How often the running thread changes. */
 size_t steps_switches(const struct steps *s);
 

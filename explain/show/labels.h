@@ -8,6 +8,7 @@
 #include "explain/explanation.h"
 #include "explain/find/steps.h"
 
+struct code_point;
 struct err;
 struct stacks;
 struct symbols;
@@ -36,5 +37,9 @@ struct err *labels_init(struct labels *p, struct explanation *x, struct trace *t
 void labels_deinit(struct labels *p);
 /* Place, names, value and source line of a step. */
 struct err *labels_event(struct labels *p, const struct step *s, struct shown_event *ret);
+
+/* "main.c:12": in a sentence the file's own name is enough; "get()" when no line is known. */
+const char *labels_place(struct labels *p, const struct shown_event *e);
+const char *labels_point(struct labels *p, const struct code_point *at);
 
 #endif

@@ -25,20 +25,10 @@ struct teller {
 	const char *lock, *locked_at;	/* held by who gave it back, and not by who used it; NULL */
 };
 
-static const char *place(struct teller *t, const struct shown_event *e)
-{
-	const char *slash = e->file ? strrchr(e->file, '/') : NULL;
-	struct arena *arena = &t->p.x->arena;
-
-	if (!e->file || !e->line)
-		return e->function ? arena_printf(arena, "%s()", e->function) : "?";
-	return arena_printf(arena, "%s:%u", slash ? slash + 1 : e->file, e->line);
-}
-
 /* A destructor that nobody wrote has a line, but no text. */
 static const char *place_and_function(struct teller *t, const struct shown_event *e)
 {
-	const char *at = place(t, e);
+	const char *at = labels_place(&t->p, e);
 
 	return e->function && strchr(e->function, '~')
 		       ? arena_printf(&t->p.x->arena, "%s in %s", at, e->function)
@@ -88,11 +78,12 @@ static struct err *look_for_lock(struct teller *t)
 	if (err || !e.object)
 		return err;
 	t->lock = e.object;
-	t->locked_at = place(t, &e);
+	t->locked_at = labels_place(&t->p, &e);
 	return NULL;
 }
 
-/* Code of the library uses what it allocated itself: its names tell nobody anything. */
+/* Code of the library uses what it allocated itself: its names tell nobody anything, unless it is a
+ * member of the program's. */
 static bool is_of_library(struct teller *t)
 {
 	const struct plait_stack *stack = stacks_find(t->p.stacks, &t->f->data[t->gone->use]);
@@ -112,10 +103,11 @@ static struct err *look(struct teller *t)
 	if (err)
 		return err;
 	t->user = t->p.x->threads[use->thread];
-	t->use_at = place(t, &u);
-	t->object = u.object && !strchr(u.object, '@') && u.object[0] != '_' && !is_of_library(t)
-			    ? u.object
-			    : "memory";
+	t->use_at = labels_place(&t->p, &u);
+	t->object = "memory";
+	if (u.object && !strchr(u.object, '@') && u.object[0] != '_' &&
+	    (strstr(u.object, "::") || !is_of_library(t)))
+		t->object = u.object;
 	t->allocated = "";
 	if (by) {
 		t->freer = t->p.x->threads[by->thread];

@@ -179,21 +179,20 @@ static bool is_internal(const char *name)
 	return name && (strncmp(name, "__", 2) == 0 || strstr(name, "_M_"));
 }
 
-/* The atomic that a line calls by its own name: "hits.load()". */
-static const char *name_of_atomic(struct labels *p, const char *source)
+/* Whose member function a line calls, by its own name: "hits" in "n = hits.load();". */
+static const char *name_of_receiver(struct labels *p, const char *source, const char *const *calls)
 {
-	static const char *const calls[] = {
-		".load(", ".store(",	   ".exchange(", ".fetch_", ".compare_exchange_",
-		".wait(", ".test_and_set("
-	};
 	const char *end = NULL, *begin;
 
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
-		const char *at = strstr(source, calls[i]);
+	for (; *calls; calls++)
+		for (unsigned arrow = 0; arrow < 2; arrow++) {
+			const char *text =
+				arena_printf(&p->x->arena, "%s%s", arrow ? "->" : ".", *calls);
+			const char *at = strstr(source, text);
 
-		if (at && (!end || at < end))
-			end = at;
-	}
+			if (at && (!end || at < end))
+				end = at;
+		}
 	for (begin = end; begin && begin > source; begin--)
 		if (!isalnum((unsigned char)begin[-1]) && !strchr("_.>-[]", begin[-1]))
 			break;
@@ -201,10 +200,19 @@ static const char *name_of_atomic(struct labels *p, const char *source)
 				  : NULL;
 }
 
+static const char *const atomic_calls[] = {
+	"load(", "store(",	  "exchange(", "fetch_", "compare_exchange_",
+	"wait(", "test_and_set(", NULL
+};
+static const char *const condition_calls[] = { "wait(",	      "wait_for(",   "wait_until(",
+					       "notify_one(", "notify_all(", NULL };
+static const char *const lock_calls[] = { "lock(",    "unlock(",  "try_lock(", "lock_shared(",
+					  "acquire(", "release(", NULL };
+
 /* The program's own name for it: what the line calls, or the variable that lies there. */
 static struct err *name_outside(struct labels *p, const struct step *s, struct shown_event *e)
 {
-	const char *name = e->source ? name_of_atomic(p, e->source) : NULL;
+	const char *name = e->source ? name_of_receiver(p, e->source, atomic_calls) : NULL;
 	struct step anywhere = *s;
 	struct err *err = NULL;
 
@@ -217,11 +225,16 @@ static struct err *name_outside(struct labels *p, const struct step *s, struct s
 }
 
 /* A destructor unlocks without saying what: by the name it was locked by. */
-static void name_lock(struct labels *p, uint64_t address, struct shown_event *e)
+static void name_lock(struct labels *p, const struct step *s, struct shown_event *e)
 {
+	uint64_t address = s->address;
+	bool condition = s->kind == PLAIT_EV_WAIT || s->kind == PLAIT_EV_WOKEN ||
+			 s->kind == PLAIT_EV_SIGNAL || s->kind == PLAIT_EV_BROADCAST;
 	const char *name = e->source ? name_in_call(p, e->source) : NULL;
 	uint64_t *known = map_put(&p->lock_names, address, 0);
 
+	if (e->source && !name)
+		name = name_of_receiver(p, e->source, condition ? condition_calls : lock_calls);
 	if (!*known && name)
 		*known = (uint64_t)(uintptr_t)name;
 	if (*known)
@@ -323,9 +336,30 @@ struct err *labels_event(struct labels *p, const struct step *s, struct shown_ev
 		if (step_is_memory(s))
 			err = name_elsewhere(p, s, &e->object);
 		else
-			name_lock(p, s->address, e);
+			name_lock(p, s, e);
 	}
 	return err;
+}
+
+static const char *short_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+const char *labels_place(struct labels *p, const struct shown_event *e)
+{
+	const char *function = e->function ? e->function : "?";
+
+	if (e->file && e->line)
+		return arena_printf(&p->x->arena, "%s:%u", short_name(e->file), e->line);
+	return arena_printf(&p->x->arena, "%s%s", function, call_brackets(function));
+}
+
+const char *labels_point(struct labels *p, const struct code_point *at)
+{
+	return arena_printf(&p->x->arena, "%s:%u", short_name(at->file), at->line);
 }
 
 /* Same thread, place and operation directly after one another: a loop; the first stands for all. */

@@ -24,14 +24,18 @@ struct err *present_cure(struct explanation *x, struct trace *trace, const struc
 			 const struct steps *failing, const struct steps *passing,
 			 const struct cure *cure);
 
+/* Threads that hold locks and wait for each other's. tested: as for present_stuck. */
+bool has_cycle(const struct steps *failing);
+struct err *present_cycle(struct explanation *x, struct trace *trace, const struct stacks *stacks,
+			  const struct steps *failing, const struct cure *tested);
+
 /* Which threads wait for ever, with their stacks: x->waits (waits.c). */
 struct err *present_waits(struct explanation *x, struct trace *trace,
 			  const struct run_result *failing);
-/* Two kinds of waiting for ever that are no lost wake-ups: a thread waits for a signal while it
- * holds a lock that the others need; what it waits for was there, and another thread took it away.
- * When it is one of them, kind, summary and advice of x say so (stuck.c). */
+/* A thread waits for a signal for ever: kind, summary and advice of x say why, where the run itself
+ * shows it (stuck.c). tested: the cure that x's advice was tested with; NULL: none. */
 struct err *present_stuck(struct explanation *x, struct trace *trace, const struct stacks *stacks,
-			  const struct steps *failing);
+			  const struct steps *failing, const struct cure *tested);
 
 /* Where the program itself was when it failed, also into x's fields; NULL = not known. */
 const char *present_failure(struct explanation *x, struct trace *trace,

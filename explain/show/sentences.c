@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { MAX_SECTION = 40, MAX_WAITING = 4 };
+enum { MAX_SECTION = 40 };
 
 struct teller {
 	struct labels p;
@@ -22,14 +22,6 @@ struct teller {
 	const struct cure *c;
 	const char *function; /* " in push()": where a block over several functions is told; NULL */
 };
-
-/* In a sentence the file's own name is enough. */
-static const char *short_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 struct words {
 	const char *verb, *noun;
@@ -105,16 +97,13 @@ static struct err *tell(struct teller *t, const struct steps *s, uint32_t i, str
 	ret->words = w;
 	ret->object = e.object ? e.object : "memory";
 	ret->thread = t->p.x->threads[s->data[i].thread];
-	say_where(arena, ret,
-		  e.file && e.line ? arena_printf(arena, "%s:%u", short_name(e.file), e.line)
-				   : arena_printf(arena, "%s%s", e.function ? e.function : "?",
-						  call_brackets(e.function ? e.function : "?")));
+	say_where(arena, ret, labels_place(&t->p, &e));
 	return NULL;
 }
 
-static void say_line(struct arena *arena, struct told *ret, const struct code_point *at)
+static void say_line(struct teller *t, struct told *ret, const struct code_point *at)
 {
-	say_where(arena, ret, arena_printf(arena, "%s:%u", short_name(at->file), at->line));
+	say_where(&t->p.x->arena, ret, labels_point(&t->p, at));
 }
 
 /* The line that a step's function was inlined at; 0. */
@@ -132,7 +121,6 @@ static uint32_t inlined_at(struct teller *t, const struct step *s, const char **
 static void tell_inlined(struct teller *t, struct told *from, struct told *to,
 			 struct told *intruder)
 {
-	struct arena *arena = &t->p.x->arena;
 	const struct steps *end = t->c->to_in_passing ? t->g : t->f;
 	const char *a = "", *b = "", *c = "";
 	uint32_t first = inlined_at(t, &t->f->data[t->c->from], &a);
@@ -141,10 +129,10 @@ static void tell_inlined(struct teller *t, struct told *from, struct told *to,
 
 	if (!first || !last || first == last || strcmp(a, b) != 0 || is_system_file(a))
 		return;
-	say_where(arena, from, arena_printf(arena, "%s:%u", short_name(a), first));
-	say_where(arena, to, arena_printf(arena, "%s:%u", short_name(b), last));
+	say_line(t, from, &(struct code_point){ .file = a, .line = first });
+	say_line(t, to, &(struct code_point){ .file = b, .line = last });
 	if (other && !is_system_file(c))
-		say_where(arena, intruder, arena_printf(arena, "%s:%u", short_name(c), other));
+		say_line(t, intruder, &(struct code_point){ .file = c, .line = other });
 }
 
 /* A block whose ends lie in different functions is told in the function that calls both: there it
@@ -154,21 +142,24 @@ static void tell_in_common(struct teller *t, struct told *from, struct told *to,
 {
 	struct arena *arena = &t->p.x->arena;
 	const struct step *d = t->f->data;
+	uint32_t end =
+		t->c->to_in_passing ? steps_last_at(t->f, t->g->data[t->c->to].site) : t->c->to;
 	struct stack_block b;
 	struct code_point at;
 
-	if (t->c->to_in_passing ||
+	/* where the failing run ended before, another thread may have been called alike */
+	if (end == STEP_NONE ||
 	    !stack_common(t->p.symbols, stacks_find(t->p.stacks, &d[t->c->from]),
-			  stacks_find(t->p.stacks, &d[t->c->to]), &b)) {
+			  stacks_find(t->p.stacks, &d[end]), &b)) {
 		tell_inlined(t, from, to, intruder);
 		return;
 	}
-	say_line(arena, from, &b.from);
-	say_line(arena, to, &b.to);
+	say_line(t, from, &b.from);
+	say_line(t, to, &b.to);
 	t->function = arena_printf(arena, strchr(b.to.function, '(') ? " in %s" : " in %s()",
 				   b.to.function);
 	if (stack_beside(t->p.symbols, &b, stacks_find(t->p.stacks, &d[t->c->intruder]), &at))
-		say_line(arena, intruder, &at);
+		say_line(t, intruder, &at);
 }
 
 /* The same for what the other side does. */
@@ -181,8 +172,8 @@ static void tell_other_in_common(struct teller *t, struct told *begin, struct to
 	    !stack_common(t->p.symbols, stacks_find(t->p.stacks, &d[t->c->other_from]),
 			  stacks_find(t->p.stacks, &d[t->c->other_to]), &b))
 		return;
-	say_line(&t->p.x->arena, begin, &b.from);
-	say_line(&t->p.x->arena, end, &b.to);
+	say_line(t, begin, &b.from);
+	say_line(t, end, &b.to);
 }
 
 /* What the intruder does under its lock to something that the broken block uses; STEP_NONE. */
@@ -338,57 +329,6 @@ static struct err *tell_block(struct teller *t)
 	return NULL;
 }
 
-/* "refund at dl.cpp:14": who called the code in which a thread waits; NULL = not known. */
-static const char *caller_of(const struct explanation *x, uint32_t thread)
-{
-	for (size_t i = 0; i < x->nwaits; i++)
-		if (x->waits[i].thread == thread && x->waits[i].nframes > 1)
-			return x->waits[i].frames[1];
-	return NULL;
-}
-
-/* Who holds what and waits for what, and who called for it. */
-static struct err *tell_deadlock(struct teller *t)
-{
-	_cleanup_(strbuf_deinit) struct strbuf all = { 0 };
-	_cleanup_(strbuf_deinit) struct strbuf callers = { 0 };
-	struct explanation *x = t->p.x;
-	unsigned n = 0;
-
-	for (uint32_t i = 0; i < t->f->len; i++) {
-		struct told waits, holds;
-		const char *caller;
-		uint32_t held;
-		struct err *err;
-
-		if (!t->f->data[i].pending || !step_is_acquire(&t->f->data[i]))
-			continue;
-		held = cure_held(t->f, i);
-		if (held == STEP_NONE || ++n > MAX_WAITING)
-			continue;
-		err = tell(t, t->f, i, &waits);
-		if (!err)
-			err = tell(t, t->f, held, &holds);
-		if (err)
-			return err;
-		strbuf_addf(&all, "%sthread %s holds %s (%s) and waits for %s (%s)",
-			    all.len ? "; " : "", waits.thread, holds.object, holds.where,
-			    waits.object, waits.where);
-		caller = caller_of(x, t->f->data[i].thread);
-		if (caller && !strstr(strbuf_str(&callers), caller))
-			strbuf_addf(&callers, "%s%s", callers.len ? ", " : "", caller);
-	}
-	if (n > MAX_WAITING)
-		strbuf_addf(&all, "; and %u more", n - MAX_WAITING);
-	x->summary = arena_strdup(&x->arena, strbuf_str(&all));
-	x->advice.text =
-		arena_printf(&x->arena, "%s%s%s",
-			     n > 1 ? "take these locks in the same order everywhere"
-				   : "do not wait for this lock while holding the other one",
-			     callers.len ? "; called from " : "", strbuf_str(&callers));
-	return NULL;
-}
-
 /* The signal reached another of those who wait. */
 static struct err *tell_stolen_signal(struct teller *t)
 {
@@ -452,53 +392,8 @@ static struct err *tell_lost_wakeup(struct teller *t)
 	return NULL;
 }
 
-/* Somebody waits for ever for a signal that had come before, and whoever waits looks at nothing
- * first: which order the threads come in is chance. The waiting step; STEP_NONE. */
-static uint32_t blind_wait(const struct teller *t, uint32_t *signal)
-{
-	const struct steps *f = t->f;
-
-	for (uint32_t i = 0; i < f->len; i++) {
-		const struct step *e = &f->data[i];
-
-		if (!e->pending || (e->kind != PLAIT_EV_WAIT && e->kind != PLAIT_EV_WOKEN))
-			continue;
-		for (uint32_t k = i; k-- > 0;)
-			if ((f->data[k].kind == PLAIT_EV_SIGNAL ||
-			     f->data[k].kind == PLAIT_EV_BROADCAST) &&
-			    f->data[k].address == e->address && f->data[k].thread != e->thread) {
-				*signal = k;
-				return i;
-			}
-	}
-	return STEP_NONE;
-}
-
-static struct err *tell_blind_wait(struct teller *t, uint32_t waiting, uint32_t signal)
-{
-	struct explanation *x = t->p.x;
-	struct told waits = { 0 }, signals = { 0 };
-	struct err *err = tell(t, t->f, waiting, &waits);
-
-	if (!err)
-		err = tell(t, t->f, signal, &signals);
-	if (err)
-		return err;
-	x->summary = arena_printf(
-		&x->arena, "thread %s %s for ever: the signal by thread %s at %s came before",
-		waits.thread, waits.verb, signals.thread, signals.where);
-	x->advice.text =
-		arena_printf(&x->arena,
-			     "before the wait at %s look whether it has happened already, and "
-			     "again after waking up; set what is looked at under the same "
-			     "lock",
-			     waits.where);
-	return NULL;
-}
-
 static struct err *tell_order(struct teller *t)
 {
-	uint32_t signal = STEP_NONE, waiting = blind_wait(t, &signal);
 	struct explanation *x = t->p.x;
 	struct told first = { 0 }, then = { 0 };
 	struct err *err = tell(t, t->f, t->c->from, &first);
@@ -507,8 +402,6 @@ static struct err *tell_order(struct teller *t)
 		err = tell(t, t->f, t->c->to, &then);
 	if (err)
 		return err;
-	if (waiting != STEP_NONE)
-		return tell_blind_wait(t, waiting, signal);
 	x->summary = arena_printf(&x->arena, "thread %s %s before thread %s %s", then.thread,
 				  then.verb, first.thread, first.verb);
 	if (t->c->barrier)
@@ -535,30 +428,6 @@ static struct err *tell_order(struct teller *t)
 	return NULL;
 }
 
-/* A cycle of locks is the cause, whichever order does away with it: what was tried stands behind it. */
-static struct err *tell_cycle(struct teller *t)
-{
-	struct explanation *x = t->p.x;
-	const char *tried = x->advice.text;
-	struct err *err = tell_deadlock(t);
-
-	if (!err && tried && t->c->kind != BUG_DEADLOCK)
-		x->advice.text =
-			arena_printf(&x->arena, "%s; for a trial: %s", x->advice.text, tried);
-	return err;
-}
-
-/* Do two threads hold locks and wait for locks? */
-static bool is_cycle(const struct steps *f)
-{
-	unsigned n = 0;
-
-	for (uint32_t i = 0; i < f->len; i++)
-		n += f->data[i].pending && step_is_acquire(&f->data[i]) &&
-		     cure_held(f, i) != STEP_NONE;
-	return n >= 2;
-}
-
 struct err *present_cure(struct explanation *x, struct trace *trace, const struct stacks *stacks,
 			 const struct steps *failing, const struct steps *passing,
 			 const struct cure *cure)
@@ -575,8 +444,7 @@ struct err *present_cure(struct explanation *x, struct trace *trace, const struc
 		case BUG_MULTI_VARIABLE:
 			err = tell_block(&t);
 			break;
-		case BUG_DEADLOCK:
-			err = tell_deadlock(&t);
+		case BUG_DEADLOCK: /* present_cycle */
 			break;
 		case BUG_LOST_WAKEUP:
 			err = tell_lost_wakeup(&t);
@@ -584,8 +452,6 @@ struct err *present_cure(struct explanation *x, struct trace *trace, const struc
 		default:
 			err = tell_order(&t);
 		}
-	if (!err && is_cycle(failing))
-		err = tell_cycle(&t);
 	labels_deinit(&t.p);
 	return err;
 }

@@ -35,72 +35,95 @@ bool is_system_file(const char *file)
 	       strstr(file, "/lib/gcc/");
 }
 
-/* A return address is behind the call. False: nothing is known, or it is the runtime's. */
-static bool line_of(struct symbols *symbols, const struct plait_stack *s, uint32_t i,
-		    struct code_point *ret)
+enum { MAX_CALLS = 128 };
+
+/* A call stack with inlined functions, innermost first; without the runtime's. */
+struct calls {
+	struct code_point at[MAX_CALLS];
+	uint32_t n;
+};
+
+static bool is_own(const struct code_point *at)
 {
-	return symbols_pc(symbols, s->frames[i] - 1, ret) && ret->file[0] && ret->line &&
-	       strncmp(ret->file, "rt/", 3) != 0 && strncmp(ret->file, "sched/", 6) != 0;
+	return at->file[0] && at->line && strncmp(at->file, "rt/", 3) != 0 &&
+	       strncmp(at->file, "sched/", 6) != 0;
+}
+
+/* A return address is behind the call. */
+static void expand(struct symbols *symbols, const struct plait_stack *s, struct calls *ret)
+{
+	ret->n = 0;
+	for (uint32_t i = 0; i < s->nframes; i++) {
+		size_t n = symbols_frames(symbols, s->frames[i] - 1, &ret->at[ret->n],
+					  MAX_CALLS - ret->n);
+		uint32_t kept = ret->n;
+
+		for (size_t k = 0; k < n; k++)
+			if (is_own(&ret->at[ret->n + k]))
+				ret->at[kept++] = ret->at[ret->n + k];
+		ret->n = kept;
+	}
 }
 
 bool stack_own_line(struct symbols *symbols, const struct plait_stack *s, struct code_point *ret)
 {
-	for (uint32_t i = 0; i < s->nframes; i++)
-		if (line_of(symbols, s, i, ret) && !is_system_file(ret->file))
+	struct calls calls;
+
+	expand(symbols, s, &calls);
+	for (uint32_t i = 0; i < calls.n; i++)
+		if (!is_system_file(calls.at[i].file)) {
+			*ret = calls.at[i];
 			return true;
+		}
 	return false;
 }
 
 bool stack_in_library(struct symbols *symbols, const struct plait_stack *s)
 {
-	struct code_point at;
+	struct calls calls;
 
-	for (uint32_t i = 0; i < s->nframes; i++)
-		if (line_of(symbols, s, i, &at))
-			return is_system_file(at.file);
-	return false;
+	expand(symbols, s, &calls);
+	return calls.n && is_system_file(calls.at[0].file);
 }
 
-/* Does a frame below the common function belong to the program, or to a library it uses? */
-static bool has_inner(struct symbols *symbols, const struct plait_stack *s, uint32_t below)
+static bool same_function(const struct code_point *a, const struct code_point *b)
 {
-	struct code_point at;
+	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
+}
 
-	for (uint32_t i = 0; i < below; i++)
-		if (line_of(symbols, s, i, &at))
-			return true;
-	return false;
+static bool same_call(const struct code_point *a, const struct code_point *b)
+{
+	return same_function(a, b) && a->line == b->line && a->column == b->column;
 }
 
 bool stack_common(struct symbols *symbols, const struct plait_stack *first,
 		  const struct plait_stack *last, struct stack_block *ret)
 {
+	struct calls a, b;
 	uint32_t i, k;
 
 	if (!first || !last)
 		return false;
-	for (i = first->nframes, k = last->nframes; i > 0 && k > 0; i--, k--)
-		if (first->frames[i - 1] != last->frames[k - 1])
+	expand(symbols, first, &a);
+	expand(symbols, last, &b);
+	for (i = a.n, k = b.n; i > 0 && k > 0; i--, k--)
+		if (!same_call(&a.at[i - 1], &b.at[k - 1]))
 			break;
-	if (!i || !k)
+	if (!i || !k || (i == 1 && k == 1))
 		return false;
-	*ret = (struct stack_block){
-		.first = first, .last = last, .first_inner = i - 1, .last_inner = k - 1
-	};
-	return line_of(symbols, first, i - 1, &ret->from) &&
-	       line_of(symbols, last, k - 1, &ret->to) && !is_system_file(ret->from.file) &&
-	       strcmp(ret->from.function, ret->to.function) == 0 &&
-	       strcmp(ret->from.file, ret->to.file) == 0 &&
-	       (has_inner(symbols, first, i - 1) || has_inner(symbols, last, k - 1));
+	*ret = (struct stack_block){ .from = a.at[i - 1],
+				     .to = b.at[k - 1],
+				     .first = first,
+				     .last = last,
+				     .first_inner = i - 1,
+				     .last_inner = k - 1 };
+	return same_function(&ret->from, &ret->to) && !is_system_file(ret->from.file);
 }
 
-static bool is_among(struct symbols *symbols, const struct plait_stack *s, uint32_t below,
-		     const char *function)
+static bool is_among(const struct calls *calls, uint32_t below, const char *function)
 {
-	struct code_point at;
-
-	for (uint32_t i = 0; i < below; i++)
-		if (line_of(symbols, s, i, &at) && strcmp(at.function, function) == 0)
+	for (uint32_t i = 0; i < MIN(below, calls->n); i++)
+		if (strcmp(calls->at[i].function, function) == 0)
 			return true;
 	return false;
 }
@@ -108,10 +131,18 @@ static bool is_among(struct symbols *symbols, const struct plait_stack *s, uint3
 bool stack_beside(struct symbols *symbols, const struct stack_block *b, const struct plait_stack *s,
 		  struct code_point *ret)
 {
-	for (uint32_t i = 0; s && i < s->nframes; i++)
-		if (line_of(symbols, s, i, ret) && !is_system_file(ret->file) &&
-		    !is_among(symbols, b->first, b->first_inner, ret->function) &&
-		    !is_among(symbols, b->last, b->last_inner, ret->function))
+	struct calls first, last, other = { .n = 0 };
+
+	expand(symbols, b->first, &first);
+	expand(symbols, b->last, &last);
+	if (s)
+		expand(symbols, s, &other);
+	for (uint32_t i = 0; i < other.n; i++) {
+		*ret = other.at[i];
+		if (!is_system_file(ret->file) &&
+		    !is_among(&first, b->first_inner, ret->function) &&
+		    !is_among(&last, b->last_inner, ret->function))
 			return true;
+	}
 	return false;
 }

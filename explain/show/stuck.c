@@ -1,13 +1,8 @@
-/* explain/show/stuck.c - threads that wait for a signal for ever, although no wake-up was lost.
- *
- * A lost wake-up is a signal between a thread's check and its wait. Two other things look alike:
- *
- * 1. The thread waits while it holds another lock, and whoever would signal needs that lock first.
- * 2. The signal came before the check, and what it announced was there; but another thread took it
- *    away (cleared the flag, took the last item) before this one looked. */
+/* explain/show/stuck.c - a thread that waits for a signal for ever, in words (find/stuck.c). */
 #include "explain/show/present.h"
 
 #include "base/err.h"
+#include "explain/find/stuck.h"
 #include "explain/show/labels.h"
 #include "unplait/abi.h"
 
@@ -18,211 +13,233 @@ struct shown {
 	const char *where, *object, *thread;
 };
 
-static struct err *show(struct labels *p, const struct steps *s, uint32_t i, struct shown *ret)
-{
-	struct err *err = labels_event(p, &s->data[i], &ret->e);
-	const char *slash = ret->e.file ? strrchr(ret->e.file, '/') : NULL;
+struct teller {
+	struct labels p;
+	const struct steps *s;
+	const struct stuck *stuck;
+	struct shown waits, check, change, set, signal, woken, held, other;
+};
 
+static struct err *show(struct teller *t, uint32_t i, struct shown *ret)
+{
+	struct err *err;
+
+	if (i == STEP_NONE)
+		return NULL;
+	err = labels_event(&t->p, &t->s->data[i], &ret->e);
 	if (err)
 		return err;
-	ret->where = arena_printf(&p->x->arena, "%s:%u",
-				  slash		? slash + 1
-				  : ret->e.file ? ret->e.file
-						: "?",
-				  ret->e.line);
+	ret->where = labels_place(&t->p, &ret->e);
 	ret->object = ret->e.object ? ret->e.object : "it";
-	ret->thread = p->x->threads[s->data[i].thread];
+	ret->thread = t->p.x->threads[t->s->data[i].thread];
 	return NULL;
 }
 
-/* A thread that waits for a signal is about to be woken. */
-static bool is_wait(const struct step *s)
+static struct err *show_all(struct teller *t)
 {
-	return s->kind == PLAIT_EV_WAIT || s->kind == PLAIT_EV_WOKEN;
-}
-
-/* ---- 1. a lock is held meanwhile ---- */
-
-/* The acquisition of a lock that the thread of step `wait` holds there, other than the one it gives
- * up by waiting, and that step `other` waits for. */
-static uint32_t held_for(const struct steps *s, uint32_t wait, uint32_t other)
-{
-	uint32_t found = STEP_NONE;
-
-	for (uint32_t k = 0; k < wait; k++) {
-		const struct step *e = &s->data[k];
-
-		if (e->thread != s->data[wait].thread || e->address != s->data[other].address)
-			continue;
-		if (step_is_acquire(e))
-			found = k;
-		else if (step_is_release(e))
-			found = STEP_NONE;
-	}
-	return found;
-}
-
-static struct err *tell_held(struct labels *p, const struct steps *s, uint32_t wait, uint32_t held,
-			     uint32_t other)
-{
-	struct shown waits = { 0 }, holds = { 0 }, needs = { 0 };
-	struct explanation *x = p->x;
-	struct err *err = show(p, s, wait, &waits);
+	const struct stuck *k = t->stuck;
+	struct err *err = show(t, k->wait, &t->waits);
 
 	if (!err)
-		err = show(p, s, held, &holds);
+		err = show(t, k->check, &t->check);
 	if (!err)
-		err = show(p, s, other, &needs);
-	if (err)
-		return err;
+		err = show(t, k->change, &t->change);
+	if (!err)
+		err = show(t, k->set, &t->set);
+	if (!err)
+		err = show(t, k->signal, &t->signal);
+	if (!err)
+		err = show(t, k->woken, &t->woken);
+	if (!err)
+		err = show(t, k->held, &t->held);
+	if (!err)
+		err = show(t, k->other, &t->other);
+	return err;
+}
+
+static void tell_held(struct teller *t)
+{
+	struct explanation *x = t->p.x;
+
 	x->kind = BUG_DEADLOCK;
 	x->summary = arena_printf(&x->arena,
 				  "thread %s waits for %s at %s while it holds %s (%s); thread %s "
 				  "needs %s at %s before it can go on",
-				  waits.thread, waits.object, waits.where, holds.object,
-				  holds.where, needs.thread, holds.object, needs.where);
-	x->advice = (struct shown_advice){
-		.text = arena_printf(&x->arena,
-				     "do not wait while holding %s: release it before the wait at "
-				     "%s, or let thread %s signal without it",
-				     holds.object, waits.where, needs.thread)
-	};
-	return NULL;
+				  t->waits.thread, t->waits.object, t->waits.where, t->held.object,
+				  t->held.where, t->other.thread, t->held.object, t->other.where);
+	x->advice.text = arena_printf(&x->arena,
+				      "do not wait while holding %s: release it before the wait at "
+				      "%s, or let thread %s signal without it",
+				      t->held.object, t->waits.where, t->other.thread);
 }
 
-/* ---- 2. it was there, and somebody took it away ---- */
-
-/* The last read of memory by this thread before its wait: what it looked at. */
-static uint32_t last_check(const struct steps *s, uint32_t wait)
+/* The lock that the wait gives up: who changes what is checked must hold it. */
+static bool changed_without_lock(const struct teller *t)
 {
-	for (uint32_t k = wait; k-- > 0;) {
-		if (s->data[k].thread != s->data[wait].thread || is_wait(&s->data[k]))
-			continue;
-		if (step_is_memory(&s->data[k]))
-			return step_writes(&s->data[k]) ? STEP_NONE : k;
-		if (step_is_acquire(&s->data[k]) || step_is_release(&s->data[k]))
-			return STEP_NONE; /* it looked at nothing in this critical section */
-	}
-	return STEP_NONE;
+	const struct stuck *k = t->stuck;
+
+	return k->held != STEP_NONE &&
+	       stuck_holds(t->s, k->change, t->s->data[k->held].address) == STEP_NONE &&
+	       stuck_holds(t->s, k->change, t->s->data[k->held].value) == STEP_NONE;
 }
 
-/* The last write to the same memory before a step; by which other thread does not matter. */
-static uint32_t last_write(const struct steps *s, uint32_t before, uint32_t at)
+static void tell_lost(struct teller *t)
 {
-	for (uint32_t k = before; k-- > 0;)
-		if (step_is_memory(&s->data[k]) && step_writes(&s->data[k]) &&
-		    s->data[k].address == s->data[at].address)
-			return k;
-	return STEP_NONE;
-}
+	struct explanation *x = t->p.x;
+	bool silent = t->stuck->signal == STEP_NONE;
 
-/* Is the condition of step `wait` signalled between two steps? thread UINT32_MAX: by anybody. */
-static bool is_signalled(const struct steps *s, uint32_t from, uint32_t until, uint32_t wait,
-			 uint32_t thread)
-{
-	for (uint32_t k = from + 1; k < until; k++)
-		if ((s->data[k].kind == PLAIT_EV_SIGNAL || s->data[k].kind == PLAIT_EV_BROADCAST) &&
-		    s->data[k].address == s->data[wait].address &&
-		    (thread == UINT32_MAX || s->data[k].thread == thread))
-			return true;
-	return false;
-}
-
-static struct err *tell_taken(struct labels *p, const struct steps *s, uint32_t wait, uint32_t set,
-			      uint32_t taken, uint32_t check)
-{
-	struct shown waits = { 0 }, sets = { 0 }, takes = { 0 }, looks = { 0 };
-	struct explanation *x = p->x;
-	struct err *err = show(p, s, wait, &waits);
-
-	if (!err)
-		err = show(p, s, set, &sets);
-	if (!err)
-		err = show(p, s, taken, &takes);
-	if (!err)
-		err = show(p, s, check, &looks);
-	if (err)
-		return err;
-	x->kind = BUG_ORDER;
-	x->summary = arena_printf(&x->arena,
-				  "thread %s waits at %s for ever: %s, set by thread %s at %s, was "
-				  "changed by thread %s at %s before thread %s looked at it (%s)",
-				  waits.thread, waits.where, sets.object, sets.thread, sets.where,
-				  takes.thread, takes.where, waits.thread, looks.where);
-	x->advice = (struct shown_advice){
-		.text = arena_printf(
+	x->kind = BUG_LOST_WAKEUP;
+	if (silent)
+		x->summary = arena_printf(
 			&x->arena,
-			"one thread uses up at %s what several wait for: count instead "
-			"of setting %s, or give each of them its own",
-			takes.where, sets.object)
-	};
-	return NULL;
+			"thread %s waits for %s at %s for ever: thread %s writes %s at %s after "
+			"thread %s looked at it (%s), and no signal comes after that",
+			t->waits.thread, t->waits.object, t->waits.where, t->change.thread,
+			t->check.object, t->change.where, t->waits.thread, t->check.where);
+	else
+		x->summary = arena_printf(
+			&x->arena,
+			"thread %s waits for %s at %s for ever: the signal by thread %s at %s came "
+			"after its read of %s at %s and before the wait",
+			t->waits.thread, t->waits.object, t->waits.where, t->signal.thread,
+			t->signal.where, t->check.object, t->check.where);
+	if (t->stuck->kind == STUCK_UNGUARDED)
+		x->advice.text = arena_printf(
+			&x->arena,
+			"look at %s (%s) under the lock of the wait at %s, in the same critical "
+			"section, and again after waking up; write it at %s under that lock, too",
+			t->check.object, t->check.where, t->waits.where, t->change.where);
+	else if (changed_without_lock(t))
+		x->advice.text = arena_printf(&x->arena,
+					      "hold %s, the lock of the wait at %s, where thread "
+					      "%s writes %s (%s), so that it cannot fall between "
+					      "the check at %s and the wait",
+					      t->held.object, t->waits.where, t->change.thread,
+					      t->check.object, t->change.where, t->check.where);
+	else if (silent)
+		x->advice.text = arena_printf(&x->arena, "signal %s after the write to %s at %s",
+					      t->waits.object, t->check.object, t->change.where);
+	else
+		x->advice.text = arena_printf(
+			&x->arena,
+			"check and wait in one critical section, from %s to %s; change what is "
+			"checked under the same lock",
+			t->check.where, t->waits.where);
 }
 
-/* Check, last write, the write before it: taken away after a signal? */
-static struct err *find_taken(struct labels *p, const struct steps *s, uint32_t wait, bool *found)
+static void tell_stolen(struct teller *t)
 {
-	uint32_t check = last_check(s, wait), taken, set;
+	struct explanation *x = t->p.x;
 
-	if (check == STEP_NONE)
-		return NULL;
-	taken = last_write(s, check, check);
-	set = taken == STEP_NONE ? STEP_NONE : last_write(s, taken, check);
-	if (set == STEP_NONE || s->data[taken].thread == s->data[set].thread ||
-	    s->data[taken].thread == s->data[wait].thread ||
-	    s->data[set].thread == s->data[wait].thread ||
-	    !is_signalled(s, set, check, wait, s->data[set].thread) ||
-	    is_signalled(s, check, (uint32_t)s->len, wait, UINT32_MAX))
-		return NULL;
-	*found = true;
-	return tell_taken(p, s, wait, set, taken, check);
+	x->kind = BUG_LOST_WAKEUP;
+	x->summary = arena_printf(&x->arena,
+				  "thread %s waits for %s at %s for ever: the signal by thread %s "
+				  "at %s, after its write to %s at %s, woke thread %s (%s), which "
+				  "waits for the same condition variable",
+				  t->waits.thread, t->waits.object, t->waits.where,
+				  t->signal.thread, t->signal.where, t->check.object,
+				  t->change.where, t->woken.thread, t->woken.where);
+	x->advice.text =
+		arena_printf(&x->arena,
+			     "wake all who wait at %s: pthread_cond_broadcast (notify_all) "
+			     "instead of a signal to one; or a condition variable of its own "
+			     "for each thing that is waited for",
+			     t->signal.where);
 }
 
-/* Does one thread wait for a lock that the other holds? */
-static bool waits_for(const struct explanation *x, uint32_t one, uint32_t other)
+static void tell_undone(struct teller *t)
 {
-	for (size_t i = 0; i < x->nwaits; i++)
-		if (x->waits[i].thread == one && x->waits[i].holder == other)
-			return one != other;
-	return false;
+	struct explanation *x = t->p.x;
+	bool self = t->stuck->kind == STUCK_OVERWRITTEN;
+	bool reused = t->stuck->kind == STUCK_REUSED;
+
+	x->kind = BUG_ORDER;
+	x->summary = arena_printf(
+		&x->arena,
+		"thread %s waits at %s for ever: %s, set by thread %s at %s, was %s by %s%s%s at "
+		"%s before thread %s looked at it (%s)",
+		t->waits.thread, t->waits.where, t->set.object, t->set.thread, t->set.where,
+		self ? "overwritten" : "changed", "thread ", t->change.thread,
+		self	 ? " itself"
+		: reused ? " again"
+			 : "",
+		t->change.where, t->waits.thread, t->check.where);
+	if (self)
+		x->advice.text = arena_printf(&x->arena,
+					      "the write to %s at %s must come before the other "
+					      "thread can set it: set it before that thread is "
+					      "started",
+					      t->change.object, t->change.where);
+	else if (reused)
+		x->advice.text = arena_printf(
+			&x->arena,
+			"who waits at %s can miss a value that is soon replaced: let it wait for a "
+			"number that only grows (a count of rounds), or let thread %s wait until "
+			"all have seen it before %s",
+			t->waits.where, t->change.thread, t->change.where);
+	else
+		x->advice.text =
+			arena_printf(&x->arena,
+				     "one thread uses up at %s what several wait for: count "
+				     "instead of setting %s, or give each of them its own",
+				     t->change.where, t->set.object);
 }
 
-static struct err *find(struct labels *p, const struct steps *s)
+static void tell_blind(struct teller *t)
 {
-	bool found = false;
-	struct err *err = NULL;
+	struct explanation *x = t->p.x;
 
-	for (uint32_t i = 0; i < s->len && !found && !err; i++) {
-		if (!s->data[i].pending || !is_wait(&s->data[i]))
-			continue;
-		for (uint32_t k = 0; k < s->len && !found && !err; k++) {
-			uint32_t held;
+	x->kind = BUG_LOST_WAKEUP;
+	x->summary = arena_printf(
+		&x->arena,
+		"thread %s waits for %s at %s for ever: the signal by thread %s at %s came before",
+		t->waits.thread, t->waits.object, t->waits.where, t->signal.thread,
+		t->signal.where);
+	x->advice.text =
+		arena_printf(&x->arena,
+			     "before the wait at %s look whether it has happened already, and "
+			     "again after waking up; set what is looked at under the same "
+			     "lock",
+			     t->waits.where);
+}
 
-			if (!s->data[k].pending || !step_is_acquire(&s->data[k]) ||
-			    !waits_for(p->x, s->data[k].thread, s->data[i].thread))
-				continue;
-			held = held_for(s, i, k);
-			if (held == STEP_NONE)
-				continue;
-			found = true;
-			err = tell_held(p, s, i, held, k);
-		}
-		if (!found && !err)
-			err = find_taken(p, s, i, &found);
-	}
-	return err;
+/* What was tested belongs to the advice if it is the same: wake all, or check and wait in one. */
+static bool was_tested(const struct stuck *k, const struct cure *tested)
+{
+	if (!tested || tested->kind != BUG_LOST_WAKEUP)
+		return false;
+	if (tested->constraints[0].kind == PLAIT_CONSTRAINT_BROADCAST)
+		return k->kind == STUCK_STOLEN;
+	return k->kind == STUCK_LOST;
 }
 
 struct err *present_stuck(struct explanation *x, struct trace *trace, const struct stacks *stacks,
-			  const struct steps *failing)
+			  const struct steps *failing, const struct cure *tested)
 {
-	struct labels p;
-	struct err *err = labels_init(&p, x, trace);
+	struct stuck stuck = stuck_find(failing);
+	struct teller t = { .s = failing, .stuck = &stuck };
+	struct err *err;
 
-	p.others = failing;
-	p.stacks = stacks;
+	if (!stuck.kind)
+		return NULL;
+	err = labels_init(&t.p, x, trace);
+	t.p.others = failing;
+	t.p.stacks = stacks;
 	if (!err)
-		err = find(&p, failing);
-	labels_deinit(&p);
+		err = show_all(&t);
+	if (!err && !was_tested(&stuck, tested))
+		x->advice = (struct shown_advice){ 0 };
+	if (!err && stuck.kind == STUCK_HOLDS)
+		tell_held(&t);
+	else if (!err && (stuck.kind == STUCK_LOST || stuck.kind == STUCK_SILENT ||
+			  stuck.kind == STUCK_UNGUARDED))
+		tell_lost(&t);
+	else if (!err && stuck.kind == STUCK_STOLEN)
+		tell_stolen(&t);
+	else if (!err && stuck.kind == STUCK_BLIND)
+		tell_blind(&t);
+	else if (!err)
+		tell_undone(&t);
+	labels_deinit(&t.p);
 	return err;
 }

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "debug/names.h"
+#include "explain/show/stacks.h"
 #include "run/run.h"
 
 #include <string.h>
@@ -14,22 +15,26 @@ enum { MAX_WAITS = 32, MAX_SHOWN_FRAMES = 8 };
 static bool is_own(const struct code_point *p)
 {
 	return p->function[0] && p->file[0] && p->line && strncmp(p->file, "rt/", 3) != 0 &&
-	       !strstr(p->file, "/rt/control/") && strncmp(p->file, "../", 3) != 0;
+	       !is_system_file(p->file) && !strstr(p->file, "/rt/control/") &&
+	       strncmp(p->file, "../", 3) != 0;
 }
 
 static void add_frames(struct explanation *x, struct symbols *symbols,
 		       const struct plait_blocked *b, struct shown_wait *ret)
 {
 	VEC(const char *) frames = { 0 };
-	struct code_point p;
+	struct code_point p[MAX_SHOWN_FRAMES];
 
 	for (uint32_t i = 0;
 	     i < MIN(b->nframes, (uint32_t)PLAIT_MAX_FRAMES) && frames.len < MAX_SHOWN_FRAMES;
-	     i++) {
-		if (!symbols_pc(symbols, b->frames[i] - 1, &p) || !is_own(&p))
-			continue; /* frames are return addresses: the call is before them */
-		vec_push(&frames,
-			 arena_printf(&x->arena, "%s at %s:%u", p.function, p.file, p.line));
+	     i++) { /* frames are return addresses: the call is before them */
+		size_t n = symbols_frames(symbols, b->frames[i] - 1, p, ARRAY_SIZE(p));
+
+		for (size_t k = 0; k < n && frames.len < MAX_SHOWN_FRAMES; k++)
+			if (is_own(&p[k]))
+				vec_push(&frames,
+					 arena_printf(&x->arena, "%s at %s:%u", p[k].function,
+						      p[k].file, p[k].line));
 	}
 	ret->nframes = frames.len;
 	ret->frames = arena_array(&x->arena, const char *, frames.len);

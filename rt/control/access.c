@@ -7,6 +7,7 @@
  * Spinning: the same read (site, address, value) three times while nobody has written anything is
  * a loop that waits for another thread. A thread that spins is passed over until a write happens. */
 #include "rt/control/clocks.h"
+#include "rt/control/constraints.h"
 #include "rt/control/heap.h"
 #include "rt/control/quick.h"
 #include "rt/control/vectors.h"
@@ -136,13 +137,18 @@ static __attribute__((noinline)) void access_slowly(struct control_thread *me, u
 	budget_event(me, site, p);
 	control_executed(me, kind, site);
 	vectors_executed(me, &me->op);
+	if (control.hard_constraints) {
+		me->frame = __builtin_frame_address(0);
+		constraints_executed(me);
+	}
 }
 
 /* No point. Out of the way of those that are. */
 static __attribute__((noinline)) struct control_thread *
 access_only(struct control_thread *me, uint32_t kind, const void *p, size_t size, uint32_t site)
 {
-	if (unlikely(control.vectors || rt_steps >= control.area->event_budget))
+	if (unlikely(control.vectors || control.hard_constraints ||
+		     rt_steps >= control.area->event_budget))
 		access_slowly(me, kind, p, size, site);
 	else
 		control_executed(me, kind, site);

@@ -273,6 +273,13 @@ void constraints_freeing(const struct control_thread *me, const void *p, const v
 	}
 }
 
+/* An access while there is nobody to keep out begins no block: threads that are started later would
+ * wait for its end. */
+static bool is_alone(const struct control_thread *me)
+{
+	return control.nalive < 2 && plait_is_access(me->op.kind);
+}
+
 void constraints_executed(struct control_thread *me)
 {
 	uint32_t i;
@@ -291,7 +298,7 @@ void constraints_executed(struct control_thread *me)
 				continue;
 			if (b && control.atomic_holder == me->task.id + 1)
 				control.atomic_holder = 0;
-			else if (a && !control.atomic_holder)
+			else if (a && !control.atomic_holder && !is_alone(me))
 				control.atomic_holder = me->task.id + 1;
 		} else if (c->kind == PLAIT_CONSTRAINT_STACK) {
 			if (c->flags & PLAIT_CONSTRAINT_FREE)

@@ -1,0 +1,286 @@
+/* explain/find/stuck.c - see stuck.h.
+ *
+ * A thread looks at something under a lock (the check), finds that it has to wait, and waits. That
+ * nobody wakes it has a handful of reasons, and the steps of the run tell them apart: what became of
+ * the memory that it looked at, and of the signals to its condition?
+ *
+ * The memory was changed by another thread after the check: then the signal either came before the
+ * wait (lost), or after it but woke somebody else (stolen), or not at all (silent). If it was not
+ * changed any more, the thread was right to wait; then what was once announced was undone before it
+ * looked. If it looked at nothing, the signal may simply have come before.
+ *
+ * Memory that was looked at before the lock was taken counts only when nothing else explains it: a
+ * flag that is tested outside, and a wait inside. */
+#include "explain/find/stuck.h"
+
+#include "base/mem.h"
+#include "unplait/abi.h"
+
+enum { MAX_CHECKS = 24, BEFORE_LOCK = 60 };
+
+static bool is_wait(const struct step *s)
+{
+	return s->kind == PLAIT_EV_WAIT || s->kind == PLAIT_EV_WOKEN;
+}
+
+static bool is_signal(const struct step *s, uint64_t condition)
+{
+	return (s->kind == PLAIT_EV_SIGNAL || s->kind == PLAIT_EV_BROADCAST) &&
+	       s->address == condition;
+}
+
+uint32_t stuck_holds(const struct steps *s, uint32_t at, uint64_t lock)
+{
+	uint32_t found = STEP_NONE;
+
+	for (uint32_t k = 0; k < at; k++) {
+		const struct step *e = &s->data[k];
+		bool same = e->address == lock || (is_wait(e) && e->value == lock);
+
+		if (e->thread != s->data[at].thread || e->pending || !same)
+			continue;
+		if (step_is_acquire(e) || e->kind == PLAIT_EV_WOKEN)
+			found = k;
+		else if (step_is_release(e) || e->kind == PLAIT_EV_WAIT)
+			found = STEP_NONE;
+	}
+	return found;
+}
+
+/* ---- a lock is held meanwhile ---- */
+
+static bool find_held(const struct steps *s, uint32_t wait, struct stuck *ret)
+{
+	for (uint32_t k = 0; k < s->len; k++) {
+		const struct step *e = &s->data[k];
+		uint32_t held;
+
+		if (!e->pending || !step_is_acquire(e) || e->thread == s->data[wait].thread)
+			continue;
+		held = stuck_holds(s, wait, e->address);
+		if (held == STEP_NONE)
+			continue;
+		*ret = (struct stuck){
+			.kind = STUCK_HOLDS, .wait = wait, .held = held, .other = k
+		};
+		return true;
+	}
+	return false;
+}
+
+/* ---- the check ---- */
+
+/* Where the thread began to wait: its wait is over only when it is woken. */
+static uint32_t begin_of_wait(const struct steps *s, uint32_t wait)
+{
+	for (uint32_t k = wait; k-- > 0;)
+		if (s->data[k].thread == s->data[wait].thread && s->data[k].kind == PLAIT_EV_WAIT)
+			return s->data[wait].kind == PLAIT_EV_WOKEN ? k : wait;
+	return wait;
+}
+
+struct checks {
+	uint32_t step[MAX_CHECKS], n; /* the latest first */
+	uint32_t lock;		      /* where the lock of the wait was taken; STEP_NONE */
+};
+
+/* What it read between taking the lock, or waking up, and the wait. outside: ... and before that. */
+static struct checks checks_of(const struct steps *s, uint32_t begin, bool outside)
+{
+	struct checks c = { .lock = STEP_NONE };
+	uint32_t seen = 0;
+
+	for (uint32_t k = begin; k-- > 0 && c.n < MAX_CHECKS && seen < BEFORE_LOCK;) {
+		const struct step *e = &s->data[k];
+
+		if (e->thread != s->data[begin].thread)
+			continue;
+		seen += c.lock != STEP_NONE;
+		if ((step_is_acquire(e) || e->kind == PLAIT_EV_WOKEN) && c.lock == STEP_NONE) {
+			c.lock = k;
+			if (!outside)
+				break;
+		}
+		if (step_is_memory(e) && step_reads(e) && (!outside || c.lock != STEP_NONE))
+			c.step[c.n++] = k;
+	}
+	return c;
+}
+
+/* ---- it was changed after the check ---- */
+
+static bool overlaps(const struct step *a, const struct step *b)
+{
+	return a->address < b->address + MAX(b->size, 1u) &&
+	       b->address < a->address + MAX(a->size, 1u);
+}
+
+/* Another thread's first write to what was checked, after the check; STEP_NONE. */
+static uint32_t change_after(const struct steps *s, uint32_t check)
+{
+	for (uint32_t k = check + 1; k < s->len; k++)
+		if (s->data[k].thread != s->data[check].thread && !s->data[k].pending &&
+		    step_is_memory(&s->data[k]) && step_writes(&s->data[k]) &&
+		    s->data[k].kind != PLAIT_EV_FREE && overlaps(&s->data[k], &s->data[check]))
+			return k;
+	return STEP_NONE;
+}
+
+/* The first signal after `from`; STEP_NONE. */
+static uint32_t signal_after(const struct steps *s, uint32_t from, uint32_t until,
+			     uint64_t condition)
+{
+	for (uint32_t k = from + 1; k < until; k++)
+		if (is_signal(&s->data[k], condition))
+			return k;
+	return STEP_NONE;
+}
+
+/* Somebody else woke up from the same condition after the signal. */
+static uint32_t woken_after(const struct steps *s, uint32_t signal, uint32_t wait)
+{
+	for (uint32_t k = signal + 1; k < s->len; k++)
+		if (s->data[k].kind == PLAIT_EV_WOKEN && !s->data[k].pending &&
+		    s->data[k].address == s->data[wait].address &&
+		    s->data[k].thread != s->data[wait].thread)
+			return k;
+	return STEP_NONE;
+}
+
+/* What came of one check, if it was changed after. */
+static bool changed(const struct steps *s, uint32_t check, uint32_t begin, struct stuck *ret)
+{
+	uint64_t condition = s->data[ret->wait].address;
+	uint32_t change = change_after(s, check), signal;
+
+	if (change == STEP_NONE)
+		return false;
+	ret->check = check;
+	ret->change = change;
+	signal = change < begin ? signal_after(s, change, begin, condition) : STEP_NONE;
+	if (signal != STEP_NONE) {
+		ret->kind = STUCK_LOST;
+		ret->signal = signal;
+		return true;
+	}
+	signal = signal_after(s, MAX(change, begin), (uint32_t)s->len, condition);
+	if (signal == STEP_NONE) {
+		ret->kind = STUCK_SILENT;
+		return true;
+	}
+	ret->woken = woken_after(s, signal, ret->wait);
+	ret->signal = signal;
+	ret->kind = STUCK_STOLEN;
+	return ret->woken != STEP_NONE && s->data[signal].kind == PLAIT_EV_SIGNAL;
+}
+
+/* ---- it was there before, and undone ---- */
+
+static uint32_t write_before(const struct steps *s, uint32_t before, uint32_t check)
+{
+	for (uint32_t k = before; k-- > 0;)
+		if (step_is_memory(&s->data[k]) && step_writes(&s->data[k]) &&
+		    overlaps(&s->data[k], &s->data[check]))
+			return k;
+	return STEP_NONE;
+}
+
+/* Set and announced by another thread, and changed since, before the check. */
+static bool undone(const struct steps *s, uint32_t check, struct stuck *ret)
+{
+	uint32_t change = write_before(s, check, check), me = s->data[check].thread;
+	uint32_t set = change == STEP_NONE ? STEP_NONE : write_before(s, change, check), signal;
+
+	if (set == STEP_NONE || s->data[set].thread == me ||
+	    s->data[set].value == s->data[change].value)
+		return false;
+	signal = signal_after(s, set, check, s->data[ret->wait].address);
+	if (signal == STEP_NONE || s->data[signal].thread != s->data[set].thread ||
+	    signal_after(s, check, (uint32_t)s->len, s->data[ret->wait].address) != STEP_NONE)
+		return false;
+	ret->kind = s->data[change].thread == me		    ? STUCK_OVERWRITTEN
+		    : s->data[change].thread == s->data[set].thread ? STUCK_REUSED
+								    : STUCK_TAKEN;
+	ret->check = check;
+	ret->change = change;
+	ret->set = set;
+	ret->signal = signal;
+	return true;
+}
+
+/* ---- the answer ---- */
+
+static struct stuck nothing(uint32_t wait)
+{
+	return (struct stuck){ .wait = wait,
+			       .check = STEP_NONE,
+			       .change = STEP_NONE,
+			       .set = STEP_NONE,
+			       .signal = STEP_NONE,
+			       .woken = STEP_NONE,
+			       .held = STEP_NONE,
+			       .other = STEP_NONE };
+}
+
+/* A later check says more than an earlier one, a lost or stolen signal more than none. */
+static void look_at_checks(const struct steps *s, const struct checks *c, uint32_t begin,
+			   struct stuck *ret)
+{
+	struct stuck best = *ret;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct stuck now = nothing(ret->wait);
+
+		now.held = c->lock;
+		if ((changed(s, c->step[i], begin, &now) || undone(s, c->step[i], &now)) &&
+		    (!best.kind || now.kind < best.kind))
+			best = now;
+	}
+	*ret = best;
+}
+
+static struct stuck explain_wait(const struct steps *s, uint32_t wait)
+{
+	struct stuck found = nothing(wait);
+	uint32_t begin = begin_of_wait(s, wait), signal = STEP_NONE;
+	struct checks c = checks_of(s, begin, false), before;
+
+	if (find_held(s, wait, &found))
+		return found;
+	look_at_checks(s, &c, begin, &found);
+	if (found.kind)
+		return found;
+	before = checks_of(s, begin, true);
+	if (before.lock != STEP_NONE && step_is_acquire(&s->data[before.lock]))
+		look_at_checks(s, &before, begin, &found);
+	if (found.kind == STUCK_LOST || found.kind == STUCK_SILENT) {
+		found.kind = STUCK_UNGUARDED;
+		return found;
+	}
+	found = nothing(wait);
+	for (uint32_t k = 0; k < begin; k++)
+		if (is_signal(&s->data[k], s->data[wait].address) &&
+		    s->data[k].thread != s->data[wait].thread)
+			signal = k;
+	if (!c.n && signal != STEP_NONE) {
+		found.kind = STUCK_BLIND;
+		found.signal = signal;
+	}
+	return found;
+}
+
+struct stuck stuck_find(const struct steps *failing)
+{
+	struct stuck best = nothing(STEP_NONE);
+
+	for (uint32_t i = 0; i < failing->len; i++) {
+		struct stuck now;
+
+		if (!failing->data[i].pending || !is_wait(&failing->data[i]))
+			continue;
+		now = explain_wait(failing, i);
+		if (now.kind && (!best.kind || now.kind < best.kind))
+			best = now;
+	}
+	return best;
+}

@@ -1,0 +1,41 @@
+/* explain/find/stuck.h - why does a thread wait for a signal for ever? */
+#ifndef EXPLAIN_FIND_STUCK_H
+#define EXPLAIN_FIND_STUCK_H
+
+#include "explain/find/steps.h"
+
+#include <stdbool.h>
+
+enum stuck_kind {
+	STUCK_NOT,    /* nobody waits for a signal, or nothing is known about it */
+	STUCK_HOLDS,  /* it holds a lock that another thread needs before it can signal */
+	STUCK_LOST,   /* the signal came between its check and its wait */
+	STUCK_STOLEN, /* the signal woke another thread that waits for something else */
+	STUCK_SILENT, /* what it checked was changed after the check; no signal came after that */
+	STUCK_OVERWRITTEN, /* what was announced was there, and the waiting thread undid it itself */
+	STUCK_REUSED,	   /* ... the same thread that announced it changed it again */
+	STUCK_TAKEN,	   /* ... a third thread took it away */
+	STUCK_UNGUARDED, /* what decides was looked at before the lock was taken, and changed since */
+	STUCK_BLIND,	 /* it looked at nothing, and the signal had come before */
+};
+
+/* Steps of the failing run; STEP_NONE where they do not apply. */
+struct stuck {
+	enum stuck_kind kind;
+	uint32_t wait;	 /* pending: what it waits for */
+	uint32_t check;	 /* its last look at what decides whether it waits */
+	uint32_t change; /* another's write to that; OVERWRITTEN, REUSED, TAKEN: what undid it */
+	uint32_t set;	 /* OVERWRITTEN, REUSED, TAKEN: the write that was announced */
+	uint32_t signal; /* LOST, STOLEN, BLIND: the signal in question */
+	uint32_t woken;	 /* STOLEN: who was woken by it */
+	uint32_t held;	 /* HOLDS: where it took the lock; else: the lock of the wait */
+	uint32_t other;	 /* HOLDS: pending: who needs it */
+};
+
+/* The thread about which most is known. */
+struct stuck stuck_find(const struct steps *failing);
+
+/* Does the thread of step `at` hold this lock then? The step that took it; STEP_NONE. */
+uint32_t stuck_holds(const struct steps *s, uint32_t at, uint64_t lock);
+
+#endif

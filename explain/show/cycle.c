@@ -1,0 +1,262 @@
+/* explain/show/cycle.c - threads that wait for locks for ever, in words: who holds what, who waits for
+ * what, and in which function of the program both were asked for.
+ *
+ * Three ways: several threads each hold what another one waits for; a thread asks for a lock that it
+ * holds itself; a lock is held by a thread that has ended. A thread that released a lock which it did
+ * not hold meant another one, perhaps the one that is missing here: that is told, too. */
+#include "explain/show/present.h"
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "explain/show/labels.h"
+#include "explain/show/stacks.h"
+#include "unplait/abi.h"
+
+#include <string.h>
+
+enum { MAX_WAITING = 4 };
+
+struct teller {
+	struct labels p;
+	const struct steps *f;
+};
+
+struct told {
+	const char *thread, *object, *where;
+};
+
+static bool waits_for_lock(const struct step *e)
+{
+	return e->pending && step_is_acquire(e);
+}
+
+/* The step by which the lock of step i was last taken, if it was not given back; STEP_NONE. */
+static uint32_t taken_by(const struct steps *s, uint32_t i)
+{
+	for (uint32_t k = i; k-- > 0;) {
+		if (s->data[k].address != s->data[i].address || s->data[k].pending)
+			continue;
+		if (step_is_acquire(&s->data[k]))
+			return k;
+		if (step_is_release(&s->data[k]))
+			return STEP_NONE;
+	}
+	return STEP_NONE;
+}
+
+/* At the end of a deadlock everybody who is still there waits for something. */
+static bool has_ended(const struct steps *s, uint32_t thread)
+{
+	for (uint32_t i = 0; i < s->len; i++)
+		if (s->data[i].thread == thread && s->data[i].pending)
+			return false;
+	return true;
+}
+
+/* A lock that will never be given back; the step that waits for it. */
+static uint32_t find_orphan(const struct steps *s)
+{
+	for (uint32_t i = 0; i < s->len; i++) {
+		uint32_t by = waits_for_lock(&s->data[i]) ? taken_by(s, i) : STEP_NONE;
+
+		if (by != STEP_NONE &&
+		    (s->data[by].thread == s->data[i].thread || has_ended(s, s->data[by].thread)))
+			return i;
+	}
+	return STEP_NONE;
+}
+
+static unsigned count_waiting(const struct steps *f)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < f->len; i++)
+		n += waits_for_lock(&f->data[i]) && cure_held(f, i) != STEP_NONE;
+	return n;
+}
+
+bool has_cycle(const struct steps *failing)
+{
+	return count_waiting(failing) >= 2 || find_orphan(failing) != STEP_NONE;
+}
+
+static struct err *tell(struct teller *t, uint32_t i, struct told *ret)
+{
+	struct shown_event e = { 0 };
+	struct err *err = labels_event(&t->p, &t->f->data[i], &e);
+
+	if (err)
+		return err;
+	ret->thread = t->p.x->threads[t->f->data[i].thread];
+	ret->object = e.object ? e.object : "a lock";
+	ret->where = labels_place(&t->p, &e);
+	return NULL;
+}
+
+/* Both were asked for by functions that lock: told in the function that called both. False: nothing
+ * new. */
+static bool tell_in_common(struct teller *t, uint32_t held, uint32_t waiting, struct told *holds,
+			   struct told *waits)
+{
+	const char *inner = waits->where, *outer = holds->where;
+	struct stack_block b;
+
+	if (!stack_common(t->p.symbols, stacks_find(t->p.stacks, &t->f->data[held]),
+			  stacks_find(t->p.stacks, &t->f->data[waiting]), &b))
+		return false;
+	holds->where = labels_point(&t->p, &b.from);
+	waits->where = labels_point(&t->p, &b.to);
+	return strcmp(waits->where, inner) != 0 || strcmp(holds->where, outer) != 0;
+}
+
+/* "refund at dl.cpp:14": who called the code in which a thread waits; NULL = not known. */
+static const char *caller_of(const struct explanation *x, uint32_t thread)
+{
+	for (size_t i = 0; i < x->nwaits; i++)
+		if (x->waits[i].thread == thread && x->waits[i].nframes > 1)
+			return x->waits[i].frames[1];
+	return NULL;
+}
+
+static struct err *tell_waiting(struct teller *t, uint32_t i, struct strbuf *all,
+				struct strbuf *callers)
+{
+	uint32_t held = cure_held(t->f, i);
+	struct told waits, holds;
+	const char *caller;
+	bool common;
+	struct err *err = tell(t, i, &waits);
+
+	if (!err)
+		err = tell(t, held, &holds);
+	if (err)
+		return err;
+	common = tell_in_common(t, held, i, &holds, &waits);
+	strbuf_addf(all, "%sthread %s holds %s (%s) and waits for %s (%s)", all->len ? "; " : "",
+		    waits.thread, holds.object, holds.where, waits.object, waits.where);
+	caller = common ? NULL : caller_of(t->p.x, t->f->data[i].thread);
+	if (caller && !strstr(strbuf_str(callers), caller))
+		strbuf_addf(callers, "%s%s", callers->len ? ", " : "", caller);
+	return NULL;
+}
+
+static struct err *tell_cycle(struct teller *t)
+{
+	_cleanup_(strbuf_deinit) struct strbuf all = { 0 };
+	_cleanup_(strbuf_deinit) struct strbuf callers = { 0 };
+	struct explanation *x = t->p.x;
+	struct err *err = NULL;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < t->f->len && !err; i++)
+		if (waits_for_lock(&t->f->data[i]) && cure_held(t->f, i) != STEP_NONE &&
+		    ++n <= MAX_WAITING)
+			err = tell_waiting(t, i, &all, &callers);
+	if (n > MAX_WAITING)
+		strbuf_addf(&all, "; and %u more", n - MAX_WAITING);
+	x->summary = arena_strdup(&x->arena, strbuf_str(&all));
+	x->advice.text =
+		arena_printf(&x->arena, "take these locks in the same order everywhere%s%s",
+			     callers.len ? "; called from " : "", strbuf_str(&callers));
+	return err;
+}
+
+static struct err *tell_orphan(struct teller *t, uint32_t waiting)
+{
+	struct explanation *x = t->p.x;
+	uint32_t by = taken_by(t->f, waiting);
+	bool self = t->f->data[by].thread == t->f->data[waiting].thread;
+	struct told waits, holds;
+	struct err *err = tell(t, waiting, &waits);
+
+	if (!err)
+		err = tell(t, by, &holds);
+	if (err)
+		return err;
+	if (self) {
+		tell_in_common(t, by, waiting, &holds, &waits);
+		x->summary =
+			arena_printf(&x->arena,
+				     "thread %s waits at %s for %s, which it holds itself since "
+				     "%s",
+				     waits.thread, waits.where, waits.object, holds.where);
+		x->advice.text = arena_printf(&x->arena,
+					      "do not take %s at %s again: release it before, or "
+					      "call what does not lock",
+					      waits.object, waits.where);
+		return NULL;
+	}
+	x->summary =
+		arena_printf(&x->arena,
+			     "thread %s waits at %s for %s, which thread %s took at %s and "
+			     "never gave back: it has ended",
+			     waits.thread, waits.where, waits.object, holds.thread, holds.where);
+	x->advice.text = arena_printf(&x->arena, "release %s on every way out of what begins at %s",
+				      holds.object, holds.where);
+	return NULL;
+}
+
+/* A release of a lock that its thread did not hold then; STEP_NONE. */
+static uint32_t find_wrong_release(const struct steps *s)
+{
+	for (uint32_t i = 0; i < s->len; i++) {
+		const struct step *e = &s->data[i];
+		unsigned taken = 0;
+
+		if (!step_is_release(e) || e->pending)
+			continue;
+		for (uint32_t k = 0; k < i; k++)
+			if (s->data[k].address == e->address && s->data[k].thread == e->thread)
+				taken += step_is_acquire(&s->data[k]) ||
+					 s->data[k].kind == PLAIT_EV_WOKEN;
+		if (!taken)
+			return i;
+	}
+	return STEP_NONE;
+}
+
+static struct err *add_wrong_release(struct teller *t)
+{
+	struct explanation *x = t->p.x;
+	uint32_t wrong = find_wrong_release(t->f), held;
+	struct told releases, holds;
+	struct err *err;
+
+	held = wrong == STEP_NONE ? STEP_NONE : cure_held(t->f, wrong);
+	if (held == STEP_NONE)
+		return NULL;
+	err = tell(t, wrong, &releases);
+	if (!err)
+		err = tell(t, held, &holds);
+	if (err)
+		return err;
+	x->summary =
+		arena_printf(&x->arena,
+			     "thread %s unlocks %s at %s, which it does not hold, and keeps %s "
+			     "(%s); then %s",
+			     releases.thread, releases.object, releases.where, holds.object,
+			     holds.where, x->summary);
+	x->advice.text = arena_printf(&x->arena, "unlock %s instead of %s at %s", holds.object,
+				      releases.object, releases.where);
+	return NULL;
+}
+
+struct err *present_cycle(struct explanation *x, struct trace *trace, const struct stacks *stacks,
+			  const struct steps *failing, const struct cure *tested)
+{
+	struct teller t = { .f = failing };
+	uint32_t orphan = find_orphan(failing);
+	struct err *err = labels_init(&t.p, x, trace);
+
+	t.p.others = failing;
+	t.p.stacks = stacks;
+	x->kind = BUG_DEADLOCK;
+	if (!tested || tested->kind != BUG_DEADLOCK || orphan != STEP_NONE)
+		x->advice = (struct shown_advice){ 0 };
+	if (!err)
+		err = orphan != STEP_NONE ? tell_orphan(&t, orphan) : tell_cycle(&t);
+	if (!err)
+		err = add_wrong_release(&t);
+	labels_deinit(&t.p);
+	return err;
+}
