@@ -465,13 +465,34 @@ static bool in_gone(const struct job *j, uint32_t step)
 	return j->steps.data[step].address - by->address < MAX(by->size, 1u);
 }
 
+/* Is the cause a block within what was used after its end? */
+static bool is_about_count(const struct job *j, const struct advice *a)
+{
+	return a->tested && j->x->advice.sure && a->cure.kind != BUG_ORDER &&
+	       in_gone(j, a->cure.from) && (a->cure.to_in_passing || in_gone(j, a->cure.to));
+}
+
+/* The steps that the report is about. */
+static void mark_cause(struct job *j, const struct advice *a, struct projection *projection)
+{
+	struct cure late;
+
+	if (j->gone.kind && j->gone.by != STEP_NONE && !is_about_count(j, a)) {
+		if (cure_late(&j->steps, j->gone.use, j->gone.by, 0, &late))
+			cause_mark(&j->steps, &j->alternate, &late, projection);
+		projection->show_failing[j->gone.by] |= PROJECT_REORDERED;
+		projection->show_failing[j->gone.use] |= PROJECT_FAILURE;
+		return;
+	}
+	cause_mark(&j->steps, &j->alternate, a->found ? &a->cure : NULL, projection);
+}
+
 /* Who gave it back and who still used it. A block within what was freed says why it came to that; any
  * other cure is about something else, and what was tried is that it lives longer. */
 static struct err *keep_lifetime(struct job *j, const struct advice *a)
 {
 	struct explanation *x = j->x;
-	bool block = a->tested && x->advice.sure && a->cure.kind != BUG_ORDER &&
-		     in_gone(j, a->cure.from) && (a->cure.to_in_passing || in_gone(j, a->cure.to));
+	bool block = is_about_count(j, a);
 
 	if (!block) {
 		x->advice = (struct shown_advice){ 0 };
@@ -521,7 +542,7 @@ static struct err *conclude(struct job *j)
 	keep_test(j->x, &advice, j->gone.kind || cycle || stuck);
 	if (!err)
 		err = keep_earlier(j, &advice);
-	cause_mark(&j->steps, &j->alternate, advice.found ? &advice.cure : NULL, &projection);
+	mark_cause(j, &advice, &projection);
 	if (advice.earlier.found)
 		cause_mark_earlier(&j->steps, &j->alternate.passing, &advice.earlier.cure,
 				   &projection);

@@ -33,7 +33,8 @@ enum {
 	SPARED = 10,
 	NEARLY_ALL = 20,
 	STILL_TRIED = 6,
-	MAX_EARLIER = 4
+	MAX_EARLIER = 4,
+	LATE_STEPS = 6
 };
 #define DEAR 100000000u /* more than any block costs */
 enum { WATCHED = 200, WATCHED_STEPS = 4000000 };
@@ -530,19 +531,29 @@ static struct err *watch_all(struct trials *t)
 	return cure_try(r->runner, NULL, &limits, &watch, &t->full);
 }
 
-/* The advice about an object's life, whatever else was found. */
+/* The advice about an object's life, whatever else was found. What is done just before may belong to
+ * the tear-down, too. */
 static struct err *try_late(struct trials *t)
 {
 	const struct advise_request *r = t->r;
 	struct trial_limits limits = { r->runs, UINT64_MAX, SECONDS_FULL, r->seed + 1 };
-	struct cure c;
-	struct err *err;
+	struct err *err = NULL;
 
 	if (!r->gone || r->gone->by == STEP_NONE || r->gone->kind == BUG_FOREIGN_UNLOCK ||
-	    !t->full.failed || !cure_late(r->failing, r->gone->use, r->gone->by, &c))
+	    !t->full.failed)
 		return NULL;
-	err = cure_try(r->runner, &c, &limits, NULL, &t->best->late);
-	t->best->late_tested = !err && helps(&t->best->late, &t->full);
+	for (unsigned back = 0; back < LATE_STEPS && !t->best->late_tested && !err; back++) {
+		bool promising = false;
+		struct cure c;
+
+		if (!cure_late(r->failing, r->gone->use, r->gone->by, back, &c))
+			break;
+		err = weed_out(t, &c, &promising);
+		if (err || !promising)
+			continue;
+		err = cure_try(r->runner, &c, &limits, NULL, &t->best->late);
+		t->best->late_tested = !err && helps(&t->best->late, &t->full);
+	}
 	return err;
 }
 

@@ -53,9 +53,10 @@ void cures_crossing(const struct steps *failing, const struct alternate *alterna
  * them. Says, too, whether it begins and ends at copies of one line. */
 struct err *cure_widen(struct trace *trace, struct cure *cure);
 
-/* What `gone` gives back waits until nobody else can run. False: the engine cannot stop before it.
- * use: a step that needs it. */
-bool cure_late(const struct steps *failing, uint32_t use, uint32_t gone, struct cure *ret);
+/* What `gone` gives back waits until nobody else can run; so many steps before it. False: the engine
+ * cannot stop there. use: a step that needs it. */
+bool cure_late(const struct steps *failing, uint32_t use, uint32_t gone, unsigned back,
+	       struct cure *ret);
 
 /* The step that took the innermost lock a waiting thread holds; STEP_NONE. */
 uint32_t cure_held(const struct steps *s, uint32_t waiting);

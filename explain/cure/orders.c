@@ -129,16 +129,29 @@ void finder_add_orders(struct finder *fd, uint32_t x, uint32_t y)
 		add_order(fd, y, x, PLAIT_CONSTRAINT_LATE);
 }
 
-bool cure_late(const struct steps *failing, uint32_t use, uint32_t gone, struct cure *ret)
+bool cure_late(const struct steps *failing, uint32_t use, uint32_t gone, unsigned back,
+	       struct cure *ret)
 {
-	struct cures found = { 0 };
-	struct finder fd = { .f = failing, .g = failing, .out = &found };
-	uint32_t stop = steps_stop_before(failing, gone);
+	struct finder fd = { .f = failing, .g = failing };
+	uint32_t first = teardown_begin(failing, gone), stop;
 
-	if (!failing->data[stop].site || !plait_is_point(failing->data[stop].kind))
+	stop = steps_stop_before(failing, first != STEP_NONE ? first : gone);
+	for (uint32_t k = stop; back && k-- > 0;)
+		if (failing->data[k].thread == failing->data[gone].thread &&
+		    plait_is_point(failing->data[k].kind)) {
+			stop = k;
+			back--;
+		}
+	if (back || !failing->data[stop].site || !plait_is_point(failing->data[stop].kind))
 		return false;
-	add_order(&fd, use, gone, PLAIT_CONSTRAINT_LATE);
-	*ret = found.data[found.len - 1]; /* held at the lock around it, if there is one */
-	vec_deinit(&found);
+	*ret = (struct cure){ .kind = BUG_ORDER,
+			      .cost = UINT32_MAX,
+			      .other_from = STEP_NONE,
+			      .from = use,
+			      .to = gone,
+			      .intruder = STEP_NONE,
+			      .teardown = true,
+			      .nconstraints = 1 };
+	ret->constraints[0] = order_of(&fd, use, stop, PLAIT_CONSTRAINT_LATE);
 	return true;
 }

@@ -11,11 +11,30 @@
 
 #include <errno.h>
 
+enum { BLOCK_MAX = 1 << 16 };
+
 static bool covers(const struct step *gone, uint64_t address)
 {
 	if (gone->kind == PLAIT_EV_LOCK_DESTROY)
 		return gone->address == address;
 	return gone->kind == PLAIT_EV_FREE && address - gone->address < MAX(gone->size, 1u);
+}
+
+/* Of a block that was allocated before the recording began nobody knows the size: the release next
+ * below the address, the last of them. */
+static uint32_t find_nearest(const struct steps *s, uint32_t use)
+{
+	uint64_t address = s->data[use].address;
+	uint32_t found = STEP_NONE;
+
+	for (uint32_t i = 0; i < use; i++) {
+		const struct step *e = &s->data[i];
+
+		if (e->kind == PLAIT_EV_FREE && e->size <= 1 && address - e->address < BLOCK_MAX &&
+		    (found == STEP_NONE || e->address >= s->data[found].address))
+			found = i;
+	}
+	return found;
 }
 
 /* The last step before `use` after which its object was not there any more; STEP_NONE. */
@@ -47,6 +66,8 @@ static bool find_caught(const struct steps *s, const struct run_result *end, str
 		if (!s->data[i].pending || s->data[i].address != end->failure.address)
 			continue;
 		*ret = (struct gone){ kinds[code], i, find_end(s, i) };
+		if (ret->by == STEP_NONE)
+			ret->by = find_nearest(s, i);
 		return ret->by != STEP_NONE;
 	}
 	return false;
