@@ -47,6 +47,7 @@ enum { COVERED = 60, MIN_USUAL = 3, USUAL = 8 }; /* usual: in one of eight passi
 #define HARDLY_LESS   0.02
 #define LOOP_ROUND    0.35 /* ... what a round of a loop as a block has to make up for */
 #define STALE_CHECK   0.25 /* ... and what a wait between check and use is worth */
+#define NEARLY_SURE   0.9  /* a separation that says it all */
 #define TELLING	      0.5  /* a separation that hardly comes about by chance */
 
 struct ranked_cure {
@@ -146,28 +147,36 @@ static double share(uint64_t part, const struct cure_trial *t)
 
 /* Other failures are other bugs' business unless the cure brings them about (it only moves the
  * crash). Runs that no longer end in this failure have a chance to meet the others. */
-static bool moves_the_crash(const struct cure_trial *with, const struct cure_trial *without)
+static bool moves_the_crash(const struct cure_trial *with, const struct cure_trial *without,
+			    const struct cure_seen *seen)
 {
+	bool sure = seen && cure_separation(seen) >= NEARLY_SURE;
 	double runs = (double)with->runs, rest = (double)(without->runs - without->failed);
 	double other = rest > 0 ? (double)without->other / rest * runs : runs;
 	double saved = share(without->failed, without) * runs - (double)with->failed;
 	double pass = share(without->runs - without->failed - without->other, without) * runs;
 	double passes = (double)(with->runs - with->failed - with->other);
 
+	/* what tells failing from passing schedules nearly always does not merely move it: another
+	 * bug, which is there without it, too, may be met more often now */
+	if (sure && without->other && passes > pass)
+		return false;
 	/* of those that no longer fail this way, half must pass */
 	return (double)with->other > other * 1.25 + 2 + MAX(saved, 0) / NEARLY_ALL ||
 	       passes - pass < saved / 2 - 2;
 }
 
 /* Much rarer with it. */
-static bool helps(const struct cure_trial *with, const struct cure_trial *without)
+static bool helps(const struct cure_trial *with, const struct cure_trial *without,
+		  const struct cure_seen *seen)
 {
 	return !with->dropped && share(with->failed, with) * 2 <= share(without->failed, without) &&
-	       !moves_the_crash(with, without);
+	       !moves_the_crash(with, without, seen);
 }
 
 /* A short trial: worth a long one? */
-static struct err *weed_out(struct trials *t, const struct cure *c, bool *ret)
+static struct err *weed_out(struct trials *t, const struct cure *c, const struct cure_seen *seen,
+			    bool *ret)
 {
 	uint64_t runs = MAX(t->rate.runs, SHORTEST_TRIAL);
 	double spared = share(t->full.failed, &t->full) * (double)runs / SPARED;
@@ -177,8 +186,10 @@ static struct err *weed_out(struct trials *t, const struct cure *c, bool *ret)
 
 	limits.failures =
 		4 + (uint64_t)(spared + 2 * share(t->full.other, &t->full) * (double)runs);
+	if (seen && cure_separation(seen) >= NEARLY_SURE)
+		limits.failures = UINT64_MAX;
 	err = cure_try(t->r->runner, c, &limits, NULL, &trial);
-	*ret = !err && (double)trial.failed <= spared && !moves_the_crash(&trial, &t->full) &&
+	*ret = !err && (double)trial.failed <= spared && !moves_the_crash(&trial, &t->full, seen) &&
 	       !trial.dropped;
 	if (!*ret)
 		log_debug(1, "short trial: %llu of %llu fail, %llu otherwise%s",
@@ -199,7 +210,7 @@ static bool good_enough(const struct trials *t)
 		tolerated += 1.5 * fails * (double)(seen->failing - seen->broken_failing) /
 			     (double)seen->failing;
 	return t->best->tested && share(after->failed, after) <= tolerated &&
-	       !moves_the_crash(after, &t->full);
+	       !moves_the_crash(after, &t->full, seen);
 }
 
 static void take(struct trials *t, const struct ranked_cure *c, const struct cure_trial *trial)
@@ -245,7 +256,7 @@ static struct err *try_one(struct trials *t, const struct ranked_cure *c, bool *
 	struct trial_limits limits = { r->runs, UINT64_MAX, SECONDS_FULL, r->seed + 1 };
 	struct cure_trial trial = { 0 };
 	bool promising = false, removes = false;
-	struct err *err = weed_out(t, &c->cure, &promising);
+	struct err *err = weed_out(t, &c->cure, &c->seen, &promising);
 
 	if (!err && promising)
 		err = cure_try(r->runner, &c->cure, &limits, NULL, &trial);
@@ -261,7 +272,7 @@ static struct err *try_one(struct trials *t, const struct ranked_cure *c, bool *
 	}
 	*ret = promising && !trial.failed && !trial.other && !trial.dropped;
 	t->rejected += !*ret;
-	if (promising && helps(&trial, &t->full))
+	if (promising && helps(&trial, &t->full, &c->seen))
 		take(t, c, &trial);
 	return NULL;
 }
@@ -432,6 +443,13 @@ static void put_in_order(struct ranked_cures *all)
 			  all->data[i].cure.cost, all->data[i].separation);
 }
 
+/* What no failing schedule breaks is not what is wrong with them. */
+static bool never_broken(const struct ranked_cure *c)
+{
+	return cure_observable(&c->cure) && c->seen.failing >= ENOUGH_FAILURES &&
+	       !c->seen.broken_failing;
+}
+
 static struct err *try_all(struct trials *t)
 {
 	struct ranked_cure *all = t->all.data;
@@ -452,7 +470,7 @@ static struct err *try_all(struct trials *t)
 		if (explain_spent(t->r->runner) > t->end || since_good > STILL_TRIED ||
 		    (i && all[i].group != all[i - 1].group && good))
 			break;
-		if (!(all[i].cure.kind == BUG_ORDER && good))
+		if (!(all[i].cure.kind == BUG_ORDER && good) && !never_broken(&all[i]))
 			err = try_one(t, &all[i], &done);
 	}
 	return err;
@@ -548,11 +566,11 @@ static struct err *try_late(struct trials *t)
 
 		if (!cure_late(r->failing, r->gone->use, r->gone->by, back, &c))
 			break;
-		err = weed_out(t, &c, &promising);
+		err = weed_out(t, &c, NULL, &promising);
 		if (err || !promising)
 			continue;
 		err = cure_try(r->runner, &c, &limits, NULL, &t->best->late);
-		t->best->late_tested = !err && helps(&t->best->late, &t->full);
+		t->best->late_tested = !err && helps(&t->best->late, &t->full, NULL);
 	}
 	return err;
 }

@@ -208,9 +208,14 @@ static struct err *tell_sections(struct teller *t, const struct told *from, cons
 	uint32_t data = guarded_intruder(t);
 	struct told does = *intruder;
 	struct err *err = data != STEP_NONE ? tell(t, t->f, data, &does) : NULL;
+	struct code_point at;
 
 	if (err)
 		return err;
+	/* code of the system, whose caller nobody asked for: at least the section is known */
+	if (data != STEP_NONE && !stacks_find(t->p.stacks, &t->f->data[data]) &&
+	    symbols_site(t->p.symbols, t->f->data[data].site, &at) && is_system_file(at.file))
+		say_where(&x->arena, &does, intruder->where);
 	x->summary = arena_printf(&x->arena,
 				  "thread %s %s between two critical sections of thread %s, which "
 				  "begin at %s and %s and belong together",
