@@ -22,9 +22,9 @@ struct control {
 	struct control_thread *current;
 	uint32_t nthreads, nalive;
 	uint64_t points, writes, time; /* time: beside what events take (control_now) */
-	uint64_t clock_looks; /* how often somebody has looked at the clock */
-	uint64_t skipped;     /* of the time: by waits that ended early */
-	uint64_t quiet_until; /* from this step on any access is a point; quick.h */
+	uint64_t clock_looks;	       /* how often somebody has looked at the clock */
+	uint64_t skipped;	       /* of the time: by waits that ended early */
+	uint64_t quiet_until;	       /* from this step on any access is a point; quick.h */
 	bool all_points;
 	bool fixed;		/* decisions are being followed */
 	uint64_t next_step;	/* fixed: when the next decision is due */
