@@ -287,7 +287,10 @@ static struct err *save_all(struct study *s)
 
 static void hand_over(struct study *s)
 {
+	vec_sort(&s->groups, worse);
 	for (size_t i = 0; i < s->groups.len; i++) {
+		if (interrupted() && !s->groups.data[i].seen)
+			continue; /* predicted, and perhaps never met */
 		s->result->suppressed += s->groups.data[i].suppressed;
 		s->result->others += s->groups.data[i].left_out && !s->groups.data[i].unmet;
 		if (s->groups.data[i].suppressed || s->groups.data[i].left_out)
@@ -326,8 +329,10 @@ struct err *races_run(struct races_options *o, struct races_result *ret)
 	if (!err)
 		err = save_all(&s);
 	progress_done();
-	if (err)
+	if (err && !interrupted())
 		return err;
+	/* after Ctrl-C, what is known so far is told */
+	err_free(err);
 	hand_over(&s);
 	return NULL;
 }

@@ -26,6 +26,22 @@ order=$(sed -n 's/.*"order": "\(.\)".*/\1/p' out | head -n 1)
 run 1 unplait replay --times 5 "null.d/race-1-$order.plait"
 run 0 unplait replay --times 5 "null.d/race-1-$(echo "$order" | tr ab ba).plait"
 
+# Ctrl-C ends it soon, and what is known so far is told
+cat >long.c <<'END'
+#include <pthread.h>
+static volatile int x;
+static void *f(void *p) { for (int i = 0; i < 3000; i++) x = x + 1; return p; }
+int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); f(0); pthread_join(t, 0); return 0; }
+END
+run 0 unplait cc -g -pthread -o long long.c
+"$UNPLAIT" races -n 100000 -o "" ./long >out 2>err &
+pid=$!
+sleep 2
+kill -INT $pid
+wait $pid
+is $? 4 "status 4 after Ctrl-C"
+has out "interrupted"
+
 run 2 unplait races
 run 3 unplait races ./nothing-here
 run 3 unplait races --suppressions ./nothing-here ./counter
