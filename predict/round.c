@@ -49,8 +49,8 @@ struct err *round_add(struct predict *p, const char *plait, const char *recordin
 {
 	double start = clock_seconds();
 	struct base b;
-	struct err *err = base_open(plait, recording, p->program, p->deadline - clock_seconds(),
-				    p->o.targets, &b);
+	struct err *err = base_open(plait, recording, p->program,
+				    MAX(p->deadline - clock_seconds(), 0.1), p->o.targets, &b);
 
 	p->result->seconds_load += clock_seconds() - start;
 	if (err)
