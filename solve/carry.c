@@ -34,6 +34,7 @@ struct plan {
 	uint64_t *along; /* per operation: how many of them come along behind it */
 	uint64_t *seen;	 /* per operation: its clock in the last run; 0 = did not happen */
 	uint64_t alone;	 /* skips_alone: steps of main until another thread lives; 0 = ? */
+	uint64_t beyond; /* clock of the first operation that nobody asked for; UINT64_MAX = none */
 	struct decisions decisions; /* exact: after so many steps of the run, this thread */
 	struct turns turns;	    /* tolerant: so many steps of each thread, in turn */
 };
@@ -133,6 +134,13 @@ static bool comes_with_previous(const struct plan *p, uint32_t kind)
 	       (!plait_is_point(kind) || (plait_releases(kind) && !p->stops_at_release));
 }
 
+/* An operation that a proposer would have named. Threads start by themselves. */
+static bool is_choice(uint32_t kind)
+{
+	return plait_is_step(kind) && plait_is_point(kind) && !plait_releases(kind) &&
+	       kind != PLAIT_EV_START && kind != PLAIT_EV_EXIT;
+}
+
 /* Matching one thread's events with its operations. */
 struct matching {
 	VEC(size_t) own; /* its operations */
@@ -157,6 +165,8 @@ static void match_event(struct plan *p, struct matching *m, const struct decisio
 		p->count[m->own.data[m->at - 1]]++;
 		p->along[m->own.data[m->at - 1]]++;
 		m->last = ev->clock;
+	} else if (m->at == m->own.len && is_choice(ev->kind)) {
+		p->beyond = MIN(p->beyond, ev->clock);
 	}
 }
 
@@ -182,6 +192,7 @@ static struct err *match(struct plan *p, struct trace *trace, const struct run_r
 	for (size_t i = 0; i < p->n; i++)
 		vec_push(&threads[p->ops[i].thread].own, i);
 	memset(p->seen, 0, p->n * sizeof(*p->seen));
+	p->beyond = UINT64_MAX;
 	cursor_init(&c, trace, CURSOR_ALL, 0);
 	while (!(err = cursor_next(&c, &ev)) && ev) {
 		if (ev->thread < p->nthreads && !(p->skips_alone && alive < 2))
@@ -198,6 +209,13 @@ static struct err *match(struct plan *p, struct trace *trace, const struct run_r
 	}
 	free(threads);
 	return err;
+}
+
+/* A thread has gone further than it was asked to, before the last operation. Then the order of the
+ * operations alone says little: a run of one thread after the other has many orders. */
+static bool went_too_far(const struct plan *p)
+{
+	return p->n && p->beyond < p->seen[p->n - 1];
 }
 
 /* How many operations happened one after the other as asked. */
@@ -226,7 +244,7 @@ static struct err *look(struct plan *p, const char *dir, struct carried *r)
 	err = match(p, trace, &r->run);
 	trace_close(trace);
 	r->matched = followed(p);
-	r->followed = r->matched == p->n;
+	r->followed = r->matched == p->n && !went_too_far(p);
 	return err;
 }
 
