@@ -48,6 +48,8 @@ void program_deinit(struct program *p)
 	map_deinit(&p->fn_index);
 	map_deinit(&p->variables);
 	map_deinit(&p->locals);
+	map_deinit(&p->looked);
+	vec_deinit(&p->looks);
 	vec_deinit(&p->plans);
 	vec_deinit(&p->sites);
 	vec_deinit(&p->elements);

@@ -54,6 +54,23 @@ enum action {
 	ACT_ALLOC,  /* the same, of an allocating function */
 };
 
+/* Some bytes of something with a type, and what to call that: by a global, by a local variable, by
+ * a name ("results[]"), else by its type. */
+struct view {
+	LLVMMetadataRef type;
+	int64_t off;
+	LLVMValueRef variable; /* the global it is a part of, or NULL */
+	LLVMMetadataRef local; /* the local variable it is a part of, or NULL */
+	char name[120];	       /* "" = none */
+};
+
+/* An answer of types.c: what a pointer points to, asked for at this depth of its search. */
+struct look {
+	struct view view;
+	bool found;
+	int depth;
+};
+
 struct program {
 	LLVMContextRef context;
 	LLVMModuleRef module;
@@ -70,6 +87,8 @@ struct program {
 	struct map fn_index;  /* LLVMValueRef -> index in fns */
 	struct map variables; /* LLVMValueRef -> type of what it points to (types.c) */
 	struct map locals;    /* LLVMValueRef of an alloca -> the local variable that it is */
+	struct map looked;    /* LLVMValueRef -> index in looks */
+	VEC(struct look) looks;
 
 	VEC(struct plan) plans;
 	VEC(struct plait_site) sites; /* strings: ids in `strings` until written */

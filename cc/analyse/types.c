@@ -41,16 +41,6 @@ enum {
 
 enum { OP_DEREF = 0x06 };
 
-/* Some bytes of something with a type, and what to call that: by a global, by a local variable, by
- * a name ("results[]"), else by its type. */
-struct view {
-	LLVMMetadataRef type;
-	int64_t off;
-	LLVMValueRef variable; /* the global it is a part of, or NULL */
-	LLVMMetadataRef local; /* the local variable it is a part of, or NULL */
-	char name[120];	       /* "" = none */
-};
-
 static LLVMMetadataRef operand(struct program *p, LLVMMetadataRef node, unsigned index)
 {
 	LLVMValueRef v, ops[64];
@@ -511,12 +501,33 @@ static bool look_further(struct program *p, LLVMValueRef ptr, struct view *ret, 
 	return found;
 }
 
-static bool look(struct program *p, LLVMValueRef ptr, struct view *ret, int depth)
+static bool look_anew(struct program *p, LLVMValueRef ptr, struct view *ret, int depth)
 {
 	if (local_of(p, ptr) && look_at_variable(p, ptr, ret))
 		return true;
 	return (look_further(p, ptr, ret, depth) && (is_named(ret) || field_type(p, *ret))) ||
 	       look_at_variable(p, ptr, ret);
+}
+
+/* Pointers in loops come from one another in many ways, so answers are kept: without that, the link of
+ * sqlite took twice as long. An answer holds for every question from as deep or deeper. */
+static bool look(struct program *p, LLVMValueRef ptr, struct view *ret, int depth)
+{
+	uint64_t *known = map_find(&p->looked, (uint64_t)(uintptr_t)ptr);
+	struct look *l = known ? &p->looks.data[*known] : NULL;
+	bool found;
+
+	if (l && l->depth <= depth) {
+		*ret = l->view;
+		return l->found;
+	}
+	*ret = (struct view){ 0 };
+	found = look_anew(p, ptr, ret, depth);
+	known = map_put(&p->looked, (uint64_t)(uintptr_t)ptr, p->looks.len);
+	if (*known == p->looks.len)
+		vec_push(&p->looks, ((struct look){ .found = false }));
+	p->looks.data[*known] = (struct look){ .view = *ret, .found = found, .depth = depth };
+	return found;
 }
 
 static bool add_type_name(struct program *p, LLVMMetadataRef t, struct strbuf *ret)
