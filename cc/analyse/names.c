@@ -101,8 +101,51 @@ static LLVMMetadataRef users_own(struct program *p, LLVMMetadataRef loc)
 	return loc;
 }
 
+/* A line for `loc`, which has none (or may be NULL)? It must be of the same call. */
+static bool can_stand_in(LLVMMetadataRef l, LLVMMetadataRef loc)
+{
+	return l && LLVMDILocationGetLine(l) &&
+	       (!loc || LLVMDILocationGetInlinedAt(l) == LLVMDILocationGetInlinedAt(loc));
+}
+
+/* The line of an instruction that uses its value, or else that makes what it uses. */
+static LLVMMetadataRef location_of_partner(LLVMValueRef at, LLVMMetadataRef loc)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(at); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMIsAInstruction(LLVMGetUser(use));
+		LLVMMetadataRef l = user ? LLVMInstructionGetDebugLoc(user) : NULL;
+
+		if (can_stand_in(l, loc))
+			return l;
+	}
+	for (int i = 0; i < LLVMGetNumOperands(at); i++) {
+		LLVMValueRef maker = LLVMIsAInstruction(LLVMGetOperand(at, (unsigned)i));
+		LLVMMetadataRef l = maker ? LLVMInstructionGetDebugLoc(maker) : NULL;
+
+		if (can_stand_in(l, loc))
+			return l;
+	}
+	return NULL;
+}
+
+/* The first line of the blocks behind this one, or else before it. */
+static LLVMMetadataRef location_nearby(LLVMValueRef at, LLVMMetadataRef loc)
+{
+	LLVMBasicBlockRef own = LLVMGetInstructionParent(at);
+
+	for (int back = 0; back < 2; back++)
+		for (LLVMBasicBlockRef b = own; b;
+		     b = back ? LLVMGetPreviousBasicBlock(b) : LLVMGetNextBasicBlock(b))
+			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+			     i = LLVMGetNextInstruction(i))
+				if (can_stand_in(LLVMInstructionGetDebugLoc(i), loc))
+					return LLVMInstructionGetDebugLoc(i);
+	return NULL;
+}
+
 /* An instruction that the optimiser made of two has no line (or line 0): it is named after its
- * nearest neighbour of the same function, rather the one behind it. */
+ * nearest neighbour of the same function, rather the one behind it, or after what its value is used
+ * for. */
 static LLVMMetadataRef location_of(LLVMValueRef at)
 {
 	LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(at), l;
@@ -113,12 +156,12 @@ static LLVMMetadataRef location_of(LLVMValueRef at)
 		for (LLVMValueRef i = at; i;
 		     i = back ? LLVMGetPreviousInstruction(i) : LLVMGetNextInstruction(i)) {
 			l = LLVMInstructionGetDebugLoc(i);
-			if (l && LLVMDILocationGetLine(l) &&
-			    (!loc ||
-			     LLVMDILocationGetInlinedAt(l) == LLVMDILocationGetInlinedAt(loc)))
+			if (can_stand_in(l, loc))
 				return l;
 		}
-	return loc;
+	l = location_of_partner(at, loc);
+	l = l ? l : location_nearby(at, loc);
+	return l ? l : loc;
 }
 
 void names_locate(struct program *p, LLVMValueRef f, LLVMValueRef at, struct plait_site *site)
