@@ -105,7 +105,6 @@ struct races_options {
 	uint64_t seed;
 	const char *output;	       /* folder for plaits; NULL = none are kept */
 	const struct strings *ignored; /* regular expressions: lines of output that do not count */
-	const char *predicate;	       /* over globals, checked by the run; NULL = none */
 	struct race_reports *reports;  /* --from: races that somebody else has seen; NULL */
 	struct suppressions *suppressions; /* hits are counted; NULL = none */
 };

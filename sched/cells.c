@@ -6,7 +6,7 @@
  * happens after the later one happens after the earlier one.
  *
  * An access that repeats its predecessor, with no release by its thread in between, is not looked at:
- * whoever came in between cannot have been ordered behind the first, and has been reported with it.
+ * a thread that came in between cannot have been ordered behind the first, and has been reported with it.
  *
  * A chain has at most CELL_CHAIN cells. When it is full, a place is taken from an access that
  * everybody alive knows of (it can never race again), else from one that happens before the new

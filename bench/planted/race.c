@@ -88,7 +88,7 @@ static void entered(int number)
 	x = 0;
 }
 
-/* x goes up to 2 and y follows, step by step; whoever is late starts again. */
+/* x goes up to 2 and y follows, step by step; a thread that is late starts again. */
 static void relay(int number, int side)
 {
 	if (side == 1) {

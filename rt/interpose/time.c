@@ -1,5 +1,5 @@
-/* rt/interpose/time.c - sleeping and clocks. Under control time is virtual: it moves with the scheduling
- * points, jumps when everybody sleeps, and runs faster while a program polls it. */
+/* rt/interpose/time.c - sleeping and clocks. Under control time is virtual: it moves with the events,
+ * jumps when everybody sleeps, and runs faster while a program polls it. */
 #include "rt/interpose/world.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
