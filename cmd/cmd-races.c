@@ -110,16 +110,43 @@ static void tell_unused(const struct suppressions *s)
 				 s->data[i].pattern, s->data[i].line);
 }
 
+/* Read the files that the options name, find and judge the races, and report them. */
+static struct err *find_and_report(struct races_options *o, const struct outputs *out,
+				   const struct strings *suppressed, const char *from, int *status)
+{
+	struct suppressions suppressions = { 0 };
+	struct race_reports reports = { 0 };
+	struct races_result r = { 0 };
+	struct err *err = load_suppressions(suppressed, &suppressions);
+
+	o->suppressions = &suppressions;
+	if (!err && from)
+		err = load_reports(from, &reports);
+	if (from)
+		o->reports = &reports;
+	if (!err)
+		err = target_read_stdin(&o->target);
+	if (!err)
+		err = races_run(o, &r);
+	if (!err)
+		tell_unused(&suppressions);
+	if (!err)
+		err = report(out, &r);
+	if (!err)
+		*status = status_of(&r);
+	races_result_deinit(&r);
+	suppressions_deinit(&suppressions);
+	race_reports_deinit(&reports);
+	return err;
+}
+
 static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct outputs out = { 0 };
 	struct races_options o = { .seed = 1, .output = "races" };
 	struct strings ignored = { 0 }, suppressed = { 0 };
-	struct suppressions suppressions = { 0 };
-	struct race_reports reports = { 0 };
 	const char *fail_on = NULL, *gate = NULL, *from = NULL;
 	uint64_t paths = 5, schedules = 8, runs = 24;
-	struct races_result r = { 0 };
 	uint32_t points;
 	const struct opt table[] = {
 		OPT_LIST(0, "try", "ARGS", &o.tries, "also run it with these arguments"),
@@ -172,25 +199,7 @@ static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int 
 	o.ignored = &ignored;
 	if (!*o.output)
 		o.output = NULL;
-	o.suppressions = &suppressions;
-	err = load_suppressions(&suppressed, &suppressions);
-	if (!err && from)
-		err = load_reports(from, &reports);
-	if (from)
-		o.reports = &reports;
-	if (!err)
-		err = target_read_stdin(&o.target);
-	if (!err)
-		err = races_run(&o, &r);
-	if (!err)
-		tell_unused(&suppressions);
-	if (!err)
-		err = report(&out, &r);
-	if (!err)
-		*status = status_of(&r);
-	races_result_deinit(&r);
-	suppressions_deinit(&suppressions);
-	race_reports_deinit(&reports);
+	err = find_and_report(&o, &out, &suppressed, from, status);
 	target_deinit(&o.target);
 	return err;
 }

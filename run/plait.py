@@ -22,11 +22,24 @@ def in_runtime(frame):
     return where is None or where.filename.replace("./", "", 1).startswith(("rt/", "sched/"))
 
 
-def show_user_frame():
-    """Select and print the innermost frame of the program's own code."""
+def user_frame():
+    """The innermost frame of the program's own code."""
     frame = gdb.newest_frame()
     while frame is not None and in_runtime(frame):
         frame = frame.older()
+    return frame
+
+
+def user_place():
+    frame = user_frame()
+    sal = frame.find_sal() if frame is not None else None
+    if sal is None or sal.symtab is None:
+        return "?"
+    return "%s at %s:%d" % (frame.name(), sal.symtab.filename, sal.line)
+
+
+def show_user_frame():
+    frame = user_frame()
     if frame is not None:
         frame.select()
         gdb.execute("frame")
@@ -172,6 +185,40 @@ class Back(gdb.Command):
         show_user_frame()
 
 
+class Lane(gdb.Breakpoint):
+    """Remembers who goes on at each hand-over, and where."""
+
+    def __init__(self, found):
+        super().__init__("gate_arrived", internal=True)
+        self.silent = True
+        self.found = found
+
+    def stop(self):
+        self.found.append((event(), int(value("control.area")["current"]), user_place()))
+        return False
+
+
+class Lanes(gdb.Command):
+    """plait lanes [N]: the last N (20) hand-overs before now as lanes, one column per thread, by running again.
+The replay then stands here again."""
+
+    def __init__(self):
+        super().__init__("plait lanes", gdb.COMMAND_USER)
+
+    def invoke(self, arg, tty):
+        here = event()
+        found = []
+        restart()
+        if event() < here:
+            go_on(Lane(found), Counter(here))
+        shown = found[-int(arg or "20", 0):]
+        threads = sorted({t for _, t, _ in shown})
+        for at, thread, place in shown:
+            print("%6d  %s  %d  %s" % (at, "".join("●" if t == thread else "·" for t in threads), thread, place))
+        print("%d of %d hand-overs before event %d; columns: threads %s" % (
+            len(shown), len(found), here, " ".join(str(t) for t in threads)))
+
+
 class Writes(gdb.Breakpoint):
     """Remembers when a place in memory was written, and by whom."""
 
@@ -181,14 +228,7 @@ class Writes(gdb.Breakpoint):
         self.found = found
 
     def stop(self):
-        frame = gdb.newest_frame()
-        while frame is not None and in_runtime(frame):
-            frame = frame.older()
-        sal = frame.find_sal() if frame is not None else None
-        at = "?"
-        if sal is not None and sal.symtab is not None:
-            at = "%s at %s:%d" % (frame.name(), sal.symtab.filename, sal.line)
-        self.found.append((event(), int(value("control.area")["current"]), at))
+        self.found.append((event(), int(value("control.area")["current"]), user_place()))
         return False
 
 
@@ -242,6 +282,7 @@ NextSwitch()
 GoTo()
 Back()
 WhoWrote()
+Lanes()
 Threads()
 gdb.execute("set pagination off")
 gdb.execute("set breakpoint pending on")

@@ -53,5 +53,9 @@ for level in -O0 -O2; do
 	has out "plait goto N: which event?" "$level: not a number is said"
 	has out "switches before event" "$level: too far back is said"
 	hasnt out 18446744073709551615
+	unplait replay --gdb --gdb-command 'plait lanes' --gdb-command 'plait lanes 2' b.plait >out 2>&1
+	has out "hand-overs before event" "$level: lanes"
+	grep -q '^2 of [0-9]* hand-overs' out && ok "$level: as many lanes as wanted" || not_ok "$level: as many lanes as wanted" "$(cat out)"
+	grep -q '·●.* take at bank.c:' out && ok "$level: each in its column, with its place" || not_ok "$level: each in its column" "$(cat out)"
 done
 finish
