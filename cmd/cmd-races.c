@@ -111,23 +111,22 @@ static void tell_unused(const struct suppressions *s)
 }
 
 /* Read the files that the options name, find and judge the races, and report them. */
-static struct err *find_and_report(struct races_options *o, const struct outputs *out,
+static struct err *find_and_report(const struct races_options *given, const struct outputs *out,
 				   const struct strings *suppressed, const char *from, int *status)
 {
+	struct races_options o = *given;
 	struct suppressions suppressions = { 0 };
 	struct race_reports reports = { 0 };
 	struct races_result r = { 0 };
 	struct err *err = load_suppressions(suppressed, &suppressions);
 
-	o->suppressions = &suppressions;
+	o.suppressions = &suppressions;
 	if (!err && from)
 		err = load_reports(from, &reports);
 	if (from)
-		o->reports = &reports;
+		o.reports = &reports;
 	if (!err)
-		err = target_read_stdin(&o->target);
-	if (!err)
-		err = races_run(o, &r);
+		err = races_run(&o, &r);
 	if (!err)
 		tell_unused(&suppressions);
 	if (!err)
@@ -199,7 +198,9 @@ static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int 
 	o.ignored = &ignored;
 	if (!*o.output)
 		o.output = NULL;
-	err = find_and_report(&o, &out, &suppressed, from, status);
+	err = target_read_stdin(&o.target);
+	if (!err)
+		err = find_and_report(&o, &out, &suppressed, from, status);
 	target_deinit(&o.target);
 	return err;
 }
