@@ -11,7 +11,7 @@
 static void add_where(struct strbuf *out, const struct race_side *s)
 {
 	markup_span(out, "op", s->writes ? "write" : "read");
-	strbuf_adds(out, "<span class=where>");
+	strbuf_adds(out, " <span class=where>");
 	escape_markup(out, s->file);
 	strbuf_addf(out, ":%u ", s->line);
 	escape_markup(out, s->function);
@@ -39,8 +39,11 @@ static void add_step(struct strbuf *out, const struct race_step *s)
 	markup_span(out, "op", s->op);
 	markup_span(out, "code", s->object);
 	strbuf_adds(out, "</div><div class=where>");
-	escape_markup(out, s->file);
-	strbuf_addf(out, ":%u</div></div>\n", s->line);
+	if (s->line) {
+		escape_markup(out, s->file);
+		strbuf_addf(out, ":%u", s->line);
+	}
+	strbuf_adds(out, "</div></div>\n");
 }
 
 static void add_ending(struct strbuf *out, const struct race_order *o)
@@ -89,7 +92,7 @@ static void add_race(struct strbuf *out, const struct race *r)
 	escape_markup(out, r->object);
 	strbuf_adds(out, "</code></h2>\n<p>");
 	escape_markup(out, race_verdict_meaning(r->verdict));
-	strbuf_addf(out, ". %u path%s, %u pairs of runs.</p>\n", r->paths, r->paths == 1 ? "" : "s",
+	strbuf_addf(out, ". Paths: %u; pairs of runs: %u.</p>\n", r->paths,
 		    r->schedules * r->paths);
 	if (r->note) {
 		strbuf_adds(out, "<p>");
