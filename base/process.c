@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -103,6 +104,8 @@ static int set_up(const struct process_options *o)
 	if (o->mask)
 		sigprocmask(SIG_SETMASK, o->mask, NULL);
 	if (set_descriptors(o) < 0)
+		return -1;
+	if (o->traced && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
 		return -1;
 	return o->folder ? chdir(o->folder) : 0;
 }

@@ -45,6 +45,7 @@ struct process_options {
 	bool survives;			    /* it may live longer than we do */
 	bool fixed_addresses;		    /* no address space randomisation */
 	bool no_core;			    /* no core dump */
+	bool traced;			    /* by us: it stops when it has been loaded */
 };
 
 struct process {

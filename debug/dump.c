@@ -1,7 +1,7 @@
 /* debug/dump.c - see dump.h.
  *
  * An ELF core has PT_LOAD segments (memory) and one PT_NOTE segment: NT_PRSTATUS for each thread
- * (the one that got the signal first), NT_PRPSINFO, NT_FILE. The kernel dumps the first page of
+ * (the one that got the signal first), NT_SIGINFO, NT_PRPSINFO, NT_AUXV, NT_FILE. The kernel dumps the first page of
  * every mapped ELF file, whose program headers say where the module was loaded and what its
  * build-id is. */
 #include "debug/dump.h"
@@ -10,6 +10,7 @@
 #include "base/mem.h"
 
 #include <elf.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/procfs.h>
@@ -48,6 +49,32 @@ static void read_program(struct dump *d, const uint8_t *p, size_t len)
 		return;
 	memcpy(&info, p, sizeof(info));
 	memcpy(d->program, info.pr_fname, sizeof(info.pr_fname));
+}
+
+static void read_signal(struct dump *d, const uint8_t *p, size_t len)
+{
+	siginfo_t info;
+
+	if (len < sizeof(info) || d->code || d->fault)
+		return;
+	memcpy(&info, p, sizeof(info));
+	d->code = info.si_code;
+	if (info.si_code > 0 && (info.si_signo == SIGSEGV || info.si_signo == SIGBUS ||
+				 info.si_signo == SIGFPE || info.si_signo == SIGILL))
+		d->fault = (uint64_t)(uintptr_t)info.si_addr;
+}
+
+static void read_auxv(struct dump *d, const uint8_t *p, size_t len)
+{
+	for (size_t at = 0; at + 16 <= len; at += 16) {
+		uint64_t pair[2];
+
+		memcpy(pair, p + at, sizeof(pair));
+		if (pair[0] == AT_NULL)
+			return;
+		vec_push(&d->auxv, pair[0]);
+		vec_push(&d->auxv, pair[1]);
+	}
 }
 
 /* count, page size, count * (start, end, offset in pages), count strings */
@@ -107,6 +134,10 @@ static void take_core_note(struct dump *d, const Elf64_Nhdr *note, const uint8_t
 		read_thread(d, content, note->n_descsz);
 	else if (note->n_type == NT_PRPSINFO)
 		read_program(d, content, note->n_descsz);
+	else if (note->n_type == NT_SIGINFO)
+		read_signal(d, content, note->n_descsz);
+	else if (note->n_type == NT_AUXV)
+		read_auxv(d, content, note->n_descsz);
 	else if (note->n_type == NT_FILE)
 		read_files(d, content, note->n_descsz);
 }
@@ -245,6 +276,7 @@ void dump_close(struct dump *d)
 	vec_deinit(&d->threads);
 	vec_deinit(&d->files);
 	vec_deinit(&d->modules);
+	vec_deinit(&d->auxv);
 	names_deinit(&d->gaps);
 	*d = (struct dump){ 0 };
 }
@@ -279,4 +311,81 @@ const struct dump_module *dump_module_at(const struct dump *d, uint64_t address)
 		if (address >= d->modules.data[i].low && address < d->modules.data[i].high)
 			return &d->modules.data[i];
 	return NULL;
+}
+
+const char *dump_text(const struct dump *d, uint64_t address, size_t most)
+{
+	size_t there = 0;
+	const uint8_t *p = dump_bytes(d, address, &there);
+
+	return p && memchr(p, 0, MIN(there, most)) ? (const char *)p : NULL;
+}
+
+uint64_t dump_auxv(const struct dump *d, uint64_t type)
+{
+	for (size_t i = 0; i + 1 < d->auxv.len; i += 2)
+		if (d->auxv.data[i] == type)
+			return d->auxv.data[i + 1];
+	return 0;
+}
+
+/* ---- how it was started ----
+ *
+ * The kernel leaves argc, the arguments, NULL, the environment, NULL and the auxiliary vector at the
+ * beginning of the stack, and the strings behind them. We look for the vector, whose contents the
+ * dump repeats, below a string that the vector itself points to. */
+
+enum { WORDS_MOST = 1 << 16, WORD_BYTES = 1 << 17, HEAD_BYTES = 1 << 21 };
+
+/* Where the vector lies; 0 when it cannot be found. */
+static uint64_t find_auxv(const struct dump *d)
+{
+	uint64_t text = dump_auxv(d, AT_EXECFN), low;
+
+	if (!text || d->auxv.len < 8)
+		return 0;
+	low = text > HEAD_BYTES ? text - HEAD_BYTES : 0;
+	for (uint64_t at = text & ~7ull; at > low; at -= 8) {
+		uint64_t words[8];
+
+		if (!dump_read(d, at, words, sizeof(words)))
+			continue;
+		if (!memcmp(words, d->auxv.data, sizeof(words)))
+			return at;
+	}
+	return 0;
+}
+
+/* The list of pointers that ends with the NULL at `end`; its first element, 0 = none. counted:
+ * before it stands the number of its elements. */
+static uint64_t list_start(const struct dump *d, uint64_t end, bool counted)
+{
+	for (uint64_t n = 0; n < WORDS_MOST; n++) {
+		uint64_t word, at = end - 8 * (n + 1);
+
+		if (!dump_read(d, at, &word, sizeof(word)))
+			return 0;
+		if (counted ? word == n : word == 0)
+			return at + 8;
+	}
+	return 0;
+}
+
+void dump_words(const struct dump *d, bool environment, struct dump_words *ret)
+{
+	uint64_t end = find_auxv(d), word, at;
+
+	if (!end)
+		return;
+	end -= 8;
+	at = list_start(d, end, false);
+	if (at && !environment)
+		at = list_start(d, at - 8, true);
+	for (; at && dump_read(d, at, &word, sizeof(word)) && word; at += 8) {
+		const char *text = dump_text(d, word, WORD_BYTES);
+
+		if (!text)
+			return;
+		vec_push(ret, text);
+	}
 }

@@ -48,8 +48,11 @@ struct dump {
 	VEC(struct dump_thread) threads; /* the one that got the signal is first */
 	VEC(struct dump_file) files;
 	VEC(struct dump_module) modules;
-	char program[17]; /* its name, as far as the kernel keeps it; "" = not known */
-	int signal;	  /* that ended it; 0 = not known */
+	char program[17];   /* its name, as far as the kernel keeps it; "" = not known */
+	int signal;	    /* that ended it; 0 = not known */
+	int code;	    /* si_code: where the signal came from; 0 = a process, or not known */
+	uint64_t fault;	    /* si_addr of a fault; 0 = none, or not known */
+	VEC(uint64_t) auxv; /* pairs of type and value, as the kernel gave them to the program */
 	struct names gaps;
 };
 
@@ -60,6 +63,16 @@ void dump_close(struct dump *d); /* also after an error of dump_open */
 const uint8_t *dump_bytes(const struct dump *d, uint64_t address, size_t *len);
 /* All of them, or false. */
 bool dump_read(const struct dump *d, uint64_t address, void *buf, size_t len);
+/* A text of at most `most` bytes; NULL when it has no end there. Borrowed. */
+const char *dump_text(const struct dump *d, uint64_t address, size_t most);
+/* A value of the auxiliary vector (AT_ENTRY ...); 0 when it is not there. */
+uint64_t dump_auxv(const struct dump *d, uint64_t type);
+
+/* The words that the program was started with, as it left them: arguments, or with `environment`
+ * the variables. Borrowed from the dump. Empty when the stack's beginning was not dumped. */
+struct dump_words VEC_FIELDS(const char *);
+void dump_words(const struct dump *d, bool environment, struct dump_words *ret);
+
 /* The module that an address lies in; NULL when there is none. */
 const struct dump_module *dump_module_at(const struct dump *d, uint64_t address);
 

@@ -32,6 +32,8 @@ bool symbols_pc(struct symbols *s, uint64_t pc, struct code_point *ret);
 /* All functions at a program counter, the innermost inlined one first; at most max. Returns how many.
  */
 size_t symbols_frames(struct symbols *s, uint64_t pc, struct code_point *ret, size_t max);
+/* Is this the program's own file, not a library? */
+bool symbols_in_program(const struct symbols *s, uint64_t pc);
 /* The table that a site number belongs to; NULL when there is none. */
 const struct sites *symbols_sites(struct symbols *s, uint32_t site, uint32_t *ret_local);
 

@@ -102,6 +102,13 @@ const struct sites *symbols_sites(struct symbols *s, uint32_t site, uint32_t *re
 	return NULL;
 }
 
+bool symbols_in_program(const struct symbols *s, uint64_t pc)
+{
+	const struct trace_meta *m = trace_meta(s->trace);
+
+	return m->nmodules && pc >= m->modules[0].low && pc < m->modules[0].high;
+}
+
 /* The module that an address of the run lies in, and where in it; NULL when it is in none that can
  * be read now. */
 static struct module *module_at(struct symbols *s, uint64_t address, uint64_t *offset)

@@ -85,11 +85,12 @@ static char *clean_path(const char *path)
 	return clean;
 }
 
-static void add(struct places *ret, const struct code_point *p)
+static void add(struct places *ret, const struct code_point *p, bool library)
 {
 	vec_push(ret, (struct place){ .file = clean_path(p->file),
 				      .function = xstrdup(p->function),
-				      .line = p->line });
+				      .line = p->line,
+				      .library = library });
 }
 
 /* The runtime notices some failures itself, deep inside. The first frame outside of it. */
@@ -123,19 +124,20 @@ static size_t functions_at(struct symbols *s, uint64_t pc, struct code_point *re
 
 /* exact: the first frame is the place itself; all others are return addresses. */
 static void add_frames(struct symbols *s, const uint64_t *frames, uint32_t n, bool exact,
-		       struct places *ret)
+		       size_t most, struct places *ret)
 {
 	struct code_point at[PLACES_MOST];
 
 	for (uint32_t i = skip_runtime(s, frames, n); i < n; i++) {
-		size_t m = functions_at(s, exact && i == 0 ? frames[0] : frames[i] - 1, at);
+		uint64_t pc = exact && i == 0 ? frames[0] : frames[i] - 1;
+		size_t m = functions_at(s, pc, at);
 
-		for (size_t k = 0; k < m && ret->len < PLACES_MOST; k++) {
+		for (size_t k = 0; k < m && ret->len < most; k++) {
 			if (is_root(&at[k]))
 				return;
 			if (at[k].function[0] && !is_runtime(&at[k]) &&
 			    (ret->len || !is_abort(&at[k])))
-				add(ret, &at[k]);
+				add(ret, &at[k], !symbols_in_program(s, pc));
 		}
 	}
 }
@@ -143,13 +145,24 @@ static void add_frames(struct symbols *s, const uint64_t *frames, uint32_t n, bo
 void places_of_blocked(struct symbols *s, const struct plait_blocked *b, struct places *ret)
 {
 	assert(b->nframes <= PLAIT_MAX_FRAMES);
-	add_frames(s, b->frames, b->nframes, false, ret);
+	add_frames(s, b->frames, b->nframes, false, PLACES_MOST, ret);
+}
+
+void places_of_blocked_all(struct symbols *s, const struct plait_blocked *b, struct places *ret)
+{
+	assert(b->nframes <= PLAIT_MAX_FRAMES);
+	add_frames(s, b->frames, b->nframes, false, SIZE_MAX, ret);
 }
 
 /* A fault is where it happened; abort() and the like were called from there. */
 static bool is_fault(const struct run_result *r)
 {
 	return r->failure.kind == PLAIT_OUTCOME_SIGNAL;
+}
+
+void places_of_failure_all(struct symbols *s, const struct run_result *r, struct places *ret)
+{
+	add_frames(s, r->failure.frames, r->failure.nframes, is_fault(r), SIZE_MAX, ret);
 }
 
 struct err *places_of_failure(const struct run_result *r, const char *path, struct places *ret)
@@ -167,11 +180,11 @@ struct err *places_of_failure(const struct run_result *r, const char *path, stru
 	if (!err && r->blocked.len)
 		places_of_blocked(s, &r->blocked.data[0], ret);
 	else if (!err)
-		add_frames(s, r->failure.frames, r->failure.nframes, is_fault(r), ret);
+		add_frames(s, r->failure.frames, r->failure.nframes, is_fault(r), PLACES_MOST, ret);
 	/* code without frame pointers hides its callers: the thread's last access is near */
 	if (!err && !ret->len && !r->blocked.len && symbols_site(s, r->failure.site, &p) &&
 	    p.file[0])
-		add(ret, &p);
+		add(ret, &p, false);
 	symbols_close(s);
 	trace_close(t);
 	return err;

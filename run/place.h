@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct err;
@@ -17,6 +18,7 @@ struct place {
 	char *file; /* "" = unknown */
 	char *function;
 	uint32_t line;
+	bool library; /* not in the program's own file */
 };
 struct places VEC_FIELDS(struct place);
 
@@ -28,6 +30,9 @@ void places_of_blocked(struct symbols *s, const struct plait_blocked *b, struct 
 /* The thread that failed; in a deadlock the first that waits. Empty when the run left no frames.
  * The plait at `path` says what the addresses mean. */
 struct err *places_of_failure(const struct run_result *r, const char *path, struct places *ret);
+/* The same without a limit, with the symbols of an open plait. */
+void places_of_failure_all(struct symbols *s, const struct run_result *r, struct places *ret);
+void places_of_blocked_all(struct symbols *s, const struct plait_blocked *b, struct places *ret);
 /* The innermost place that is not in a header of the system; NULL when there is none. Borrowed. */
 const struct place *places_at(const struct places *p);
 

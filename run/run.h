@@ -39,6 +39,7 @@ struct target {
 	const char *input_data; /* standard input itself; NULL = none. Kept in the plait */
 	size_t input_len;
 	struct inputs inputs;  /* files that a plait brings; owned */
+	char *const *env;      /* NAME=value, set for its runs and kept in the plait; NULL = none */
 	const char *folder;    /* to start in; NULL = ours */
 	double timeout;	       /* real seconds per run, watchdog; 0 = 10 */
 	bool fail_on_exit;     /* a non-zero exit status is a failure, also in the first run */
@@ -56,6 +57,7 @@ struct target {
 	/* what the fields above point to, when a plait or standard input is where they come from */
 	char *stored, *stored_input, *stored_folder;
 	char **stored_argv;
+	VEC(char *) stored_env; /* NULL-terminated when not empty */
 };
 
 /* What a plait says about how its program is run: arguments, input, what counts as failing. What t

@@ -70,6 +70,8 @@ static struct err *spawn(struct session *s, int socket)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", target_fd(AREA_FD));
 	environment_copy(&env);
+	for (size_t i = 0; s->target->env && s->target->env[i]; i++)
+		environment_put(&env, s->target->env[i]);
 	runtime_set_environment(&s->runtime, "control", &env);
 	environment_set(&env, PLAIT_ENV_CONTROL, path);
 	environment_set(&env, "LD_BIND_NOW", "1"); /* lazy binding would differ between runs */

@@ -75,6 +75,20 @@ void target_write(const struct target *t, struct strbuf *out)
 		put(out, "spurious", "1");
 	if (t->exec_each)
 		put(out, "exec", "1");
+	for (size_t i = 0; t->env && t->env[i]; i++)
+		put(out, "env", t->env[i]);
+}
+
+/* `entry` is borrowed from the text that was read. */
+static void take_env(struct target *t, const char *entry)
+{
+	if (t->env && t->env != t->stored_env.data)
+		return;
+	if (t->stored_env.len)
+		vec_pop(&t->stored_env); /* the NULL */
+	vec_push(&t->stored_env, (char *)entry);
+	vec_push(&t->stored_env, NULL);
+	t->env = t->stored_env.data;
 }
 
 /* What was said on the command line wins. */
@@ -98,6 +112,8 @@ static void take(struct target *t, const char *name, const char *value)
 		t->spurious = true;
 	else if (!strcmp(name, "exec"))
 		t->exec_each = true;
+	else if (!strcmp(name, "env"))
+		take_env(t, value);
 }
 
 static void parse(struct target *t)
@@ -282,6 +298,7 @@ void target_deinit(struct target *t)
 	free(t->stored_input);
 	free(t->stored_folder);
 	inputs_deinit(&t->inputs);
+	vec_deinit(&t->stored_env);
 	t->stored_argv = NULL;
 	t->stored = t->stored_input = t->stored_folder = NULL;
 }

@@ -1,0 +1,31 @@
+/* run/director.h - run a program as it is, watch it end, and keep a core dump of its failure.
+ *
+ * The program is not instrumented: any binary will do. It is traced (ptrace) by a process of its own,
+ * so that the caller's other children are left alone. */
+#ifndef RUN_DIRECTOR_H
+#define RUN_DIRECTOR_H
+
+#include <stdbool.h>
+
+struct err;
+
+struct director_options {
+	char *const *argv;   /* NULL-terminated */
+	const char *program; /* file to execute; NULL = argv[0] */
+	char *const *env;    /* NULL = ours */
+	const char *folder;  /* NULL = ours */
+	const char *in;	     /* standard input; NULL = /dev/null */
+	double timeout;	     /* seconds; then it hangs */
+	const char *core;    /* where its dump goes when it fails or hangs */
+};
+
+struct director_result {
+	int exit_code; /* -1 = did not exit */
+	int signal;    /* that would end it; 0 = none */
+	bool hangs;    /* it had not ended when its time was over */
+	bool dumped;   /* `core` was written */
+};
+
+struct err *director_run(const struct director_options *o, struct director_result *ret);
+
+#endif
