@@ -1,0 +1,109 @@
+/* synth/compare.c - is this the same failure?
+ *
+ * Between two builds, the program's own logical frames are compared: function and line, from the
+ * failure out to main. A compiler may have made a jump of a call in front of a return, and its
+ * caller's frame is then not in the dump; so frames may be missing there, but never the innermost or
+ * the outermost one. Between two runs of one binary, the addresses of its machine frames must be
+ * equal. */
+#include "synth/study.h"
+
+#include "base/err.h"
+#include "base/path.h"
+#include "run/place.h"
+
+#include <string.h>
+
+static bool same_point(const struct synth_point *want, const struct place *have)
+{
+	size_t n = strcspn(have->function, ".");
+
+	return want->line == have->line && strlen(want->function) == n &&
+	       !strncmp(want->function, have->function, n);
+}
+
+static bool is_own(const struct place *p)
+{
+	return !p->library && p->file[0] && p->line && !path_is_system(p->file);
+}
+
+bool stack_agrees(const struct synth_stack *want, const struct places *have, size_t *lost)
+{
+	size_t w = 0, last = 0;
+
+	*lost = 0;
+	for (size_t h = 0; h < have->len; h++) {
+		const struct place *p = &have->data[h];
+
+		if (!is_own(p))
+			continue;
+		last = h;
+		if (w < want->points.len && same_point(&want->points.data[w], p))
+			w++;
+		else if (w == 0)
+			return false;
+		else
+			++*lost;
+	}
+	return want->points.len && w == want->points.len &&
+	       same_point(&want->points.data[w - 1], &have->data[last]);
+}
+
+static bool same_offsets(const struct synth_stack *want, const struct stack *have,
+			 const char *program)
+{
+	size_t w = 0;
+
+	for (size_t i = 0; i < have->frames.len; i++) {
+		const struct stack_frame *f = &have->frames.data[i];
+
+		if (f->inlined || !f->module || strcmp(f->module, program) != 0)
+			continue;
+		if (w == want->offsets.len || want->offsets.data[w] != f->offset)
+			return false;
+		w++;
+	}
+	return w > 0 && w == want->offsets.len;
+}
+
+/* Is there, for each stack of the goal, another thread that has it? */
+static bool all_there(const struct synth_goal *g, struct stacks *stacks, size_t nthreads)
+{
+	bool *used = xcalloc(nthreads + 1, sizeof(*used));
+	size_t found = 0;
+
+	for (size_t i = 0; i < g->stacks.len; i++)
+		for (size_t t = 0; t < nthreads; t++) {
+			if (used[t] || !same_offsets(&g->stacks.data[i], stacks_get(stacks, t),
+						     stacks_program(stacks)))
+				continue;
+			used[t] = true;
+			found++;
+			break;
+		}
+	free(used);
+	return found == g->stacks.len;
+}
+
+struct err *dump_agrees(struct study *s, const char *path, bool *ret)
+{
+	struct stack_options o = { .program = s->o->shipped,
+				   .sysroot = s->o->sysroot,
+				   .force = s->o->force };
+	const struct synth_goal *g = &s->r->goal;
+	struct stacks *stacks = NULL;
+	struct dump d;
+	struct err *err = dump_open(path, &d);
+
+	*ret = false;
+	if (!err)
+		err = stacks_open(&d, &o, &stacks);
+	if (!err && g->kind == SYNTH_CRASH)
+		*ret = d.signal == g->signal &&
+		       same_offsets(&g->stacks.data[0], stacks_get(stacks, 0),
+				    stacks_program(stacks));
+	else if (!err)
+		*ret = all_there(g, stacks, d.threads.len);
+	stacks_close(stacks);
+	dump_close(&d);
+	return err;
+}

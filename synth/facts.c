@@ -1,0 +1,163 @@
+/* synth/facts.c - what the dump knows about the program's inputs.
+ *
+ * The words that the program was started with lie at the beginning of the stack, as the program left
+ * them (getopt may have changed their order). Of the environment we keep the variables that the
+ * program or its libraries can ask for: those whose name is a string of the shipped binary. Standard
+ * input is in stdio's buffer, as far as it was read. */
+#include "synth/study.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum { STDIO_MOST = 1 << 20 };
+
+static void fact(struct study *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void fact(struct study *s, const char *fmt, ...)
+{
+	struct strbuf text = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	names_intern(&s->r->facts, strbuf_str(&text));
+	strbuf_deinit(&text);
+}
+
+static void read_args(struct study *s)
+{
+	struct dump_words words = { 0 };
+
+	dump_words(&s->dump, false, &words);
+	for (size_t i = 0; i < words.len; i++)
+		vec_push(&s->known.args, xstrdup(words.data[i]));
+	if (words.len)
+		fact(s, "%zu arguments", words.len - 1);
+	else
+		names_intern(&s->r->notes, "the dump does not have the program's arguments");
+	vec_deinit(&words);
+}
+
+/* Is the name one of the strings that the program has in memory? */
+static bool has_string(const struct file_map *file, const char *name, size_t len)
+{
+	char *wanted = xcalloc(1, len + 2);
+	const Elf64_Ehdr *eh = (const void *)file->data;
+	bool found = false;
+	Elf64_Phdr ph;
+
+	memcpy(wanted + 1, name, len);
+	for (unsigned i = 0; file->len >= sizeof(*eh) && i < eh->e_phnum && !found; i++) {
+		uint64_t at = eh->e_phoff + i * sizeof(ph);
+
+		if (at > file->len || file->len - at < sizeof(ph))
+			break;
+		memcpy(&ph, file->data + at, sizeof(ph));
+		found = ph.p_type == PT_LOAD && ph.p_offset <= file->len &&
+			memmem(file->data + ph.p_offset, MIN(ph.p_filesz, file->len - ph.p_offset),
+			       wanted, len + 2);
+	}
+	free(wanted);
+	return found;
+}
+
+/* What libc itself looks at, and what changes what a program does. */
+static bool matters_to_libc(const char *entry)
+{
+	return !strncmp(entry, "LC_", 3) || !strncmp(entry, "LANG=", 5) ||
+	       !strncmp(entry, "TZ=", 3) || !strncmp(entry, "POSIXLY_CORRECT", 15);
+}
+
+static void read_env(struct study *s)
+{
+	struct dump_words words = { 0 };
+	struct file_map file = { 0 };
+
+	dump_words(&s->dump, true, &words);
+	err_free(file_map_open(stacks_program(s->stacks), &file));
+	for (size_t i = 0; i < words.len; i++) {
+		const char *equals = strchr(words.data[i], '=');
+
+		if (equals && file.data &&
+		    (matters_to_libc(words.data[i]) ||
+		     has_string(&file, words.data[i], (size_t)(equals - words.data[i]))))
+			vec_push(&s->known.env, xstrdup(words.data[i]));
+	}
+	if (s->known.env.len)
+		fact(s, "%zu of %zu environment variables, which the program can ask for",
+		     s->known.env.len, words.len);
+	if (file.data)
+		file_map_close(&file);
+	vec_deinit(&words);
+}
+
+/* The beginning of glibc's struct _IO_FILE. */
+struct stdio {
+	int flags;
+	uint64_t read_ptr, read_end, read_base, write_base, write_ptr, write_end, buf_base, buf_end;
+};
+
+static void read_stdin(struct study *s)
+{
+	uint64_t at = stacks_symbol(s->stacks, "_IO_2_1_stdin_"), n;
+	struct stdio f;
+
+	if (!at || !dump_read(&s->dump, at, &f, sizeof(f)) || f.read_base >= f.read_end)
+		return;
+	n = f.read_end - f.read_base;
+	if (n > STDIO_MOST || f.read_base < f.buf_base || f.read_end > f.buf_end)
+		return;
+	s->known.input = xcalloc(1, n + 1);
+	if (!dump_read(&s->dump, f.read_base, s->known.input, n)) {
+		free(s->known.input);
+		s->known.input = NULL;
+		return;
+	}
+	s->known.input_len = n;
+	fact(s, "%zu bytes of standard input, in stdio's buffer", (size_t)n);
+	if (f.read_end == f.buf_end)
+		names_intern(&s->r->notes, "the buffer of standard input is full: what was read "
+					   "before it is not in the dump");
+}
+
+void facts_read(struct study *s)
+{
+	if (s->o->facts >= SYNTH_FACTS_ARGS) {
+		read_args(s);
+		read_env(s);
+	}
+	if (s->o->facts >= SYNTH_FACTS_ALL)
+		read_stdin(s);
+	if (!s->known.args.len)
+		vec_push(&s->known.args, xstrdup(s->o->program));
+	vec_push(&s->known.args, NULL);
+	vec_push(&s->known.env, NULL);
+}
+
+bool synth_facts_parse(const char *name, enum synth_facts *ret)
+{
+	static const char *const names[] = { "stack", "args", "all" };
+
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i])) {
+			*ret = (enum synth_facts)i;
+			return true;
+		}
+	return false;
+}
+
+void synth_inputs_deinit(struct synth_inputs *in)
+{
+	for (size_t i = 0; i < in->args.len; i++)
+		free(in->args.data[i]);
+	for (size_t i = 0; i < in->env.len; i++)
+		free(in->env.data[i]);
+	vec_deinit(&in->args);
+	vec_deinit(&in->env);
+	free(in->input);
+	in->input = NULL;
+}

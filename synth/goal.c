@@ -1,0 +1,129 @@
+/* synth/goal.c - what failed, from the dump alone.
+ *
+ * A signal with a positive si_code was raised by the processor: the program crashed. abort() sends
+ * SIGABRT to its own thread. Any other signal came from outside and says nothing about the program;
+ * then the goal is where its threads stood. */
+#include "synth/study.h"
+
+#include "base/err.h"
+#include "base/path.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_PAGE = 4096 };
+
+static const char *const kind_names[] = { NULL, "crash", "deadlock", "race", "hang" };
+
+const char *synth_kind_name(enum synth_kind kind)
+{
+	return kind_names[kind];
+}
+
+bool synth_kind_parse(const char *name, enum synth_kind *ret)
+{
+	for (unsigned i = 1; i < ARRAY_SIZE(kind_names); i++)
+		if (!strcmp(name, kind_names[i])) {
+			*ret = (enum synth_kind)i;
+			return true;
+		}
+	return false;
+}
+
+void goal_deinit(struct synth_goal *g)
+{
+	for (size_t i = 0; i < g->stacks.len; i++) {
+		struct synth_stack *k = &g->stacks.data[i];
+
+		for (size_t n = 0; n < k->points.len; n++) {
+			free(k->points.data[n].function);
+			free(k->points.data[n].file);
+		}
+		vec_deinit(&k->points);
+		vec_deinit(&k->offsets);
+	}
+	vec_deinit(&g->stacks);
+}
+
+/* "work.constprop.0" is work: without debug information all there is are the symbols of clones. */
+static char *plain_function(const char *name)
+{
+	size_t n = strcspn(name, ".");
+
+	return xstrndup(name, n ? n : strlen(name));
+}
+
+static void add_stack(struct study *s, size_t thread)
+{
+	const struct stack *from = stacks_get(s->stacks, thread);
+	struct synth_stack *to = vec_add(&s->r->goal.stacks);
+
+	to->tid = s->dump.threads.data[thread].tid;
+	to->whole = from->whole;
+	to->guessed = from->guessed;
+	for (size_t i = 0; i < from->frames.len; i++) {
+		const struct stack_frame *f = &from->frames.data[i];
+
+		if (f->module == stacks_program(s->stacks) && !f->inlined)
+			vec_push(&to->offsets, f->offset);
+		if (f->own && f->function)
+			vec_push(&to->points, (struct synth_point){ plain_function(f->function),
+								    xstrdup(f->file), f->line });
+	}
+}
+
+static bool is_processors(const struct dump *d)
+{
+	return d->code > 0 && (d->signal == SIGSEGV || d->signal == SIGBUS || d->signal == SIGFPE ||
+			       d->signal == SIGILL || d->signal == SIGTRAP);
+}
+
+/* tgkill() from inside, as abort() and raise() do. Without a siginfo the signal itself must do. */
+static bool is_own(const struct dump *d)
+{
+	return d->signal == SIGABRT && d->code == SI_TKILL;
+}
+
+/* Inside a library, but not in what abort() does. */
+static bool fails_in_library(const struct stack *k)
+{
+	const char *program = NULL;
+
+	for (size_t i = 0; i < k->frames.len; i++) {
+		const struct stack_frame *f = &k->frames.data[i];
+
+		if (f->own)
+			program = f->module;
+	}
+	return program && k->frames.len && k->frames.data[0].module != program;
+}
+
+struct err *goal_read(struct study *s)
+{
+	struct synth_goal *g = &s->r->goal;
+	const struct dump *d = &s->dump;
+
+	g->signal = d->signal;
+	g->has_lines = stacks_has_lines(s->stacks);
+	g->near_null = is_processors(d) && d->fault < FIRST_PAGE &&
+		       (d->signal == SIGSEGV || d->signal == SIGBUS);
+	g->kind = s->o->kind;
+	if (g->kind == SYNTH_ANY && (is_processors(d) || is_own(d)))
+		g->kind = SYNTH_CRASH;
+	if (g->kind == SYNTH_ANY)
+		return err_new(
+			ERR_ENV,
+			"%s: nothing failed in it: %s%s, and no cycle of locks was found; say what "
+			"to look for with --kind",
+			s->o->core,
+			d->signal ? "the signal came from outside" : "no signal ended it", "");
+	if (g->kind == SYNTH_CRASH || g->kind == SYNTH_RACE) {
+		add_stack(s, 0);
+		g->in_library = fails_in_library(stacks_get(s->stacks, 0));
+		return NULL;
+	}
+	for (size_t i = 0; i < d->threads.len; i++)
+		add_stack(s, i);
+	return NULL;
+}

@@ -1,0 +1,37 @@
+/* synth/study.h - private: what the files of synth/ share while one dump is studied. */
+#ifndef SYNTH_STUDY_H
+#define SYNTH_STUDY_H
+
+#include "debug/dump.h"
+#include "debug/stack.h"
+#include "synth/synth.h"
+
+struct study {
+	const struct synth_options *o;
+	struct synth_result *r;
+	struct dump dump;
+	struct stacks *stacks;
+	struct synth_inputs known; /* what the dump says about the inputs */
+	double deadline;	   /* of clock_seconds() */
+};
+
+/* goal.c: what failed, and where each thread stood. An error when nothing did. */
+struct err *goal_read(struct study *s);
+void goal_deinit(struct synth_goal *g);
+
+/* facts.c: arguments, environment, standard input, as far as the options let us look. */
+void facts_read(struct study *s);
+
+/* attempt.c: run both binaries with these inputs and compare. *same: the unplait build fails as the
+ * dump says; then the result has the run, and the plait is written. */
+struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same);
+
+/* compare.c */
+struct places;
+/* Do the frames of a run agree with a stack of the goal? lost: how many of its frames the dump does
+ * not have, because a compiler made jumps of calls in front of a return. */
+bool stack_agrees(const struct synth_stack *want, const struct places *have, size_t *lost);
+/* Is the dump at `path`, of the same binary, the same failure? */
+struct err *dump_agrees(struct study *s, const char *path, bool *ret);
+
+#endif

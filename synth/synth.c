@@ -1,0 +1,62 @@
+/* synth/synth.c - the whole way: read the dump, try what it knows, search, confirm. */
+#include "synth/study.h"
+
+#include "base/err.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+
+#include <stdlib.h>
+
+static struct err *read_dump(struct study *s)
+{
+	struct stack_options o = { .program = s->o->shipped,
+				   .sysroot = s->o->sysroot,
+				   .force = s->o->force };
+	struct err *err = dump_open(s->o->core, &s->dump);
+	char *const *notes;
+
+	if (!err)
+		err = err_wrap(stacks_open(&s->dump, &o, &s->stacks), "%s", s->o->core);
+	if (!err)
+		err = goal_read(s);
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->dump.gaps.len; i++)
+		names_intern(&s->r->notes, s->dump.gaps.text[i]);
+	for (size_t i = 0, n = stacks_notes(s->stacks, &notes); i < n; i++)
+		names_intern(&s->r->notes, notes[i]);
+	facts_read(s);
+	return NULL;
+}
+
+struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
+{
+	struct study s = { .o = o, .r = ret };
+	double start = clock_seconds();
+	struct err *err;
+	bool same = false;
+
+	s.deadline = o->seconds > 0 ? start + o->seconds : 0;
+	err = read_dump(&s);
+	ret->seconds_read = clock_seconds() - start;
+	if (!err && o->facts >= SYNTH_FACTS_ARGS) {
+		ret->how = "the dump's own input";
+		err = attempt(&s, &s.known, &same);
+	}
+	stacks_close(s.stacks);
+	dump_close(&s.dump);
+	synth_inputs_deinit(&s.known);
+	ret->interrupted = interrupted();
+	return err;
+}
+
+void synth_result_deinit(struct synth_result *r)
+{
+	goal_deinit(&r->goal);
+	synth_inputs_deinit(&r->inputs);
+	run_result_deinit(&r->run);
+	names_deinit(&r->facts);
+	names_deinit(&r->notes);
+	free(r->plait);
+	*r = (struct synth_result){ 0 };
+}
