@@ -33,14 +33,11 @@ static struct plait_pattern place_of(const struct race_access *a)
 	};
 }
 
-/* Exactly this event of its thread, as long as the run is followed. Memory is given back where the
- * engine does not stop: the thread's last step before that stands for it. */
+/* Exactly this event of its thread, as long as the run is followed. */
 static struct plait_pattern event_of(const struct schedule *s, const struct race_access *a)
 {
 	struct plait_pattern p = place_of(a);
 
-	if (a->kind == PLAIT_EV_FREE)
-		p.site_low = PLAIT_ANY;
 	p.index = schedule_events(s, a->thread, a->step);
 	return p;
 }
@@ -141,7 +138,6 @@ static struct err *try_way(struct study *s, const struct instance *in, const str
 	uint32_t input = s->runs.data[in->run].input;
 	const struct schedule *schedule = &s->runs.data[in->run].schedule;
 	bool frees = in->second.kind == PLAIT_EV_FREE;
-	uint32_t flags = frees || in->first.kind == PLAIT_EV_FREE ? PLAIT_CONSTRAINT_STEPS : 0;
 	struct plait_constraint c = { .kind = PLAIT_CONSTRAINT_MEET,
 				      .a = event_of(schedule, &in->first),
 				      .b = frees ? event_of(schedule, &in->second)
@@ -157,7 +153,7 @@ static struct err *try_way(struct study *s, const struct instance *in, const str
 	req.constraints = &c;
 	req.nconstraints = 1;
 	for (int order = 0; order < 2 && !err; order++) {
-		c.flags = flags | (order ? PLAIT_CONSTRAINT_REVERSED : 0);
+		c.flags = order ? PLAIT_CONSTRAINT_REVERSED : 0;
 		err = study_run(s, input, &req, &r);
 		if (err)
 			break;

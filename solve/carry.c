@@ -126,18 +126,24 @@ static uint64_t steps_until(const struct decisions *d, uint32_t thread, uint64_t
 	return n;
 }
 
+/* Gives a lock or memory back: not every proposer stops before those. */
+static bool gives_back(uint32_t kind)
+{
+	return plait_releases(kind) || kind == PLAIT_EV_FREE;
+}
+
 /* A step that is not a scheduling point comes along with the step before it, whether the proposer
- * knows it or not. So does one that gives a lock back, unless the proposer stops before those. */
+ * knows it or not. So does one that gives something back, unless the proposer stops before those. */
 static bool comes_with_previous(const struct plan *p, uint32_t kind)
 {
 	return plait_is_step(kind) &&
-	       (!plait_is_point(kind) || (plait_releases(kind) && !p->stops_at_release));
+	       (!plait_is_point(kind) || (gives_back(kind) && !p->stops_at_release));
 }
 
 /* An operation that a proposer would have named. Threads start by themselves. */
 static bool is_choice(uint32_t kind)
 {
-	return plait_is_step(kind) && plait_is_point(kind) && !plait_releases(kind) &&
+	return plait_is_step(kind) && plait_is_point(kind) && !gives_back(kind) &&
 	       kind != PLAIT_EV_START && kind != PLAIT_EV_EXIT;
 }
 

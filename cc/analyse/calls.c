@@ -11,6 +11,7 @@ static const struct {
 	{ "malloc", "plait_malloc" },
 	{ "calloc", "plait_calloc" },
 	{ "realloc", "plait_realloc" },
+	{ "reallocarray", "plait_reallocarray" },
 	{ "memalign", "plait_memalign" },
 	{ "aligned_alloc", "plait_memalign" },
 	{ "posix_memalign", "plait_posix_memalign" },
@@ -19,7 +20,7 @@ static const struct {
 
 /* Allocators that stay as they are; the block is noted afterwards. */
 static const char *const allocators[] = {
-	"strdup", "strndup", "valloc", "pvalloc", "reallocarray", "__strdup", "__strndup",
+	"strdup", "strndup", "valloc", "pvalloc", "__strdup", "__strndup",
 };
 
 /* Results that come from outside: the world, time, chance, and the schedule. */

@@ -77,7 +77,7 @@ static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t
 				      teardown_begin(fd->f, then) != STEP_NONE,
 			  .nconstraints = 1 };
 
-	c.constraints[0] = order_of(fd, first, steps_stop_before(fd->f, then), kind);
+	c.constraints[0] = order_of(fd, first, then, kind);
 	vec_push(fd->out, c);
 	then = outermost_lock(fd->f, then);
 	if (then == STEP_NONE || step_is_acquire(&fd->f->data[c.to]))
@@ -135,7 +135,7 @@ bool cure_late(const struct steps *failing, uint32_t use, uint32_t gone, unsigne
 	struct finder fd = { .f = failing, .g = failing };
 	uint32_t first = teardown_begin(failing, gone), stop;
 
-	stop = steps_stop_before(failing, first != STEP_NONE ? first : gone);
+	stop = first != STEP_NONE ? first : gone;
 	for (uint32_t k = stop; back && k-- > 0;)
 		if (failing->data[k].thread == failing->data[gone].thread &&
 		    plait_is_point(failing->data[k].kind)) {

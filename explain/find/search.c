@@ -349,12 +349,11 @@ static struct err *search_teardown(struct search *s)
 		if (f->data[i].thread == s->failed && !f->data[i].pending)
 			last = i;
 	for (uint32_t i = (uint32_t)f->len; i-- > 0 && last != STEP_NONE && !s->best->len;) {
-		struct step_pair pair = { steps_stop_before(f, i), last, last };
+		struct step_pair pair = { i, last, last };
 		struct explain_result r;
 		struct err *err;
 
-		if (f->data[i].kind != PLAIT_EV_FREE || f->data[i].thread == s->failed ||
-		    pair.first == i)
+		if (f->data[i].kind != PLAIT_EV_FREE || f->data[i].thread == s->failed)
 			continue;
 		s->best->pairs_tried++;
 		err = try_pair(s->runner, f, &pair, PLAIT_CONSTRAINT_LATE, PLAIT_STRATEGY_STAY,
@@ -363,7 +362,6 @@ static struct err *search_teardown(struct search *s)
 			return err;
 		log_debug(2, "step %u late: %s%s", pair.first, r.failed ? "fails" : "passes",
 			  r.constraint_dropped ? ", dropped" : "");
-		pair.first = i;
 		if (passed(&r))
 			keep_best(s, &(struct alternate){ .found = true,
 							  .pair = pair,

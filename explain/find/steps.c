@@ -158,14 +158,6 @@ void steps_mark_semaphores(struct steps *s, const struct steps *a, const struct 
 				     map_get_or(&uses, s->data[i].address, 0) == GIVEN_BACK;
 }
 
-uint32_t steps_stop_before(const struct steps *s, uint32_t i)
-{
-	for (uint32_t k = i; s->data[i].kind == PLAIT_EV_FREE && k-- > 0;)
-		if (s->data[k].thread == s->data[i].thread && plait_is_point(s->data[k].kind))
-			return s->data[k].site ? k : i;
-	return i;
-}
-
 uint32_t steps_last_at(const struct steps *s, uint32_t site)
 {
 	for (uint32_t i = (uint32_t)s->len; i-- > 0;)

@@ -48,9 +48,6 @@ void steps_link(struct steps *s);
 /* A semaphore is used as a lock when nobody posts it who has not waited for it. Which semaphores are
  * is seen in both runs; mark their steps in s. The runs are of one program, recorded alike. */
 void steps_mark_semaphores(struct steps *s, const struct steps *a, const struct steps *b);
-/* Memory is given back where the control engine does not stop: the last step of its thread before
- * that at which it does. Any other step itself. */
-uint32_t steps_stop_before(const struct steps *s, uint32_t i);
 /* The last step at this place that was done; STEP_NONE. */
 uint32_t steps_last_at(const struct steps *s, uint32_t site);
 /* How often the running thread changes. */

@@ -102,6 +102,9 @@ enum plait_limit {
 	PLAIT_LIMIT_TIMER = 1, /* a timer that begins again ran; it never strikes early */
 	PLAIT_LIMIT_CLOCK = 2, /* looked at the clock */
 	PLAIT_LIMIT_GUARD = 4, /* waited with a long timeout, which never ends early */
+	PLAIT_LIMIT_SPIN = 8,  /* a loop that waits was passed over; what it counts may be unseen */
+	PLAIT_LIMIT_COPY = 16, /* accessed more than a word at once, beside other threads */
+	PLAIT_LIMIT_REUSE = 32, /* one thread freed memory that malloc may give to another */
 };
 
 /* Which events a constraint speaks of; PLAIT_ANY where a field does not matter. */
@@ -135,8 +138,7 @@ enum plait_constraint_flags {
 	PLAIT_CONSTRAINT_SINGLE = 1,   /* ATOMIC: the block is the event a alone */
 	PLAIT_CONSTRAINT_REVERSED = 2, /* MEET: b and then a */
 	PLAIT_CONSTRAINT_BOTH = 4,     /* MEET: who comes to b first waits, too */
-	PLAIT_CONSTRAINT_STEPS = 8,    /* MEET: any steps, whether they conflict or not */
-	PLAIT_CONSTRAINT_FREE = 16,    /* STACK: of the release of the memory at a's address */
+	PLAIT_CONSTRAINT_FREE = 8,     /* STACK: of the release of the memory at a's address */
 };
 struct plait_constraint {
 	uint32_t kind;

@@ -99,6 +99,7 @@ PLAIT_EXPORT extern __thread uint32_t plait_call_site;
 PLAIT_EXPORT void *plait_malloc(size_t size);
 PLAIT_EXPORT void *plait_calloc(size_t n, size_t size);
 PLAIT_EXPORT void *plait_realloc(void *p, size_t size);
+PLAIT_EXPORT void *plait_reallocarray(void *p, size_t n, size_t size);
 PLAIT_EXPORT void *plait_memalign(size_t alignment, size_t size); /* memalign, aligned_alloc */
 PLAIT_EXPORT int plait_posix_memalign(void **ret, size_t alignment, size_t size);
 PLAIT_EXPORT void plait_free(void *p);

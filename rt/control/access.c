@@ -12,6 +12,8 @@
 #include "rt/control/quick.h"
 #include "rt/control/vectors.h"
 
+enum { WORD = 16 }; /* the most bytes that one instruction accesses at once */
+
 static bool is_point(uint32_t kind, uint32_t site)
 {
 	switch (control.rule) {
@@ -100,7 +102,9 @@ void control_note_point(struct control_thread *me)
 {
 	const struct control_op *op = &me->op;
 
-	if (control.learning)
+	if (control.learning && unlikely(op->kind == PLAIT_EV_FREE))
+		learn_free(me, op->object, op->size, op->site);
+	else if (control.learning)
 		learn_access(me, op->object, op->size, op->site, plait_reads(op->kind), op->writes);
 	if (clocks_on && !noted_before(me, op->object, op->site))
 		clocks_access(me, op->kind, op->object, op->size, op->site);
@@ -171,12 +175,30 @@ struct control_thread *control_before_access(uint32_t kind, const void *p, size_
 	if (!is_point(kind, site)) {
 		me = access_only(me, kind, p, size, site);
 	} else {
+		if (size > WORD)
+			control.area->limits |= PLAIT_LIMIT_COPY;
 		fill_op(me, kind, p, size, site);
 		me = control_access_point(me);
 	}
 	if (unlikely(heap_touches_bad(p, size)))
 		heap_misused(p, size, plait_writes(kind));
 	return me;
+}
+
+void control_before_free(void *p, uint32_t site)
+{
+	struct control_thread *me = control_self();
+	size_t size;
+
+	if (!me)
+		return;
+	size = heap.size ? heap_usable(p) : 0;
+	fill_op(me, PLAIT_EV_FREE, p, size ? size : 1, site);
+	if (is_point(PLAIT_EV_FREE, site))
+		control_access_point(me);
+	else
+		control_step(me, &me->op);
+	me->freeing = p;
 }
 
 void control_after_access(const void *p, uint32_t site, uint64_t value, bool wrote)

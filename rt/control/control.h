@@ -135,6 +135,7 @@ struct control_thread {
 	bool interrupted;	     /* its last wait was ended by a signal handler */
 	struct control_outer *outer; /* inside a handler: what it interrupted */
 	uint64_t draws;		     /* random numbers that it has got */
+	const void *freeing;	     /* the block whose release has just been a step */
 };
 
 extern bool control_active;  /* this process is under control now */
@@ -291,6 +292,9 @@ static inline bool control_cancel_due(const struct control_thread *t)
  * whose it is, NULL: nobody's under control. */
 struct control_thread *control_before_access(uint32_t kind, const void *p, size_t size,
 					     uint32_t site);
+/* Before instrumented code gives a block back: a write of all of it. Code that was not built by us
+ * may hold locks of libc that we do not see: its frees are no steps, and heap_freeing sees them. */
+void control_before_free(void *p, uint32_t site);
 /* value: what a read or a read-modify-write found there. */
 void control_after_access(const void *p, uint32_t site, uint64_t value, bool wrote);
 

@@ -112,7 +112,7 @@ struct control_thread *decisions_follow(struct control_thread *me, bool away,
 bool decisions_away_due(void);
 /* For a systematic search: an operation that was executed without a choice; a choice. */
 void decisions_log_step(const struct control_thread *me);
-/* Freeing a block is no step, but it depends on every access to the block. */
+/* A free that is no step: it depends on every access to the block all the same. */
 void decisions_log_free(const struct control_thread *me, const void *p, size_t size);
 void decisions_log_choice(struct control_thread *me, struct control_thread *chosen,
 			  struct sched_task *const *tasks, size_t n);
@@ -155,8 +155,8 @@ void learn_access(struct control_thread *me, const void *p, size_t size, uint32_
 void learn_op(struct control_thread *me);
 /* A thread has just been entered among those alive; parent: NULL for the first. */
 void learn_born(struct control_thread *t, const struct control_thread *parent);
-/* A block is about to be freed. */
-void learn_free(struct control_thread *me, const void *p, size_t size);
+/* A block is about to be freed; site 0: by code that we do not see. */
+void learn_free(struct control_thread *me, const void *p, size_t size, uint32_t site);
 /* me is at a point that may be a choice. */
 void learn_point(struct control_thread *me);
 /* The order of what this site does matters in this run. */

@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define SEVERAL UINT32_MAX
 enum { POISON = 0xdd, POISON_MAX = 1 << 20, NOTE_AT = 16, LOOK_BACK = 1 << 20 };
 #define HEAP_MAX (4ull << 30)
 
@@ -73,14 +74,32 @@ static void learn_mark(void)
 	heap.mark = p[1];
 }
 
+/* A small block stays with the thread that freed it, and malloc gives it to that thread only. The
+ * others belong to everybody: then it depends on the order which addresses malloc gives out, and an
+ * order that differs in nothing else is not explored by itself. */
+static void note_reuse(uint32_t *by)
+{
+	const struct control_thread *me = control_self();
+
+	if (!me || control.nalive < 2)
+		return;
+	*by = *by && *by != me->task.id + 1 ? SEVERAL : me->task.id + 1;
+	if (heap.freed_by && heap.allocated_by &&
+	    (heap.freed_by != heap.allocated_by || heap.freed_by == SEVERAL))
+		control.area->limits |= PLAIT_LIMIT_REUSE;
+}
+
 void heap_freed(void *p)
 {
 	uint64_t *words = p;
 
+	if (!is_inside(p))
+		return;
 	/* libc may have given the end of the heap back to the kernel */
-	if (heap.mark && is_inside(p) && (char *)(words + 2) <= (char *)sbrk(0) &&
-	    words[1] == heap.mark)
+	if (heap.mark && (char *)(words + 2) <= (char *)sbrk(0) && words[1] == heap.mark)
 		memset(&words[1], POISON, sizeof(words[1]));
+	else
+		note_reuse(&heap.freed_by);
 }
 
 void heap_begin(void)
@@ -106,6 +125,7 @@ void heap_allocated(void *p, size_t size)
 
 	if (!is_inside(p))
 		return;
+	note_reuse(&heap.allocated_by);
 	first = granule_of(p);
 	end = granule_of((char *)p + real.malloc_usable_size(p) + HEAP_GRANULE - 1);
 	for (i = first; i < end; i++) {
@@ -140,9 +160,12 @@ static void leave_note(const struct control_thread *me, void *p)
 
 void heap_freeing(struct control_thread *me, void *p)
 {
+	bool told = me && me->freeing == p;
 	size_t n;
 	uint64_t i, end;
 
+	if (me)
+		me->freeing = NULL;
 	if (me && is_inside(p) && has(heap.bad, granule_of(p)))
 		heap_misused(p, 0, false);
 	n = real.malloc_usable_size(p);
@@ -150,12 +173,13 @@ void heap_freeing(struct control_thread *me, void *p)
 	if (!me || !is_inside(p))
 		return;
 	leave_note(me, p);
-	if (control.learning)
-		learn_free(me, p, n);
+	if (control.learning && !told)
+		learn_free(me, p, n, 0);
 	if (control.area->nconstraints)
 		constraints_freeing(me, p, __builtin_frame_address(0));
-	if (control_logs())
+	if (control_logs() && !told)
 		decisions_log_free(me, p, n);
+	control_forget_candidates(); /* a lock in it is gone for those who wait for it */
 	end = granule_of((char *)p + n + HEAP_GRANULE - 1);
 	for (i = granule_of(p); i < end; i++)
 		set(heap.bad, i);

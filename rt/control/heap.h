@@ -19,7 +19,10 @@ struct heap {
 	uint64_t base, size;
 	uint64_t *bad;	  /* freed, or behind a block */
 	uint64_t *starts; /* a block begins here */
-	uint64_t mark;	  /* what libc writes into a small block that was freed; 0: nothing */
+	/* while there were several threads: the one that freed a block which others may be given,
+	 * and the one that allocated (thread + 1, UINT32_MAX: several) */
+	uint32_t freed_by, allocated_by;
+	uint64_t mark; /* what libc writes into a small block that was freed; 0: nothing */
 };
 extern struct heap heap;
 

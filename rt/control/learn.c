@@ -320,6 +320,10 @@ void learn_op(struct control_thread *me)
 {
 	const struct control_op *op = &me->op;
 
+	if (op->kind == PLAIT_EV_FREE) {
+		learn_free(me, op->object, op->size, op->site);
+		return;
+	}
 	learn_access(me, op->object, op->size, op->site,
 		     op->kind != PLAIT_EV_WRITE && op->kind != PLAIT_EV_ATOMIC_WRITE, op->writes);
 	if (!plait_is_access(op->kind))
@@ -377,7 +381,7 @@ void control_gives_back(struct control_thread *me, const void *lock)
 
 /* Freeing a block is a write to all of it. Afterwards the memory is somebody else's: what happened
  * to the block says nothing about the next one at its address. */
-void learn_free(struct control_thread *me, const void *p, size_t size)
+void learn_free(struct control_thread *me, const void *p, size_t size, uint32_t site)
 {
 	uint64_t granule = (uint64_t)p / GRANULE, end = granule + size / GRANULE;
 	bool forgotten = false;
@@ -390,6 +394,8 @@ void learn_free(struct control_thread *me, const void *p, size_t size)
 			continue;
 		if (!s->racy)
 			look_for_conflict(s, me->task.id, true);
+		if (site && !has_site(s, site))
+			add_site(s, site, false, true);
 		learn_sites(s);
 		*s = (struct shadow){ .granule = granule, .first = me->task.id };
 		forgotten = true;

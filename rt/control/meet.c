@@ -68,13 +68,12 @@ static void end(enum plait_fate fate)
 
 static bool is_at(const struct plait_pattern *p, const struct control_thread *t)
 {
-	return (plait_is_access(t->op.kind) || wanted()->flags & PLAIT_CONSTRAINT_STEPS) &&
-	       constraints_match(p, t, t->events + 1);
+	return plait_is_memory(t->op.kind) && constraints_match(p, t, t->events + 1);
 }
 
 static bool may_meet(const struct control_thread *a, const struct control_thread *b)
 {
-	return wanted()->flags & PLAIT_CONSTRAINT_STEPS || sched_conflict(&a->task.op, &b->task.op);
+	return sched_conflict(&a->task.op, &b->task.op);
 }
 
 /* b.nth says how many must have passed, and not how many exactly: the n-th or any later one. */

@@ -42,8 +42,8 @@ static bool is_freed(const void *p, size_t n)
 
 void sanitizer_look_again(const struct control_op *op)
 {
-	if (likely(!__asan_region_is_poisoned) || !__asan_get_shadow_mapping || !op->size ||
-	    !is_freed(op->object, op->size))
+	if (likely(!__asan_region_is_poisoned) || !plait_is_access(op->kind) ||
+	    !__asan_get_shadow_mapping || !op->size || !is_freed(op->object, op->size))
 		return;
 	if (op->writes && __asan_storeN)
 		__asan_storeN(op->object, op->size);

@@ -2,6 +2,7 @@
  *
  * A block's life is recorded inside its real life (ALLOC after the allocation, FREE before the
  * release), so that two blocks at one address never seem to live at once. */
+#include "rt/control/control.h"
 #include "rt/modes/graph.h"
 
 #include <errno.h>
@@ -16,8 +17,11 @@ static inline void allocated(uint32_t site, void *p, size_t size)
 		rt_graph_fresh(p, size);
 }
 
+/* Under control it is a step of its own: another thread may have its turn just before. */
 static inline void released(uint32_t site, void *p)
 {
+	if (unlikely(control_active) && p)
+		control_before_free(p, site);
 	if ((rt_writing || rt_on_sync) && p)
 		rt_record_sa_n(PLAIT_EV_FREE, site, p, 0);
 }
@@ -40,9 +44,8 @@ void *plait_calloc(size_t n, size_t size)
 	return p;
 }
 
-void *plait_realloc(void *p, size_t size)
+static void *reallocated(uint32_t site, void *p, size_t size)
 {
-	uint32_t site = rt_take_site();
 	size_t old = rt_writing && p ? malloc_usable_size(p) : 0;
 	void *q;
 
@@ -53,6 +56,22 @@ void *plait_realloc(void *p, size_t size)
 	else if (size > 0)
 		allocated(site, p, old); /* it failed: the old block lives on */
 	return q;
+}
+
+void *plait_realloc(void *p, size_t size)
+{
+	return reallocated(rt_take_site(), p, size);
+}
+
+void *plait_reallocarray(void *p, size_t n, size_t size)
+{
+	uint32_t site = rt_take_site();
+
+	if (__builtin_mul_overflow(n, size, &size)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return reallocated(site, p, size);
 }
 
 void *plait_memalign(size_t alignment, size_t size)

@@ -253,6 +253,16 @@ static enum stop long_jump(struct machine *m, const struct val *a)
 	return STOP_SWITCH; /* go on there */
 }
 
+/* Before a block is given back others may have their turn, as in a native run. What models of libc
+ * free for themselves nobody else has; operator delete is a model, and its caller frees. */
+static enum stop free_point(struct machine *m, const struct frame *f, struct val block)
+{
+	if (!m->guide->points || (!block.c && !block.x) ||
+	    (f->f->is_model && strncmp(f->f->name, "_Zd", 3) != 0))
+		return STOP_NONE;
+	return machine_point(m, PLAIT_EV_FREE, 0);
+}
+
 static enum stop dispatch(struct machine *m, struct frame *f, const struct op *o, struct val *a,
 			  uint32_t n, struct val *ret)
 {
@@ -272,13 +282,17 @@ static enum stop dispatch(struct machine *m, struct frame *f, const struct op *o
 			size = UINT64_MAX;
 		return allocate(m, size, ret);
 	case BI_REALLOC:
+		st = free_point(m, f, a[0]);
+		if (st)
+			return st;
 		return reallocate(
 			m, a[0], machine_concretise(m, a[1], 64, "the size of an allocation"), ret);
 	case BI_MEMALIGN:
 		return allocate(m, machine_concretise(m, a[0], 64, "the size of an allocation"),
 				ret);
 	case BI_FREE:
-		return mem_free_call(m, a[0]);
+		st = free_point(m, f, a[0]);
+		return st ? st : mem_free_call(m, a[0]);
 	case BI_OBJECT_SIZE: {
 		struct object *obj;
 		uint32_t off;

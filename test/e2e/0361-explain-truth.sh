@@ -285,8 +285,8 @@ int main(void)
 C
 run 0 unplait cc -g -O0 -pthread log.c -o log
 explained log
-has flat "thread 0 frees"
-has flat "must wait until the other threads are done"
+has flat "thread 0 freed it at log.c:19"
+has flat "keep it until thread 0.1 is done with it"
 
 # Published before it is filled in.
 cat >publish.c <<'C'

@@ -61,6 +61,8 @@ enum kind {
 	PUTWORD,  /* src[imm] = r + 1 */
 	TEXTWORD, /* one word of strcpy(text, ...): imm = word, r's place holds the letter */
 	TEXTCHAR, /* r = text[8 * imm] */
+	USE,	  /* r = box[imm]: fails if the box is gone */
+	FREE,	  /* the box; fails if it is gone */
 	JUMPZ,	  /* if (!r) go to imm; local */
 	JUMPNZ,
 	JUMP,
@@ -78,10 +80,12 @@ struct op {
 struct thread {
 	struct op ops[OPS];
 	unsigned n;
+	bool freed; /* it has given the box back */
 };
 
 static struct thread threads[THREADS];
 static unsigned nthreads;
+static bool boxes; /* memory is freed */
 static bool joins; /* main joins the others; else an exit handler prints */
 static unsigned long long rng;
 
@@ -233,6 +237,22 @@ static void words(struct thread *t)
 	}
 }
 
+/* Memory on the heap that one thread gives back, beside whoever uses it. */
+static void box(struct thread *t)
+{
+	unsigned r = rnd(REGS);
+	int w = (int)rnd(WORDS);
+
+	if (t->freed) /* what a thread does to memory of its own is not what a schedule decides */
+		access(t);
+	else if (rnd(3))
+		emit(t, USE, r, 0, w, format("r%u = box[%d];", r, 4 * w));
+	else
+		emit(t, FREE, 0, 0, 0,
+		     rnd(2) ? "free((void *)box);" : "kept = realloc((void *)box, 64);");
+	t->freed |= t->ops[t->n - 1].kind == FREE;
+}
+
 static void condition(struct thread *t)
 {
 	unsigned r = rnd(REGS), x = rnd(VARS), top;
@@ -299,6 +319,10 @@ static void statement(struct thread *t)
 
 	snprintf(lock, sizeof(lock), "(&m[%u])", m);
 	snprintf(undo, sizeof(undo), "pthread_mutex_unlock(&m[%u])", m);
+	if (boxes && !rnd(3)) {
+		box(t);
+		return;
+	}
 	switch (rnd(18)) {
 	case 0:
 		section(t, LOCK, UNLOCK, m, format("pthread_mutex_lock%s", lock), undo);
@@ -366,6 +390,7 @@ static void make(unsigned long long seed)
 	rnd(2);
 	nthreads = rnd(4) ? 2 : 3;
 	joins = rnd(4) != 0;
+	boxes = seed % 3 == 0;
 	for (unsigned i = 1; i < nthreads; i++)
 		emit(&threads[0], CREATE, 0, 0, (int)i,
 		     format("pthread_create(&t[%u], 0, thread%u, 0);", i, i));
@@ -416,6 +441,7 @@ static const char *const prologue =
 	"static SHARED int x[2];\nstatic pthread_mutex_t m[2];\nstatic pthread_rwlock_t rw;\n"
 	"static pthread_spinlock_t spin;\nstatic pthread_cond_t cond;\nstatic sem_t sem;\n"
 	"struct pair { SHARED long w[2]; };\nstatic struct pair src, dst;\nstatic char text[16];\n"
+	"static SHARED int *box;\nstatic void *volatile kept;\n"
 	"static int out[3][4];\nstatic struct timespec soon;\n"
 	"static int cas(SHARED int *p, int old, int new)\n"
 	"{\n\treturn __atomic_compare_exchange_n(p, &old, new, 0, 5, 5);\n}\n"
@@ -451,7 +477,7 @@ static void print_program(void)
 	printf("\tonly = argc > 1 ? argv[1] : 0;\n\t(void)s;\n\tclock_gettime(CLOCK_REALTIME, "
 	       "&soon);\n\tsoon.tv_nsec += soon.tv_nsec < 900000000 ? 100000000 : 0;\n"
 	       "\tpthread_rwlock_init(&rw, 0);\n\tpthread_spin_init(&spin, 0);\n"
-	       "\tsem_init(&sem, 0, 0);\n");
+	       "\tsem_init(&sem, 0, 0);\n\tbox = calloc(16, sizeof(*box));\n");
 	if (!joins)
 		printf("\tatexit(handler);\n");
 	print_body(0);
@@ -477,6 +503,7 @@ struct state {
 	int8_t writer, readers; /* of the rwlock */
 	int8_t spin;
 	uint8_t sem;
+	uint8_t freed; /* the box */
 };
 
 static struct state *seen;
@@ -749,6 +776,21 @@ static void sem_step(struct state s, unsigned t, const struct op *o)
 		go_on(s, t);
 }
 
+/* The box is filled with zeros. What is done to it when it is gone is a failure, and ends the run. */
+static void box_step(struct state s, unsigned t, const struct op *o)
+{
+	moved = true;
+	if (s.freed) {
+		outcome(o->kind == USE ? "used" : "freed twice");
+		return;
+	}
+	if (o->kind == USE)
+		s.reg[t][o->r] = 0;
+	else
+		s.freed = 1;
+	go_on(s, t);
+}
+
 static void step(const struct state *from, unsigned t)
 {
 	const struct op *o = &threads[t].ops[from->pc[t]];
@@ -799,6 +841,10 @@ static void step(const struct state *from, unsigned t)
 		break;
 	case YIELD:
 		go_on(s, t);
+		break;
+	case USE:
+	case FREE:
+		box_step(s, t, o);
 		break;
 	case CREATE:
 		s.started[o->imm] = 1;

@@ -352,6 +352,10 @@ void *plait_realloc(void *old, size_t n)
 		forget(p, n);
 	return p;
 }
+void *plait_reallocarray(void *old, size_t n, size_t size)
+{
+	return plait_realloc(old, n * size);
+}
 void *plait_memalign(size_t a, size_t n)
 {
 	void *p = aligned_alloc(a, n);
