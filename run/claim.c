@@ -86,12 +86,18 @@ void claim_look_at_calls(struct claim *c, const char *program)
 
 void claim_add_run(struct claim *c, const struct run_result *r)
 {
-	if (r->limits & PLAIT_LIMIT_TIMER)
-		c->gaps |= CLAIM_TIMERS;
-	if (r->limits & PLAIT_LIMIT_GUARD)
-		c->gaps |= CLAIM_GUARDS;
-	if (r->limits & PLAIT_LIMIT_CLOCK)
-		c->gaps |= CLAIM_CLOCK;
+	static const struct {
+		enum plait_limit limit;
+		enum claim_gap gap;
+	} gaps[] = {
+		{ PLAIT_LIMIT_TIMER, CLAIM_TIMERS }, { PLAIT_LIMIT_GUARD, CLAIM_GUARDS },
+		{ PLAIT_LIMIT_CLOCK, CLAIM_CLOCK },  { PLAIT_LIMIT_SPIN, CLAIM_SPINS },
+		{ PLAIT_LIMIT_COPY, CLAIM_COPIES },  { PLAIT_LIMIT_REUSE, CLAIM_REUSE },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(gaps); i++)
+		if (r->limits & gaps[i].limit)
+			c->gaps |= gaps[i].gap;
 	if (r->end == PLAIT_END_BUDGET || r->timed_out)
 		c->gaps |= CLAIM_BUDGET;
 }
@@ -123,6 +129,10 @@ void claim_describe_gaps(const struct claim *c, const char *between, struct strb
 		{ CLAIM_CLOCK,
 		  "the clock: it moves with the schedule, and has other values elsewhere" },
 		{ CLAIM_TIMED_WAITS, "timed waits that give up while another thread has the lock" },
+		{ CLAIM_SPINS, "loops that wait: one that counts its attempts on the heap or in a "
+			       "static variable is taken to wait for ever" },
+		{ CLAIM_COPIES, "long copies: they are made in pieces, not byte by byte" },
+		{ CLAIM_REUSE, "addresses: which thread is given memory that another one freed" },
 		{ CLAIM_BUDGET, "runs that were given up before their end (--steps, --timeout)" },
 		{ CLAIM_UNSEEN, "accesses in code that was not built with unplait cc" },
 		{ CLAIM_UNKNOWN, "functions that were not looked into: " },

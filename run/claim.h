@@ -21,6 +21,9 @@ enum claim_gap {
 	CLAIM_UNSEEN = 32,	 /* code that was not built by us: its accesses are not seen */
 	CLAIM_TIMED_WAITS = 128, /* states: a wait that times out while its mutex is held */
 	CLAIM_GUARDS = 256,	 /* timeouts of a second or more */
+	CLAIM_SPINS = 512,	 /* loops that wait, and may count where nobody looks */
+	CLAIM_COPIES = 1024,	 /* accesses of more than a word at once */
+	CLAIM_REUSE = 2048,	 /* addresses that malloc gives out again */
 	CLAIM_UNKNOWN = 64,	 /* functions outside that nobody looked into: `unknown` */
 };
 

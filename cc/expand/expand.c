@@ -169,7 +169,7 @@ static bool has_state(const char *name)
 }
 
 /* They have events of their own, or memory that is theirs alone (a place to jump to). */
-static bool is_modelled(LLVMValueRef call, const char *name)
+static bool is_modelled(const char *name)
 {
 	static const char *const prefixes[] = {
 		"pthread_",
@@ -198,14 +198,18 @@ static bool is_modelled(LLVMValueRef call, const char *name)
 		"_ZNSt18condition_variable",
 		"_ZNSt15__exception_ptr",
 	};
-	enum call_kind kind = call_classify(call);
 
-	if (kind == CALL_ALLOC || kind == CALL_FREE)
-		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;
 	return strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw");
+}
+
+static bool is_allocation(LLVMValueRef call)
+{
+	enum call_kind kind = call_classify(call);
+
+	return kind == CALL_ALLOC || kind == CALL_FREE;
 }
 
 static void expand_one(struct expand *x, LLVMValueRef call)
@@ -218,7 +222,7 @@ static void expand_one(struct expand *x, LLVMValueRef call)
 		use_body(x, call, body);
 		return;
 	}
-	if (!arguments_expand(x, call, name) && !is_modelled(call, name))
+	if (!arguments_expand(x, call, name) && !is_allocation(call) && !is_modelled(name))
 		names_intern(&x->p->unseen, name);
 }
 
@@ -236,6 +240,39 @@ static bool wants_expansion(struct expand *x, LLVMValueRef i)
 		return (kind == CALL_MEMCPY || kind == CALL_MEMSET) &&
 		       LLVMIsNull(LLVMGetOperand(i, 3)) && any_hot(x, i);
 	return has_state(value_name(f)) || any_hot(x, i);
+}
+
+/* Arguments behind a va_list are not followed. */
+static bool takes_list(const char *name)
+{
+	return name[0] == 'v' && (strstr(name, "printf") || strstr(name, "scanf"));
+}
+
+static bool is_called_by(LLVMValueRef f, LLVMValueRef user)
+{
+	return LLVMIsAInstruction(user) && is_call(user) && direct_callee(user) == f;
+}
+
+/* A library function that is called through a pointer is not looked into. */
+static bool is_passed_on(LLVMValueRef f)
+{
+	for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u))
+		if (!is_called_by(f, LLVMGetUser(u)))
+			return true;
+	return false;
+}
+
+static void note_unseen(struct expand *x)
+{
+	for_each_function(f, x->p->module)
+	{
+		const char *name = value_name(f);
+
+		if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) &&
+		    (takes_list(name) ||
+		     (summary_find(name) && !is_modelled(name) && is_passed_on(f))))
+			names_intern(&x->p->unseen, name);
+	}
 }
 
 static void collect(struct expand *x, struct calls *ret)
@@ -348,6 +385,7 @@ struct err *expand_program(struct program *p, struct analysis *a)
 	if (!a->sharing.threaded)
 		return NULL;
 	collect(&x, &calls);
+	note_unseen(&x);
 	if (calls.len)
 		err = load_bodies(&x);
 	x.b = LLVMCreateBuilderInContext(p->context);

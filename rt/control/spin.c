@@ -48,6 +48,8 @@ __attribute__((noinline)) void spin_found(struct control_thread *me, uint32_t si
 {
 	if (unlikely(meet_is_on()))
 		meet_spins(me, site);
-	if (!control_logs() || spin_repeats(me, site))
-		me->spinning_since = control.writes;
+	if (control_logs() && !spin_repeats(me, site))
+		return;
+	me->spinning_since = control.writes;
+	control.area->limits |= PLAIT_LIMIT_SPIN;
 }
