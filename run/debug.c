@@ -9,6 +9,8 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/printable.h"
+#include "base/strbuf.h"
 
 #include <string.h>
 
@@ -40,6 +42,22 @@ static void set_by_command(struct words *w, const struct environment *e, const c
 	vec_push(w, xasprintf("set environment %s %s", name, value));
 }
 
+/* The target's arguments, and its standard input, as every other replay has it. */
+static void set_arguments(struct words *w, const struct session *s)
+{
+	_cleanup_(strbuf_deinit) struct strbuf args = { 0 };
+
+	strbuf_adds(&args, "set args");
+	for (size_t i = 1; s->target->argv[i]; i++) {
+		strbuf_addc(&args, ' ');
+		strbuf_add_shell(&args, s->target->argv[i]);
+	}
+	strbuf_adds(&args, " < ");
+	strbuf_add_shell(&args, s->input);
+	push(w, "-ex");
+	push(w, strbuf_str(&args));
+}
+
 static void gdb_command(const struct session *s, const char *gdb, const char *script_path,
 			char *const *extra, struct words *argv)
 {
@@ -54,14 +72,12 @@ static void gdb_command(const struct session *s, const char *gdb, const char *sc
 	set_by_command(argv, &e, "LD_BIND_NOW");
 	set_by_command(argv, &e, "ASAN_OPTIONS");
 	set_by_command(argv, &e, "UBSAN_OPTIONS");
+	set_arguments(argv, s);
 	push(argv, "-x");
 	push(argv, script_path);
 	for (size_t i = 0; extra && extra[i]; i++)
 		push(argv, extra[i]);
-	push(argv, "--args");
 	push(argv, s->runtime.program);
-	for (size_t i = 1; s->target->argv[i]; i++)
-		push(argv, s->target->argv[i]);
 	vec_push(argv, NULL);
 }
 

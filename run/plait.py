@@ -49,14 +49,28 @@ def is_alive():
     return gdb.selected_inferior().pid != 0
 
 
+class AtMain(gdb.Breakpoint):
+    """Stops in main(): in the version that runs, not in the stub that chooses it."""
+
+    def __init__(self):
+        super().__init__("main", internal=True)
+        self.silent = True
+        self.has_lines = any(l.source for l in getattr(self, "locations", []))
+
+    def stop(self):
+        return not self.has_lines or gdb.newest_frame().find_sal().symtab is not None
+
+
 def restart():
     """Run again, up to main()."""
     gdb.execute("set confirm off")
     if is_alive():
         gdb.execute("kill", to_string=True)
-    at_main = gdb.Breakpoint("main", internal=True, temporary=True)
-    at_main.silent = True
-    gdb.execute("run", to_string=True)
+    at_main = AtMain()
+    try:
+        gdb.execute("run", to_string=True)
+    finally:
+        at_main.delete()
     if not is_alive():
         raise gdb.GdbError("the program did not get to main()")
 
@@ -259,6 +273,24 @@ The replay then stands here again. A write of the value that was there already i
                 arg, found[-1][0], found[-1][1], found[-1][2], found[-1][0]))
 
 
+def end_of_run():
+    """(kind, text) of a run that the runtime is about to end: a deadlock, a hang, a divergence."""
+    end = str(value("(enum plait_control_end)control.area->end")).replace("PLAIT_END_", "").lower()
+    return {"budget": "hang"}.get(end, end), value("control.area->text").string()
+
+
+class Ending(gdb.Breakpoint):
+    """A run that does not end by itself stops before its process is gone."""
+
+    def __init__(self):
+        super().__init__("control_leave", internal=True)
+        self.silent = True
+
+    def stop(self):
+        gdb.write("%s: %s\n" % end_of_run())
+        return True
+
+
 class Threads(gdb.Command):
     """Every live thread, and what it is about to do."""
 
@@ -287,3 +319,6 @@ Threads()
 gdb.execute("set pagination off")
 gdb.execute("set breakpoint pending on")
 gdb.execute("handle SIGSTOP nostop noprint pass")
+gdb.execute("skip -gfi rt/*/*", to_string=True)
+gdb.execute("skip -gfi sched/*", to_string=True)
+Ending()
