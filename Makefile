@@ -114,7 +114,7 @@ $(BUILD)/unplait: $(CMD_OBJ) $(LIBRARIES)
 
 $(BUILD)/unplait-cc: $(CC_OBJ) $(BUILD)/libbase.a
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(CC_OBJ) $(BUILD)/libbase.a $(LLVM_LIBS) -lelf -lzstd -lm
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(CC_OBJ) $(BUILD)/libbase.a $(LLVM_LIBS) -lelf -lzstd -lxxhash -lm -ldl
 $(BUILD)/unplait-c++: $(BUILD)/unplait-cc
 	$(Q)ln -sf unplait-cc $@
 

@@ -309,6 +309,8 @@ struct err *args_parse(struct args *a, int argc, char **argv)
 			inputs = true;
 		} else if (strcmp(w, "--unplait-plain") == 0) {
 			a->plain_too = true;
+		} else if (strcmp(w, "--unplait-no-cache") == 0) {
+			a->no_cache = true;
 		} else if (is_lto_option(a, w)) {
 			continue;
 		} else if (strcmp(w, "-o") == 0 && next) {

@@ -48,6 +48,7 @@ struct args {
 	bool sanitizes_twice;		 /* ... one that clang applies twice to fat objects */
 	const char *bad_sanitizer;	 /* one that cannot be combined with us */
 	bool plain_too;			 /* --unplait-plain */
+	bool no_cache;			 /* --unplait-no-cache */
 	char opt_level;			 /* of the last -O: '0'..'3', 's'; 0 = none given */
 	VEC(char *) owned;		 /* words from response files */
 };

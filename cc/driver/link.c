@@ -2,54 +2,25 @@
  *
  *	1. an ordinary link of the objects' native code, with a map: errors are the user's own, and
  *	   the map says which archive members were used;
- *	2. the bitcode of exactly those objects, merged, analysed and planned;
- *	3. up to five child processes, one per variant, each with a copy of everything, write objects;
- *	4. the user's link again, with those objects instead of the user's, the tables and libplait.
+ *	2. the bitcode of exactly those objects, merged, analysed and instrumented, gives one object per
+ *	   variant (variants.c), or a cache has them (cache.c);
+ *	3. the user's link again, with those objects instead of the user's, the tables (tables.c) and
+ *	   libplait.
  *
  * A link without bitcode, or one that has no room for a runtime (-nostdlib, -static, -r), stops
  * after step 1. */
 #include "cc/driver/link.h"
 
-#include "base/demangle.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/log.h"
-#include "base/printable.h"
 #include "base/strbuf.h"
-#include "cc/instrument/instrument.h"
-#include "cc/driver/objects.h"
-#include "cc/expand/expand.h"
-#include "cc/analyse/plan.h"
-#include "cc/analyse/prepare.h"
-#include "cc/driver/merge.h"
 #include "cc/driver/command.h"
-#include "cc/program.h"
-#include "cc/instrument/sites.h"
-#include "cc/times.h"
-#include "cc/instrument/variant.h"
+#include "cc/driver/job.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-enum { LARGE_PROGRAM = 40000 }; /* accesses that may be shared */
-
-static const char *const variant_names[] = { "plain", "path", "full", "graph", "order" };
-
-struct link {
-	struct args *args;
-	const char *clang, *tmp;
-	const char *output;
-	struct object_list objects;
-	struct program program;
-	pid_t pids[PLAIT_VARIANTS]; /* who makes each variant; 0: nobody yet */
-	int decided[2];		    /* a pipe: tells the maker of plain which variants there are */
-	bool whole_archives;	    /* members that the ordinary link did not use, too */
-};
 
 static void push_arg(struct command *c, const struct arg *arg)
 {
@@ -231,294 +202,16 @@ static struct err *final_link(struct link *l, int *status)
 	return err;
 }
 
-/* ---- the variants ---- */
-
-/* The maker of plain is started before that is decided: its module is not to be expanded. */
-static bool wait_for_decision(struct link *l, int v)
-{
-	struct program *p = &l->program;
-
-	close(l->decided[1]);
-	if (v == PLAIT_VARIANT_PLAIN &&
-	    read(l->decided[0], p->absent, sizeof(p->absent)) != sizeof(p->absent))
-		return false;
-	if (p->absent[v])
-		_exit(0);
-	return true;
-}
-
-/* Where the maker of a variant says what went wrong. */
-static char *complaint_of(const struct link *l, int v)
-{
-	return xasprintf("%s/%s.err", l->tmp, variant_names[v]);
-}
-
-/* In a child: change our copy of the program, write the object, leave. */
-static _Noreturn void emit_variant(struct link *l, int v)
-{
-	_cleanup_(xfreep) char *path = xasprintf("%s/%s.o", l->tmp, variant_names[v]);
-	_cleanup_(xfreep) char *complaint = complaint_of(l, v);
-	struct err *err;
-
-	if (!wait_for_decision(l, v))
-		_exit(3);
-	times_begin();
-	instrument(&l->program, v);
-	variant_split(&l->program, v);
-	err = variant_emit(&l->program, v, l->args->opt_level, l->args->gc_sections, path);
-	if (err) {
-		err_free(file_write(complaint, err_message(err), strlen(err_message(err))));
-		_exit(3);
-	}
-	_exit(0);
-}
-
-static struct err *child_failed(struct link *l, int v, int st)
-{
-	_cleanup_(xfreep) char *complaint = complaint_of(l, v);
-	struct strbuf said = { 0 };
-	struct err *err;
-
-	if (WIFEXITED(st) && WEXITSTATUS(st) == 0)
-		return NULL;
-	if (WIFEXITED(st)) {
-		err_free(file_read(complaint, &said));
-		err = err_new(ERR_ENV, "%s", strbuf_str(&said));
-	} else {
-		err = err_new(ERR_ENV, "LLVM ended with signal %d", WTERMSIG(st));
-	}
-	strbuf_deinit(&said);
-	return err_wrap(err, "making the variant %s", variant_names[v]);
-}
-
-static void start_variant(struct link *l, int v)
-{
-	fflush(NULL);
-	l->pids[v] = fork();
-	if (l->pids[v] == 0)
-		emit_variant(l, v);
-}
-
-static struct err *finish_variants(struct link *l)
-{
-	struct err *err = NULL;
-
-	for (int v = 0; v < PLAIT_VARIANTS; v++) {
-		int st = 0;
-		struct err *mine = NULL;
-
-		if (!l->pids[v])
-			continue;
-		if (l->pids[v] < 0)
-			mine = err_new(ERR_ENV, "cannot start a process");
-		else if (waitpid(l->pids[v], &st, 0) == l->pids[v])
-			mine = child_failed(l, v, st);
-		if (!err)
-			err = mine;
-		else
-			err_free(mine);
-	}
-	return err;
-}
-
-/* ---- tables ---- */
-
-/* How to link it again, with other variants: `unplait record` says so where one is missing. */
-static void add_command(const struct link *l, struct strbuf *sb)
-{
-	const struct args *a = l->args;
-	size_t n = strlen(a->argv[0]);
-
-	strbuf_addf(sb, "folder %s\ncommand unplait %s", l->program.folder,
-		    n > 2 && strcmp(a->argv[0] + n - 2, "++") == 0 ? "c++" : "cc");
-	for (int i = 1; i < a->argc; i++) {
-		strbuf_addc(sb, ' ');
-		strbuf_add_shell(sb, a->argv[i]);
-	}
-	strbuf_addc(sb, '\n');
-}
-
-static bool has_newline(const struct args *a)
-{
-	for (int i = 1; i < a->argc; i++)
-		if (strchr(a->argv[i], '\n'))
-			return true;
-	return false;
-}
-
-static struct err *write_build(struct link *l, const char *path)
-{
-	struct strbuf sb = { 0 };
-	struct err *err;
-
-	strbuf_addf(&sb, "output %s\nkind %s\nvariants", l->output,
-		    l->args->shared ? "library" : "executable");
-	for (int v = 0; v < PLAIT_VARIANTS; v++)
-		if (!l->program.absent[v])
-			strbuf_addf(&sb, " %s", variant_names[v]);
-	strbuf_addf(&sb, "\ntrace_all %d\n", l->program.trace_all);
-	if (!has_newline(l->args)) /* the section has a line for each fact */
-		add_command(l, &sb);
-	for (size_t i = 0; i < l->program.unseen.len; i++) {
-		_cleanup_(xfreep) char *name = demangle(l->program.unseen.text[i]);
-
-		strbuf_addf(&sb, "unseen %s\n", name);
-	}
-	for (size_t i = 0; i < l->objects.len; i++) {
-		const struct object *o = &l->objects.data[i];
-		const char *dot = strrchr(o->path, '.');
-
-		if (o->has_bitcode)
-			strbuf_addf(&sb, "object %s%s%s\n", o->path, o->member ? ":" : "",
-				    o->member ? o->member : "");
-		else if (o->member || (dot && strcmp(dot, ".o") == 0))
-			strbuf_addf(&sb, "external %s%s%s\n", o->path, o->member ? ":" : "",
-				    o->member ? o->member : "");
-	}
-	err = file_write(path, sb.data, sb.len);
-	strbuf_deinit(&sb);
-	return err;
-}
-
-static struct err *assemble_by(struct link *l, const char *program, const char *option, int *status)
-{
-	struct command c = { 0 };
-	_cleanup_(xfreep) char *log = xasprintf("%s/tables.log", l->tmp);
-	struct err *err;
-
-	command_push(&c, program);
-	command_push(&c, option);
-	command_takef(&c, "%s/tables.s", l->tmp);
-	command_push(&c, "-o");
-	command_takef(&c, "%s/tables.o", l->tmp);
-	err = command_run(&c, log, status);
-	command_deinit(&c);
-	return err;
-}
-
-/* clang can do it, too, but takes longer to start than the assembler for all of its work. */
-static struct err *assemble(struct link *l)
-{
-	int status = 0;
-	struct err *err = assemble_by(l, "as", "--64", &status);
-
-	if (err || status != 0) {
-		err_free(err);
-		err = assemble_by(l, l->clang, "-c", &status);
-	}
-	if (!err && status != 0)
-		err = err_new(ERR_ENV, "cannot assemble the site tables");
-	return err;
-}
-
-static struct err *write_tables(struct link *l)
-{
-	struct {
-		const char *name;
-		char *path;
-	} files[] = { { "sites.bin", NULL },
-		      { "elements.bin", NULL },
-		      { "bitcode.zst", NULL },
-		      { "build.txt", NULL },
-		      { "tables.s", NULL } };
-	struct err *err;
-
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		files[i].path = xasprintf("%s/%s", l->tmp, files[i].name);
-	err = sites_write(&l->program, files[0].path);
-	if (!err)
-		err = sites_write_elements(&l->program, files[1].path);
-	if (!err)
-		err = program_write_bitcode(&l->program, files[2].path);
-	if (!err)
-		err = write_build(l, files[3].path);
-	if (!err)
-		err = sites_write_assembly(&l->program, l->tmp, l->output, files[4].path);
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		free(files[i].path);
-	return err ? err : assemble(l);
-}
-
-/* graph and order are there for speed alone: the full variant can do what they do. In a large
- * program they would make the link half as long again, so they are made when asked for. The table
- * of places of order would keep every section alive, and AddressSanitizer cannot look into its
- * pieces of assembly. Hunting needs full alone. */
-static bool is_control_asked(void)
-{
-	const char *ask = getenv("UNPLAIT_VARIANTS");
-
-	return ask && strcmp(ask, "control") == 0;
-}
-
-/* A resolver runs before libplait can: its code must be plain. */
-static bool wants_plain(const struct program *p)
-{
-	return !is_control_asked() || LLVMGetFirstGlobalIFunc(p->module);
-}
-
-static void choose_variants(struct link *l)
-{
-	struct program *p = &l->program;
-	const char *ask = getenv("UNPLAIT_VARIANTS");
-	bool few = ask ? strcmp(ask, "few") == 0 : p->counts.accesses_instrumented > LARGE_PROGRAM;
-	bool control = is_control_asked();
-
-	p->absent[PLAIT_VARIANT_GRAPH] = control || few || p->trace_all;
-	p->absent[PLAIT_VARIANT_ORDER] =
-		control || few || p->trace_all || l->args->gc_sections || l->args->sanitizes_twice;
-	p->absent[PLAIT_VARIANT_PATH] = control;
-	p->absent[PLAIT_VARIANT_PLAIN] = !wants_plain(p);
-}
-
-static struct err *make_variants(struct link *l)
-{
-	struct program *p = &l->program;
-	struct analysis analysis = { 0 };
-	struct err *err;
-
-	if (pipe(l->decided) < 0)
-		return err_errno(errno, "cannot make a pipe");
-	p->library = l->args->shared;
-	p->trace_all = getenv("UNPLAIT_TRACE_ALL") != NULL;
-	objects_external_refs(&l->objects, &p->external_refs);
-	err = merge_objects(p, &l->objects);
-	if (!err)
-		err = prepare_program(p);
-	times_note("merge", TIMES_ALL);
-	if (err)
-		return err;
-	if (wants_plain(p))
-		start_variant(l, PLAIT_VARIANT_PLAIN); /* before anything changes */
-	analysis_run(&analysis, p);
-	times_note("analyse", TIMES_ALL);
-	err = expand_program(p, &analysis);
-	times_note("expand", TIMES_ALL);
-	if (!err)
-		plan_program(p, &analysis);
-	analysis_deinit(&analysis);
-	times_note("plan", TIMES_ALL);
-	choose_variants(l);
-	if (!err && write(l->decided[1], p->absent, sizeof(p->absent)) != sizeof(p->absent))
-		err = err_errno(errno, "cannot write to a pipe");
-	if (!err)
-		err = write_tables(l);
-	times_note("write tables", TIMES_ALL);
-	for (int v = PLAIT_VARIANT_PLAIN + 1; !err && v < PLAIT_VARIANTS; v++)
-		if (!p->absent[v])
-			start_variant(l, v);
-	close(l->decided[0]);
-	close(l->decided[1]);
-	return err;
-}
-
 static struct err *take_over(struct link *l, int *status)
 {
-	struct err *err = make_variants(l), *other = finish_variants(l);
+	struct err *err;
 
+	if (!l->args->no_cache)
+		cache_open(&l->cache);
+	err = variants_make(l);
+	cache_deinit(&l->cache);
 	if (!err)
-		err = other;
-	else
-		err_free(other);
+		err = tables_write(l);
 	return err ? err : final_link(l, status);
 }
 

@@ -7,7 +7,6 @@
 #include "cc/program.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context)
 {
@@ -31,8 +30,6 @@ static struct err *llvm_error(struct program *p, const char *what, const struct 
 
 struct err *merge_objects(struct program *p, const struct object_list *objects)
 {
-	if (!getcwd(p->folder, sizeof(p->folder)))
-		p->folder[0] = '\0';
 	p->context = LLVMContextCreate();
 	LLVMContextSetDiagnosticHandler(p->context, on_diagnostic, p);
 	for (size_t i = 0; i < objects->len; i++) {

@@ -10,21 +10,21 @@
 
 struct err *sites_write(struct program *p, const char *path)
 {
-	struct plait_sites_header h = p->counts;
+	struct plait_sites_header *h = &p->counts;
 	VEC(uint32_t) offsets = { 0 };
 	struct strbuf strings = { 0 }, out = { 0 };
 	struct err *err;
 
-	memcpy(h.magic, PLAIT_SITES_MAGIC, sizeof(h.magic));
-	h.version = PLAIT_SITES_VERSION;
-	h.nsites = (uint32_t)p->sites.len;
-	h.nelements = (uint32_t)p->elements.len;
+	memcpy(h->magic, PLAIT_SITES_MAGIC, sizeof(h->magic));
+	h->version = PLAIT_SITES_VERSION;
+	h->nsites = (uint32_t)p->sites.len;
+	h->nelements = (uint32_t)p->elements.len;
 	for (size_t i = 0; i < p->strings.len; i++) {
 		vec_push(&offsets, (uint32_t)strings.len);
 		strbuf_add(&strings, p->strings.text[i], strlen(p->strings.text[i]) + 1);
 	}
-	h.nstrings_bytes = (uint32_t)strings.len;
-	strbuf_add(&out, &h, sizeof(h));
+	h->nstrings_bytes = (uint32_t)strings.len;
+	strbuf_add(&out, h, sizeof(*h));
 	for (size_t i = 0; i < p->sites.len; i++) {
 		struct plait_site s = p->sites.data[i];
 
@@ -109,7 +109,7 @@ struct err *sites_write_assembly(struct program *p, const char *dir, const char 
 		    "\tleaq module(%%rip), %%rdi\n"
 		    "\tjmp plait_register_module@PLT\n",
 		    (int)sizeof(struct plait_order_place), PLAIT_MODULE_VERSION, p->library,
-		    (unsigned)p->sites.len, (unsigned)p->elements.len);
+		    p->counts.nsites, p->counts.nelements);
 	/* an executable registers before every constructor, of its libraries too */
 	strbuf_addf(&sb, "\t.section %s\n\t.p2align 3\n\t.quad register\n",
 		    p->library ? ".init_array.00000,\"aw\",@init_array"

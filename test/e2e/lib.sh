@@ -7,6 +7,7 @@ CORPUS=$top/corpus
 work=$(mktemp -d "${TMPDIR:-/tmp}/unplait-test-XXXXXX")
 cd "$work" || exit 3
 failures=0
+export UNPLAIT_CACHE=off # links are made anew, and nothing is left in anybody's home; 1440 to 1443 test the cache
 trap 'cd /; [ -n "${KEEP:-}" ] && echo "# kept $work" || rm -rf "$work"' EXIT
 
 unplait() { "$UNPLAIT" "$@"; }

@@ -1,0 +1,35 @@
+/* cc/driver/job.h - what the steps of a taken-over link share. Only the files of cc/driver include it. */
+#ifndef CC_DRIVER_JOB_H
+#define CC_DRIVER_JOB_H
+
+#include "cc/driver/args.h"
+#include "cc/driver/cache.h"
+#include "cc/driver/objects.h"
+#include "cc/program.h"
+
+#include <sys/types.h>
+
+extern const char *const variant_names[PLAIT_VARIANTS];
+
+struct link {
+	struct args *args;
+	const char *clang, *tmp;
+	const char *output;
+	struct object_list objects;
+	struct program program;
+	struct cache cache;
+	pid_t pids[PLAIT_VARIANTS]; /* who makes each variant; 0: nobody yet */
+	int decided[2];		    /* a pipe: tells the maker of plain which variants there are */
+	bool whole_archives;	    /* members that the ordinary link did not use, too */
+};
+
+/* variants.c: analyse the whole program and write an object per variant into l->tmp, with the files
+ * that the tables are made of; or take both from the cache. */
+struct err *variants_make(struct link *l);
+/* Was the link asked to make code for hunting alone? */
+bool variants_for_control(void);
+
+/* tables.c: the object of the tables, tables.o, out of those files. */
+struct err *tables_write(struct link *l);
+
+#endif

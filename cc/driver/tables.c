@@ -1,0 +1,111 @@
+/* cc/driver/tables.c - the object that carries the tables of a binary. */
+#include "cc/driver/job.h"
+
+#include "base/demangle.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/printable.h"
+#include "base/strbuf.h"
+#include "cc/driver/command.h"
+#include "cc/instrument/sites.h"
+
+#include <string.h>
+
+/* How to link it again, with other variants: `unplait record` says so where one is missing. */
+static void add_command(const struct link *l, struct strbuf *sb)
+{
+	const struct args *a = l->args;
+	size_t n = strlen(a->argv[0]);
+
+	strbuf_addf(sb, "folder %s\ncommand unplait %s", l->program.folder,
+		    n > 2 && strcmp(a->argv[0] + n - 2, "++") == 0 ? "c++" : "cc");
+	for (int i = 1; i < a->argc; i++) {
+		strbuf_addc(sb, ' ');
+		strbuf_add_shell(sb, a->argv[i]);
+	}
+	strbuf_addc(sb, '\n');
+}
+
+static bool has_newline(const struct args *a)
+{
+	for (int i = 1; i < a->argc; i++)
+		if (strchr(a->argv[i], '\n'))
+			return true;
+	return false;
+}
+
+static struct err *write_build(struct link *l, const char *path)
+{
+	struct strbuf sb = { 0 };
+	struct err *err;
+
+	strbuf_addf(&sb, "output %s\nkind %s\nvariants", l->output,
+		    l->args->shared ? "library" : "executable");
+	for (int v = 0; v < PLAIT_VARIANTS; v++)
+		if (!l->program.absent[v])
+			strbuf_addf(&sb, " %s", variant_names[v]);
+	strbuf_addf(&sb, "\ntrace_all %d\n", l->program.trace_all);
+	if (!has_newline(l->args)) /* the section has a line for each fact */
+		add_command(l, &sb);
+	for (size_t i = 0; i < l->program.unseen.len; i++) {
+		_cleanup_(xfreep) char *name = demangle(l->program.unseen.text[i]);
+
+		strbuf_addf(&sb, "unseen %s\n", name);
+	}
+	for (size_t i = 0; i < l->objects.len; i++) {
+		const struct object *o = &l->objects.data[i];
+		const char *dot = strrchr(o->path, '.');
+
+		if (o->has_bitcode)
+			strbuf_addf(&sb, "object %s%s%s\n", o->path, o->member ? ":" : "",
+				    o->member ? o->member : "");
+		else if (o->member || (dot && strcmp(dot, ".o") == 0))
+			strbuf_addf(&sb, "external %s%s%s\n", o->path, o->member ? ":" : "",
+				    o->member ? o->member : "");
+	}
+	err = file_write(path, sb.data, sb.len);
+	strbuf_deinit(&sb);
+	return err;
+}
+
+static struct err *assemble_by(struct link *l, const char *program, const char *option, int *status)
+{
+	struct command c = { 0 };
+	_cleanup_(xfreep) char *log = xasprintf("%s/tables.log", l->tmp);
+	struct err *err;
+
+	command_push(&c, program);
+	command_push(&c, option);
+	command_takef(&c, "%s/tables.s", l->tmp);
+	command_push(&c, "-o");
+	command_takef(&c, "%s/tables.o", l->tmp);
+	err = command_run(&c, log, status);
+	command_deinit(&c);
+	return err;
+}
+
+/* clang can do it, too, but takes longer to start than the assembler for all of its work. */
+static struct err *assemble(struct link *l)
+{
+	int status = 0;
+	struct err *err = assemble_by(l, "as", "--64", &status);
+
+	if (err || status != 0) {
+		err_free(err);
+		err = assemble_by(l, l->clang, "-c", &status);
+	}
+	if (!err && status != 0)
+		err = err_new(ERR_ENV, "cannot assemble the site tables");
+	return err;
+}
+
+struct err *tables_write(struct link *l)
+{
+	_cleanup_(xfreep) char *build = xasprintf("%s/build.txt", l->tmp);
+	_cleanup_(xfreep) char *source = xasprintf("%s/tables.s", l->tmp);
+	struct err *err = write_build(l, build);
+
+	if (!err)
+		err = sites_write_assembly(&l->program, l->tmp, l->output, source);
+	return err ? err : assemble(l);
+}

@@ -1,0 +1,333 @@
+/* cc/driver/variants.c - the whole program, analysed once and written once per variant.
+ *
+ * The merged module is analysed, expanded and planned; then up to five child processes, one per
+ * variant, each with a copy of everything, write objects. */
+#include "cc/driver/job.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "cc/analyse/plan.h"
+#include "cc/analyse/prepare.h"
+#include "cc/driver/merge.h"
+#include "cc/expand/expand.h"
+#include "cc/instrument/instrument.h"
+#include "cc/instrument/sites.h"
+#include "cc/instrument/variant.h"
+#include "cc/times.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LARGE_PROGRAM = 40000 }; /* accesses that may be shared */
+
+const char *const variant_names[PLAIT_VARIANTS] = { "plain", "path", "full", "graph", "order" };
+
+/* The maker of plain is started before that is decided: its module is not to be expanded. */
+static bool wait_for_decision(struct link *l, int v)
+{
+	struct program *p = &l->program;
+
+	close(l->decided[1]);
+	if (v == PLAIT_VARIANT_PLAIN &&
+	    read(l->decided[0], p->absent, sizeof(p->absent)) != sizeof(p->absent))
+		return false;
+	if (p->absent[v])
+		_exit(0);
+	return true;
+}
+
+/* Where the maker of a variant says what went wrong. */
+static char *complaint_of(const struct link *l, int v)
+{
+	return xasprintf("%s/%s.err", l->tmp, variant_names[v]);
+}
+
+/* In a child: change our copy of the program, write the object, leave. */
+static _Noreturn void emit_variant(struct link *l, int v)
+{
+	_cleanup_(xfreep) char *path = xasprintf("%s/%s.o", l->tmp, variant_names[v]);
+	_cleanup_(xfreep) char *complaint = complaint_of(l, v);
+	struct err *err;
+
+	if (!wait_for_decision(l, v))
+		_exit(3);
+	times_begin();
+	instrument(&l->program, v);
+	variant_split(&l->program, v);
+	err = variant_emit(&l->program, v, l->args->opt_level, l->args->gc_sections, path);
+	if (err) {
+		err_free(file_write(complaint, err_message(err), strlen(err_message(err))));
+		_exit(3);
+	}
+	_exit(0);
+}
+
+static struct err *child_failed(struct link *l, int v, int st)
+{
+	_cleanup_(xfreep) char *complaint = complaint_of(l, v);
+	struct strbuf said = { 0 };
+	struct err *err;
+
+	if (WIFEXITED(st) && WEXITSTATUS(st) == 0)
+		return NULL;
+	if (WIFEXITED(st)) {
+		err_free(file_read(complaint, &said));
+		err = err_new(ERR_ENV, "%s", strbuf_str(&said));
+	} else {
+		err = err_new(ERR_ENV, "LLVM ended with signal %d", WTERMSIG(st));
+	}
+	strbuf_deinit(&said);
+	return err_wrap(err, "making the variant %s", variant_names[v]);
+}
+
+static void start_variant(struct link *l, int v)
+{
+	fflush(NULL);
+	l->pids[v] = fork();
+	if (l->pids[v] == 0)
+		emit_variant(l, v);
+}
+
+static struct err *finish_variants(struct link *l)
+{
+	struct err *err = NULL;
+
+	for (int v = 0; v < PLAIT_VARIANTS; v++) {
+		int st = 0;
+		struct err *mine = NULL;
+
+		if (!l->pids[v])
+			continue;
+		if (l->pids[v] < 0)
+			mine = err_new(ERR_ENV, "cannot start a process");
+		else if (waitpid(l->pids[v], &st, 0) == l->pids[v])
+			mine = child_failed(l, v, st);
+		if (!err)
+			err = mine;
+		else
+			err_free(mine);
+	}
+	return err;
+}
+
+/* graph and order are there for speed alone: the full variant can do what they do. In a large
+ * program they would make the link half as long again, so they are made when asked for. The table
+ * of places of order would keep every section alive, and AddressSanitizer cannot look into its
+ * pieces of assembly. Hunting needs full alone. */
+bool variants_for_control(void)
+{
+	const char *ask = getenv("UNPLAIT_VARIANTS");
+
+	return ask && strcmp(ask, "control") == 0;
+}
+
+/* A resolver runs before libplait can: its code must be plain. */
+static bool wants_plain(const struct program *p)
+{
+	return !variants_for_control() || LLVMGetFirstGlobalIFunc(p->module);
+}
+
+static void choose_variants(struct link *l)
+{
+	struct program *p = &l->program;
+	const char *ask = getenv("UNPLAIT_VARIANTS");
+	bool few = ask ? strcmp(ask, "few") == 0 : p->counts.accesses_instrumented > LARGE_PROGRAM;
+	bool control = variants_for_control();
+
+	p->absent[PLAIT_VARIANT_GRAPH] = control || few || p->trace_all;
+	p->absent[PLAIT_VARIANT_ORDER] =
+		control || few || p->trace_all || l->args->gc_sections || l->args->sanitizes_twice;
+	p->absent[PLAIT_VARIANT_PATH] = control;
+	p->absent[PLAIT_VARIANT_PLAIN] = !wants_plain(p);
+}
+
+/* ---- once for the same content ---- */
+
+/* What the tables are made of; the variants come before them. */
+static const char *const table_files[] = { "sites.bin", "elements.bin", "bitcode.zst", "unseen" };
+
+static char *file_in(const struct link *l, const char *name)
+{
+	return xasprintf("%s/%s", l->tmp, name);
+}
+
+/* Everything that the objects and tables depend on. */
+static void key_of(const struct link *l, char ret[CACHE_KEY])
+{
+	const struct program *p = &l->program;
+	const struct args *a = l->args;
+	struct cache_key k;
+
+	cache_key_init(&k);
+	cache_key_text(&k, "variants");
+	cache_key_text(&k, getenv("UNPLAIT_VARIANTS"));
+	cache_key_text(&k, p->folder);
+	cache_key_number(&k, p->library);
+	cache_key_number(&k, p->trace_all);
+	cache_key_number(&k, a->gc_sections);
+	cache_key_number(&k, a->sanitizes_twice);
+	cache_key_number(&k, (uint64_t)a->opt_level);
+	for (size_t i = 0; i < p->external_refs.len; i++)
+		cache_key_text(&k, p->external_refs.text[i]);
+	for (size_t i = 0; i < l->objects.len; i++) {
+		const struct object *o = &l->objects.data[i];
+
+		for (size_t j = 0; j < o->blobs.len; j++)
+			cache_key_add(&k, o->blobs.data[j].data, o->blobs.data[j].len);
+	}
+	cache_key_end(&k, ret);
+}
+
+static struct err *read_unseen(struct link *l, const char *path)
+{
+	struct strbuf text = { 0 };
+	struct err *err = file_read(path, &text);
+	char *rest = text.data, *line;
+
+	while (!err && text.len && (line = strsep(&rest, "\n")))
+		if (*line)
+			names_intern(&l->program.unseen, line);
+	strbuf_deinit(&text);
+	return err;
+}
+
+static struct err *read_counts(struct link *l, const char *path)
+{
+	struct strbuf text = { 0 };
+	struct err *err = file_read(path, &text);
+
+	if (!err && text.len < sizeof(l->program.counts))
+		err = err_new(ERR_ENV, "%s is cut short", path);
+	if (!err)
+		memcpy(&l->program.counts, text.data, sizeof(l->program.counts));
+	strbuf_deinit(&text);
+	return err;
+}
+
+/* The files of an earlier link are in our folder: learn from them what that link knew. */
+static struct err *adopt(struct link *l)
+{
+	_cleanup_(xfreep) char *sites = file_in(l, "sites.bin"), *unseen = file_in(l, "unseen");
+	struct err *err = read_counts(l, sites);
+
+	for (int v = 0; v < PLAIT_VARIANTS; v++) {
+		_cleanup_(xfreep) char *object = xasprintf("%s/%s.o", l->tmp, variant_names[v]);
+
+		l->program.absent[v] = !file_exists(object);
+	}
+	return err ? err : read_unseen(l, unseen);
+}
+
+static void keep(const struct link *l, const char *key)
+{
+	const char *names[PLAIT_VARIANTS + ARRAY_SIZE(table_files)];
+	_cleanup_(xfreep) char *prefix = file_in(l, "");
+	char objects[PLAIT_VARIANTS][16];
+	size_t n = 0;
+
+	for (int v = 0; v < PLAIT_VARIANTS; v++) {
+		snprintf(objects[v], sizeof(objects[v]), "%s.o", variant_names[v]);
+		names[n++] = objects[v];
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(table_files); i++)
+		names[n++] = table_files[i];
+	cache_put(&l->cache, key, prefix, names, n);
+}
+
+static struct err *write_unseen(struct link *l, const char *path)
+{
+	struct strbuf text = { 0 };
+	struct err *err;
+
+	for (size_t i = 0; i < l->program.unseen.len; i++)
+		strbuf_addf(&text, "%s\n", l->program.unseen.text[i]);
+	err = file_write(path, text.data ? text.data : "", text.len);
+	strbuf_deinit(&text);
+	return err;
+}
+
+static struct err *write_table_files(struct link *l)
+{
+	struct program *p = &l->program;
+	_cleanup_(xfreep) char *sites = file_in(l, "sites.bin"), *unseen = file_in(l, "unseen");
+	_cleanup_(xfreep) char *elements = file_in(l, "elements.bin");
+	_cleanup_(xfreep) char *bitcode = file_in(l, "bitcode.zst");
+	struct err *err = sites_write(p, sites);
+
+	if (!err)
+		err = sites_write_elements(p, elements);
+	if (!err)
+		err = program_write_bitcode(p, bitcode);
+	return err ? err : write_unseen(l, unseen);
+}
+
+/* ---- the whole way ---- */
+
+static struct err *make(struct link *l)
+{
+	struct program *p = &l->program;
+	struct analysis analysis = { 0 };
+	struct err *err;
+
+	if (pipe(l->decided) < 0)
+		return err_errno(errno, "cannot make a pipe");
+	err = merge_objects(p, &l->objects);
+	if (!err)
+		err = prepare_program(p);
+	times_note("merge", TIMES_ALL);
+	if (err)
+		return err;
+	if (wants_plain(p))
+		start_variant(l, PLAIT_VARIANT_PLAIN); /* before anything changes */
+	analysis_run(&analysis, p);
+	times_note("analyse", TIMES_ALL);
+	err = expand_program(p, &analysis);
+	times_note("expand", TIMES_ALL);
+	if (!err)
+		plan_program(p, &analysis);
+	analysis_deinit(&analysis);
+	times_note("plan", TIMES_ALL);
+	choose_variants(l);
+	if (!err && write(l->decided[1], p->absent, sizeof(p->absent)) != sizeof(p->absent))
+		err = err_errno(errno, "cannot write to a pipe");
+	if (!err)
+		err = write_table_files(l);
+	times_note("write tables", TIMES_ALL);
+	for (int v = PLAIT_VARIANT_PLAIN + 1; !err && v < PLAIT_VARIANTS; v++)
+		if (!p->absent[v])
+			start_variant(l, v);
+	close(l->decided[0]);
+	close(l->decided[1]);
+	return err;
+}
+
+struct err *variants_make(struct link *l)
+{
+	struct program *p = &l->program;
+	_cleanup_(xfreep) char *prefix = file_in(l, "");
+	char key[CACHE_KEY];
+	struct err *err, *other;
+
+	if (!getcwd(p->folder, sizeof(p->folder)))
+		p->folder[0] = '\0';
+	p->library = l->args->shared;
+	p->trace_all = getenv("UNPLAIT_TRACE_ALL") != NULL;
+	objects_external_refs(&l->objects, &p->external_refs);
+	key_of(l, key);
+	if (cache_get(&l->cache, key, prefix))
+		return adopt(l);
+	err = make(l);
+	other = finish_variants(l);
+	if (!err)
+		err = other;
+	else
+		err_free(other);
+	if (!err)
+		keep(l, key);
+	return err;
+}
