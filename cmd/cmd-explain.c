@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 
 #include "cmd/show-run.h"
+#include "cmd/pinned.h"
 #include "cmd/trust.h"
 
 #include "base/file.h"
@@ -91,6 +92,8 @@ static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, in
 		err = timeouts_option(timeouts, &o.target.timeouts);
 	if (!err)
 		err = trust_check(o.plait, o.command != NULL, trust);
+	if (!err)
+		err = pinned(o.plait, o.command, o.target.timeout);
 	if (!err)
 		err = explain_run(&o, way, &x);
 	if (!err)

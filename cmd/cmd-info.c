@@ -3,6 +3,7 @@
 #include "base/printable.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
+#include "run/log.h"
 #include "report/export.h"
 #include "run/run.h"
 #include "unplait/graph.h"
@@ -168,7 +169,8 @@ static void print_header(struct trace *t, struct symbols *s, const struct target
 	if (m->start_ns && strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", gmtime(&when)))
 		printf("started     %s\n", date);
 	print_machine(m);
-	printf("mode        %s, clock %s\n", mode_name(m->mode),
+	printf("mode        %s%s, clock %s\n", mode_name(m->mode),
+	       trace_has_section(t, LOG_SECTION) ? " (recorded in mode sync, pinned)" : "",
 	       m->clock == PLAIT_CLOCK_STEPS ? "steps" : "time stamp counter");
 	print_outcome(m, s);
 	print_flags(m);

@@ -1,6 +1,7 @@
 /* cmd/cmd-minimize.c - fewer context switches, same failure. */
 #include "cmd/cmd.h"
 #include "cmd/show-run.h"
+#include "cmd/pinned.h"
 #include "cmd/trust.h"
 #include "run/run.h"
 #include "trace/trace.h"
@@ -89,9 +90,11 @@ static struct err *minimize_main(const struct cmd *cmd, int argc, char **argv, i
 	if (!err)
 		err = run_options(fail_on, NULL, NULL, &target, NULL);
 	if (!err)
-		err = schedule_load(argv[0], &schedule);
-	if (!err)
 		err = trust_check(argv[0], argc > 1, trust);
+	if (!err)
+		err = pinned(argv[0], argv + 1, target.timeout);
+	if (!err)
+		err = schedule_load(argv[0], &schedule);
 	if (!err)
 		err = target_from_plait(&target, argv[0], argv + 1);
 	if (!err) {

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
+#include "cmd/pinned.h"
 #include "cmd/trust.h"
 #include "explain/explain.h"
 #include "predict/predict.h"
@@ -315,6 +316,8 @@ static struct err *add_all(struct predict_job *job, struct predict *p)
 
 	for (size_t i = 0; i < job->nruns && !err; i++) {
 		err = trust_check(job->runs[i], job->o.target.argv != NULL, job->trust);
+		if (!err)
+			err = pinned(job->runs[i], job->o.target.argv, job->o.target.timeout);
 		if (!err)
 			err = predict_add(p, job->runs[i]);
 	}

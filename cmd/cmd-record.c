@@ -152,7 +152,7 @@ static struct err *print_json(const struct cmd_common *common, const struct reco
 
 static struct err *check(const struct cmd *cmd, int argc, const char *mode, uint64_t runs)
 {
-	static const char *const modes[] = { "path", "order", "block", "graph", "full" };
+	static const char *const modes[] = { "sync", "path", "order", "block", "graph", "full" };
 	bool known = false;
 
 	if (argc < 1)
@@ -160,8 +160,8 @@ static struct err *check(const struct cmd *cmd, int argc, const char *mode, uint
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
 		known |= strcmp(mode, modes[i]) == 0;
 	if (!known)
-		return err_new(ERR_USAGE, "--mode is path, order, block, graph or full, not '%s'",
-			       mode);
+		return err_new(ERR_USAGE,
+			       "--mode is sync, path, order, block, graph or full, not '%s'", mode);
 	if (runs < 1 || runs > 1000000)
 		return err_new(ERR_USAGE, "--runs is a number from 1 to 1000000");
 	return NULL;
@@ -264,7 +264,7 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	struct cmd_common common = { 0 };
 	const struct opt table[] = {
 		OPT_STR('m', "mode", "MODE", &o.mode,
-			"full (default), path, order, block or graph"),
+			"full (default), sync, path, order, block or graph"),
 		OPT_U64('n', "runs", "N", &runs, "run N times, keep a plait of each"),
 		OPT_U64('j', "jobs", "N", &jobs, "run N at a time"),
 		OPT_STR('o', "output", "PATH", &o.output, "the plait, or with --runs their folder"),

@@ -1,5 +1,6 @@
 /* cmd/cmd-replay.c - run a recorded schedule again, exactly. */
 #include "cmd/cmd.h"
+#include "cmd/pinned.h"
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
 #include "cmd/trust.h"
@@ -167,9 +168,11 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	if (!err)
 		err = run_options(fail_on, gate, NULL, &target, NULL);
 	if (!err)
-		err = schedule_load(argv[0], &schedule);
-	if (!err)
 		err = trust_check(argv[0], argc > 1, trust);
+	if (!err)
+		err = pinned(argv[0], argv + 1, target.timeout);
+	if (!err)
+		err = schedule_load(argv[0], &schedule);
 	if (!err)
 		err = target_from_plait(&target, argv[0], argv + 1);
 	if (err)

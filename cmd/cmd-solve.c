@@ -1,5 +1,6 @@
 /* cmd/cmd-solve.c - a schedule from per-thread paths: the order engine's answer, run natively. */
 #include "cmd/cmd.h"
+#include "cmd/pinned.h"
 #include "cmd/trust.h"
 #include "cmd/show-run.h"
 
@@ -317,6 +318,8 @@ static struct err *solve_main(const struct cmd *cmd, int argc, char **argv, int 
 		return cmd_usage(cmd, "--fail or --pass?");
 	if (!j.no_run)
 		err = trust_check(argv[0], argc > 1, trust);
+	if (!err)
+		err = pinned(argv[0], argv + 1, j.target.timeout);
 	if (!err)
 		err = open_all(&j, argc, argv);
 	if (!err)

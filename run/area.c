@@ -213,6 +213,11 @@ struct plait_inputs *area_inputs(const struct area *a)
 	return region(a, PLAIT_CONTROL_INPUTS);
 }
 
+struct plait_log_place *area_log(const struct area *a)
+{
+	return region(a, PLAIT_CONTROL_LOG_AT);
+}
+
 const struct plait_stack *area_stacks(const struct area *a)
 {
 	return region(a, PLAIT_CONTROL_STACKS);

@@ -23,6 +23,7 @@ void area_read_result(const struct area *a, const struct run_request *req, struc
 /* Facts about the process of the last run that was not recorded into a folder. */
 const struct plait_run *area_process(const struct area *a);
 struct plait_inputs *area_inputs(const struct area *a);
+struct plait_log_place *area_log(const struct area *a);
 const struct plait_stack *area_stacks(const struct area *a); /* by constraint of the last run */
 const struct plait_races *area_races(const struct area *a);  /* of the last run */
 struct knowledge area_knowledge(const struct area *a);

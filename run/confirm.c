@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "run/log.h"
 #include "trace/trace.h"
 
 #include <unistd.h>
@@ -108,10 +109,8 @@ struct err *save_plait(struct session *s, const struct run_result *r, const char
 	struct strbuf schedule = { 0 }, target = { 0 }, files = { 0 }, input = { 0 };
 	const struct target *t = session_target(s);
 	struct trace_extra extra[] = {
-		{ .name = "schedule" },
-		{ .name = "target" },
-		{ .name = "inputs" },
-		{ .name = "stdin" },
+		{ .name = "schedule" }, { .name = "target" },	 { .name = "inputs" },
+		{ .name = "stdin" },	{ .name = LOG_SECTION },
 	};
 	struct trace_seal_options options = {
 		.made_here = true, .outcome = &outcome, .extra = extra, .nextra = 3
@@ -146,6 +145,10 @@ struct err *save_plait(struct session *s, const struct run_result *r, const char
 			extra[options.nextra++] = (struct trace_extra){ .name = "stdin",
 									.data = strbuf_str(&input),
 									.len = input.len };
+		if (t->log)
+			extra[options.nextra++] = (struct trace_extra){ .name = LOG_SECTION,
+									.data = t->log,
+									.len = t->log_len };
 		err = trace_seal(dir, &options, path);
 	}
 	file_remove_tree(dir);

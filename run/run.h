@@ -38,8 +38,10 @@ struct target {
 	const char *input;	/* file for standard input; NULL = input_data, or /dev/null */
 	const char *input_data; /* standard input itself; NULL = none. Kept in the plait */
 	size_t input_len;
-	struct inputs inputs;  /* files that a plait brings; owned */
-	char *const *env;      /* NAME=value, set for its runs and kept in the plait; NULL = none */
+	struct inputs inputs; /* files that a plait brings; owned */
+	char *const *env;     /* NAME=value, set for its runs and kept in the plait; NULL = none */
+	char *log; /* of mode sync (unplait/log.h): what the run gets; owned; NULL = none */
+	size_t log_len;
 	const char *folder;    /* to start in; NULL = ours */
 	double timeout;	       /* real seconds per run, watchdog; 0 = 10 */
 	bool fail_on_exit;     /* a non-zero exit status is a failure, also in the first run */

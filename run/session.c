@@ -68,6 +68,15 @@ static struct err *make_input(struct session *s)
 	return bytes ? file_write(s->input, t->input_data, t->input_len) : NULL;
 }
 
+/* Where the runtime finds the log. */
+static struct err *place_log(struct session *s)
+{
+	struct plait_log_place *place = area_log(&s->area);
+
+	snprintf(place->path, sizeof(place->path), "%s/log", s->dir);
+	return file_write(place->path, s->target->log, s->target->log_len);
+}
+
 /* The program as a path that holds in every folder. */
 static char *program_path(const struct target *t)
 {
@@ -114,6 +123,8 @@ struct err *session_open(const struct target *target, struct session **ret)
 		err = find_runtime(s);
 	if (!err)
 		err = make_input(s);
+	if (!err && target->log)
+		err = place_log(s);
 	if (!err)
 		err = inputs_place(&target->inputs, s->dir, area_inputs(&s->area));
 	if (!err && !target->exec_each)

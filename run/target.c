@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
+#include "run/log.h"
 #include "trace/trace.h"
 
 #include <errno.h>
@@ -195,6 +196,22 @@ static struct err *take_files(struct target *t, struct trace *trace)
 	return err || !data || t->inputs.len ? err : inputs_parse(data, len, &t->inputs);
 }
 
+static struct err *take_log(struct target *t, struct trace *trace)
+{
+	const void *data = NULL;
+	size_t len = 0;
+	struct err *err = trace_section(trace, LOG_SECTION, &data, &len);
+
+	if (!err && data && !t->log)
+		err = log_check(data, len);
+	if (err || !data || t->log)
+		return err;
+	t->log = xmalloc(len);
+	memcpy(t->log, data, len);
+	t->log_len = len;
+	return NULL;
+}
+
 /* ---- the command ---- */
 
 /* "./prog" that is not here is where it was: the run then begins in that folder. */
@@ -250,6 +267,8 @@ static struct err *take_settings(struct target *t, struct trace *trace)
 	if (!err)
 		err = take_files(t, trace);
 	if (!err)
+		err = take_log(t, trace);
+	if (!err)
 		err = trace_section(trace, SECTION, &data, &len);
 	if (err || !data)
 		return err;
@@ -297,8 +316,9 @@ void target_deinit(struct target *t)
 	free(t->stored);
 	free(t->stored_input);
 	free(t->stored_folder);
+	free(t->log);
 	inputs_deinit(&t->inputs);
 	vec_deinit(&t->stored_env);
 	t->stored_argv = NULL;
-	t->stored = t->stored_input = t->stored_folder = NULL;
+	t->stored = t->stored_input = t->stored_folder = t->log = NULL;
 }

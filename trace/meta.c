@@ -57,6 +57,7 @@ static void write_threads(struct json *j, const struct trace_meta *m)
 		json_uint(j, "events", t->nevents);
 		json_hex(j, "bits", t->bits);
 		json_hex(j, "values", t->values);
+		json_hex(j, "synced", t->synced);
 		json_end(j);
 	}
 	json_end(j);
@@ -218,6 +219,7 @@ static void read_threads(const cJSON *array, struct trace_meta *m)
 			.nevents = whole(item, "events"),
 			.bits = hex(item, "bits"),
 			.values = hex(item, "values"),
+			.synced = hex(item, "synced"),
 		};
 	}
 }

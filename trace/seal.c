@@ -347,7 +347,8 @@ static struct file_map map_if_there(const char *dir, char letter, uint32_t threa
 }
 
 /* rt/core/buffer.c: the event file as far as it counts, then the window. */
-static void put_thread(struct writer *w, const char *dir, struct decoder *d, bool *damaged)
+static void put_thread(struct writer *w, const char *dir, struct decoder *d, bool *damaged,
+		       uint64_t *synced)
 {
 	struct file_map events = map_if_there(dir, 't', d->thread);
 	struct file_map window = map_if_there(dir, 'w', d->thread);
@@ -358,6 +359,7 @@ static void put_thread(struct writer *w, const char *dir, struct decoder *d, boo
 	put_events(w, d, events.data, MIN(events.len, head.before & ~PLAIT_WINDOW_STALE), damaged);
 	if (window.len > sizeof(head) && !(head.before & PLAIT_WINDOW_STALE))
 		put_events(w, d, window.data + sizeof(head), window.len - sizeof(head), damaged);
+	*synced = head.synced;
 	file_map_close(&events);
 	file_map_close(&window);
 }
@@ -368,7 +370,7 @@ static void put_all_events(struct writer *w, const char *dir, struct trace_meta 
 		struct decoder d = { .clock_kind = m->clock, .thread = i };
 		bool damaged = false;
 
-		put_thread(w, dir, &d, &damaged);
+		put_thread(w, dir, &d, &damaged, &m->threads[i].synced);
 		m->threads[i].nevents = d.index;
 		m->nevents += d.index;
 		m->threads[i].lost += damaged;
@@ -499,7 +501,7 @@ static struct err *seal(const char *dir, const struct trace_seal_options *option
 		return err;
 	}
 	run = (const void *)map.data;
-	m.mode = (enum plait_mode)MIN(run->mode, PLAIT_MODE_CONTROL);
+	m.mode = (enum plait_mode)MIN(run->mode, PLAIT_MODE_SYNC);
 	m.clock = run->clock == PLAIT_CLOCK_STEPS ? PLAIT_CLOCK_STEPS : PLAIT_CLOCK_TSC;
 	m.clock_hz = run->clock_hz;
 	m.start_ns = run->start_ns;

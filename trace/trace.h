@@ -82,6 +82,7 @@ struct trace_thread {
 	uint64_t stack_low, stack_size, entry;
 	uint64_t lost, nevents;
 	uint64_t values; /* path mode: bytes in an open PATH_VALUES at the failure, + 1 */
+	uint64_t synced; /* mode sync: operations that it made */
 	uint64_t bits;	 /* path mode: branch bits not yet written at the failure; see hooks.h */
 };
 

@@ -35,7 +35,7 @@ enum plait_event_kind {
 #define PLAIT_TAG_SHORT_COUNT 8
 
 /* Environment, set by the commands. */
-#define PLAIT_ENV_MODE	  "UNPLAIT_MODE" /* off, path, full, graph, order, block, control */
+#define PLAIT_ENV_MODE	  "UNPLAIT_MODE" /* PLAIT_MODE_NAMES */
 #define PLAIT_ENV_DIR	  "UNPLAIT_DIR"
 #define PLAIT_ENV_CONTROL "UNPLAIT_CONTROL" /* path of the control area, see control.h */
 #define PLAIT_ENV_SERVER  "UNPLAIT_SERVER"  /* descriptor of the fork server's socket */
@@ -49,8 +49,9 @@ enum plait_mode {
 	PLAIT_MODE_GRAPH,
 	PLAIT_MODE_FULL,
 	PLAIT_MODE_CONTROL,
+	PLAIT_MODE_SYNC, /* inputs and the order of synchronisation */
 };
-#define PLAIT_MODE_NAMES { "off", "path", "order", "block", "graph", "full", "control" }
+#define PLAIT_MODE_NAMES { "off", "path", "order", "block", "graph", "full", "control", "sync" }
 
 /* How to read CLOCK records. An event's clock is the previous event's (of its thread) plus the
  * CLOCK records in between; without any it is the same (TSC) or one more (STEPS). */
@@ -87,7 +88,7 @@ enum plait_outcome_kind {
 /* The beginning of a window. */
 struct plait_window {
 	uint64_t before; /* bytes of tNNNNN that count; more may be there */
-	uint64_t unused;
+	uint64_t synced; /* mode sync: synchronisation operations of the thread so far */
 };
 #define PLAIT_WINDOW_STALE (1ull << 63) /* the records in the window are among them already */
 

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define PLAIT_CONTROL_MAGIC   "PLAITCTL"
-#define PLAIT_CONTROL_VERSION 6
+#define PLAIT_CONTROL_VERSION 7
 
 enum plait_strategy {
 #define STRATEGY(id, name, summary) PLAIT_STRATEGY_##id,
@@ -34,16 +34,17 @@ enum plait_points {
 };
 
 enum plait_control_flags {
-	PLAIT_CONTROL_LEARN = 1,      /* add sites that touch truly shared memory to the points */
-	PLAIT_CONTROL_PREFIX = 2,     /* when the decisions end, the strategy takes over */
-	PLAIT_CONTROL_EAGER = 4,      /* sleeps and timeouts may end at any time */
-	PLAIT_CONTROL_LOG = 16,	      /* fill the choices region (for systematic search) */
-	PLAIT_CONTROL_PAIRS = 32,     /* fill the pairs region */
-	PLAIT_CONTROL_NO_POISON = 64, /* leave freed memory as it is */
-	PLAIT_CONTROL_EARLY = 128,    /* control begins before the constructors */
-	PLAIT_CONTROL_SPURIOUS = 256, /* waits for condition variables may end without a signal */
-	PLAIT_CONTROL_AGAIN = 512,    /* the run may reuse a process */
-	PLAIT_CONTROL_RACES = 1024,   /* look for data races, and fill the races region */
+	PLAIT_CONTROL_LEARN = 1,	/* add sites that touch truly shared memory to the points */
+	PLAIT_CONTROL_PREFIX = 2,	/* when the decisions end, the strategy takes over */
+	PLAIT_CONTROL_EAGER = 4,	/* sleeps and timeouts may end at any time */
+	PLAIT_CONTROL_LOG = 16,		/* fill the choices region (for systematic search) */
+	PLAIT_CONTROL_PAIRS = 32,	/* fill the pairs region */
+	PLAIT_CONTROL_NO_POISON = 64,	/* leave freed memory as it is */
+	PLAIT_CONTROL_EARLY = 128,	/* control begins before the constructors */
+	PLAIT_CONTROL_SPURIOUS = 256,	/* waits for condition variables may end without a signal */
+	PLAIT_CONTROL_AGAIN = 512,	/* the run may reuse a process */
+	PLAIT_CONTROL_RACES = 1024,	/* look for data races, and fill the races region */
+	PLAIT_CONTROL_HANDOVERS = 2048, /* synchronisation in the order of the log region */
 };
 
 /* When a wait with a deadline may give up, beyond the case that nobody else can go on. */
@@ -68,6 +69,7 @@ enum plait_control_end {
 	PLAIT_END_MISUSE,     /* a destroyed or freed object was used */
 	PLAIT_END_INFEASIBLE, /* the access vectors cannot be obeyed */
 	PLAIT_END_BROKEN,     /* a rule of the control engine does not hold: our bug */
+	PLAIT_END_LOG,	      /* everything in the log of mode sync was done, and nothing else is */
 };
 
 /* PLAIT_END_MISUSE: what was misused; `code` of the failure. */
@@ -248,6 +250,7 @@ struct plait_control {
 #define PLAIT_CONTROL_TURNS	   (6ull << 30) /* struct plait_turn */
 #define PLAIT_CONTROL_TURNS_MAX	   (1ull << 24)
 #define PLAIT_CONTROL_INPUTS	   (6656ull << 20) /* struct plait_inputs */
+#define PLAIT_CONTROL_LOG_AT	   (6912ull << 20) /* struct plait_log_place */
 #define PLAIT_CONTROL_SIZE	   (7ull << 30)
 
 /* What the target reads from the outside by name. `given` is for the runs: pairs of a name, as the
@@ -262,6 +265,11 @@ struct plait_inputs {
 	uint32_t lost; /* names for which there was no room */
 	char given[PLAIT_INPUTS_GIVEN];
 	char named[PLAIT_INPUTS_NAMED];
+};
+
+/* The log of a run in mode sync (log.h), for all runs of a session: its file, "" = none. */
+struct plait_log_place {
+	char path[4096];
 };
 
 /* One turn of the order that FOLLOW keeps to: the thread executes events until it has executed

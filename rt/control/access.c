@@ -32,8 +32,9 @@ static bool is_point(uint32_t kind, uint32_t site)
 void control_release(struct control_thread *me, uint32_t kind, uint32_t site, const void *object)
 {
 	struct control_op op = { .kind = kind, .site = site, .object = object, .writes = true };
-	bool point = control.rule == CONTROL_RULE_SITES ? learn_release_is_point(site)
-							: is_point(kind, site);
+	bool point = control.handovers ||
+		     (control.rule == CONTROL_RULE_SITES ? learn_release_is_point(site)
+							 : is_point(kind, site));
 
 	if (point)
 		control_point(me, &op);
@@ -74,7 +75,8 @@ void control_quick_begin(void)
 	control.point_mask = learned ? PLAIT_CONTROL_POINTS_SIZE - 1 : 0;
 	control.learning = a->flags & (PLAIT_CONTROL_LEARN | PLAIT_CONTROL_PAIRS);
 	control.noting = control.learning || clocks_on;
-	control.simple = !control.fixed && !control.vectors && !a->nconstraints && !control_logs();
+	control.simple = !control.fixed && !control.vectors && !control.handovers &&
+			 !a->nconstraints && !control_logs();
 	control_forget_candidates();
 	control.quick_limit = nothing_is_quick() ? 0
 			      : control.fixed && control.next_step < a->event_budget

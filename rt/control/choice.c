@@ -7,6 +7,7 @@
 
 #include "rt/control/clocks.h"
 #include "rt/control/constraints.h"
+#include "rt/control/handovers.h"
 #include "rt/control/meet.h"
 #include "rt/control/turns.h"
 #include "rt/control/vectors.h"
@@ -23,6 +24,8 @@ struct control_thread *control_timers;
 static struct sched_task *ready[PLAIT_MAX_THREADS];
 static struct control_thread *spinners[PLAIT_MAX_THREADS], *timed[PLAIT_MAX_THREADS];
 static size_t nready, nspinners, ntimed;
+/* Who wakes without a signal, because the log says so. */
+static struct control_thread *woken;
 /* What gather() found for this thread holds as long as it does nothing but access memory. */
 static const struct control_thread *gathered;
 
@@ -141,18 +144,26 @@ static void gather_to_meet(void)
 	}
 }
 
-/* Access vectors judge everybody who could run at all: spinning, or after a timeout. */
-static void obey_vectors(void)
+/* Access vectors and hand-overs judge everybody who could run at all: spinning, or after a timeout. */
+static void obey_recorded(void)
 {
 	size_t i, late;
 
+	woken = NULL;
 	for (i = 0; i < nspinners; i++)
 		ready[nready++] = &spinners[i]->task;
 	late = nready;
 	for (i = 0; i < ntimed; i++)
 		ready[nready++] = &timed[i]->task;
-	if (nready)
+	if (!nready)
+		return;
+	if (control.vectors) {
 		nready = vectors_filter(ready, late, nready);
+		return;
+	}
+	nready = handovers_filter(ready, late, nready);
+	if (!nready && !(woken = handovers_wake()))
+		handovers_stuck();
 }
 
 static struct control_thread *ask(struct control_thread *me, bool me_ready)
@@ -213,8 +224,14 @@ struct control_thread *control_pick(struct control_thread *me)
 	}
 	for (;;) {
 		gather();
-		if (control.vectors) {
-			obey_vectors();
+		if (control.vectors || control.handovers) {
+			obey_recorded();
+			if (!nready && control.handovers && !woken)
+				woken = handovers_wake();
+			if (woken) {
+				decisions_record(DECISION_WAKE, woken->task.id);
+				return woken;
+			}
 		} else if (unlikely(meet_is_on())) {
 			gather_to_meet();
 		} else {
@@ -301,6 +318,8 @@ void control_op_executed(struct control_thread *me)
 	control_executed(me, me->op.kind, me->op.site);
 	if (control.vectors)
 		vectors_executed(me, &me->op);
+	if (control.handovers)
+		handovers_executed(me, &me->op);
 	if (control.area->nconstraints)
 		constraints_executed(me);
 	if (control.learning && me->op.object)
@@ -540,6 +559,7 @@ void control_begin(void)
 	decisions_begin();
 	budget_begin();
 	vectors_begin();
+	handovers_begin();
 	turns_begin();
 	control.world->begin();
 	me = control_thread_new(NULL, self);

@@ -20,6 +20,7 @@
  *	constraints.c  "a before b", "a to b atomic"
  *	turns.c        the order of turns that FOLLOW keeps to
  *	vectors.c      access vectors: who is next at which element
+ *	handovers.c    the order of synchronisation of a run in mode sync
  *	report.c       how a run ends: deadlock, hang, divergence, in words
  *	sanitizer.c    AddressSanitizer looks again after a switch
  *	inputs.c       files that are given to the target in place of others
@@ -46,6 +47,7 @@
 
 struct control_thread;
 struct sync_mutex;
+struct plait_log;
 
 /* Why an operation may have to wait. NULL where it never does. */
 struct control_wait {
@@ -106,6 +108,7 @@ struct control_thread {
 	uint64_t skipped; /* control.skipped when it began to wait */
 	bool cancelled, uncancellable;
 	uint32_t name;		 /* access vectors: its number among the names */
+	uint32_t log_name;	 /* its number in the log; PLAIT_ANY: it is not there */
 	uint64_t events;	 /* executed so far */
 	uint64_t held_key;	 /* stands for the set of locks it holds */
 	uint64_t noted_salt;	 /* quick.h: mixed into what it has noted */
@@ -137,6 +140,9 @@ struct control_thread {
 	uint64_t draws;		     /* random numbers that it has got */
 	const void *freeing;	     /* the block whose release has just been a step */
 };
+
+/* The log of mode sync that this run gets its inputs from; NULL: none. */
+extern const struct plait_log *control_log;
 
 extern bool control_active;  /* this process is under control now */
 extern bool control_forked;  /* ... its parent is, and it is not */

@@ -8,6 +8,7 @@
  * A systematic search asks for the log of choices as well: at each point, who could have gone on. */
 #include "rt/control/engine.h"
 
+#include "rt/control/handovers.h"
 #include "rt/control/turns.h"
 #include "rt/control/vectors.h"
 #include "sched/decisions.h"
@@ -189,7 +190,9 @@ uint32_t control_choose(struct control_thread *me, uint32_t n)
 		turns_choose(n); /* it keeps step with the decisions */
 		advance();
 	} else {
-		value = control.vectors ? vectors_choose(me, n) : turns_choose(n);
+		value = control.vectors	    ? vectors_choose(me, n)
+			: control.handovers ? handovers_choose(me, n)
+					    : turns_choose(n);
 		if (value >= n)
 			value = sched_choose(&control.sched, n);
 	}

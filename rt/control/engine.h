@@ -37,6 +37,7 @@ struct control {
 	const uint8_t *point_bits;
 	uint32_t point_mask; /* over its bytes */
 	bool vectors;	     /* access vectors are obeyed */
+	bool handovers;	     /* the log of mode sync is obeyed */
 	/* quick.h: from this step on nothing is quick; 0 also before. The second is the same but
 	 * for quiet_until. */
 	uint64_t quick_until, quick_limit;
@@ -200,6 +201,7 @@ _Noreturn void control_hang(const char *why);
 _Noreturn void control_diverged(const char *why);
 _Noreturn void control_full(const char *what);
 _Noreturn void control_infeasible(void);
+_Noreturn void control_log_ended(void);
 _Noreturn void control_broken(const char *rule, const char *file, int line);
 
 #endif

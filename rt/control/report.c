@@ -140,6 +140,12 @@ void control_broken(const char *rule, const char *file, int line)
 	leave(PLAIT_END_BROKEN);
 }
 
+void control_log_ended(void)
+{
+	snprintf(control.area->text, sizeof(control.area->text), "the recording ends here");
+	leave(PLAIT_END_LOG);
+}
+
 void control_infeasible(void)
 {
 	control.area->text[0] = 0;

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 static int server_fd = -1;
+const struct plait_log *control_log;
 static int (*target_main)(int, char **, char **);
 
 /* Without a run folder the facts about the run go into the control area. */
@@ -80,6 +81,25 @@ static void fix_stack_protector(void)
 	__asm__ volatile("movq %0, %%fs:0x28" : : "r"(0x1122334455667700ull));
 }
 
+/* The tool has checked it. */
+static void map_log(void)
+{
+	const struct plait_log_place *place =
+		(const void *)((const char *)control.area + PLAIT_CONTROL_LOG_AT);
+	long fd, size, p;
+
+	if (!place->path[0])
+		return;
+	fd = rt_syscall(SYS_openat, AT_FDCWD, (long)place->path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	size = fd < 0 ? 0 : rt_syscall(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0);
+	if (size <= 0)
+		return;
+	p = rt_syscall(SYS_mmap, 0, size, PROT_READ, MAP_SHARED, fd, 0);
+	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (p > 0 || p < -4095)
+		control_log = (const struct plait_log *)p;
+}
+
 /* Not by atoi(): a sanitizer that is starting up, and has called us, would wait for itself there. */
 static int number(const char *text)
 {
@@ -119,6 +139,7 @@ void control_init(const struct control_world *world)
 	control.area = area;
 	control.world = world;
 	control_virtual = true;
+	map_log();
 	fix_random_bytes();
 	rt_on_death = again_end;
 	if (server)
@@ -281,6 +302,13 @@ static int controlled_main(int argc, char **argv, char **envp)
 	exit(call_main(argc, argv, envp));
 }
 
+/* Not under control. */
+static int free_main(int argc, char **argv, char **envp)
+{
+	rt_on_main();
+	return target_main(argc, argv, envp);
+}
+
 typedef int start_main(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void),
 		       void (*)(void), void *);
 
@@ -301,6 +329,8 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 	target_main = main;
 	if (control_virtual)
 		fix_stack_protector();
-	return next(rt_mode == PLAIT_MODE_CONTROL && control.area ? controlled_main : main, argc,
-		    argv, init, fini, rtld_fini, stack_end);
+	return next(rt_mode == PLAIT_MODE_CONTROL && control.area ? controlled_main
+		    : rt_on_main				  ? free_main
+								  : main,
+		    argc, argv, init, fini, rtld_fini, stack_end);
 }

@@ -5,6 +5,7 @@
 #include "rt/control/engine.h"
 
 #include "rt/control/turns.h"
+#include "rt/control/handovers.h"
 #include "rt/control/vectors.h"
 #include "rt/core/real.h"
 
@@ -47,6 +48,7 @@ struct control_thread *control_thread_new(struct control_thread *parent, struct 
 	sched_task_new(&control.sched, &t->task);
 	learn_born(t, parent);
 	vectors_thread_new(t, parent);
+	handovers_thread_new(t, parent);
 	turns_thread_new(t);
 	return t;
 }

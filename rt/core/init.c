@@ -10,6 +10,7 @@
  * off. */
 #include "rt/control/control.h"
 #include "rt/interpose/interpose.h"
+#include "rt/log/log.h"
 #include "rt/modes/graph.h"
 #include "rt/modes/order.h"
 #include "rt/core/record.h"
@@ -69,7 +70,7 @@ static bool start_trace(const char *dir)
 		return false;
 	}
 	rt_writing = rt_mode == PLAIT_MODE_PATH || rt_mode == PLAIT_MODE_FULL ||
-		     rt_mode == PLAIT_MODE_CONTROL;
+		     rt_mode == PLAIT_MODE_CONTROL || rt_mode == PLAIT_MODE_SYNC;
 	rt_recording = rt_mode == PLAIT_MODE_FULL || rt_mode == PLAIT_MODE_CONTROL;
 	rt_pcs_open();
 	rt_note_modules();
@@ -145,7 +146,8 @@ static void after_fork_in_parent(void)
 
 static void set_variant(void)
 {
-	plait_variant = rt_mode == PLAIT_MODE_OFF    ? PLAIT_VARIANT_PLAIN
+	plait_variant = rt_mode == PLAIT_MODE_OFF || rt_mode == PLAIT_MODE_SYNC
+				? PLAIT_VARIANT_PLAIN
 			: rt_mode == PLAIT_MODE_PATH ? PLAIT_VARIANT_PATH
 			: rt_graph_is_quick()	     ? PLAIT_VARIANT_GRAPH
 						     : PLAIT_VARIANT_FULL;
@@ -200,11 +202,14 @@ static void init_once(void)
 	if (!traced && rt_mode != PLAIT_MODE_CONTROL)
 		rt_mode = PLAIT_MODE_OFF;
 	set_variant();
-	interpose_init(rt_mode == PLAIT_MODE_OFF    ? INTERPOSE_NONE
-		       : rt_mode == PLAIT_MODE_PATH ? INTERPOSE_LIFE_ONLY
-						    : INTERPOSE_ALL);
+	interpose_init(rt_mode == PLAIT_MODE_OFF ? INTERPOSE_NONE
+		       : rt_mode == PLAIT_MODE_PATH || rt_mode == PLAIT_MODE_SYNC
+			       ? INTERPOSE_LIFE_ONLY
+			       : INTERPOSE_ALL);
 	if (rt_mode == PLAIT_MODE_OFF)
 		return;
+	if (rt_mode == PLAIT_MODE_SYNC)
+		log_record_init();
 	rt_thread_init();
 	rt_failure_init();
 	start_main_thread();

@@ -254,6 +254,8 @@ struct rt_sync {
 	uint32_t thread; /* FORK, JOIN */
 };
 extern void (*rt_on_sync)(const struct rt_sync *s);
+/* The constructors have run, and main is about to be called. Mode sync. */
+extern void (*rt_on_main)(void);
 /* A fault at *address. True: the access will succeed now. False: *address is what the program meant
  * to access. Mode graph. */
 extern bool (*rt_on_fault)(int signal, uint64_t *address);

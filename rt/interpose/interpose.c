@@ -20,7 +20,6 @@ struct real_functions real;
 
 /* The pointers the jumps go through. Hidden, not static: the assembler must find them. */
 #define INTERPOSE(ret, name, params)                                                               \
-	extern ret(*interpose_##name) params;                                                      \
 	ret(*interpose_##name) params = hook_##name;                                               \
 	__asm__(".pushsection .text\n\t" BINDING #name "\n\t.type " #name ", @function\n" #name    \
 		":\n\t.hidden jump_" #name "\n\t.globl jump_" #name "\njump_" #name                \

@@ -44,7 +44,10 @@ __attribute__((always_inline)) static inline uint32_t hook_site(void)
 
 int __pthread_key_create(pthread_key_t *, void (*)(void *)); /* no header has it */
 
-#define INTERPOSE(ret, name, params) ret hook_##name params;
+/* hook_NAME, and where the exported name jumps to: rt/log has functions of its own. */
+#define INTERPOSE(ret, name, params)                                                               \
+	ret hook_##name params;                                                                    \
+	extern ret(*interpose_##name) params;
 #include "rt/core/libc.def"
 #undef INTERPOSE
 

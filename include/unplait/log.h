@@ -1,0 +1,58 @@
+/* unplait/log.h - the log of a run in mode sync, as the tool gives it to the runtime for a replay.
+ *
+ * A file that the runtime maps: this header, then arrays in the order of their counts in it, then
+ * bytes. Entries of a thread stand together, in the thread's order. */
+#ifndef UNPLAIT_LOG_H
+#define UNPLAIT_LOG_H
+
+#include "unplait/abi.h"
+
+#include <stdbool.h>
+
+#define PLAIT_LOG_MAGIC "PLAITLOG"
+
+struct plait_log {
+	char magic[8];
+	uint32_t version; /* PLAIT_FORMAT_VERSION */
+	uint32_t nthreads;
+	uint64_t nhandovers, nresults, nanswers, nbytes;
+};
+
+/* first, n: its entries in each array. Threads have the numbers of the recorded run. */
+struct plait_log_part {
+	uint64_t first, n;
+};
+struct plait_log_thread {
+	uint32_t parent, ordinal;
+	uint64_t synced; /* operations that it made */
+	struct plait_log_part handovers, results, answers;
+};
+
+/* Operation `at` of the thread came after operation `count` of another. */
+struct plait_log_handover {
+	uint64_t at, count;
+	uint32_t thread, reserved;
+};
+
+/* Operation `at` returned this. */
+struct plait_log_result {
+	uint64_t at;
+	int64_t result;
+};
+
+/* What the n-th call that brings something in has brought. */
+struct plait_log_answer {
+	uint32_t call, reserved; /* enum plait_call */
+	int64_t result;		 /* or -errno */
+	uint64_t bytes, nbytes;	 /* offset into the bytes */
+};
+
+/* Does an event of this kind count as an operation in mode sync? */
+static inline bool plait_log_counts(uint32_t kind)
+{
+	return (kind >= PLAIT_EV_LOCK && kind <= PLAIT_EV_RWUNLOCK) ||
+	       (kind >= PLAIT_EV_WAIT && kind <= PLAIT_EV_BROADCAST) ||
+	       (kind >= PLAIT_EV_SEM_WAIT && kind <= PLAIT_EV_ONCE_PASS);
+}
+
+#endif

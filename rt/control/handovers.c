@@ -1,0 +1,224 @@
+/* rt/control/handovers.c - obeying the log of a run in mode sync (rt/log/order.c writes it).
+ *
+ * Operations are counted as they were when the run was recorded. The log says of some operations which
+ * one of another thread came before: they wait for it. Everything else is free, so the running thread
+ * goes on while it may.
+ *
+ * A thread that wants to do more than the log has of it was killed there, or waited there until the
+ * process ended: it stays where it is. The process exits when everybody has done all that the log has.
+ * When only such threads are left, the log has ended.
+ *
+ * A thread woke from a condition variable when the log says so. Usually a signal has been sent by then.
+ * If not (the wait ended without one, or another waiter took it), it wakes all the same, which POSIX
+ * allows, and that is a decision of its own. */
+#include "rt/control/handovers.h"
+
+#include "rt/control/engine.h"
+#include "unplait/log.h"
+
+#include <stdio.h>
+
+enum permission { MAY, PAST, HELD };
+
+static const struct plait_log *log;
+static const struct plait_log_thread *log_threads;
+static const struct plait_log_handover *handovers;
+static const struct plait_log_result *results;
+
+/* Where the runs of recorded threads are, by their number in the log. */
+static struct follower {
+	uint64_t count;
+	uint64_t handover, result; /* the first that is not behind it */
+} followers[PLAIT_MAX_THREADS];
+
+void handovers_begin(void)
+{
+	log = control_log;
+	control.handovers = log && control_asked(PLAIT_CONTROL_HANDOVERS);
+	if (!log)
+		return;
+	log_threads = (const struct plait_log_thread *)(log + 1);
+	handovers = (const struct plait_log_handover *)(log_threads + log->nthreads);
+	results = (const struct plait_log_result *)(handovers + log->nhandovers);
+	for (uint32_t i = 0; i < log->nthreads; i++)
+		followers[i] = (struct follower){ .handover = log_threads[i].handovers.first,
+						  .result = log_threads[i].results.first };
+}
+
+void handovers_thread_new(struct control_thread *t, const struct control_thread *parent)
+{
+	uint32_t ordinal = rt_run->threads[t->task.id].ordinal;
+
+	t->log_name = PLAIT_ANY;
+	if (!log)
+		return;
+	if (!parent) {
+		t->log_name = 0;
+		return;
+	}
+	for (uint32_t i = 1; i < log->nthreads; i++)
+		if (log_threads[i].parent == parent->log_name && log_threads[i].ordinal == ordinal)
+			t->log_name = i;
+}
+
+static bool is_recorded(const struct control_thread *t)
+{
+	return t->log_name < log->nthreads;
+}
+
+static bool has_more(const struct control_thread *t)
+{
+	return is_recorded(t) && followers[t->log_name].count < log_threads[t->log_name].synced;
+}
+
+/* What its next operation must come after has been done. */
+static const struct plait_log_handover *missing(const struct control_thread *t)
+{
+	const struct follower *f = &followers[t->log_name];
+	const struct plait_log_part *part = &log_threads[t->log_name].handovers;
+
+	for (uint64_t i = f->handover; i < part->first + part->n; i++) {
+		if (handovers[i].at > f->count + 1)
+			break;
+		if (handovers[i].at == f->count + 1 &&
+		    followers[handovers[i].thread].count < handovers[i].count)
+			return &handovers[i];
+	}
+	return NULL;
+}
+
+/* What its next operation returned. */
+static int64_t expected(const struct control_thread *t)
+{
+	const struct follower *f = &followers[t->log_name];
+	const struct plait_log_part *part = &log_threads[t->log_name].results;
+
+	return f->result < part->first + part->n && results[f->result].at == f->count + 1
+		       ? results[f->result].result
+		       : 0;
+}
+
+static bool everybody_else_is_done(const struct control_thread *me)
+{
+	for (size_t i = 0; i < control_nthreads(); i++) {
+		const struct control_thread *t = control_thread_at(i);
+
+		if (t != me && t->rt && !t->ended && has_more(t))
+			return false;
+	}
+	return true;
+}
+
+static enum permission judge(const struct control_thread *t)
+{
+	if (t->op.kind == PLAIT_EV_PROCESS_EXIT)
+		return everybody_else_is_done(t) ? MAY : HELD;
+	if (!plait_log_counts(t->op.kind) || t == control_timers)
+		return MAY;
+	if (!has_more(t))
+		return PAST;
+	return missing(t) ? HELD : MAY;
+}
+
+void handovers_executed(struct control_thread *t, const struct control_op *op)
+{
+	struct follower *f;
+
+	if (!is_recorded(t) || !plait_log_counts(op->kind))
+		return;
+	f = &followers[t->log_name];
+	f->count++;
+	while (f->handover < log_threads[t->log_name].handovers.first +
+				     log_threads[t->log_name].handovers.n &&
+	       handovers[f->handover].at <= f->count)
+		f->handover++;
+	while (f->result < log_threads[t->log_name].results.first +
+				   log_threads[t->log_name].results.n &&
+	       results[f->result].at <= f->count)
+		f->result++;
+}
+
+/* Who waits for the condition variable of me, in the order in which rt/interpose counts them. */
+uint32_t handovers_choose(const struct control_thread *me, uint32_t n)
+{
+	uint32_t waiter = 0, chosen = n;
+
+	if (me->op.kind != PLAIT_EV_SIGNAL)
+		return n;
+	for (size_t i = 0; i < control_nthreads(); i++) {
+		const struct control_thread *t = control_thread_at(i);
+
+		if (!t->rt || t->ended || t->op.kind != PLAIT_EV_WOKEN ||
+		    t->op.object != me->op.object || t->released || t->timed_out)
+			continue;
+		/* the first that the log does not hold back any longer than this signal */
+		if (chosen == n && has_more(t) && !expected(t))
+			chosen = waiter;
+		waiter++;
+	}
+	return chosen;
+}
+
+struct control_thread *handovers_wake(void)
+{
+	for (size_t i = 0; i < control_nthreads(); i++) {
+		struct control_thread *t = control_thread_at(i);
+
+		if (!t->rt || t->ended || t->op.kind != PLAIT_EV_WOKEN || t->released ||
+		    t->timed_out || judge(t) != MAY || expected(t))
+			continue;
+		t->released = true;
+		if (control_thread_ready(t))
+			return t;
+		t->released = false;
+	}
+	return NULL;
+}
+
+/* Move those who may go on to the front; how many. A wait times out if and only if it did. */
+static size_t keep(struct sched_task **tasks, size_t from, size_t n, bool late)
+{
+	size_t kept = 0;
+
+	for (size_t i = from; i < n; i++) {
+		struct control_thread *t = (struct control_thread *)tasks[i];
+
+		if (judge(t) != MAY)
+			continue;
+		if (late && plait_log_counts(t->op.kind) && is_recorded(t) && !expected(t))
+			continue;
+		tasks[kept++] = tasks[i];
+	}
+	return kept;
+}
+
+void handovers_stuck(void)
+{
+	char why[256], name[64];
+
+	for (size_t i = 0; i < control_nthreads(); i++) {
+		const struct control_thread *t = control_thread_at(i);
+		const struct plait_log_handover *h = NULL;
+
+		if (t->rt && !t->ended && plait_log_counts(t->op.kind) && has_more(t))
+			h = missing(t);
+		if (!h)
+			continue;
+		control_thread_name(name, sizeof(name), t->task.id);
+		snprintf(why, sizeof(why),
+			 "synchronisation %llu of thread %s came after number %llu of the log's "
+			 "thread %u, which does not get there",
+			 (unsigned long long)h->at, name, (unsigned long long)h->count, h->thread);
+		control_diverged(why);
+	}
+	control_log_ended();
+}
+
+size_t handovers_filter(struct sched_task **tasks, size_t late, size_t n)
+{
+	size_t kept;
+
+	if ((kept = keep(tasks, 0, late, false)) || (kept = keep(tasks, late, n, true)))
+		return kept;
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* rt/control/handovers.h - private to control/: obeying the log of a run in mode sync. */
+#ifndef RT_CONTROL_HANDOVERS_H
+#define RT_CONTROL_HANDOVERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct control_op;
+struct control_thread;
+struct sched_task;
+
+/* Is there a log to obey in this run? Sets control.handovers. */
+void handovers_begin(void);
+void handovers_thread_new(struct control_thread *t, const struct control_thread *parent);
+/* It has been done. */
+void handovers_executed(struct control_thread *t, const struct control_op *op);
+/* Which of n waiters a signal should reach: the one that woke first; n when the log does not say. */
+uint32_t handovers_choose(const struct control_thread *me, uint32_t n);
+/* Keep those who may go on; tasks[late..n) wait for a timeout. */
+size_t handovers_filter(struct sched_task **tasks, size_t late, size_t n);
+/* Nobody may go on: the log has ended, or cannot be obeyed. */
+_Noreturn void handovers_stuck(void);
+/* Nobody is ready. Somebody who waits for a condition woke here, without a signal that we know of:
+ * who, or NULL. */
+struct control_thread *handovers_wake(void);
+
+#endif

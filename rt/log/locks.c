@@ -1,0 +1,345 @@
+/* rt/log/locks.c - mode sync: mutexes, conditions and the like, as they are recorded.
+ *
+ * libc's function does the work; one operation is counted for each that the control engine makes of the
+ * call (rt/interpose), so that a replay counts alike: a wait is two, leaving a barrier is one more. */
+#include "rt/log/log.h"
+
+#include <errno.h>
+
+/* One that was refused, or not granted in time, is an operation too. */
+static int taken(const void *object, int r)
+{
+	log_operation(object);
+	if (r)
+		log_result(r);
+	return r;
+}
+
+/* What cannot wait: nobody gives the object back in the middle. `e`: what went wrong, 0 nothing. */
+#define TRY(object, call, e)                                                                       \
+	({                                                                                         \
+		struct log_place *place = log_open(object);                                        \
+		int result = (call), why = (e);                                                    \
+                                                                                                   \
+		if (place) {                                                                       \
+			if (why)                                                                   \
+				log_tried(place);                                                  \
+			log_close(place);                                                          \
+			if (why)                                                                   \
+				log_result(why);                                                   \
+		}                                                                                  \
+		result;                                                                            \
+	})
+
+#define GIVE_BACK(object, call)                                                                    \
+	({                                                                                         \
+		struct log_place *place = log_was_tried(object) ? log_open(object) : NULL;         \
+		int result;                                                                        \
+                                                                                                   \
+		if (!place)                                                                        \
+			log_count();                                                               \
+		result = (call);                                                                   \
+		if (place)                                                                         \
+			log_close(place);                                                          \
+		result;                                                                            \
+	})
+
+/* ---- mutexes, spinlocks ---- */
+
+static int noted_pthread_mutex_lock(pthread_mutex_t *m)
+{
+	return taken(m, real.pthread_mutex_lock(m));
+}
+
+static int noted_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
+{
+	return taken(m, real.pthread_mutex_timedlock(m, until));
+}
+
+static int noted_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+					 const struct timespec *until)
+{
+	return taken(m, real.pthread_mutex_clocklock(m, clock, until));
+}
+
+static int noted_pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	return TRY(m, real.pthread_mutex_trylock(m), result);
+}
+
+static int noted_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	return GIVE_BACK(m, real.pthread_mutex_unlock(m));
+}
+
+static int thrd_result(int r)
+{
+	return r == 0		? thrd_success
+	       : r == EBUSY	? thrd_busy
+	       : r == ETIMEDOUT ? thrd_timedout
+				: thrd_error;
+}
+
+static int noted_mtx_lock(mtx_t *m)
+{
+	return thrd_result(noted_pthread_mutex_lock((pthread_mutex_t *)m));
+}
+
+static int noted_mtx_trylock(mtx_t *m)
+{
+	return thrd_result(noted_pthread_mutex_trylock((pthread_mutex_t *)m));
+}
+
+static int noted_mtx_timedlock(mtx_t *m, const struct timespec *until)
+{
+	return thrd_result(noted_pthread_mutex_timedlock((pthread_mutex_t *)m, until));
+}
+
+static int noted_mtx_unlock(mtx_t *m)
+{
+	return thrd_result(noted_pthread_mutex_unlock((pthread_mutex_t *)m));
+}
+
+static int noted_pthread_spin_lock(pthread_spinlock_t *s)
+{
+	return taken((const void *)s, real.pthread_spin_lock(s));
+}
+
+static int noted_pthread_spin_trylock(pthread_spinlock_t *s)
+{
+	return TRY((const void *)s, real.pthread_spin_trylock(s), result);
+}
+
+static int noted_pthread_spin_unlock(pthread_spinlock_t *s)
+{
+	return GIVE_BACK((const void *)s, real.pthread_spin_unlock(s));
+}
+
+/* ---- rwlocks ---- */
+
+/* clang-format off: a table */
+#define RWLOCK(name, params, args)                                                                 \
+	static int noted_pthread_rwlock_##name params                                              \
+	{                                                                                          \
+		return taken(l, real.pthread_rwlock_##name args);                                  \
+	}
+RWLOCK(rdlock, (pthread_rwlock_t * l), (l))
+RWLOCK(wrlock, (pthread_rwlock_t * l), (l))
+RWLOCK(timedrdlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until))
+RWLOCK(timedwrlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until))
+RWLOCK(clockrdlock, (pthread_rwlock_t * l, clockid_t c, const struct timespec *until),
+       (l, c, until))
+RWLOCK(clockwrlock, (pthread_rwlock_t * l, clockid_t c, const struct timespec *until),
+       (l, c, until))
+/* clang-format on */
+
+static int noted_pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
+{
+	return TRY(l, real.pthread_rwlock_tryrdlock(l), result);
+}
+
+static int noted_pthread_rwlock_trywrlock(pthread_rwlock_t *l)
+{
+	return TRY(l, real.pthread_rwlock_trywrlock(l), result);
+}
+
+static int noted_pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	return GIVE_BACK(l, real.pthread_rwlock_unlock(l));
+}
+
+/* ---- condition variables: to wait gives the mutex back, and to wake takes it ---- */
+
+static int woken(const void *cond, const void *mutex, int r)
+{
+	log_operation(mutex);
+	log_also(cond);
+	if (r)
+		log_result(r);
+	return r;
+}
+
+static int noted_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+	log_operation(c);
+	return woken(c, m, real.pthread_cond_wait(c, m));
+}
+
+static int noted_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+					const struct timespec *until)
+{
+	log_operation(c);
+	return woken(c, m, real.pthread_cond_timedwait(c, m, until));
+}
+
+static int noted_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
+					const struct timespec *until)
+{
+	log_operation(c);
+	return woken(c, m, real.pthread_cond_clockwait(c, m, clock, until));
+}
+
+static int noted_pthread_cond_signal(pthread_cond_t *c)
+{
+	log_operation(c);
+	return real.pthread_cond_signal(c);
+}
+
+static int noted_pthread_cond_broadcast(pthread_cond_t *c)
+{
+	log_operation(c);
+	return real.pthread_cond_broadcast(c);
+}
+
+static int noted_cnd_wait(cnd_t *c, mtx_t *m)
+{
+	return thrd_result(noted_pthread_cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m));
+}
+
+static int noted_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
+{
+	return thrd_result(
+		noted_pthread_cond_timedwait((pthread_cond_t *)c, (pthread_mutex_t *)m, until));
+}
+
+static int noted_cnd_signal(cnd_t *c)
+{
+	return thrd_result(noted_pthread_cond_signal((pthread_cond_t *)c));
+}
+
+static int noted_cnd_broadcast(cnd_t *c)
+{
+	return thrd_result(noted_pthread_cond_broadcast((pthread_cond_t *)c));
+}
+
+/* ---- semaphores: their results are in errno ---- */
+
+static int sem_taken(const void *s, int r)
+{
+	int e = errno;
+
+	taken(s, r ? e : 0);
+	errno = e;
+	return r;
+}
+
+static int noted_sem_wait(sem_t *s)
+{
+	return sem_taken(s, real.sem_wait(s));
+}
+
+static int noted_sem_timedwait(sem_t *s, const struct timespec *until)
+{
+	return sem_taken(s, real.sem_timedwait(s, until));
+}
+
+static int noted_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until)
+{
+	return sem_taken(s, real.sem_clockwait(s, clock, until));
+}
+
+static int noted_sem_trywait(sem_t *s)
+{
+	return TRY(s, real.sem_trywait(s), result ? errno : 0);
+}
+
+static int noted_sem_post(sem_t *s)
+{
+	return TRY(s, real.sem_post(s), result ? errno : 0);
+}
+
+/* ---- barriers, once ---- */
+
+static int noted_pthread_barrier_wait(pthread_barrier_t *b)
+{
+	log_operation(b);
+	return taken(b, real.pthread_barrier_wait(b));
+}
+
+static __thread struct once_call {
+	void (*routine)(void);
+	const void *once;
+} once_call;
+
+/* libc decides who runs the routine: whoever comes here. */
+static void once_routine(void)
+{
+	struct once_call call = once_call; /* the routine may use another once */
+
+	once_call.routine = NULL;
+	log_operation(call.once);
+	call.routine();
+	log_operation(call.once);
+	once_call.routine = NULL;
+}
+
+static int noted_pthread_once(pthread_once_t *o, void (*routine)(void))
+{
+	int r;
+
+	once_call = (struct once_call){ routine, o };
+	r = real.pthread_once(o, once_routine);
+	if (once_call.routine) /* nobody took it */
+		log_operation(o);
+	once_call.routine = NULL;
+	return r;
+}
+
+static void noted_call_once(once_flag *o, void (*routine)(void))
+{
+	noted_pthread_once((pthread_once_t *)o, routine);
+}
+
+static int noted___cxa_guard_acquire(void *guard)
+{
+	int r = real.__cxa_guard_acquire(guard);
+
+	log_operation(guard);
+	return r;
+}
+
+static void noted___cxa_guard_release(void *guard)
+{
+	log_operation(guard);
+	real.__cxa_guard_release(guard);
+}
+
+static void noted___cxa_guard_abort(void *guard)
+{
+	log_operation(guard);
+	real.__cxa_guard_abort(guard);
+}
+
+/* ---- taking over ---- */
+
+/* clang-format off: a list */
+#define NOTED(take)                                                                                             \
+	take(pthread_mutex_lock) take(pthread_mutex_timedlock) take(pthread_mutex_clocklock) take(              \
+		pthread_mutex_trylock) take(pthread_mutex_unlock) take(mtx_lock) take(mtx_trylock)              \
+		take(mtx_timedlock) take(mtx_unlock) take(pthread_spin_lock) take(                              \
+			pthread_spin_trylock) take(pthread_spin_unlock) take(pthread_rwlock_rdlock)             \
+			take(pthread_rwlock_wrlock) take(pthread_rwlock_timedrdlock) take(                      \
+				pthread_rwlock_timedwrlock) take(pthread_rwlock_clockrdlock)                    \
+				take(pthread_rwlock_clockwrlock) take(pthread_rwlock_tryrdlock) take(           \
+					pthread_rwlock_trywrlock) take(pthread_rwlock_unlock)                   \
+					take(pthread_cond_wait) take(pthread_cond_timedwait) take(              \
+						pthread_cond_clockwait) take(pthread_cond_signal)               \
+						take(pthread_cond_broadcast) take(cnd_wait) take(               \
+							cnd_timedwait) take(cnd_signal) take(cnd_broadcast)     \
+							take(sem_wait) take(sem_timedwait) take(                \
+								sem_clockwait) take(sem_trywait) take(sem_post) \
+								take(pthread_barrier_wait) take(                \
+									pthread_once) take(call_once)           \
+									take(__cxa_guard_acquire) take(         \
+										__cxa_guard_release)            \
+										take(__cxa_guard_abort)
+/* clang-format on */
+
+void locks_init(void)
+{
+#define TAKE(name)                                                                                 \
+	if (real.name)                                                                             \
+		interpose_##name = noted_##name;
+	NOTED(TAKE)
+#undef TAKE
+}

@@ -1,0 +1,202 @@
+/* run/log.c - see log.h. The counts in the records are differences (rt/log/order.c); here they become
+ * what they stand for. */
+#include "run/log.h"
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "trace/trace.h"
+#include "unplait/log.h"
+
+#include <string.h>
+
+enum { KNOWN = 64 }; /* as in rt/log/order.c */
+
+struct builder {
+	struct plait_log head;
+	VEC(struct plait_log_thread) threads;
+	VEC(struct plait_log_handover) handovers;
+	VEC(struct plait_log_result) results;
+	VEC(struct plait_log_answer) answers;
+	struct strbuf bytes;
+};
+
+bool log_is_bare(struct trace *t)
+{
+	return trace_meta(t)->mode == PLAIT_MODE_SYNC;
+}
+
+/* ---- from a recording ---- */
+
+static int64_t unzigzag(uint64_t v)
+{
+	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+static struct err *damaged(struct trace *t)
+{
+	return err_new(ERR_ENV, "%s: the log is damaged", trace_path(t));
+}
+
+/* One event; *count: of the last record, known: of the other threads. */
+static struct err *add_event(struct builder *b, struct trace *t, const struct event *ev,
+			     uint64_t *count, uint64_t known[KNOWN])
+{
+	struct plait_log_answer *last;
+
+	switch (ev->kind) {
+	case PLAIT_EV_HANDOVER:
+		*count += ev->n;
+		if (ev->other >= b->head.nthreads)
+			return damaged(t);
+		known[(ev->other + 1) % KNOWN] += (uint64_t)unzigzag(ev->value);
+		vec_push(&b->handovers,
+			 ((struct plait_log_handover){ .at = *count,
+						       .thread = ev->other,
+						       .count = known[(ev->other + 1) % KNOWN] }));
+		break;
+	case PLAIT_EV_RESULT:
+		*count += ev->n;
+		vec_push(&b->results,
+			 ((struct plait_log_result){ .at = *count, .result = ev->result }));
+		break;
+	case PLAIT_EV_ANSWER:
+		vec_push(&b->answers, ((struct plait_log_answer){ .call = (uint32_t)ev->n,
+								  .result = ev->result,
+								  .bytes = b->bytes.len,
+								  .nbytes = ev->nbytes }));
+		strbuf_add(&b->bytes, ev->bytes, ev->nbytes);
+		break;
+	case PLAIT_EV_ANSWER_MORE:
+		if (!b->answers.len)
+			return damaged(t);
+		last = &b->answers.data[b->answers.len - 1];
+		last->nbytes += ev->nbytes;
+		strbuf_add(&b->bytes, ev->bytes, ev->nbytes);
+		break;
+	default:
+		break;
+	}
+	return NULL;
+}
+
+static struct err *add_thread(struct builder *b, struct trace *t, uint32_t thread)
+{
+	const struct trace_thread *info = &trace_meta(t)->threads[thread];
+	struct plait_log_thread out = { .parent = info->parent,
+					.ordinal = info->ordinal,
+					.synced = info->synced,
+					.handovers.first = b->handovers.len,
+					.results.first = b->results.len,
+					.answers.first = b->answers.len };
+	uint64_t count = 0, known[KNOWN] = { 0 };
+	const struct event *ev;
+	struct cursor c;
+	struct err *err;
+
+	cursor_init(&c, t, thread, 0);
+	while (!(err = cursor_next(&c, &ev)) && ev)
+		if ((err = add_event(b, t, ev, &count, known)))
+			break;
+	cursor_deinit(&c);
+	out.handovers.n = b->handovers.len - out.handovers.first;
+	out.results.n = b->results.len - out.results.first;
+	out.answers.n = b->answers.len - out.answers.first;
+	vec_push(&b->threads, out);
+	return err;
+}
+
+static void builder_deinit(struct builder *b)
+{
+	vec_deinit(&b->threads);
+	vec_deinit(&b->handovers);
+	vec_deinit(&b->results);
+	vec_deinit(&b->answers);
+	strbuf_deinit(&b->bytes);
+}
+
+#define PUT(out, vec) strbuf_add(out, (vec)->data, (vec)->len * sizeof((vec)->data[0]))
+
+struct err *log_from_trace(struct trace *t, struct strbuf *ret)
+{
+	_cleanup_(
+		builder_deinit) struct builder b = { .head = { .version = PLAIT_FORMAT_VERSION } };
+	struct err *err = NULL;
+
+	memcpy(b.head.magic, PLAIT_LOG_MAGIC, 8);
+	b.head.nthreads = (uint32_t)trace_meta(t)->nthreads;
+	for (uint32_t i = 0; i < b.head.nthreads && !err; i++)
+		err = add_thread(&b, t, i);
+	if (err)
+		return err;
+	b.head.nhandovers = b.handovers.len;
+	b.head.nresults = b.results.len;
+	b.head.nanswers = b.answers.len;
+	b.head.nbytes = b.bytes.len;
+	strbuf_add(ret, &b.head, sizeof(b.head));
+	PUT(ret, &b.threads);
+	PUT(ret, &b.handovers);
+	PUT(ret, &b.results);
+	PUT(ret, &b.answers);
+	strbuf_add(ret, b.bytes.data, b.bytes.len);
+	return log_check(ret->data, ret->len);
+}
+
+/* ---- checking ---- */
+
+static bool within(const struct plait_log_part *p, uint64_t n)
+{
+	return p->first <= n && p->n <= n - p->first;
+}
+
+static bool fits(const struct plait_log *log, size_t len)
+{
+	uint64_t left = len - sizeof(*log);
+	const struct {
+		uint64_t n, size;
+	} arrays[] = { { log->nthreads, sizeof(struct plait_log_thread) },
+		       { log->nhandovers, sizeof(struct plait_log_handover) },
+		       { log->nresults, sizeof(struct plait_log_result) },
+		       { log->nanswers, sizeof(struct plait_log_answer) },
+		       { log->nbytes, 1 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
+		if (arrays[i].n > left / arrays[i].size)
+			return false;
+		left -= arrays[i].n * arrays[i].size;
+	}
+	return left == 0;
+}
+
+static bool points_inside(const struct plait_log *log)
+{
+	const struct plait_log_thread *threads = (const void *)(log + 1);
+	const struct plait_log_handover *h = (const void *)(threads + log->nthreads);
+	const struct plait_log_result *r = (const void *)(h + log->nhandovers);
+	const struct plait_log_answer *a = (const void *)(r + log->nresults);
+
+	for (uint32_t i = 0; i < log->nthreads; i++)
+		if (!within(&threads[i].handovers, log->nhandovers) ||
+		    !within(&threads[i].results, log->nresults) ||
+		    !within(&threads[i].answers, log->nanswers))
+			return false;
+	for (uint64_t i = 0; i < log->nhandovers; i++)
+		if (h[i].thread >= log->nthreads)
+			return false;
+	for (uint64_t i = 0; i < log->nanswers; i++)
+		if (!within(&(struct plait_log_part){ a[i].bytes, a[i].nbytes }, log->nbytes))
+			return false;
+	return true;
+}
+
+struct err *log_check(const void *data, size_t len)
+{
+	const struct plait_log *log = data;
+
+	if (len < sizeof(*log) || memcmp(log->magic, PLAIT_LOG_MAGIC, 8) != 0 ||
+	    log->version != PLAIT_FORMAT_VERSION)
+		return err_new(ERR_ENV, "the log is not readable, or of another version");
+	if (!log->nthreads || log->nthreads > PLAIT_MAX_THREADS || !fits(log, len) ||
+	    !points_inside(log))
+		return err_new(ERR_ENV, "the log is damaged");
+	return NULL;
+}

@@ -1,0 +1,22 @@
+/* run/log.h - the log of a run in mode sync: from its recording, and for the runtime (unplait/log.h). */
+#ifndef RUN_LOG_H
+#define RUN_LOG_H
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+
+struct err;
+struct trace;
+
+/* Section of a plait that was pinned: the log, as the runtime maps it. */
+#define LOG_SECTION "log"
+
+/* Was it recorded in mode sync, and not been pinned yet? */
+bool log_is_bare(struct trace *t);
+/* Append the log of such a recording. */
+struct err *log_from_trace(struct trace *t, struct strbuf *ret);
+/* Is this a log that the runtime may map? Nothing in it points outside. */
+struct err *log_check(const void *data, size_t len);
+
+#endif

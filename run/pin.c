@@ -1,0 +1,169 @@
+/* run/pin.c - see pin.h. */
+#define LOG_DOMAIN "run"
+#include "run/pin.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "run/log.h"
+#include "run/run.h"
+#include "trace/trace.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { EVENTS = 0x7fffffff, ATTEMPTS = 200 };
+
+void pin_report_deinit(struct pin_report *r)
+{
+	free(r->path);
+	free(r->text);
+	*r = (struct pin_report){ 0 };
+}
+
+/* Somebody outside ended the recorded run (a kill, our own timeout): there is no failure to reproduce,
+ * the log just ends. */
+static bool was_cut(const struct trace_outcome *o)
+{
+	return o->kind == PLAIT_OUTCOME_UNKNOWN || o->kind == PLAIT_OUTCOME_HANG ||
+	       o->kind == PLAIT_OUTCOME_DEADLOCK ||
+	       (o->kind == PLAIT_OUTCOME_SIGNAL && (o->signal == SIGKILL || o->signal == SIGTERM ||
+						    o->signal == SIGINT || o->signal == SIGHUP));
+}
+
+/* Did this attempt end as the recorded run did? */
+static bool is_same_end(const struct trace_outcome *recorded, const struct run_result *r)
+{
+	if (was_cut(recorded))
+		return r->end == PLAIT_END_LOG || r->outcome == PLAIT_OUTCOME_DEADLOCK;
+	if (recorded->kind == PLAIT_OUTCOME_PASS)
+		return r->outcome == PLAIT_OUTCOME_PASS && r->end != PLAIT_END_LOG &&
+		       r->exit_code == recorded->exit_code;
+	return r->outcome == recorded->kind && (!recorded->signal || r->signal == recorded->signal);
+}
+
+static void note_divergence(const struct trace_outcome *recorded, const struct run_result *r,
+			    struct pin_report *ret)
+{
+	free(ret->text);
+	ret->text = r->diverged || r->outcome == PLAIT_OUTCOME_UNKNOWN
+			    ? xstrdup(r->text ? r->text : "it went another way")
+			    : xasprintf("it ended with outcome %s, the recorded run with %s%s%s",
+					r->end == PLAIT_END_LOG ? "\"the recording ends here\""
+								: outcome_name(r->outcome),
+					outcome_name(recorded->kind), r->text ? ": " : "",
+					r->text ? r->text : "");
+}
+
+/* The first attempt lets every thread go on as long as it may; later ones disturb accesses that are not
+ * ordered by synchronisation. */
+static struct run_request attempt_request(unsigned attempt)
+{
+	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY,
+				   .flags = PLAIT_CONTROL_HANDOVERS,
+				   .point_budget = EVENTS,
+				   .event_budget = (uint64_t)EVENTS << 16,
+				   .seed = attempt };
+
+	if (attempt > 0) {
+		static const uint32_t strategies[] = { PLAIT_STRATEGY_RANDOM, PLAIT_STRATEGY_POS,
+						       PLAIT_STRATEGY_PCT };
+
+		req.strategy = strategies[attempt % ARRAY_SIZE(strategies)];
+		req.depth = 2 + attempt % 3;
+		req.length = 1000;
+		req.points = PLAIT_POINTS_ALL;
+	}
+	return req;
+}
+
+/* Attempts until one ends as the recorded run did. */
+static struct err *search(struct session *s, const struct trace_outcome *recorded,
+			  const struct pin_options *o, struct run_result *r, struct pin_report *ret)
+{
+	unsigned most = o->attempts ? o->attempts : ATTEMPTS;
+	struct err *err = NULL;
+
+	ret->state = PIN_DIVERGED;
+	for (ret->attempts = 0; !err && ret->attempts < most && ret->state != PIN_DONE;
+	     ret->attempts++) {
+		struct run_request req = attempt_request(ret->attempts);
+
+		err = session_run(s, &req, r);
+		if (err)
+			break;
+		if (is_same_end(recorded, r))
+			ret->state = PIN_DONE;
+		else if (ret->attempts == 0)
+			note_divergence(recorded, r, ret);
+		progress("%u attempts", ret->attempts + 1);
+	}
+	progress_done();
+	return err;
+}
+
+/* In place of the recording; where that cannot be written, beside our other temporary files. */
+static struct err *put_in_place(const char *path, struct session *s, const struct run_result *r,
+				struct pin_report *ret)
+{
+	_cleanup_(xfreep) char *beside = xasprintf("%s.pinning", path);
+	struct err *err = save_plait(s, r, beside);
+
+	if (!err && rename(beside, path) == 0) {
+		ret->path = xstrdup(path);
+		return NULL;
+	}
+	unlink(beside);
+	if (!err)
+		return err_new(ERR_ENV, "%s: cannot be written", path);
+	return err;
+}
+
+static struct err *take_log(struct target *t, struct trace *trace)
+{
+	struct strbuf log = { 0 };
+	struct err *err = log_from_trace(trace, &log);
+
+	if (!err) {
+		t->log_len = log.len;
+		t->log = strbuf_detach(&log);
+	}
+	strbuf_deinit(&log);
+	return err;
+}
+
+struct err *pin_plait(const char *path, const struct pin_options *o, struct pin_report *ret)
+{
+	struct run_result r = { 0 };
+	struct session *s = NULL;
+	struct trace *trace = NULL;
+	struct target t = { .timeout = o->timeout ? o->timeout : 3600, .gate = o->gate };
+	struct err *err = trace_open(path, &trace);
+
+	*ret = (struct pin_report){ .state = PIN_NOT_NEEDED };
+	if (err) { /* a bare schedule, or no plait: the command itself will say */
+		err_free(err);
+		return NULL;
+	}
+	if (!log_is_bare(trace)) {
+		trace_close(trace);
+		return NULL;
+	}
+	err = target_from_plait(&t, path, o->command);
+	if (!err)
+		err = take_log(&t, trace);
+	t.fail_on_exit |= trace_meta(trace)->outcome.kind == PLAIT_OUTCOME_EXIT;
+	if (!err)
+		err = session_open(&t, &s);
+	if (!err)
+		err = search(s, &trace_meta(trace)->outcome, o, &r, ret);
+	if (!err && ret->state == PIN_DONE)
+		err = put_in_place(path, s, &r, ret);
+	session_close(s);
+	run_result_deinit(&r);
+	trace_close(trace);
+	target_deinit(&t);
+	return err_wrap(err, "%s", path);
+}
