@@ -114,6 +114,23 @@ static void show_skipped(const struct predict_result *r, struct strbuf *out)
 		strbuf_addf(out, "... and %zu more\n", r->skipped.len - MOST);
 }
 
+static void show_published(const struct predict_result *r, struct strbuf *out)
+{
+	const struct predict_published *x = &r->published;
+
+	strbuf_addf(out, "the published search: %" PRIu64 " recorded runs as they are%s\n",
+		    x->schedules, x->by_schedule ? ", which was enough" : "");
+	for (size_t i = 0; i < x->sets.len; i++) {
+		strbuf_addf(out, "  set %zu, %" PRIu32 " executions%s\n", i + 1,
+			    x->sets.data[i].tries, x->sets.data[i].fails ? ", one fails" : "");
+		for (size_t k = 0; k < x->sets.data[i].flips.len; k++)
+			show_flip(&x->sets.data[i].flips.data[k], out);
+	}
+	strbuf_addf(out,
+		    "  %zu sets of flips, %" PRIu64 " executions, %" PRIu64 " paths synthesised\n",
+		    x->sets.len, x->tries, x->synthesised);
+}
+
 static void print_text(const struct predict_job *job, const struct predict_result *r)
 {
 	struct report_view view = { .width = cmd_terminal_width() };
@@ -129,6 +146,8 @@ static void print_text(const struct predict_job *job, const struct predict_resul
 	}
 	if (!r->predictions.len)
 		show_nothing(r, &sb);
+	if (job->o.published)
+		show_published(r, &sb);
 	strbuf_addf(&sb,
 		    "%zu recordings, %zu different paths; questions: %" PRIu64 " yes, %" PRIu64
 		    " no, %" PRIu64 " open; %" PRIu64 " proposals run (%" PRIu64 " as asked)\n",
@@ -217,6 +236,25 @@ static void json_prediction(struct json *j, const struct predict_result *r,
 	json_end(j);
 }
 
+static void json_published(struct json *j, const struct predict_published *x)
+{
+	json_begin_object(j, "published");
+	json_uint(j, "schedules", x->schedules);
+	json_bool(j, "by_schedule", x->by_schedule);
+	json_uint(j, "tries", x->tries);
+	json_uint(j, "synthesised", x->synthesised);
+	json_begin_array(j, "sets");
+	for (size_t i = 0; i < x->sets.len; i++) {
+		json_begin_object(j, NULL);
+		json_flips(j, "flips", &x->sets.data[i].flips);
+		json_uint(j, "tries", x->sets.data[i].tries);
+		json_bool(j, "fails", x->sets.data[i].fails);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
 static void write_json(struct json *j, const struct predict_job *job,
 		       const struct predict_result *r)
 {
@@ -232,6 +270,8 @@ static void write_json(struct json *j, const struct predict_job *job,
 	for (size_t i = 0; i < r->unconfirmed.len; i++)
 		json_flips(j, NULL, &r->unconfirmed.data[i].flips);
 	json_end(j);
+	if (job->o.published)
+		json_published(j, &r->published);
 	json_begin_object(j, "questions");
 	json_uint(j, "sat", r->sat);
 	json_uint(j, "unsat", r->unsat);
@@ -420,10 +460,23 @@ static struct err *check(const struct cmd *cmd, const struct predict_job *job)
 	return NULL;
 }
 
+static struct err *take_limits(const struct cmd *cmd, struct predict_job *job, uint64_t flips,
+			       uint64_t traces)
+{
+	if (!job->o.published && (flips || traces))
+		return cmd_usage(cmd, "--flips and --traces are limits of --published");
+	if (flips > PREDICT_MOST_FLIPS || traces > PREDICT_MOST_TRACES)
+		return cmd_usage(cmd, "--flips takes at most 12, --traces at most 1000");
+	job->o.flips = (uint32_t)flips;
+	job->o.traces = (uint32_t)traces;
+	return NULL;
+}
+
 static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct predict_job job = { .o = { .seed = 1, .replays = 5 } };
 	const char *fail_on = NULL;
+	uint64_t flips = 0, traces = 0;
 	const struct opt table[] = {
 		OPT_U64(0, "record", "N", &job.record, "make N passing runs of PROGRAM first"),
 		OPT_STR('o', "output", "FILE", &job.o.output,
@@ -434,6 +487,11 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 		OPT_U64('n', "runs", "N", &job.o.runs, "run at most N proposals (500)"),
 		OPT_U64(0, "questions", "N", &job.o.questions, "ask at most N questions"),
 		OPT_FLAG(0, "no-run", &job.o.no_run, "run nothing: every answer is a proposal"),
+		OPT_FLAG(0, "published", &job.o.published,
+			 "search as Cortex did: sets of flips, synthesised paths"),
+		OPT_U64(0, "flips", "D", &flips, "with --published: flip at most D branches (8)"),
+		OPT_U64(0, "traces", "N", &traces,
+			"with --published: at most N ways on behind a flip (4)"),
 		OPT_U64(0, "seed", "N", &job.o.seed, "same seed, same answer (1)"),
 		OPT_REAL(0, "timeout", "SEC", &job.o.target.timeout,
 			 "real time a run may take (10)"),
@@ -459,6 +517,8 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 	job.nruns = (size_t)argc;
 	if (!err)
 		err = check(cmd, &job);
+	if (!err)
+		err = take_limits(cmd, &job, flips, traces);
 	if (!err)
 		err = run_options(fail_on, NULL, NULL, &job.o.target, NULL);
 	if (err)

@@ -78,6 +78,7 @@ struct order_place {
 	uint32_t nth;	 /* among the decisions of its thread, in program order */
 	bool pin;	 /* a value that became an address, not a branch */
 	uint32_t was;	 /* a branch: the side that was taken; of a switch the successor */
+	uint32_t bit;	 /* the caller's: which bit of its thread's path, from 1; 0: none */
 	uint64_t writes; /* the caller's: what the other side alone would write */
 	uint64_t node;	 /* the caller's: its thread and all that this thread has decided before */
 	uint8_t doom;	 /* a branch: how near the other side is to a failure; 255: not near */

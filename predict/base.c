@@ -100,9 +100,9 @@ bool base_is_many(const struct base *b, uint32_t condition)
 }
 
 struct err *base_open(const char *plait, const char *recording, struct sym_program *program,
-		      double seconds, uint32_t targets, struct base *ret)
+		      double seconds, uint32_t targets, bool keep, struct base *ret)
 {
-	struct load_options load = { .seconds = seconds, .program = program };
+	struct load_options load = { .seconds = seconds, .program = program, .keep = keep };
 	struct err *err;
 
 	*ret = (struct base){ .plait = xstrdup(plait), .recording = xstrdup(recording) };

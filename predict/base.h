@@ -37,10 +37,10 @@ struct base {
 	bool frees;	 /* it gives memory back while several threads live */
 };
 
-/* targets: enum predict_target. program: of the recordings' binary. Where the threads cannot be followed, l.unsupported says so
- * and nothing else is there. */
+/* targets: enum predict_target. program: of the recordings' binary. keep: as in struct load_options.
+ * Where the threads cannot be followed, l.unsupported says so and nothing else is there. */
 struct err *base_open(const char *plait, const char *recording, struct sym_program *program,
-		      double seconds, uint32_t targets, struct base *ret);
+		      double seconds, uint32_t targets, bool keep, struct base *ret);
 void base_close(struct base *b);
 
 /* What a person sees of a chance, added to *ret. */

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "predict/published.h"
 #include "predict/round.h"
 #include "run/record.h"
 #include "sym/sym.h"
@@ -35,6 +36,10 @@ struct err *predict_open(const struct predict_options *o, struct predict **ret)
 		p->o.question_seconds = DEFAULT_QUESTION_SECONDS;
 	if (!p->o.targets)
 		p->o.targets = PREDICT_DECISIONS | PREDICT_DEADLOCK;
+	if (!p->o.flips)
+		p->o.flips = PUBLISHED_FLIPS;
+	if (!p->o.traces)
+		p->o.traces = PUBLISHED_TRACES;
 	if (!p->o.runs)
 		p->o.runs = DEFAULT_RUNS;
 	p->target = o->target;
@@ -270,8 +275,8 @@ struct err *predict_run(struct predict *p, struct predict_result *ret)
 	if (!err)
 		err = load_all(p);
 	if (!err)
-		err = round_run(p);
-	if (!err)
+		err = p->o.published ? published_run(p) : round_run(p);
+	if (!err && !p->o.published)
 		ret->exhausted = cover_is_proof(p);
 	if (!err && p->session)
 		err = findings_end(&p->findings, p->session);
@@ -327,6 +332,9 @@ void predict_result_deinit(struct predict_result *r)
 		free(r->unconfirmed.data[i].base);
 	}
 	vec_deinit(&r->unconfirmed);
+	for (size_t i = 0; i < r->published.sets.len; i++)
+		flips_deinit(&r->published.sets.data[i].flips);
+	vec_deinit(&r->published.sets);
 	for (size_t i = 0; i < r->skipped.len; i++) {
 		free(r->skipped.data[i].path);
 		free(r->skipped.data[i].why);

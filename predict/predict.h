@@ -18,6 +18,8 @@
 struct err;
 struct predict;
 
+enum { PREDICT_MOST_FLIPS = 12, PREDICT_MOST_TRACES = 1000 };
+
 /* What to look for. */
 enum predict_target {
 	PREDICT_DECISIONS = 1, /* sides of decisions that no run took: assertions, crashes, exits */
@@ -37,6 +39,9 @@ struct predict_options {
 	unsigned replays;   /* confirming replays of each failure */
 	bool all;	    /* go on after the first failure */
 	bool no_run;	    /* ask, but run nothing: every answer is unconfirmed */
+	bool published;	    /* the published search, to the letter (published.h) */
+	uint32_t flips;	    /* of it: at most so many at once; 0 = 8 */
+	uint32_t traces;    /* of it: at most so many ways on behind a flip; 0 = 4 */
 	const char *output; /* plait to write, with `all` a folder; NULL = none */
 };
 
@@ -70,6 +75,19 @@ struct predict_proposal {
 	struct predict_flips flips;
 };
 
+/* What the published search did. */
+struct predict_set {
+	struct predict_flips flips;
+	uint32_t tries;
+	bool fails;
+};
+struct predict_published {
+	uint64_t schedules;	      /* recorded runs asked about as they are */
+	bool by_schedule;	      /* one of them fails in another order */
+	uint64_t tries, synthesised;  /* executions asked about; paths made up */
+	VEC(struct predict_set) sets; /* in the order they were tried */
+};
+
 struct predict_skipped {
 	char *path, *why;
 };
@@ -79,8 +97,9 @@ struct predict_result {
 	VEC(struct prediction) predictions;
 	VEC(struct predict_proposal) unconfirmed; /* of no_run */
 	VEC(struct predict_skipped) skipped;	  /* recordings that were of no use */
-	size_t recordings, paths;		  /* used; different ones */
-	uint64_t sat, unsat, unknown;		  /* questions */
+	struct predict_published published;
+	size_t recordings, paths;     /* used; different ones */
+	uint64_t sat, unsat, unknown; /* questions */
 	uint64_t native_runs, proposals, followed;
 	size_t models;	   /* paths that could be followed */
 	bool exhausted;	   /* there is no other run with this input */

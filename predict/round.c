@@ -49,8 +49,9 @@ struct err *round_add(struct predict *p, const char *plait, const char *recordin
 {
 	double start = clock_seconds();
 	struct base b;
-	struct err *err = base_open(plait, recording, p->program,
-				    MAX(p->deadline - clock_seconds(), 0.1), p->o.targets, &b);
+	struct err *err =
+		base_open(plait, recording, p->program, MAX(p->deadline - clock_seconds(), 0.1),
+			  p->o.targets, p->o.published, &b);
 
 	p->result->seconds_load += clock_seconds() - start;
 	if (err)
@@ -181,11 +182,10 @@ static struct err *run_unrecorded(struct predict *p, struct run_result *run)
 	return err;
 }
 
-/* A failure: what hunt does with one. */
-static struct err *consider(struct predict *p, size_t base, const struct chance *c,
-			    struct run_result *run)
+/* What hunt does with a failure. */
+struct err *round_consider(struct predict *p, size_t base, const struct predict_flips *flips,
+			   struct run_result *run)
 {
-	const struct base *b = &p->bases.data[base];
 	size_t before = p->result->found.failures.len;
 	struct prediction new = { .failure = before };
 	struct err *err = run_unrecorded(p, run);
@@ -195,13 +195,25 @@ static struct err *consider(struct predict *p, size_t base, const struct chance 
 					"predict");
 	if (err || p->result->found.failures.len == before)
 		return err;
-	new.base = predict_name(p, b->recording);
-	all_flips(b, c, &new.flips);
+	new.base = predict_name(p, p->bases.data[base].recording);
+	flips_copy(&new.flips, flips);
 	new.questions = questions(p);
 	new.native_runs = p->result->proposals;
 	vec_push(&p->result->predictions, new);
 	p->stop = !p->o.all;
 	return NULL;
+}
+
+static struct err *consider(struct predict *p, size_t base, const struct chance *c,
+			    struct run_result *run)
+{
+	struct predict_flips flips = { 0 };
+	struct err *err;
+
+	all_flips(&p->bases.data[base], c, &flips);
+	err = round_consider(p, base, &flips, run);
+	flips_deinit(&flips);
+	return err;
 }
 
 /* It passed: how did the threads go on? */

@@ -46,7 +46,13 @@ struct err *round_ask(struct predict *p, const struct base *b, const struct chan
 		      struct order_reached *ret);
 struct err *round_propose(struct predict *p, size_t base, const struct chance *c,
 			  const struct order_reached *a);
+/* A run that failed becomes a finding, replayed and saved, with what leads to it. */
+struct err *round_consider(struct predict *p, size_t base, const struct predict_flips *flips,
+			   struct run_result *run);
 enum order_status round_answer(const struct predict *p, size_t base, size_t chance);
+
+/* published-run.c: the published search instead of ours. */
+struct err *published_run(struct predict *p);
 
 /* cover.c: does every way to take a chance lead to a run that is known? Otherwise it is run.
  * *more: there are new bases. */

@@ -21,6 +21,7 @@ struct load_sync {
 
 struct load_thread {
 	bool seen, ended, crashed;
+	bool fatal; /* it took the failing side of an assertion */
 	VEC(struct load_sync) syncs;
 	uint64_t node; /* all that it has decided so far */
 };

@@ -38,7 +38,7 @@ struct taken {
 	uint32_t thread;
 	size_t position;
 	uint64_t site;
-	uint32_t was;
+	uint32_t was, bit;
 	uint64_t node, writes;
 	uint8_t doom;
 	term_id term;
@@ -65,7 +65,7 @@ struct loader {
 	struct map names; /* address -> site that first touched it */
 	struct symbols *symbols;
 	uint64_t inexpressible;
-	unsigned skip;
+	const struct load_options *options;
 };
 
 void loaded_deinit(struct loaded *l)
@@ -74,6 +74,9 @@ void loaded_deinit(struct loaded *l)
 	for (size_t i = 0; i < l->ntrails; i++)
 		vec_deinit(&l->trails[i]);
 	free(l->trails);
+	for (size_t i = 0; l->paths && i < l->ntrails; i++)
+		strbuf_deinit(&l->paths[i]);
+	free(l->paths);
 	map_deinit(&l->sides);
 	names_deinit(&l->gaps);
 	free(l->unsupported);
@@ -228,6 +231,7 @@ static void take(struct loader *l, const struct sym_step *s, term_id term)
 					     .position = order_build_position(l->b, s->thread),
 					     .site = s->site,
 					     .was = (uint32_t)s->n,
+					     .bit = s->bit,
 					     .node = l->threads[s->thread].node,
 					     .writes = s->writes,
 					     .doom = s->kind == SYM_STEP_BRANCH ? s->doom : 255,
@@ -329,6 +333,9 @@ static void on_step(void *arg, const struct sym_step *s)
 			l->inexpressible++;
 		else
 			take(l, s, t);
+		l->threads[s->thread].fatal |= s->bit && s->fatal;
+		if (s->bit)
+			strbuf_addc(&l->out->paths[s->thread], s->n ? '1' : '0');
 		map_put(&l->out->sides, load_side(l->threads[s->thread].node, s->n), 1);
 		decided(l, s, s->n);
 		break;
@@ -414,6 +421,7 @@ static void set_failure(struct loader *l)
 					   .position = x->position,
 					   .site = x->site,
 					   .was = x->was,
+					   .bit = x->bit,
 					   .node = x->node,
 					   .writes = x->writes,
 					   .doom = x->doom };
@@ -423,7 +431,7 @@ static void set_failure(struct loader *l)
 			order_build_condition(l->b, x->term, &at);
 	}
 	l->out->conditions = l->taken.len;
-	if (l->outcome->kind == PLAIT_OUTCOME_PASS)
+	if (l->outcome->kind == PLAIT_OUTCOME_PASS && l->out->failing == ORDER_NONE)
 		return;
 	order_build_failure(l->b, l->out->failing == ORDER_NONE ? 0 : l->out->failing, failure);
 	l->out->condition = l->out->stuck     ? "every thread waits"
@@ -451,10 +459,11 @@ static void end_threads(struct loader *l, const struct sym_follow_result *r)
 	for (size_t i = 0; i < l->out->ntrails; i++)
 		vec_push(&l->out->trails[i], l->threads[i].node);
 	if (waits)
-		l->out->stuck =
-			load_blocked_cut(l->b, l->threads, trace_meta(l->trace)->nthreads, l->skip);
+		l->out->stuck = load_blocked_cut(l->b, l->threads, trace_meta(l->trace)->nthreads,
+						 l->options->skip);
 	for (uint32_t i = 0; i < trace_meta(l->trace)->nthreads && !waits; i++)
-		if (!(fails_in_a_thread(l->outcome) && i == l->outcome->thread))
+		if (i != l->out->failing &&
+		    !(fails_in_a_thread(l->outcome) && i == l->outcome->thread))
 			load_free_cut(l->b, &l->threads[i], i);
 }
 
@@ -476,6 +485,14 @@ static void note_gaps(struct loader *l, const struct sym_follow_result *r)
 	}
 }
 
+static bool is_detour(const struct loader *l, uint32_t thread)
+{
+	for (size_t i = 0; i < l->options->ndetours; i++)
+		if (l->options->detours[i].thread == thread)
+			return true;
+	return false;
+}
+
 /* A thread that could not be followed to its end leaves no model. */
 static void find_unsupported(struct loader *l, const struct sym_follow_result *r)
 {
@@ -483,7 +500,16 @@ static void find_unsupported(struct loader *l, const struct sym_follow_result *r
 		const struct sym_thread_end *e = &r->threads.data[i];
 		const struct sym_outcome *o = &e->outcome;
 
-		if (o->kind == SYM_UNSUPPORTED || o->kind == SYM_DIVERGED || o->kind == SYM_BUDGET)
+		if (is_detour(l, e->thread) && o->kind == SYM_RECORDING_END && !e->bits_left)
+			l->out->open_path = true;
+		else if (is_detour(l, e->thread) && sym_kind_is_error(o->kind) &&
+			 !l->threads[e->thread].fatal && l->out->failing == ORDER_NONE)
+			l->out->failing = e->thread;
+		else if (is_detour(l, e->thread) && o->kind != SYM_EXIT)
+			l->out->unsupported =
+				xasprintf("thread %s does not end well on that path", e->name);
+		else if (o->kind == SYM_UNSUPPORTED || o->kind == SYM_DIVERGED ||
+			 o->kind == SYM_BUDGET)
 			l->out->unsupported = xasprintf("thread %s cannot be followed: %s at %s",
 							e->name, o->message, o->where);
 	}
@@ -499,7 +525,7 @@ static struct err *finish(struct loader *l, const struct sym_follow_result *r)
 	l->out->steps = r->steps;
 	l->out->symbols = r->symbols;
 	l->out->seconds = r->stats.seconds;
-	if (l->out->unsupported)
+	if (l->out->unsupported || l->out->open_path)
 		return NULL;
 	end_threads(l, r);
 	set_failure(l);
@@ -520,19 +546,22 @@ static struct err *finish(struct loader *l, const struct sym_follow_result *r)
 struct err *load_recording(struct trace *t, const struct load_options *options, struct loaded *ret)
 {
 	struct sym_follow_options follow = { .max_seconds = options->seconds,
-					     .program = options->program };
+					     .program = options->program,
+					     .detours = options->detours,
+					     .ndetours = options->ndetours };
 	struct sym_follow_result result = { 0 };
 	const struct trace_meta *meta = trace_meta(t);
-	struct loader l = {
-		.trace = t, .outcome = &meta->outcome, .out = ret, .skip = options->skip
-	};
+	struct loader l = { .trace = t, .outcome = &meta->outcome, .out = ret, .options = options };
 	struct err *err;
 
 	*ret = (struct loaded){ .failing = ORDER_NONE };
 	l.b = order_build_new();
 	l.x.ts = order_build_terms(l.b);
+	if (options->keep)
+		order_build_keep(l.b);
 	l.threads = xcalloc(meta->nthreads + 1, sizeof(*l.threads));
 	ret->trails = xcalloc(meta->nthreads + 1, sizeof(*ret->trails));
+	ret->paths = xcalloc(meta->nthreads + 1, sizeof(*ret->paths));
 	ret->ntrails = meta->nthreads;
 	for (size_t i = 0; i < meta->nthreads; i++) {
 		order_build_thread(l.b, meta->threads[i].name);

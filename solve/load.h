@@ -6,9 +6,11 @@
 #define SOLVE_LOAD_H
 
 #include "base/map.h"
+#include "base/strbuf.h"
 #include "order/model/build.h"
 
 struct err;
+struct sym_detour;
 struct sym_program;
 struct trace;
 
@@ -20,9 +22,13 @@ struct loaded {
 	struct order_built built;
 	struct load_trail *trails; /* per thread */
 	size_t ntrails;
+	struct strbuf
+		*paths;	   /* per thread: the sides of its branches, '0' or '1' per recorded bit */
+	bool open_path;	   /* the bits of a detour ended before its thread did: there is no model */
 	struct map sides;  /* load_side() of every branch taken -> 1 */
 	bool open_results; /* calls were made whose result another order could change: tries, once */
-	uint32_t failing;  /* thread of the failure; ORDER_NONE: a deadlock, or no failure */
+	/* thread of the failure, recorded or of a detour; ORDER_NONE: a deadlock, or no failure */
+	uint32_t failing;
 	const char *condition; /* what the failure was taken to be, in words */
 	struct names gaps;     /* what was left out or assumed, in words */
 	char *unsupported;     /* why there is no model; NULL = there is one */
@@ -37,6 +43,12 @@ uint64_t load_side(uint64_t node, uint64_t side);
 struct load_options {
 	double seconds; /* limit on following the paths; 0 = none */
 	unsigned skip;	/* a deadlock: that many choices of where the threads wait led nowhere */
+	/* Threads that take other sides than recorded (sym/sym.h). There is a model only when all of
+	 * them end, by themselves or by a failure that is not the side of a branch of their bits
+	 * (an assertion is asked about on the side on which it holds). */
+	const struct sym_detour *detours;
+	size_t ndetours;
+	bool keep;		     /* decisions that nothing can change on these paths, too */
 	struct sym_program *program; /* of the recording's binary, already open; NULL = open it */
 };
 

@@ -253,6 +253,8 @@ struct sym_step {
 	int64_t result;	   /* trylock, timed waits ...: 0 or an errno */
 	uint8_t doom;	   /* BRANCH: over how many branches the other side leads to a call that
 			    * does not come back; 255: none is near */
+	bool fatal;	   /* BRANCH: the side taken leads there over no other branch */
+	uint32_t bit;	   /* BRANCH: which bit of its thread's recording, from 1; 0 = none */
 	uint64_t writes;   /* BRANCH: sym_writes() of what the other side alone writes */
 	bool part;	   /* a word of the range before it */
 	bool beyond;	   /* the thread did not end by itself, and its records were used up
@@ -305,7 +307,18 @@ struct sym_follow_result {
 };
 void sym_follow_result_deinit(struct sym_follow_result *r);
 
+/* A thread that takes other sides than it took, '0' or '1' for each bit of its recording. From the
+ * first that differs on it goes its own way: calls return unknown values, and what becomes an
+ * address is what the thread would see alone. When the bits are used up its trace ends there
+ * (SYM_RECORDING_END with bits_left 0). */
+struct sym_detour {
+	uint32_t thread; /* index in the plait */
+	const char *bits;
+};
+
 struct sym_follow_options {
+	const struct sym_detour *detours;
+	size_t ndetours;
 	struct trace *check; /* a full recording of the same schedule, or NULL */
 	struct sym_program
 		*program;	  /* of the plait's binary, opened by the caller; NULL = open it */

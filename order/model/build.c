@@ -63,6 +63,7 @@ struct late_value {
 struct order_build {
 	struct terms terms;
 	VEC(struct raw_thread) threads;
+	bool keep; /* conditions that are always true, too */
 	VEC(struct placeholder) placeholders;
 	VEC(struct raw_condition) conditions;
 	VEC(struct byte_range) cut; /* written by steps that were cut off */
@@ -234,6 +235,11 @@ void order_build_cut(struct order_build *b, uint32_t thread, size_t n, bool bloc
 void order_build_condition(struct order_build *b, term_id condition, const struct order_taken *at)
 {
 	vec_push(&b->conditions, (struct raw_condition){ condition, *at, false });
+}
+
+void order_build_keep(struct order_build *b)
+{
+	b->keep = true;
 }
 
 void order_build_recorded(struct order_build *b, term_id condition, const struct order_taken *at)
@@ -620,6 +626,7 @@ static struct order_place place_of(const struct order_build *b, size_t condition
 				 .nth = (uint32_t)condition,
 				 .pin = c->recorded,
 				 .was = c->at.was,
+				 .bit = c->at.bit,
 				 .node = c->at.node,
 				 .writes = c->at.writes,
 				 .doom = c->at.doom,
@@ -638,7 +645,7 @@ static void copy_conditions(struct order_build *b, bool recorded)
 		struct order_place at;
 
 		if (b->conditions.data[i].recorded != recorded || t == TERM_NONE ||
-		    is_const(&b->m->terms, t, 1))
+		    (is_const(&b->m->terms, t, 1) && (recorded || !b->keep)))
 			continue;
 		if (recorded && is_const(&b->m->terms, t, 0)) {
 			b->out->contradicted++;

@@ -111,7 +111,7 @@ struct order_taken {
 	uint32_t thread;
 	size_t position; /* behind so many steps and follow-ups (order_build_position) */
 	uint64_t site;
-	uint32_t was; /* as in struct order_place */
+	uint32_t was, bit; /* as in struct order_place */
 	uint64_t node, writes;
 	uint8_t doom;
 };
@@ -120,6 +120,8 @@ void order_build_condition(struct order_build *b, term_id condition, const struc
 /* The same about a value that was recorded besides: where the model knows better (nobody else
  * writes there, and what its thread wrote is another number for the same thing), it is left out. */
 void order_build_recorded(struct order_build *b, term_id condition, const struct order_taken *at);
+/* Keep conditions that nothing can change on these paths: on others something might. */
+void order_build_keep(struct order_build *b);
 /* The failure shows at the end of this thread, when the condition is true (TERM_NONE: whenever the
  * recorded steps are all done, as in a deadlock). */
 void order_build_failure(struct order_build *b, uint32_t thread, term_id condition);

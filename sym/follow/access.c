@@ -25,12 +25,18 @@ static enum stop recorded_read(struct machine *m, const struct plait_site *s, ui
 	if (s->flags & PLAIT_SITE_FEEDS_ADDRESS) {
 		struct rec_value rec;
 
-		if (!recorded_value(t->rec, s->size, &rec))
+		if (t->rec->left) { /* the nearest guess: what this thread would see alone */
+			step->known = true;
+			step->concrete = v->x ? machine_value(m, m->s, v->x) : v->c;
+		} else if (!recorded_value(t->rec, s->size, &rec)) {
 			return follow_halt(m, SYM_RECORDING_END,
 					   "the recording of this thread ends here");
-		step->known = true;
-		step->concrete = w < 64 ? rec.value & mask_of(w)
-					: follow_translate(m, rec.value, rec.clock, rec.until, *v);
+		} else {
+			step->known = true;
+			step->concrete =
+				w < 64 ? rec.value & mask_of(w)
+				       : follow_translate(m, rec.value, rec.clock, rec.until, *v);
+		}
 	}
 	symbol = follow_symbol(m, w, sites_string(fo->r.sites, s->object), &step->symbol);
 	*v = step->known ? (struct val){ step->concrete, 0 } : symbol;

@@ -244,15 +244,18 @@ static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t
 		follow_of(m)->ret->constraints++;
 	}
 	if (site_here(f))
-		follow_emit(
-			m, (struct sym_step){ .kind = SYM_STEP_BRANCH,
-					      .event = PLAIT_EV_BRANCH,
-					      .w = 1,
-					      .value = side,
-					      .writes = ir_only_ahead(m->ir, f->f, f->pc, !yes,
-								      written_at, &follow_of(m)->r),
-					      .doom = (uint8_t)ir_doom(f->f, f->pc, !yes),
-					      .n = is_switch ? t->result : yes });
+		follow_emit(m,
+			    (struct sym_step){
+				    .kind = SYM_STEP_BRANCH,
+				    .event = PLAIT_EV_BRANCH,
+				    .w = 1,
+				    .value = side,
+				    .writes = ir_only_ahead(m->ir, f->f, f->pc, !yes, written_at,
+							    &follow_of(m)->r),
+				    .doom = (uint8_t)ir_doom(f->f, f->pc, !yes),
+				    .fatal = ir_doom(f->f, f->pc, yes) == 0,
+				    .bit = is_switch || !has_bit(m, f) ? 0 : (uint32_t)t->rec->bit,
+				    .n = is_switch ? t->result : yes });
 	return yes;
 }
 
@@ -517,7 +520,10 @@ struct err *sym_follow_plait(struct trace *t, const struct sym_follow_options *o
 
 	if (!err && options->check)
 		err = recorded_add_check(&fo.r, options->check);
-	ret->checked = !err && (fo.r.full || options->check);
+	for (size_t i = 0; i < options->ndetours && !err; i++)
+		recorded_detour(&fo.r.threads[options->detours[i].thread],
+				options->detours[i].bits);
+	ret->checked = !err && !options->ndetours && (fo.r.full || options->check);
 	if (!err && !p)
 		err = sym_open(fo.r.binary, NULL, &opened);
 	if (opened)

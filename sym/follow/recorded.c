@@ -26,13 +26,45 @@ static void add_bits(struct rec_thread *t, uint64_t bits, uint64_t n)
 		add_bit(t, bits >> n & 1);
 }
 
+static bool bit_at(const struct rec_thread *t, uint64_t n)
+{
+	return t->bits.data[n / 64] >> n % 64 & 1;
+}
+
+/* What was recorded belongs to another path. Births and joins stay: who is born does not depend on
+ * what its parent does meanwhile. */
+static void leave_path(struct rec_thread *t)
+{
+	t->left = t->ended = true;
+	t->values.len = t->value < t->values.len ? t->value : t->values.len;
+	t->raw.len = t->raw_at;
+	t->raw_open = false;
+	t->inputs.len = t->input;
+	t->blocks.len = t->block;
+	t->arms.len = t->arm;
+}
+
 bool recorded_bit(struct rec_thread *t, bool *ret)
 {
 	if (t->bit >= t->nbits)
 		return false;
-	*ret = t->bits.data[t->bit / 64] >> t->bit % 64 & 1;
-	t->bit++;
+	*ret = bit_at(t, t->bit);
+	if (t->bit++ == t->leaves)
+		leave_path(t);
 	return true;
+}
+
+void recorded_detour(struct rec_thread *t, const char *bits)
+{
+	uint64_t n = 0, old = t->nbits;
+
+	while (bits[n] && n < old && bit_at(t, n) == (bits[n] == '1'))
+		n++;
+	t->leaves = bits[n] ? n : UINT64_MAX;
+	vec_clear(&t->bits);
+	t->nbits = 0;
+	for (; *bits; bits++)
+		add_bit(t, *bits == '1');
 }
 
 static void add_value(struct rec_thread *t, uint64_t value, uint64_t clock)
@@ -281,6 +313,8 @@ struct err *recorded_open(struct trace *t, struct recorded *ret)
 		return err;
 	r->nthreads = r->meta->nthreads;
 	r->threads = xcalloc(r->nthreads + 1, sizeof(*r->threads));
+	for (size_t i = 0; i < r->nthreads; i++)
+		r->threads[i].leaves = UINT64_MAX;
 	cursor_init(&c, t, CURSOR_ALL, 0);
 	while (!(err = cursor_next(&c, &ev)) && ev)
 		if (ev->thread < r->nthreads)

@@ -47,6 +47,8 @@ struct rec_mark {
 struct rec_thread {
 	VEC(uint64_t) bits; /* 64 at a time, lowest first */
 	uint64_t nbits, bit;
+	uint64_t leaves; /* a detour: the first bit that differs; UINT64_MAX = none does */
+	bool left;	 /* it has taken that one: nothing recorded counts from there on */
 	VEC(uint32_t) arms;
 	size_t arm;
 	VEC(struct rec_value) values; /* of a full recording */
@@ -95,6 +97,8 @@ const struct plait_site *recorded_site(const struct recorded *r, uint32_t site);
 /* When the thread's next record was made; UINT64_MAX when it has none left. */
 uint64_t recorded_next_clock(const struct recorded *r, const struct rec_thread *t);
 bool recorded_bit(struct rec_thread *t, bool *ret);
+/* The thread takes these sides, '0' or '1', instead of the recorded ones. */
+void recorded_detour(struct rec_thread *t, const char *bits);
 /* The next value, of so many bytes; false when there is none left. */
 bool recorded_value(struct rec_thread *t, unsigned bytes, struct rec_value *ret);
 /* How many values (mode path: bytes of them) are left. */

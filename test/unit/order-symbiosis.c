@@ -15,6 +15,9 @@
 #define WIDTH 32
 
 struct importer {
+	char asserting[16];	/* of a file that says <assertThread...> */
+	char *bits;		/* pathid of the file read last, without its leading 1; or NULL */
+	VEC(uint32_t) branches; /* of the file read last: events before each */
 	struct order_model *m;
 	struct names objects, threads, reads;
 	VEC(uint32_t) object_id; /* by name */
@@ -22,6 +25,8 @@ struct importer {
 	VEC(uint32_t) read_event;
 	struct pending {
 		uint32_t event; /* a write; ORDER_NONE: a condition of `thread` */
+		uint32_t nth;	/* condition: of its thread */
+		uint32_t index; /* condition: events before it; ORDER_NONE: not known */
 		char *text;
 		char *thread;
 	} *pending;
@@ -63,8 +68,10 @@ static void later(struct importer *im, uint32_t event, const char *text, const c
 		im->cap = im->cap ? 2 * im->cap : 64;
 		im->pending = xreallocarray(im->pending, im->cap, sizeof(*im->pending));
 	}
-	im->pending[im->npending++] =
-		(struct pending){ event, xstrdup(text), xstrdup(thread ? thread : "") };
+	im->pending[im->npending++] = (struct pending){ .event = event,
+							.index = ORDER_NONE,
+							.text = xstrdup(text),
+							.thread = xstrdup(thread ? thread : "") };
 }
 
 /* ---- events ---- */
@@ -126,23 +133,43 @@ static void event_line(struct importer *im, uint32_t t, char *line)
 	vec_last(&im->m->events)->site = site;
 }
 
+/* "T3:(R-x-3-1 > CONST_1)"; an event is "T3.java@8:R-x-3-1". */
+static bool is_condition(const char *line)
+{
+	return line[0] == 'T' && strchr(line, ':') && !strchr(line, '@');
+}
+
 static void read_file(struct importer *im, const char *path, const char *name)
 {
 	FILE *f = fopen(path, "r");
 	uint32_t t = thread(im, name);
 	char line[4096];
-	bool conditions = false, exits = false;
+	bool exits = false;
+	uint32_t nth = 0;
 
+	im->branches.len = 0;
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\r\n")] = '\0';
-		if (line[0] == '<')
-			conditions = true;
-		else if (conditions && line[0] == 'T')
+		if (!strncmp(line, "<assert", 7)) {
+			snprintf(im->asserting, sizeof(im->asserting), "%s", name);
+		} else if (line[0] == '<') {
+			continue;
+		} else if (is_condition(line)) {
 			later(im, ORDER_NONE, strchr(line, ':') + 1, name);
-		else if (line[0] == '$')
+			im->pending[im->npending - 1].nth = nth;
+			if (nth < im->branches.len)
+				im->pending[im->npending - 1].index = im->branches.data[nth];
+			nth++;
+		} else if (!strncmp(line, "branch-", 7)) {
+			vec_push(&im->branches, (uint32_t)im->m->threads.data[t].len);
+		} else if (!strncmp(line, "pathid-", 7)) {
+			free(im->bits);
+			im->bits = xstrdup(line + 8);
+		} else if (line[0] == '$') {
 			later(im, (uint32_t)im->m->events.len - 1, line + 1, NULL);
-		else if (line[0])
+		} else if (line[0]) {
 			event_line(im, t, line);
+		}
 		exits |= im->m->events.len && vec_last(&im->m->events)->kind == ORDER_EXIT;
 	}
 	if (f)
@@ -242,6 +269,66 @@ static void finish(struct importer *im, const char *asserting)
 	}
 }
 
+/* Every condition held. */
+static void finish_passing(struct importer *im)
+{
+	size_t assertion = SIZE_MAX;
+
+	for (size_t i = 0; i < im->npending; i++)
+		if (im->pending[i].event == ORDER_NONE &&
+		    !strcmp(im->pending[i].thread, im->asserting))
+			assertion = i;
+	for (size_t i = 0; i < im->npending; i++) {
+		struct pending *x = &im->pending[i];
+		const char *s = x->text;
+		term_id t = expression(im, &s);
+
+		if (x->event != ORDER_NONE) {
+			im->m->events.data[x->event].value = t;
+			continue;
+		}
+		assert(x->index != ORDER_NONE);
+		order_condition_at(im->m, t,
+				   &(struct order_place){ .thread = thread(im, x->thread),
+							  .index = x->index,
+							  .nth = x->nth,
+							  .bit = x->nth + 1,
+							  .doom = i == assertion ? 0 : 255 });
+	}
+}
+
+static void deinit(struct importer *im)
+{
+	for (size_t i = 0; i < im->npending; i++) {
+		free(im->pending[i].text);
+		free(im->pending[i].thread);
+	}
+	free(im->pending);
+	free(im->bits);
+	names_deinit(&im->objects);
+	names_deinit(&im->threads);
+	names_deinit(&im->reads);
+	vec_deinit(&im->object_id);
+	vec_deinit(&im->thread_id);
+	vec_deinit(&im->read_event);
+	vec_deinit(&im->branches);
+}
+
+struct order_model *cortex_import(const struct trace_file *files, size_t n, char **paths)
+{
+	struct importer im = { .m = order_model_new() };
+
+	for (size_t i = 0; i < n; i++) {
+		free(im.bits);
+		im.bits = NULL;
+		read_file(&im, files[i].path, files[i].thread);
+		paths[thread(&im, files[i].thread)] = xstrdup(im.bits ? im.bits : "");
+	}
+	finish_passing(&im);
+	deinit(&im);
+	return im.m;
+}
+
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
@@ -264,17 +351,7 @@ struct order_model *symbiosis_import(const char *folder, const char *asserting)
 	if (n >= 0)
 		free(list);
 	finish(&im, asserting);
-	for (size_t i = 0; i < im.npending; i++) {
-		free(im.pending[i].text);
-		free(im.pending[i].thread);
-	}
-	free(im.pending);
-	names_deinit(&im.objects);
-	names_deinit(&im.threads);
-	names_deinit(&im.reads);
-	vec_deinit(&im.object_id);
-	vec_deinit(&im.thread_id);
-	vec_deinit(&im.read_event);
+	deinit(&im);
 	if (n >= 0)
 		return im.m;
 	order_model_free(im.m);
