@@ -5,18 +5,22 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "trace/trace.h"
+#include "unplait/control.h"
 #include "unplait/log.h"
 
 #include <string.h>
 
 enum { KNOWN = 64 }; /* as in rt/log/order.c */
 
+struct answers VEC_FIELDS(struct plait_log_answer);
+
 struct builder {
 	struct plait_log head;
 	VEC(struct plait_log_thread) threads;
 	VEC(struct plait_log_handover) handovers;
 	VEC(struct plait_log_result) results;
-	VEC(struct plait_log_answer) answers;
+	struct answers answers, soft;
+	bool last_is_soft;
 	struct strbuf bytes;
 };
 
@@ -37,11 +41,26 @@ static struct err *damaged(struct trace *t)
 	return err_new(ERR_ENV, "%s: the log is damaged", trace_path(t));
 }
 
+static void add_answer(struct builder *b, const struct event *ev)
+{
+	struct plait_log_answer a = { .call = (uint32_t)ev->n,
+				      .result = ev->result,
+				      .bytes = b->bytes.len,
+				      .nbytes = ev->nbytes };
+
+	b->last_is_soft = plait_call_how(a.call) == PLAIT_CALL_SOFT;
+	if (b->last_is_soft)
+		vec_push(&b->soft, a);
+	else
+		vec_push(&b->answers, a);
+	strbuf_add(&b->bytes, ev->bytes, ev->nbytes);
+}
+
 /* One event; *count: of the last record, known: of the other threads. */
 static struct err *add_event(struct builder *b, struct trace *t, const struct event *ev,
 			     uint64_t *count, uint64_t known[KNOWN])
 {
-	struct plait_log_answer *last;
+	struct answers *last;
 
 	switch (ev->kind) {
 	case PLAIT_EV_HANDOVER:
@@ -60,17 +79,13 @@ static struct err *add_event(struct builder *b, struct trace *t, const struct ev
 			 ((struct plait_log_result){ .at = *count, .result = ev->result }));
 		break;
 	case PLAIT_EV_ANSWER:
-		vec_push(&b->answers, ((struct plait_log_answer){ .call = (uint32_t)ev->n,
-								  .result = ev->result,
-								  .bytes = b->bytes.len,
-								  .nbytes = ev->nbytes }));
-		strbuf_add(&b->bytes, ev->bytes, ev->nbytes);
+		add_answer(b, ev);
 		break;
 	case PLAIT_EV_ANSWER_MORE:
-		if (!b->answers.len)
+		last = b->last_is_soft ? &b->soft : &b->answers;
+		if (!last->len)
 			return damaged(t);
-		last = &b->answers.data[b->answers.len - 1];
-		last->nbytes += ev->nbytes;
+		last->data[last->len - 1].nbytes += ev->nbytes;
 		strbuf_add(&b->bytes, ev->bytes, ev->nbytes);
 		break;
 	default:
@@ -87,7 +102,8 @@ static struct err *add_thread(struct builder *b, struct trace *t, uint32_t threa
 					.synced = info->synced,
 					.handovers.first = b->handovers.len,
 					.results.first = b->results.len,
-					.answers.first = b->answers.len };
+					.answers.first = b->answers.len,
+					.soft.first = b->soft.len };
 	uint64_t count = 0, known[KNOWN] = { 0 };
 	const struct event *ev;
 	struct cursor c;
@@ -101,6 +117,7 @@ static struct err *add_thread(struct builder *b, struct trace *t, uint32_t threa
 	out.handovers.n = b->handovers.len - out.handovers.first;
 	out.results.n = b->results.len - out.results.first;
 	out.answers.n = b->answers.len - out.answers.first;
+	out.soft.n = b->soft.len - out.soft.first;
 	vec_push(&b->threads, out);
 	return err;
 }
@@ -111,6 +128,7 @@ static void builder_deinit(struct builder *b)
 	vec_deinit(&b->handovers);
 	vec_deinit(&b->results);
 	vec_deinit(&b->answers);
+	vec_deinit(&b->soft);
 	strbuf_deinit(&b->bytes);
 }
 
@@ -130,15 +148,58 @@ struct err *log_from_trace(struct trace *t, struct strbuf *ret)
 		return err;
 	b.head.nhandovers = b.handovers.len;
 	b.head.nresults = b.results.len;
-	b.head.nanswers = b.answers.len;
+	b.head.nanswers = b.answers.len + b.soft.len;
+	for (uint32_t i = 0; i < b.head.nthreads; i++)
+		b.threads.data[i].soft.first += b.answers.len;
 	b.head.nbytes = b.bytes.len;
 	strbuf_add(ret, &b.head, sizeof(b.head));
 	PUT(ret, &b.threads);
 	PUT(ret, &b.handovers);
 	PUT(ret, &b.results);
 	PUT(ret, &b.answers);
+	PUT(ret, &b.soft);
 	strbuf_add(ret, b.bytes.data, b.bytes.len);
 	return log_check(ret->data, ret->len);
+}
+
+static void add_name(struct plait_inputs *to, char how, const char *text, size_t n)
+{
+	if (n + 2 > sizeof(to->named) - to->named_len) {
+		to->lost++;
+		return;
+	}
+	to->named[to->named_len++] = how;
+	memcpy(to->named + to->named_len, text, n);
+	to->named_len += (uint32_t)n;
+	to->named[to->named_len++] = 0;
+}
+
+/* Is it there already? A server may open the same file for every request. */
+static bool is_named(const struct plait_inputs *in, char how, const char *text, size_t n)
+{
+	const char *at = in->named, *end = at + in->named_len;
+
+	while ((at = memmem(at, (size_t)(end - at), text, n))) {
+		if (at > in->named && at[-1] == how && at + n < end && !at[n])
+			return true;
+		at++;
+	}
+	return false;
+}
+
+struct err *log_names(struct trace *t, struct plait_inputs *ret)
+{
+	const struct event *ev;
+	struct cursor c;
+	struct err *err;
+
+	cursor_init(&c, t, CURSOR_ALL, 0);
+	while (!(err = cursor_next(&c, &ev)) && ev)
+		if (ev->kind == PLAIT_EV_NAMED && ev->nbytes && memchr(ev->bytes, 0, ev->nbytes) &&
+		    !is_named(ret, (char)ev->n, (const char *)ev->bytes, ev->nbytes))
+			add_name(ret, (char)ev->n, (const char *)ev->bytes, ev->nbytes);
+	cursor_deinit(&c);
+	return err;
 }
 
 /* ---- checking ---- */
@@ -177,7 +238,8 @@ static bool points_inside(const struct plait_log *log)
 	for (uint32_t i = 0; i < log->nthreads; i++)
 		if (!within(&threads[i].handovers, log->nhandovers) ||
 		    !within(&threads[i].results, log->nresults) ||
-		    !within(&threads[i].answers, log->nanswers))
+		    !within(&threads[i].answers, log->nanswers) ||
+		    !within(&threads[i].soft, log->nanswers))
 			return false;
 	for (uint64_t i = 0; i < log->nhandovers; i++)
 		if (h[i].thread >= log->nthreads)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 struct err;
+struct plait_inputs;
 struct trace;
 
 /* Section of a plait that was pinned: the log, as the runtime maps it. */
@@ -16,6 +17,8 @@ struct trace;
 bool log_is_bare(struct trace *t);
 /* Append the log of such a recording. */
 struct err *log_from_trace(struct trace *t, struct strbuf *ret);
+/* Add the files that it names to what inputs_collect takes. */
+struct err *log_names(struct trace *t, struct plait_inputs *ret);
 /* Is this a log that the runtime may map? Nothing in it points outside. */
 struct err *log_check(const void *data, size_t len);
 

@@ -4,6 +4,7 @@
 #include "run/record.h"
 
 #include "run/launch.h"
+#include "run/log.h"
 #include "run/output.h"
 #include "run/run.h"
 #include "run/runtime.h"
@@ -115,6 +116,31 @@ static void note_graph(struct trace *t, struct record_run *ret)
 	ret->nedges = h->edges;
 }
 
+/* Mode sync: the files that the run has read. */
+static struct err *collect_files(const char *dir, const char *mode, struct strbuf *ret)
+{
+	struct plait_inputs *named;
+	struct inputs files = { 0 };
+	struct trace *t = NULL;
+	struct err *err;
+
+	if (strcmp(mode, "sync") != 0)
+		return NULL;
+	err = trace_open(dir, &t);
+	if (err)
+		return err;
+	named = xcalloc(1, sizeof(*named));
+	err = log_names(t, named);
+	if (!err) {
+		inputs_collect(named, &files);
+		inputs_write(&files, ret);
+	}
+	trace_close(t);
+	inputs_deinit(&files);
+	free(named);
+	return err;
+}
+
 static struct err *keep(struct recorder *r, const char *dir, char *path,
 			const struct trace_outcome *judged, double seconds, struct record_run *ret)
 {
@@ -124,6 +150,7 @@ static struct err *keep(struct recorder *r, const char *dir, char *path,
 		{ .name = "stdin",
 		  .data = target ? target->input_data : NULL,
 		  .len = target ? target->input_len : 0 },
+		{ .name = NULL },
 	};
 	struct trace_seal_options options = {
 		.outcome = judged,
@@ -131,9 +158,16 @@ static struct err *keep(struct recorder *r, const char *dir, char *path,
 		.extra = extra,
 		.nextra = !target ? 0 : 1 + (target->input_data != NULL)
 	};
+	_cleanup_(strbuf_deinit) struct strbuf files = { 0 };
 	struct trace *t;
-	struct err *err = trace_seal(dir, &options, path);
+	struct err *err = collect_files(dir, r->o->mode, &files);
 
+	if (!err && files.len)
+		extra[options.nextra++] = (struct trace_extra){ .name = "inputs",
+								.data = strbuf_str(&files),
+								.len = files.len };
+	if (!err)
+		err = trace_seal(dir, &options, path);
 	if (!err)
 		err = trace_open(path, &t);
 	if (err) {

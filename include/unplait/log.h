@@ -25,7 +25,8 @@ struct plait_log_part {
 struct plait_log_thread {
 	uint32_t parent, ordinal;
 	uint64_t synced; /* operations that it made */
-	struct plait_log_part handovers, results, answers;
+	struct plait_log_part handovers, results;
+	struct plait_log_part answers, soft; /* SOFT ones stand behind all others */
 };
 
 /* Operation `at` of the thread came after operation `count` of another. */
@@ -46,6 +47,27 @@ struct plait_log_answer {
 	int64_t result;		 /* or -errno */
 	uint64_t bytes, nbytes;	 /* offset into the bytes */
 };
+
+enum plait_call {
+	PLAIT_CALL_NONE,
+#define CALL(how, name) PLAIT_CALL_##name,
+#include "unplait/answers.def"
+#undef CALL
+	PLAIT_CALL_COUNT
+};
+
+enum plait_call_how { PLAIT_CALL_IN, PLAIT_CALL_OUT, PLAIT_CALL_SOFT };
+static inline enum plait_call_how plait_call_how(uint32_t call)
+{
+	static const uint8_t table[] = {
+		0,
+#define CALL(how, name) PLAIT_CALL_##how,
+#include "unplait/answers.def"
+#undef CALL
+	};
+
+	return call < PLAIT_CALL_COUNT ? (enum plait_call_how)table[call] : PLAIT_CALL_IN;
+}
 
 /* Does an event of this kind count as an operation in mode sync? */
 static inline bool plait_log_counts(uint32_t kind)

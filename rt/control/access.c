@@ -126,7 +126,7 @@ static void fill_op(struct control_thread *me, uint32_t kind, const void *p, siz
 	me->op.writes = me->task.op.writes = writes;
 	me->task.op.focus = control.focusing && learn_is_focus(site);
 	me->op.wait = NULL;
-	me->op.cancellable = me->op.shared = false;
+	me->op.cancellable = me->op.shared = me->op.logged = false;
 	me->op.signals = CONTROL_GOES_ON;
 	me->op.deadline = 0;
 }

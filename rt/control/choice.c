@@ -238,6 +238,8 @@ struct control_thread *control_pick(struct control_thread *me)
 			add_timed();
 			add_spinners();
 		}
+		if (!nready && control.handovers && handovers_ended())
+			control_log_ended();
 		if (!nready && !control.world->wait_outside(NULL)) {
 			if (!meet_is_on())
 				control_deadlock();

@@ -62,6 +62,8 @@ enum {
 	CONTROL_NEEDS_MORE = 1,
 	/* ready depends on what changes without an operation of ours */
 	CONTROL_OUTSIDE = 2,
+	/* it waits for nothing: the log of mode sync has no more of it */
+	CONTROL_LOG_ENDS = 4,
 };
 
 #define CONTROL_NEVER UINT64_MAX /* no deadline */
@@ -76,6 +78,7 @@ struct control_op {
 	bool writes;
 	const struct control_wait *wait;
 	bool cancellable; /* a cancellation point */
+	bool logged;	  /* counts as an operation of mode sync's log */
 	bool shared;	  /* the object is process-shared: another process may end the wait */
 	/* what a signal handler does to the wait */
 	enum {
@@ -305,6 +308,10 @@ void control_before_free(void *p, uint32_t site);
 void control_after_access(const void *p, uint32_t site, uint64_t value, bool wrote);
 
 /* ---- ends of a run ---- */
+/* What is followed does not fit this run. */
+_Noreturn void control_diverged(const char *why);
+/* The target has sent something else than the log says. */
+void control_sent_other(void);
 _Noreturn void control_deadlock(void);
 /* what: the same in every run, it tells failures apart; detail: what differs, or "". */
 _Noreturn void control_misuse(enum plait_misuse kind, const char *what, const void *object,

@@ -198,7 +198,6 @@ void away_init(void); /* before the first run */
 /* ---- report.c: ends of a run ---- */
 
 _Noreturn void control_hang(const char *why);
-_Noreturn void control_diverged(const char *why);
 _Noreturn void control_full(const char *what);
 _Noreturn void control_infeasible(void);
 _Noreturn void control_log_ended(void);

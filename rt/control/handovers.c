@@ -98,6 +98,11 @@ static int64_t expected(const struct control_thread *t)
 		       : 0;
 }
 
+static bool counts(const struct control_op *op)
+{
+	return op->logged || plait_log_counts(op->kind);
+}
+
 static bool everybody_else_is_done(const struct control_thread *me)
 {
 	for (size_t i = 0; i < control_nthreads(); i++) {
@@ -113,7 +118,7 @@ static enum permission judge(const struct control_thread *t)
 {
 	if (t->op.kind == PLAIT_EV_PROCESS_EXIT)
 		return everybody_else_is_done(t) ? MAY : HELD;
-	if (!plait_log_counts(t->op.kind) || t == control_timers)
+	if (!counts(&t->op) || t == control_timers)
 		return MAY;
 	if (!has_more(t))
 		return PAST;
@@ -124,7 +129,7 @@ void handovers_executed(struct control_thread *t, const struct control_op *op)
 {
 	struct follower *f;
 
-	if (!is_recorded(t) || !plait_log_counts(op->kind))
+	if (!is_recorded(t) || !counts(op))
 		return;
 	f = &followers[t->log_name];
 	f->count++;
@@ -185,11 +190,28 @@ static size_t keep(struct sched_task **tasks, size_t from, size_t n, bool late)
 
 		if (judge(t) != MAY)
 			continue;
-		if (late && plait_log_counts(t->op.kind) && is_recorded(t) && !expected(t))
+		if (late && counts(&t->op) && is_recorded(t) && !expected(t))
 			continue;
 		tasks[kept++] = tasks[i];
 	}
 	return kept;
+}
+
+bool handovers_ended(void)
+{
+	for (size_t i = 0; i < control_nthreads(); i++) {
+		const struct control_thread *t = control_thread_at(i);
+
+		if (t->rt && !t->ended && t->op.wait && t->op.wait->flags & CONTROL_LOG_ENDS)
+			return true;
+	}
+	return false;
+}
+
+void control_sent_other(void)
+{
+	if (control.handovers)
+		control_diverged("it sends something else than the recorded run did");
 }
 
 void handovers_stuck(void)
@@ -200,7 +222,7 @@ void handovers_stuck(void)
 		const struct control_thread *t = control_thread_at(i);
 		const struct plait_log_handover *h = NULL;
 
-		if (t->rt && !t->ended && plait_log_counts(t->op.kind) && has_more(t))
+		if (t->rt && !t->ended && counts(&t->op) && has_more(t))
 			h = missing(t);
 		if (!h)
 			continue;

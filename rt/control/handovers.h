@@ -19,6 +19,8 @@ void handovers_executed(struct control_thread *t, const struct control_op *op);
 uint32_t handovers_choose(const struct control_thread *me, uint32_t n);
 /* Keep those who may go on; tasks[late..n) wait for a timeout. */
 size_t handovers_filter(struct sched_task **tasks, size_t late, size_t n);
+/* Nobody is ready. Is that because the log ends in the middle of somebody's call? */
+bool handovers_ended(void);
 /* Nobody may go on: the log has ended, or cannot be obeyed. */
 _Noreturn void handovers_stuck(void);
 /* Nobody is ready. Somebody who waits for a condition woke here, without a signal that we know of:

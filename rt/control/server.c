@@ -63,6 +63,8 @@ static void begin_run(void)
 		rt_run->pid = a->pid;
 	}
 	control_begin();
+	if (rt_on_main)
+		rt_on_main();
 }
 
 /* The kernel gives every program sixteen random bytes. libc has made the stack protector's secret of

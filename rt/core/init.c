@@ -216,6 +216,8 @@ static void init_once(void)
 	if (rt_mode == PLAIT_MODE_CONTROL) {
 		interpose_control_init();
 		control_init(&interpose_world);
+		if (control_log)
+			log_give_init();
 	}
 	pthread_atfork(NULL, after_fork_in_parent, after_fork_in_child);
 	on_exit(at_exit, NULL);

@@ -2,6 +2,9 @@
  *
  *	order.c    which operation came right after which: hand-overs
  *	locks.c    pthreads' and C11's objects, as they are recorded
+ *	noted.c    calls that bring something in or send it out, as they are recorded
+ *	given.c    ... and as a replay gives it back
+ *	passing.c  what such a call fills (calls.def)
  *
  * This room sees rt/interpose, whose jumps it turns to its own functions. */
 #ifndef RT_LOG_LOG_H
@@ -11,6 +14,8 @@
 
 /* Mode sync: take over what is recorded. After interpose_init. */
 void log_record_init(void);
+/* A replay whose log is mapped: give answers in place of calls. */
+void log_give_init(void);
 /* Recording begins at main: what constructors do is the same in every run. */
 extern bool log_begun;
 
@@ -37,8 +42,10 @@ void log_close(struct log_place *p);
 void log_tried(struct log_place *p);
 bool log_was_tried(const void *object);
 
-/* ---- locks.c ---- */
+/* ---- locks.c, noted.c ---- */
 
 void locks_init(void);
+void noted_init(void);
+void noted_begin(void); /* main begins */
 
 #endif

@@ -201,10 +201,12 @@ bool log_was_tried(const void *object)
 static void main_begins(void)
 {
 	log_begun = true;
+	noted_begin();
 }
 
 void log_record_init(void)
 {
 	locks_init();
+	noted_init();
 	rt_on_main = main_begins;
 }

@@ -1,0 +1,241 @@
+/* rt/log/given.c - a replay of mode sync: calls get their answers from the log, and are not made.
+ *
+ * Each thread takes its own answers one after the other. When the recorded order is obeyed
+ * (rt/control/handovers.c), they fit. A run with another schedule may ask for something else: time and
+ * chance are then those of any controlled run, everything else ends the run, since nobody knows what the
+ * world would have said.
+ *
+ * Descriptors keep their numbers: where one was made, something stands in its place. Files are real ones:
+ * those of the plait. What goes out is compared with what went out then, and not sent. */
+#include "rt/log/passing.h"
+
+#include "rt/control/control.h"
+#include "rt/interpose/controlled.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+static const struct plait_log_thread *log_threads;
+static const struct plait_log_answer *answers;
+static const uint8_t *bytes;
+/* How many of its answers each thread of the log has got. */
+static struct {
+	uint64_t hard, soft;
+} taken[PLAIT_MAX_THREADS];
+
+static const char *name_of(uint32_t call)
+{
+	static const char *const names[] = {
+		"?",
+#define CALL(how, name) #name,
+#include "unplait/answers.def"
+#undef CALL
+	};
+
+	return call < PLAIT_CALL_COUNT ? names[call] : "?";
+}
+
+static _Noreturn void other_call(uint32_t call, uint32_t recorded)
+{
+	char why[128];
+
+	snprintf(why, sizeof(why), "it calls %s(), the recorded run called %s()", name_of(call),
+		 name_of(recorded));
+	control_diverged(why);
+}
+
+/* Time and chance: false when the log has no such answer here. */
+static bool take_soft(uint32_t name, struct passing *x)
+{
+	const struct plait_log_part *part = &log_threads[name].soft;
+	const struct plait_log_answer *a = &answers[part->first + taken[name].soft];
+
+	if (taken[name].soft >= part->n || a->call != x->call)
+		return false;
+	taken[name].soft++;
+	x->result = a->result;
+	x->next = bytes + a->bytes;
+	x->end = x->next + a->nbytes;
+	return true;
+}
+
+/* The log ends in the middle of this call: the thread stays in it. */
+static const struct control_wait end_wait = { "where the recording ends", never_ready, NULL,
+					      CONTROL_LOG_ENDS };
+
+static void take(struct control_thread *me, uint32_t site, struct passing *x)
+{
+	const struct plait_log_part *part = &log_threads[me->log_name].answers;
+	const struct plait_log_answer *a;
+	uint32_t kind = plait_call_how(x->call) == PLAIT_CALL_IN ? PLAIT_EV_INPUT : PLAIT_EV_OUTPUT;
+
+	control_point(me, &(struct control_op){ .kind = kind,
+						.site = site,
+						.object = LOG_WORLD,
+						.writes = true,
+						.logged = true });
+	if (taken[me->log_name].hard >= part->n)
+		control_point(
+			me, &(struct control_op){ .kind = kind, .site = site, .wait = &end_wait });
+	a = &answers[part->first + taken[me->log_name].hard++];
+	if (a->call != x->call)
+		other_call(x->call, a->call);
+	x->result = a->result;
+	x->next = bytes + a->bytes;
+	x->end = x->next + a->nbytes;
+	control_changed();
+}
+
+/* The calling thread, if the log has answers for it. */
+static struct control_thread *given_self(void)
+{
+	struct control_thread *me = control_self();
+
+	return me && me->log_name < control_log->nthreads ? me : NULL;
+}
+
+/* clang-format off: a table */
+#define CALL(how, type, name, params, args, when, space, what)                                     \
+	static type given_##name params                                                            \
+	{                                                                                          \
+		size_t room __attribute__((unused)) = space;                                       \
+		struct passing passing = { .call = PLAIT_CALL_##name, .giving = true };            \
+		struct passing *x = &passing;                                                      \
+		uint32_t site = rt_take_site();                                                    \
+		struct control_thread *me = given_self();                                          \
+		type r;                                                                            \
+                                                                                                   \
+		if (!me || !(when) ||                                                              \
+		    (plait_call_how(x->call) == PLAIT_CALL_SOFT && !take_soft(me->log_name, x))) { \
+			plait_call_site = site;                                                    \
+			return hook_##name args;                                                   \
+		}                                                                                  \
+		if (plait_call_how(x->call) != PLAIT_CALL_SOFT)                                    \
+			take(me, site, x);                                                         \
+		r = (type)(x->result < 0 ? -1 : x->result);                                        \
+		what;                                                                              \
+		if (x->result < 0)                                                                 \
+			errno = (int)-x->result;                                                   \
+		return r;                                                                          \
+	}
+#include "rt/log/calls.def"
+#undef CALL
+/* clang-format on */
+
+/* ---- files by name ---- */
+
+/* It had this number. */
+static int move_to(int fd, int wanted)
+{
+	struct passing x = { .giving = true };
+
+	if (fd == wanted)
+		return fd;
+	if (fd < 0) {
+		made(&x, wanted);
+		return wanted;
+	}
+	rt_syscall(SYS_dup3, fd, wanted, 0, 0, 0, 0);
+	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	return wanted;
+}
+
+/* A device may have been a file then, or now. */
+static int opened(struct passing *x, int fd)
+{
+	uint8_t outside = 0;
+
+	fd = move_to(fd, (int)x->result);
+	fill(x, &outside, sizeof(outside));
+	set_outside(fd, outside);
+	return fd;
+}
+
+static mode_t mode_of(int flags, va_list ap)
+{
+	return flags & (O_CREAT | O_TMPFILE) ? (mode_t)va_arg(ap, int) : 0;
+}
+
+/* clang-format off: tables */
+#define OPENS(name, params, made_by, number)                                                       \
+	static int given_##name params                                                             \
+	{                                                                                          \
+		struct passing x = { .call = number, .giving = true };                             \
+		uint32_t site = rt_take_site();                                                    \
+		struct control_thread *me = given_self();                                          \
+		va_list ap;                                                                        \
+		mode_t mode;                                                                       \
+                                                                                                   \
+		va_start(ap, flags);                                                               \
+		mode = mode_of(flags, ap);                                                         \
+		va_end(ap);                                                                        \
+		if (!me)                                                                           \
+			return hook_##made_by;                                                     \
+		take(me, site, &x);                                                                \
+		if (x.result < 0) {                                                                \
+			errno = (int)-x.result;                                                    \
+			return -1;                                                                 \
+		}                                                                                  \
+		return opened(&x, hook_##made_by);                                                 \
+	}
+OPENS(open, (const char *path, int flags, ...), open(path, flags, mode), PLAIT_CALL_open)
+OPENS(open64, (const char *path, int flags, ...), open64(path, flags, mode), PLAIT_CALL_open)
+OPENS(openat, (int folder, const char *path, int flags, ...), openat(folder, path, flags, mode),
+      PLAIT_CALL_openat)
+OPENS(openat64, (int folder, const char *path, int flags, ...), openat64(folder, path, flags, mode),
+      PLAIT_CALL_openat)
+/* clang-format on */
+
+static int given___open_2(const char *path, int flags)
+{
+	return given_open(path, flags);
+}
+
+static int given___open64_2(const char *path, int flags)
+{
+	return given_open64(path, flags);
+}
+
+/* ---- the beginning ---- */
+
+/* The descriptors that were there from the start, as they were. */
+static void given_begin(void)
+{
+	const struct plait_log_part *part = &log_threads[0].answers;
+	const struct plait_log_answer *a = &answers[part->first];
+
+	memset(taken, 0, sizeof(taken));
+	if (!part->n || a->call != PLAIT_CALL_begin || a->nbytes < 3)
+		return;
+	for (int fd = 0; fd < 3; fd++)
+		set_outside(fd, bytes[a->bytes + (uint64_t)fd]);
+	taken[0].hard = 1;
+}
+
+void log_give_init(void)
+{
+	const struct plait_log *log = control_log;
+	const struct plait_log_handover *h;
+	const struct plait_log_result *r;
+
+	log_threads = (const struct plait_log_thread *)(log + 1);
+	h = (const struct plait_log_handover *)(log_threads + log->nthreads);
+	r = (const struct plait_log_result *)(h + log->nhandovers);
+	answers = (const struct plait_log_answer *)(r + log->nresults);
+	bytes = (const uint8_t *)(answers + log->nanswers);
+#define CALL(how, type, name, params, args, when, space, what)                                     \
+	if (real.name)                                                                             \
+		interpose_##name = given_##name;
+#include "rt/log/calls.def"
+#undef CALL
+	interpose_open = given_open;
+	interpose_open64 = given_open64;
+	interpose_openat = given_openat;
+	interpose_openat64 = given_openat64;
+	interpose___open_2 = given___open_2;
+	interpose___open64_2 = given___open64_2;
+	rt_on_main = given_begin;
+}

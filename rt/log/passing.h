@@ -1,0 +1,56 @@
+/* rt/log/passing.h - private to rt/log/: what a call brings in, on its way into the log or out of it. */
+#ifndef RT_LOG_PASSING_H
+#define RT_LOG_PASSING_H
+
+#include "rt/log/log.h"
+#include "unplait/log.h"
+
+#include <sys/uio.h>
+
+/* One call. While recording, what passes is appended to its answer; in a replay it comes from there. */
+struct passing {
+	uint32_t call;
+	bool giving;
+	bool begun; /* recording: the answer is there, the rest is added */
+	int64_t result;
+	const uint8_t *next, *end; /* giving: what is left of it */
+};
+
+/* See calls.def. */
+void fill(struct passing *x, void *p, size_t n);
+void fill_vector(struct passing *x, const struct iovec *v, size_t n, size_t got);
+/* room: what *l was before the call. */
+void fill_address(struct passing *x, void *a, socklen_t *l, size_t room);
+void fill_message(struct passing *x, struct msghdr *m, size_t got);
+void fill_sets(struct passing *x, int n, fd_set *in, fd_set *out, fd_set *err);
+void fill_events(struct passing *x, struct epoll_event *events, size_t n);
+void sent(struct passing *x, int fd, const void *p, size_t n);
+void sent_vector(struct passing *x, int fd, const struct iovec *v, size_t n, size_t got);
+void made(struct passing *x, int fd);
+void made_pair(struct passing *x, int fds[2]);
+void closed(struct passing *x, int fd);
+void watched(int fd, const struct epoll_event *event);
+
+/* Is it no file? What a file holds is in the plait as a whole; everything else is written down as it
+ * comes. */
+bool is_outside(int fd);
+/* The number means something else now: ask again. */
+void forget_fd(int fd);
+/* ... and this is the answer, whatever the kernel would say. */
+void set_outside(int fd, bool outside);
+
+/* Standing for everything outside: one object, so that all of it is in one order. */
+#define LOG_WORLD ((const void *)&log_begun)
+
+/* Recording: an answer without bytes. */
+void pass_result(struct passing *x);
+/* Recording: the target names a file; text: the name, NUL, its path. */
+void pass_name(char how, const char *text, size_t n);
+
+/* For how much the target has room. */
+static inline size_t room_of(const socklen_t *l)
+{
+	return l ? *l : 0;
+}
+
+#endif
