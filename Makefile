@@ -30,7 +30,7 @@ LLVM_CFLAGS := $(if $(HAVE_LLVM),-isystem $(shell $(LLVM_CONFIG) --includedir))
 CSTD += $(if $(HAVE_LLVM),-DHAVE_LLVM) $(if $(HAVE_Z3),-DHAVE_Z3)
 
 # The layers, left to right; a folder that does not exist yet is simply empty.
-FOLDERS := base sched trace debug run graph coop deadlock sym order solve race explain predict synth rewind suite report mcp dap
+FOLDERS := base sched trace debug run graph coop deadlock sym order solve race explain predict synth rewind suite report witness mcp dap
 FOLDERS := $(foreach d,$(FOLDERS),$(if $(wildcard $(d)/*.c $(d)/*/*.c),$(d)))
 ifeq ($(HAVE_LLVM)$(HAVE_Z3),11)
 TOOL_FOLDERS := $(FOLDERS)
@@ -39,7 +39,7 @@ TOOL_FOLDERS := $(filter-out sym order solve predict synth rewind,$(FOLDERS))
 CSTD += -DNO_SYM
 endif
 LIBRARIES := $(patsubst %,$(BUILD)/lib%.a,$(TOOL_FOLDERS))
-DEPS_LIBS := -lelf -ldw -lzstd -lxxhash -lsqlite3 -lcjson -lm -lpthread -ldl $(if $(HAVE_Z3),-lz3) $(LLVM_LIBS)
+DEPS_LIBS := -lelf -ldw -lzstd -lxxhash -lsqlite3 -lcjson -lyaml -lm -lpthread -ldl $(if $(HAVE_Z3),-lz3) $(LLVM_LIBS)
 
 src      = $(wildcard $(1)/*.c) $(wildcard $(1)/*/*.c)
 obj      = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
+#include "cmd/witness-file.h"
 #include "predict/predict.h"
 #include "report/ci-cases.h"
 #include "report/report.h"
@@ -261,8 +262,8 @@ static void write_json(struct json *j, const struct hunt_result *r)
 /* Where the result goes. */
 struct outputs {
 	struct cmd_common common;
-	const char *junit, *sarif; /* NULL = not wanted */
-	bool show_all;		   /* that the failing run printed */
+	const char *junit, *sarif, *witness; /* NULL = not wanted */
+	bool show_all;			     /* that the failing run printed */
 };
 
 static struct err *report(const struct outputs *out, const struct hunt_options *o,
@@ -276,6 +277,8 @@ static struct err *report(const struct outputs *out, const struct hunt_options *
 	err = ci_cases_write(&cases, "unplait hunt", &report_junit, out->junit);
 	if (!err)
 		err = ci_cases_write(&cases, "unplait hunt", &report_sarif, out->sarif);
+	if (!err)
+		err = witness_save(r, out->witness);
 	ci_cases_deinit(&cases);
 	if (err)
 		return err;
@@ -390,6 +393,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 			 "waits for condition variables may end without a signal"),
 		OPT_STR(0, "junit", "FILE", &out.junit, "also write JUnit XML"),
 		OPT_STR(0, "sarif", "FILE", &out.sarif, "also write SARIF"),
+		OPT_STR(0, "witness", "FILE", &out.witness, WITNESS_HELP),
 		OPT_FLAG(0, "exec", &o.target.exec_each, "start the program anew for each run"),
 		OPT_FLAG(0, "fresh", &o.target.fresh, "fork the program for each run"),
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),

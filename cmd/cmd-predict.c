@@ -9,6 +9,7 @@
 #include "cmd/show-steps.h"
 #include "cmd/pinned.h"
 #include "cmd/trust.h"
+#include "cmd/witness-file.h"
 #include "explain/explain.h"
 #include "predict/predict.h"
 #include "report/ci-cases.h"
@@ -25,7 +26,7 @@ enum { EXPLAIN_RUNS = 500, EXPLAIN_SECONDS = 20 };
 struct predict_job {
 	struct cmd_common common;
 	struct predict_options o;
-	const char *junit, *sarif, *html, *dot;
+	const char *junit, *sarif, *witness, *html, *dot;
 	bool no_explain;
 	struct explanation **why; /* per prediction; NULL where there is none */
 	uint64_t record;	  /* make so many passing runs first */
@@ -316,6 +317,8 @@ static struct err *write_ci(const struct predict_job *job, const struct predict_
 	err = ci_cases_write(&cases, "unplait predict", &report_junit, job->junit);
 	if (!err)
 		err = ci_cases_write(&cases, "unplait predict", &report_sarif, job->sarif);
+	if (!err)
+		err = witness_save(&r->found, job->witness);
 	ci_cases_deinit(&cases);
 	return err;
 }
@@ -506,6 +509,7 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 		OPT_STR(0, "dot", "FILE", &job.dot, "also write it as a Graphviz drawing"),
 		OPT_STR(0, "junit", "FILE", &job.junit, "also write JUnit XML"),
 		OPT_STR(0, "sarif", "FILE", &job.sarif, "also write SARIF"),
+		OPT_STR(0, "witness", "FILE", &job.witness, WITNESS_HELP),
 		OPT_FLAG(0, "trust", &job.trust, TRUST_HELP),
 		OPT_END,
 	};

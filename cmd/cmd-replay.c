@@ -4,9 +4,11 @@
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
 #include "cmd/trust.h"
+#include "cmd/witness-file.h"
 #include "base/file.h"
 #include "run/run.h"
 #include "trace/trace.h"
+#include "witness/witness.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -134,7 +136,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	struct cmd_common common = { 0 };
 	struct target target = { 0 };
 	uint64_t times = 1, i, same = 0;
-	const char *gate = NULL, *fail_on = NULL;
+	const char *gate = NULL, *fail_on = NULL, *output = NULL;
 	struct strings gdb_commands = { 0 };
 	bool gdb = false, steps = false, trust = false;
 	const struct opt table[] = {
@@ -154,6 +156,8 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 			"with --gdb: run to the failure, then CMD (any number of them), and leave"),
 		OPT_FLAG(0, "exec", &target.exec_each, "start the program anew for each run"),
 		OPT_FLAG(0, "trust", &trust, TRUST_HELP),
+		OPT_STR('o', "output", "FILE", &output,
+			"of a witness: save the failing run to FILE"),
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
 		OPT_END,
 	};
@@ -167,6 +171,12 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		err = cmd_usage(cmd, "which plait?");
 	if (!err)
 		err = run_options(fail_on, gate, NULL, &target, NULL);
+	if (!err && witness_is(argv[0])) {
+		target.argv = argv + 1;
+		return witness_replay(argv[0], &target, output, &common, status);
+	}
+	if (!err && output)
+		err = cmd_usage(cmd, "-o is for witnesses: a plait is a saved run already");
 	if (!err)
 		err = trust_check(argv[0], argc > 1, trust);
 	if (!err)

@@ -27,6 +27,7 @@ static const struct {
 	{ "folder", fuzz_folder },
 	{ "reports", fuzz_reports },
 	{ "suppressions", fuzz_suppressions },
+	{ "witness", fuzz_witness },
 };
 static fuzz_target *target;
 

@@ -1,9 +1,10 @@
-/* test/fuzz/reports.c - race reports of other tools, and suppression files. */
+/* test/fuzz/reports.c - race reports and witnesses of other tools, and suppression files. */
 #include "test/fuzz/fuzz.h"
 
 #include "base/err.h"
 #include "race/reports.h"
 #include "race/suppress.h"
+#include "witness/witness.h"
 
 #include <assert.h>
 
@@ -34,4 +35,17 @@ void fuzz_suppressions(const uint8_t *data, size_t len)
 		suppression_pattern_matches(s.data[i].pattern, s.data[i].pattern);
 	}
 	suppressions_deinit(&s);
+}
+
+void fuzz_witness(const uint8_t *data, size_t len)
+{
+	struct witness w;
+	struct err *err = witness_parse(data, len, &w);
+
+	for (size_t i = 0; !err && i < w.waypoints.len; i++)
+		assert(w.waypoints.data[i].line && w.waypoints.data[i].file &&
+		       w.waypoints.data[i].function);
+	if (!err)
+		witness_deinit(&w);
+	err_free(err);
 }
