@@ -14,6 +14,8 @@ bool program_is_exported(const struct program *p, LLVMValueRef global)
 
 	if (is_local(global) || LLVMIsDeclaration(global) || strcmp(name, "main") == 0)
 		return false;
+	if (p->unit)
+		return true;
 	if (p->library)
 		return LLVMGetVisibility(global) == LLVMDefaultVisibility;
 	return names_find(&p->external_refs, name) != NAMES_NONE;
@@ -38,6 +40,15 @@ struct err *program_write_bitcode(struct program *p, const char *path)
 	free(out);
 	LLVMDisposeMemoryBuffer(buf);
 	return err;
+}
+
+void program_forget_sites(struct program *p)
+{
+	p->sites.len = p->elements.len = 0;
+	names_deinit(&p->strings);
+	names_deinit(&p->unseen);
+	p->strings = p->unseen = (struct names){ 0 };
+	p->counts = (struct plait_sites_header){ 0 };
 }
 
 void program_deinit(struct program *p)

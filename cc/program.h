@@ -4,7 +4,7 @@
  * (analyse/prepare.h) gives every function and variable a name of its own; plan_program
  * (analyse/plan.h) walks the instructions, numbers the sites and says what each becomes; then one
  * forked child per variant changes its own copy of the module (instrument/) and writes an object
- * file. Nobody changes the module between prepare_program and that fork, so the bitcode kept in the
+ * file. A link for hunting alone has a program per object (driver/units.c). Nobody changes the module between prepare_program and that fork, so the bitcode kept in the
  * binary is what the site table's positions refer to. */
 #ifndef CC_PROGRAM_H
 #define CC_PROGRAM_H
@@ -78,7 +78,9 @@ struct program {
 	char *error;	   /* what LLVM complained about last; owned */
 	char folder[4096]; /* where the link happens; "" when that is not known */
 
-	bool library;		     /* -shared */
+	bool library;	  /* -shared */
+	const char *unit; /* one object of several that are instrumented by themselves: the
+				      * variable that says where its sites begin; NULL: all of them */
 	struct names external_refs;  /* symbols that objects without bitcode mention */
 	bool trace_all;		     /* instrument pruned accesses too, to check the pruning */
 	bool absent[PLAIT_VARIANTS]; /* variants that are not made: full stands in for them */
@@ -99,12 +101,20 @@ struct program {
 };
 
 void program_deinit(struct program *p);
+/* As if nothing had been planned yet. */
+void program_forget_sites(struct program *p);
 
 static inline struct fn *program_fn(struct program *p, LLVMValueRef f)
 {
 	uint64_t *i = map_find(&p->fn_index, (uint64_t)(uintptr_t)f);
 
 	return i ? &p->fns.data[*i] : NULL;
+}
+
+/* Is there code outside of this module that we have not seen and that may start threads? */
+static inline bool program_is_open(const struct program *p)
+{
+	return p->library || p->unit;
 }
 
 /* May code outside this module mention this function or variable by name? */

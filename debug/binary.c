@@ -164,41 +164,59 @@ struct err *binary_build_id(const char *path, char ret[BUILD_ID_CHARS])
 
 /* ---- bitcode ---- */
 
-/* The section is one zstd frame that says how long its content is. `unplait cc` also puts a
- * checksum of the content at its end, which zstd compares: LLVM would abort on damaged bitcode. */
-static struct err *unpack(const char *path, const struct strbuf *packed, struct strbuf *ret)
+static struct err *damaged(const char *path, const char *why)
 {
-	unsigned long long size = ZSTD_getFrameContentSize(packed->data, packed->len);
-	size_t n;
-
-	strbuf_clear(ret);
-	if (packed->len >= 4 && !memcmp(packed->data, "BC\xc0\xde", 4)) {
-		strbuf_add(ret, packed->data, packed->len); /* not packed at all */
-		return NULL;
-	}
-	/* the factor is far beyond what zstd makes of real bitcode */
-	if (size >= ZSTD_CONTENTSIZE_ERROR || size > MIN(MAX_BITCODE, 1000ull * packed->len))
-		return err_new(ERR_ENV,
-			       "the .plait.bc section of %s is damaged; rebuild with unplait cc",
-			       path);
-	strbuf_pad(ret, 0, size);
-	n = ZSTD_decompress(ret->data, size, packed->data, packed->len);
-	if (n == size)
-		return NULL;
 	return err_new(ERR_ENV,
 		       "the .plait.bc section of %s is damaged (%s); rebuild with unplait cc", path,
-		       ZSTD_isError(n) ? ZSTD_getErrorName(n) : "too short");
+		       why);
 }
 
-struct err *binary_bitcode(const char *path, struct strbuf *ret, bool *found)
+/* A piece is a zstd frame that says how long its content is. `unplait cc` also puts a checksum of the
+ * content at its end, which zstd compares: LLVM would abort on damaged bitcode. Returns the length of
+ * the frame in *used. */
+static struct err *unpack(const char *path, const char *data, size_t len, struct bitcode *ret,
+			  size_t *used)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(data, len);
+	size_t before = ret->bytes.len, n;
+
+	*used = ZSTD_findFrameCompressedSize(data, len);
+	/* the factor is far beyond what zstd makes of real bitcode */
+	if (ZSTD_isError(*used) || !*used || size >= ZSTD_CONTENTSIZE_ERROR ||
+	    size > MIN(MAX_BITCODE, 1000ull * *used) || before + size > MAX_BITCODE)
+		return damaged(path, "no frame");
+	strbuf_pad(&ret->bytes, 0, size);
+	n = ZSTD_decompress(ret->bytes.data + before, size, data, *used);
+	if (n != size)
+		return damaged(path, ZSTD_isError(n) ? ZSTD_getErrorName(n) : "too short");
+	vec_push(&ret->ends, ret->bytes.len);
+	return NULL;
+}
+
+struct err *binary_bitcode(const char *path, struct bitcode *ret)
 {
 	struct strbuf packed = { 0 };
-	struct err *err = binary_section(path, PLAIT_SECTION_BITCODE, &packed, found);
+	bool found;
+	struct err *err = binary_section(path, PLAIT_SECTION_BITCODE, &packed, &found);
+	size_t used;
 
-	if (!err && *found)
-		err = unpack(path, &packed, ret);
+	if (!err && packed.len >= 4 && !memcmp(packed.data, "BC\xc0\xde", 4)) {
+		strbuf_add(&ret->bytes, packed.data, packed.len); /* not packed at all */
+		vec_push(&ret->ends, packed.len);
+	} else if (!err && found && !packed.len) {
+		err = damaged(path, "empty");
+	} else {
+		for (size_t at = 0; !err && at < packed.len; at += used)
+			err = unpack(path, packed.data + at, packed.len - at, ret, &used);
+	}
 	strbuf_deinit(&packed);
 	return err;
+}
+
+void bitcode_deinit(struct bitcode *b)
+{
+	strbuf_deinit(&b->bytes);
+	vec_deinit(&b->ends);
 }
 
 /* ---- the site table ---- */

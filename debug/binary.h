@@ -3,6 +3,8 @@
 #ifndef DEBUG_BINARY_H
 #define DEBUG_BINARY_H
 
+#include "base/strbuf.h"
+#include "base/vec.h"
 #include "unplait/sites.h"
 
 #include <stdbool.h>
@@ -10,7 +12,6 @@
 #include <stdint.h>
 
 struct err;
-struct strbuf;
 
 /* Room for a build-id in hexadecimal (SHA-1, 20 bytes) and its end. */
 enum { BUILD_ID_CHARS = 41 };
@@ -19,8 +20,14 @@ enum { BUILD_ID_CHARS = 41 };
 struct err *binary_open_file(const char *path, int *ret_fd);
 /* A section's bytes; *found says whether there is one (an empty answer is no error). */
 struct err *binary_section(const char *path, const char *name, struct strbuf *ret, bool *found);
-/* The merged bitcode of .plait.bc, unpacked; *found is false when the file has none. */
-struct err *binary_bitcode(const char *path, struct strbuf *ret, bool *found);
+/* Bitcode in one piece or several, one behind the other. */
+struct bitcode {
+	struct strbuf bytes;
+	VEC(size_t) ends; /* of each piece */
+};
+/* What .plait.bc has, unpacked; no pieces when the file has none. */
+struct err *binary_bitcode(const char *path, struct bitcode *ret);
+void bitcode_deinit(struct bitcode *b);
 /* "lock" or "queue+24": the variable or function at an address in the file; NULL when unknown.
  * Owned. */
 char *binary_symbol_at(const char *path, uint64_t address);

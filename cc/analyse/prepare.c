@@ -7,7 +7,7 @@
  * The variants become object files that use one set of variables, so whatever was local to a
  * source file becomes hidden, under a name that no other code can mean: NAME.plait. (A hidden
  * symbol called `log` would be found by a static libc.) Constants whose address does not matter
- * stay local; each variant keeps its own copy. */
+ * stay local; each variant keeps its own copy. A unit has one variant and keeps its names. */
 #include "cc/analyse/prepare.h"
 
 #include "base/err.h"
@@ -89,13 +89,25 @@ static void list_function(struct program *p, LLVMValueRef f)
 	fn->f = f;
 	fn->was_local = is_local(f);
 	fn->interposable = is_interposable(f);
-	if (fn->was_local)
+	if (fn->was_local && !p->unit)
 		promote(f);
 	fn->name = xstrdup(value_name(f));
 	/* every module that uses an inline function has a copy of its own */
 	fn->needs_stub = !fn->was_local && LLVMGetLinkage(f) != LLVMLinkOnceODRLinkage;
 	fn->hands_off = function_attribute(f, "naked") != NULL;
 	look_at_uses(fn);
+}
+
+static void promote_variables(struct program *p)
+{
+	for_each_global(g, p->module) if (is_local(g) && !is_reserved(value_name(g)) &&
+					  !stays_local(g)) promote(g);
+	for (LLVMValueRef a = LLVMGetFirstGlobalAlias(p->module); a; a = LLVMGetNextGlobalAlias(a))
+		if (is_local(a))
+			promote(a);
+	for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(p->module); i; i = LLVMGetNextGlobalIFunc(i))
+		if (is_local(i))
+			promote(i);
 }
 
 struct err *prepare_program(struct program *p)
@@ -121,14 +133,8 @@ struct err *prepare_program(struct program *p)
 		LLVMDisposeErrorMessage(text);
 		return err;
 	}
-	for_each_global(g, p->module) if (is_local(g) && !is_reserved(value_name(g)) &&
-					  !stays_local(g)) promote(g);
-	for (LLVMValueRef a = LLVMGetFirstGlobalAlias(p->module); a; a = LLVMGetNextGlobalAlias(a))
-		if (is_local(a))
-			promote(a);
-	for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(p->module); i; i = LLVMGetNextGlobalIFunc(i))
-		if (is_local(i))
-			promote(i);
+	if (!p->unit)
+		promote_variables(p);
 	for_each_function(f, p->module) if (!LLVMIsDeclaration(f)) list_function(p, f);
 	return NULL;
 }

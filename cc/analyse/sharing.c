@@ -163,7 +163,7 @@ static void find_threads(struct sharing *s)
 	while (pointsto_next_function(s->pt, outside, &at, &f))
 		if (!LLVMIsDeclaration(f) && f != main_fn)
 			add_entry(s, f, true);
-	s->threaded = s->entries.len > 0 || s->p->library;
+	s->threaded = s->entries.len > 0 || program_is_open(s->p);
 	for (size_t i = 0; i < s->entries.len; i++) {
 		uint64_t bit = 1ull << MIN(i + 1, 62);
 
@@ -180,7 +180,7 @@ static void find_threads(struct sharing *s)
 		/* the address of a thread's entry is taken for that purpose */
 		if (s->threads.data[i] == 0 ||
 		    (fn->needs_stub &&
-		     (s->p->library || !map_find(&entries, (uint64_t)(uintptr_t)fn->f))))
+		     (program_is_open(s->p) || !map_find(&entries, (uint64_t)(uintptr_t)fn->f))))
 			reach(s, fn->f, 1);
 	}
 	map_deinit(&entries);
@@ -304,7 +304,7 @@ static void find_after(struct sharing *s)
 	for (size_t k = 0; k < s->p->fns.len; k++) {
 		const char *name = s->p->fns.data[k].name;
 
-		if (s->threads.data[k] & ~1ull || s->p->library)
+		if (s->threads.data[k] & ~1ull || program_is_open(s->p))
 			mark(s, k, AFTER);
 		else if (strcmp(name, "main") == 0)
 			mark(s, k, BEFORE);

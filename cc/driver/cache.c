@@ -29,6 +29,85 @@
 enum { DEFAULT_MEGABYTES = 2048 };
 #define MAX_ENTRY (1ull << 31)
 
+/* ---- keys ---- */
+
+static void add_file(struct cache_key *k, const char *path)
+{
+	struct file_map m;
+	struct err *err = file_map_open(path, &m);
+
+	if (!err) {
+		cache_key_add(k, m.data, m.len);
+		file_map_close(&m);
+	}
+	err_free(err);
+}
+
+/* LLVM is too large to read: its version, and which file it is. */
+static void add_llvm(struct cache_key *k)
+{
+	unsigned major, minor, patch;
+	struct stat st;
+	Dl_info info;
+
+	LLVMGetVersion(&major, &minor, &patch);
+	cache_key_number(k, (uint64_t)major << 32 | minor << 16 | patch);
+	if (dladdr((void *)(uintptr_t)LLVMGetVersion, &info) && stat(info.dli_fname, &st) == 0) {
+		cache_key_number(k, (uint64_t)st.st_size);
+		cache_key_number(k, (uint64_t)st.st_mtim.tv_sec);
+	}
+}
+
+static char *this_maker(void)
+{
+	char *ret = xcalloc(1, CACHE_KEY);
+	struct cache_key k;
+
+	cache_key_init(&k, NULL);
+	add_file(&k, "/proc/self/exe");
+	add_llvm(&k);
+	cache_key_end(&k, ret);
+	return ret;
+}
+
+void cache_key_init(struct cache_key *k, const struct cache *c)
+{
+	k->state = XXH3_createState();
+	XXH3_128bits_reset(k->state);
+	cache_key_text(k, c ? c->maker : NULL);
+}
+
+/* Its length, too: "a" and "bc" are not "ab" and "c". */
+void cache_key_add(struct cache_key *k, const void *data, size_t len)
+{
+	uint64_t n = len;
+
+	XXH3_128bits_update(k->state, &n, sizeof(n));
+	XXH3_128bits_update(k->state, data, len);
+}
+
+void cache_key_text(struct cache_key *k, const char *text)
+{
+	cache_key_number(k, text != NULL);
+	if (text)
+		cache_key_add(k, text, strlen(text));
+}
+
+void cache_key_number(struct cache_key *k, uint64_t n)
+{
+	XXH3_128bits_update(k->state, &n, sizeof(n));
+}
+
+void cache_key_end(struct cache_key *k, char ret[CACHE_KEY])
+{
+	XXH128_hash_t h = XXH3_128bits_digest(k->state);
+
+	snprintf(ret, CACHE_KEY, "%016llx%016llx", (unsigned long long)h.high64,
+		 (unsigned long long)h.low64);
+	XXH3_freeState(k->state);
+	k->state = NULL;
+}
+
 /* ---- where ---- */
 
 static char *default_dir(void)
@@ -69,87 +148,22 @@ void cache_open(struct cache *c)
 	if (!c->dir)
 		return;
 	make_private(c->dir);
-	if (!is_ours(c->dir))
+	if (is_ours(c->dir))
+		c->maker = this_maker();
+	else
 		cache_deinit(c);
 }
 
 void cache_deinit(struct cache *c)
 {
 	free(c->dir);
-	c->dir = NULL;
+	free(c->maker);
+	c->dir = c->maker = NULL;
 }
 
 static char *entry_path(const struct cache *c, const char *key)
 {
 	return xasprintf("%s/%.2s/%s", c->dir, key, key + 2);
-}
-
-/* ---- keys ---- */
-
-static void add_file(struct cache_key *k, const char *path)
-{
-	struct file_map m;
-	struct err *err = file_map_open(path, &m);
-
-	if (!err) {
-		cache_key_add(k, m.data, m.len);
-		file_map_close(&m);
-	}
-	err_free(err);
-}
-
-/* LLVM is too large to read: its version, and which file it is. */
-static void add_llvm(struct cache_key *k)
-{
-	unsigned major, minor, patch;
-	struct stat st;
-	Dl_info info;
-
-	LLVMGetVersion(&major, &minor, &patch);
-	cache_key_number(k, (uint64_t)major << 32 | minor << 16 | patch);
-	if (dladdr((void *)(uintptr_t)LLVMGetVersion, &info) && stat(info.dli_fname, &st) == 0) {
-		cache_key_number(k, (uint64_t)st.st_size);
-		cache_key_number(k, (uint64_t)st.st_mtim.tv_sec);
-	}
-}
-
-void cache_key_init(struct cache_key *k)
-{
-	k->state = XXH3_createState();
-	XXH3_128bits_reset(k->state);
-	add_file(k, "/proc/self/exe");
-	add_llvm(k);
-}
-
-/* Its length, too: "a" and "bc" are not "ab" and "c". */
-void cache_key_add(struct cache_key *k, const void *data, size_t len)
-{
-	uint64_t n = len;
-
-	XXH3_128bits_update(k->state, &n, sizeof(n));
-	XXH3_128bits_update(k->state, data, len);
-}
-
-void cache_key_text(struct cache_key *k, const char *text)
-{
-	cache_key_number(k, text != NULL);
-	if (text)
-		cache_key_add(k, text, strlen(text));
-}
-
-void cache_key_number(struct cache_key *k, uint64_t n)
-{
-	XXH3_128bits_update(k->state, &n, sizeof(n));
-}
-
-void cache_key_end(struct cache_key *k, char ret[CACHE_KEY])
-{
-	XXH128_hash_t h = XXH3_128bits_digest(k->state);
-
-	snprintf(ret, CACHE_KEY, "%016llx%016llx", (unsigned long long)h.high64,
-		 (unsigned long long)h.low64);
-	XXH3_freeState(k->state);
-	k->state = NULL;
 }
 
 /* ---- entries ---- */
@@ -181,7 +195,7 @@ static bool unpack_entry(const struct strbuf *packed, struct strbuf *ret)
 	return ZSTD_decompress(ret->data, size, packed->data, packed->len) == size;
 }
 
-static bool write_files(const struct strbuf *pack, const char *prefix)
+bool cache_unpack(const struct strbuf *pack, const char *prefix)
 {
 	size_t pos = 0, len;
 	char name[64];
@@ -199,22 +213,37 @@ static bool write_files(const struct strbuf *pack, const char *prefix)
 	return pos == pack->len;
 }
 
-bool cache_get(const struct cache *c, const char *key, const char *prefix)
+bool cache_get(const struct cache *c, const char *key, struct strbuf *ret)
 {
 	_cleanup_(xfreep) char *path = c->dir ? entry_path(c, key) : NULL;
-	_cleanup_(strbuf_deinit) struct strbuf packed = { 0 }, pack = { 0 };
+	_cleanup_(strbuf_deinit) struct strbuf packed = { 0 };
 	struct err *err = path ? file_read(path, &packed) : NULL;
 
+	strbuf_clear(ret);
 	if (!path || err) {
 		err_free(err);
 		return false;
 	}
-	if (!unpack_entry(&packed, &pack)) {
+	if (!unpack_entry(&packed, ret)) {
 		unlink(path); /* damaged */
 		return false;
 	}
 	utimensat(AT_FDCWD, path, NULL, 0);
-	return write_files(&pack, prefix);
+	return true;
+}
+
+bool cache_file(const struct strbuf *pack, const char *name, const char **data, size_t *len)
+{
+	size_t pos = 0;
+	char here[64];
+
+	while (next_file(pack, &pos, here, len)) {
+		*data = pack->data + pos;
+		if (strcmp(here, name) == 0)
+			return true;
+		pos += *len;
+	}
+	return false;
 }
 
 /* ---- making room ---- */
@@ -291,35 +320,41 @@ static void store(const struct cache *c, const char *key, const void *data, size
 	err_free(err);
 }
 
-void cache_put(const struct cache *c, const char *key, const char *prefix, const char *const *names,
-	       size_t n)
+bool cache_pack(const char *prefix, const char *const *names, size_t n, struct strbuf *ret)
 {
-	_cleanup_(strbuf_deinit) struct strbuf pack = { 0 }, packed = { 0 };
-	ZSTD_CCtx *zstd;
-	size_t len;
-
-	if (!c->dir)
-		return;
+	strbuf_clear(ret);
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_(xfreep) char *path = xasprintf("%s%s", prefix, names[i]);
 		_cleanup_(strbuf_deinit) struct strbuf data = { 0 };
-		struct err *err = file_exists(path) ? file_read(path, &data) : NULL;
+		struct err *err;
 
-		if (err || pack.len + data.len > MAX_ENTRY / 2) {
-			err_free(err);
-			return;
-		}
 		if (!file_exists(path))
 			continue;
-		strbuf_addf(&pack, "%s %zu\n", names[i], data.len);
-		strbuf_add(&pack, data.data, data.len);
+		err = file_read(path, &data);
+		if (err) {
+			err_free(err);
+			return false;
+		}
+		strbuf_addf(ret, "%s %zu\n", names[i], data.len);
+		strbuf_add(ret, data.data, data.len);
 	}
-	strbuf_pad(&packed, 0, ZSTD_compressBound(pack.len));
+	return true;
+}
+
+void cache_put(const struct cache *c, const char *key, const struct strbuf *pack)
+{
+	_cleanup_(strbuf_deinit) struct strbuf packed = { 0 };
+	ZSTD_CCtx *zstd;
+	size_t len;
+
+	if (!c->dir || !pack->len || pack->len > MAX_ENTRY)
+		return;
+	strbuf_pad(&packed, 0, ZSTD_compressBound(pack->len));
 	zstd = ZSTD_createCCtx();
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, 1);
-	len = ZSTD_compress2(zstd, packed.data, packed.len, pack.data, pack.len);
+	len = ZSTD_compress2(zstd, packed.data, packed.len, pack->data, pack->len);
 	ZSTD_freeCCtx(zstd);
-	if (!ZSTD_isError(len) && pack.len)
+	if (!ZSTD_isError(len))
 		store(c, key, packed.data, len);
 }

@@ -11,11 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct strbuf;
 struct XXH3_state_s;
 
 struct cache {
 	char *dir;	/* NULL: there is none; owned */
 	uint64_t limit; /* bytes of all entries together */
+	char *maker;	/* says which program and LLVM make the entries: part of every key; owned */
 };
 
 /* $UNPLAIT_CACHE (a folder, or "off"), else $XDG_CACHE_HOME/unplait, else ~/.cache/unplait.
@@ -25,23 +27,28 @@ void cache_deinit(struct cache *c);
 
 enum { CACHE_KEY = 33 }; /* hexadecimal, with its end */
 
-/* What a result depends on, piece by piece. Begins with this program and LLVM. */
+/* What a result depends on, piece by piece. Begins with the cache's maker. */
 struct cache_key {
 	struct XXH3_state_s *state;
 };
 
-void cache_key_init(struct cache_key *k);
+void cache_key_init(struct cache_key *k, const struct cache *c);
 void cache_key_add(struct cache_key *k, const void *data, size_t len);
 void cache_key_text(struct cache_key *k, const char *text); /* NULL is another text than "" */
 void cache_key_number(struct cache_key *k, uint64_t n);
 /* Frees the key. */
 void cache_key_end(struct cache_key *k, char ret[CACHE_KEY]);
 
-/* Write the files of an entry, each as `prefix` and its name; false: there is no such entry. */
-bool cache_get(const struct cache *c, const char *key, const char *prefix);
-/* Keep these files, read from `prefix` and name, under the key. Names of files that do not exist are
- * left out. */
-void cache_put(const struct cache *c, const char *key, const char *prefix, const char *const *names,
-	       size_t n);
+/* An entry in memory: some files with their names. cache_pack makes one of files that are called
+ * `prefix` and their name; those that do not exist are left out; false: one cannot be read. */
+bool cache_pack(const char *prefix, const char *const *names, size_t n, struct strbuf *ret);
+/* One file of it, borrowed; false: it has none of that name. */
+bool cache_file(const struct strbuf *pack, const char *name, const char **data, size_t *len);
+/* Write its files, each as `prefix` and its name. */
+bool cache_unpack(const struct strbuf *pack, const char *prefix);
+
+/* False: there is no entry under this key. */
+bool cache_get(const struct cache *c, const char *key, struct strbuf *ret);
+void cache_put(const struct cache *c, const char *key, const struct strbuf *pack);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef CC_DRIVER_JOB_H
 #define CC_DRIVER_JOB_H
 
+#include "base/strbuf.h"
 #include "cc/driver/args.h"
 #include "cc/driver/cache.h"
 #include "cc/driver/objects.h"
@@ -18,6 +19,8 @@ struct link {
 	struct object_list objects;
 	struct program program;
 	struct cache cache;
+	VEC(char *) units;	    /* objects in place of variants; owned */
+	struct strbuf bases;	    /* assembly: where the sites of each of them begin */
 	pid_t pids[PLAIT_VARIANTS]; /* who makes each variant; 0: nobody yet */
 	int decided[2];		    /* a pipe: tells the maker of plain which variants there are */
 	bool whole_archives;	    /* members that the ordinary link did not use, too */
@@ -28,6 +31,10 @@ struct link {
 struct err *variants_make(struct link *l);
 /* Was the link asked to make code for hunting alone? */
 bool variants_for_control(void);
+
+/* units.c: an object for each of the user's, in l->units, and the same files. For a link for hunting
+ * alone. */
+struct err *units_make(struct link *l);
 
 /* tables.c: the object of the tables, tables.o, out of those files. */
 struct err *tables_write(struct link *l);

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "cc/driver/command.h"
 #include "cc/driver/job.h"
@@ -81,7 +82,9 @@ static void push_ours(struct link *l, struct command *c, bool *done)
 	if (*done)
 		return;
 	*done = true;
-	for (int v = 0; v < PLAIT_VARIANTS; v++)
+	for (size_t i = 0; i < l->units.len; i++)
+		command_push(c, l->units.data[i]);
+	for (int v = 0; v < PLAIT_VARIANTS && !l->units.len; v++)
 		if (!l->program.absent[v])
 			command_takef(c, "%s/%s.o", l->tmp, variant_names[v]);
 	command_takef(c, "%s/tables.o", l->tmp);
@@ -202,14 +205,45 @@ static struct err *final_link(struct link *l, int *status)
 	return err;
 }
 
-static struct err *take_over(struct link *l, int *status)
+static void forget_units(struct link *l)
+{
+	for (size_t i = 0; i < l->units.len; i++)
+		free(l->units.data[i]);
+	l->units.len = 0;
+	strbuf_deinit(&l->bases);
+	program_forget_sites(&l->program);
+}
+
+/* Object by object, unless code for other modes is asked for, or one of the objects cannot be
+ * instrumented without the others. */
+static bool make_units(struct link *l)
 {
 	struct err *err;
 
+	if (!variants_for_control() || l->args->shared || l->args->sanitizer)
+		return false;
+	err = units_make(l);
+	if (!err)
+		return true;
+	log_verbose("not object by object: %s", err_message(err));
+	err_free(err);
+	forget_units(l);
+	return false;
+}
+
+static struct err *take_over(struct link *l, int *status)
+{
+	struct program *p = &l->program;
+	struct err *err = NULL;
+
+	if (!getcwd(p->folder, sizeof(p->folder)))
+		p->folder[0] = '\0';
+	p->library = l->args->shared;
+	p->trace_all = getenv("UNPLAIT_TRACE_ALL") != NULL;
 	if (!l->args->no_cache)
 		cache_open(&l->cache);
-	err = variants_make(l);
-	cache_deinit(&l->cache);
+	if (!make_units(l))
+		err = variants_make(l);
 	if (!err)
 		err = tables_write(l);
 	return err ? err : final_link(l, status);
@@ -286,6 +320,9 @@ struct err *link_program(struct args *a, const char *clang, const char *tmp, int
 		if (err)
 			err = fall_back(&l, err, plain, status);
 	}
+	forget_units(&l);
+	vec_deinit(&l.units);
+	cache_deinit(&l.cache);
 	objects_deinit(&l.objects);
 	program_deinit(&l.program);
 	return err;

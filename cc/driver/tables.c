@@ -106,6 +106,7 @@ struct err *tables_write(struct link *l)
 	struct err *err = write_build(l, build);
 
 	if (!err)
-		err = sites_write_assembly(&l->program, l->tmp, l->output, source);
+		err = sites_write_assembly(&l->program, l->tmp, l->output, strbuf_str(&l->bases),
+					   source);
 	return err ? err : assemble(l);
 }

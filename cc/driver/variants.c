@@ -163,7 +163,7 @@ static void key_of(const struct link *l, char ret[CACHE_KEY])
 	const struct args *a = l->args;
 	struct cache_key k;
 
-	cache_key_init(&k);
+	cache_key_init(&k, &l->cache);
 	cache_key_text(&k, "variants");
 	cache_key_text(&k, getenv("UNPLAIT_VARIANTS"));
 	cache_key_text(&k, p->folder);
@@ -227,6 +227,7 @@ static void keep(const struct link *l, const char *key)
 {
 	const char *names[PLAIT_VARIANTS + ARRAY_SIZE(table_files)];
 	_cleanup_(xfreep) char *prefix = file_in(l, "");
+	_cleanup_(strbuf_deinit) struct strbuf pack = { 0 };
 	char objects[PLAIT_VARIANTS][16];
 	size_t n = 0;
 
@@ -236,7 +237,8 @@ static void keep(const struct link *l, const char *key)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(table_files); i++)
 		names[n++] = table_files[i];
-	cache_put(&l->cache, key, prefix, names, n);
+	if (l->cache.dir && cache_pack(prefix, names, n, &pack))
+		cache_put(&l->cache, key, &pack);
 }
 
 static struct err *write_unseen(struct link *l, const char *path)
@@ -310,16 +312,13 @@ struct err *variants_make(struct link *l)
 {
 	struct program *p = &l->program;
 	_cleanup_(xfreep) char *prefix = file_in(l, "");
+	_cleanup_(strbuf_deinit) struct strbuf pack = { 0 };
 	char key[CACHE_KEY];
 	struct err *err, *other;
 
-	if (!getcwd(p->folder, sizeof(p->folder)))
-		p->folder[0] = '\0';
-	p->library = l->args->shared;
-	p->trace_all = getenv("UNPLAIT_TRACE_ALL") != NULL;
 	objects_external_refs(&l->objects, &p->external_refs);
 	key_of(l, key);
-	if (cache_get(&l->cache, key, prefix))
+	if (cache_get(&l->cache, key, &pack) && cache_unpack(&pack, prefix))
 		return adopt(l);
 	err = make(l);
 	other = finish_variants(l);

@@ -24,10 +24,11 @@ void hooks_init(struct hooks *h, struct program *p, int v)
 	h->call_site = LLVMAddGlobal(h->m, h->i32, "plait_call_site");
 	LLVMSetThreadLocalMode(h->call_site,
 			       p->library ? LLVMInitialExecTLSModel : LLVMLocalExecTLSModel);
-	h->bits = (struct bits){ p->context, v == PLAIT_VARIANT_FULL, p->library };
+	h->bits = (struct bits){ p->context, v == PLAIT_VARIANT_FULL, program_is_open(p) };
 	h->shadow = (struct shadow){ p->context, p->library };
-	if (p->library) {
-		h->module_base = LLVMAddGlobal(h->m, h->i32, "plait_module_base");
+	if (program_is_open(p)) {
+		h->module_base =
+			LLVMAddGlobal(h->m, h->i32, p->unit ? p->unit : "plait_module_base");
 		LLVMSetVisibility(h->module_base, LLVMHiddenVisibility);
 	}
 }
@@ -59,10 +60,10 @@ LLVMValueRef hooks_constant(struct hooks *h, uint64_t v)
 	return LLVMConstInt(h->i32, v, 0);
 }
 
-/* Libraries add where their numbers begin. */
+/* Libraries and units add where their numbers begin. */
 LLVMValueRef hooks_site(struct hooks *h, uint32_t site)
 {
-	if (!h->p->library)
+	if (!program_is_open(h->p))
 		return hooks_constant(h, site);
 	return LLVMBuildAdd(h->b, LLVMBuildLoad2(h->b, h->i32, h->module_base, ""),
 			    hooks_constant(h, site), "");

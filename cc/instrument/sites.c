@@ -67,7 +67,7 @@ static void add_section(struct strbuf *sb, const char *section, const char *dir,
 }
 
 struct err *sites_write_assembly(struct program *p, const char *dir, const char *output,
-				 const char *path)
+				 const char *bases, const char *path)
 {
 	const char *slash = strrchr(output, '/');
 	struct strbuf sb = { 0 };
@@ -88,6 +88,8 @@ struct err *sites_write_assembly(struct program *p, const char *dir, const char 
 		strbuf_addf(&sb, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
 	strbuf_addf(&sb,
 		    "\"\n"
+		    "\t.p2align 2\n"
+		    "%s"
 		    "\t.bss\n"
 		    "\t.hidden plait_module_base\n"
 		    "\t.globl plait_module_base\n"
@@ -108,7 +110,7 @@ struct err *sites_write_assembly(struct program *p, const char *dir, const char 
 		    "register:\n"
 		    "\tleaq module(%%rip), %%rdi\n"
 		    "\tjmp plait_register_module@PLT\n",
-		    (int)sizeof(struct plait_order_place), PLAIT_MODULE_VERSION, p->library,
+		    bases, (int)sizeof(struct plait_order_place), PLAIT_MODULE_VERSION, p->library,
 		    p->counts.nsites, p->counts.nelements);
 	/* an executable registers before every constructor, of its libraries too */
 	strbuf_addf(&sb, "\t.section %s\n\t.p2align 3\n\t.quad register\n",

@@ -5,7 +5,8 @@
  * cc/instrument/sites.c and read by debug/binary.c.
  *
  *	.plait.sites  struct plait_sites_header, then the arrays it announces, then the strings
- *	.plait.bc     zstd frame: the merged bitcode before instrumentation (one module)
+ *	.plait.bc     zstd frames: the bitcode before instrumentation; one module, or one per object that
+ *	              was instrumented by itself (cc/driver/units.c)
  *	.plait.build  text, `key value` lines: how it was linked, for `unplait info`. `unseen NAME`: a
  *	              function outside the program that gets a pointer to memory that may be shared and
  *	              is not looked into
@@ -13,7 +14,8 @@
  * The order of sites in .plait.sites is their number minus one. Every analysis that needs the IR
  * instruction of a site finds it by `ir`: function number and instruction number in the
  * module of .plait.bc (functions with bodies counted in module order from 0; instructions counted
- * from 0 over the whole function in block order). */
+ * from 0 over the whole function in block order). With several modules the functions of the second are
+ * counted on from those of the first, and so on. */
 #ifndef UNPLAIT_SITES_H
 #define UNPLAIT_SITES_H
 

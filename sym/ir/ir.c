@@ -9,7 +9,6 @@
 #include "sym/ir/llvm.h"
 
 #include <llvm-c/Analysis.h>
-#include <llvm-c/BitReader.h>
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Linker.h>
 #include <stdio.h>
@@ -23,19 +22,6 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
 	if (LLVMGetDiagInfoSeverity(info) == LLVMDSError && !*text)
 		*text = xstrdup(message);
 	LLVMDisposeMessage(message);
-}
-
-static struct err *parse(struct ir *ir, const void *data, size_t len, const char *what,
-			 char **diagnostic, LLVMModuleRef *ret)
-{
-	LLVMMemoryBufferRef buf = LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len, "bitcode");
-	LLVMBool bad = LLVMParseBitcodeInContext2(ir->context, buf, ret);
-
-	LLVMDisposeMemoryBuffer(buf);
-	if (!bad)
-		return NULL;
-	return err_new(ERR_ENV, "%s is not bitcode that LLVM 19 can read: %s", what,
-		       *diagnostic ? *diagnostic : "damaged or of a newer version");
 }
 
 /* The program's own definitions win over ours. */
@@ -139,24 +125,22 @@ static void find_by_priority(struct ir *ir, const char *list, struct numbers *re
 	}
 }
 
-static struct err *load(struct ir *ir, const void *bitcode, size_t len, char **diagnostic)
+static struct err *load(struct ir *ir, const struct ir_piece *pieces, size_t n, char **diagnostic)
 {
-	LLVMModuleRef program = NULL, models = NULL;
+	const struct ir_piece library = { sym_models_bc, sym_models_bc_len,
+					  "the built-in model library" };
+	LLVMModuleRef program, models = NULL;
 	struct err *err;
 	struct map own = { 0 };
-	uint64_t bodies = 0;
 
-	err = parse(ir, bitcode, len, "the input", diagnostic, &program);
-	if (err)
+	err = ir_join(ir, pieces, n, diagnostic, &own);
+	if (!err)
+		err = ir_parse(ir, &library, diagnostic, &models);
+	if (err) {
+		map_deinit(&own);
 		return err;
-	ir->llvm = program;
-	err = parse(ir, sym_models_bc, sym_models_bc_len, "the built-in model library", diagnostic,
-		    &models);
-	if (err)
-		return err;
-	for (LLVMValueRef f = LLVMGetFirstFunction(program); f; f = LLVMGetNextFunction(f))
-		if (!LLVMIsDeclaration(f))
-			map_put(&own, (uintptr_t)f, bodies++);
+	}
+	program = ir->llvm;
 	weaken(models);
 	LLVMSetDataLayout(models, LLVMGetDataLayoutStr(program));
 	LLVMSetTarget(models, LLVMGetTarget(program));
@@ -182,7 +166,7 @@ static struct err *load(struct ir *ir, const void *bitcode, size_t len, char **d
 	return fill_globals(ir);
 }
 
-struct err *ir_load(const void *bitcode, size_t len, struct ir **ret)
+struct err *ir_load(const struct ir_piece *pieces, size_t n, struct ir **ret)
 {
 	struct ir *ir = xcalloc(1, sizeof(*ir));
 	_cleanup_(xfreep) char *diagnostic = NULL;
@@ -190,7 +174,7 @@ struct err *ir_load(const void *bitcode, size_t len, struct ir **ret)
 
 	ir->context = LLVMContextCreate();
 	LLVMContextSetDiagnosticHandler(ir->context, on_diagnostic, &diagnostic);
-	err = load(ir, bitcode, len, &diagnostic);
+	err = load(ir, pieces, n, &diagnostic);
 	LLVMContextSetDiagnosticHandler(ir->context, NULL, NULL);
 	if (err) {
 		ir_free(ir);

@@ -192,9 +192,16 @@ static inline uint64_t function_address(uint32_t index)
 	return FUNC_TAG | ((uint64_t)index + 1) << 4;
 }
 
-/* Read bitcode, link the library models to it, number functions and globals. Global i gets object
+/* Some bitcode; `what` it is, for messages. Borrowed. */
+struct ir_piece {
+	const void *data;
+	size_t len;
+	const char *what;
+};
+
+/* Read the bitcode of a program, in one piece or several, link the library models to it, number functions and globals. Global i gets object
  * id i + 1. */
-struct err *ir_load(const void *bitcode, size_t len, struct ir **ret);
+struct err *ir_load(const struct ir_piece *pieces, size_t n, struct ir **ret);
 void ir_free(struct ir *ir);
 
 /* Translate the function's body if that has not happened yet. */

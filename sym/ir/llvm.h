@@ -32,4 +32,12 @@ uint32_t block_number(LLVMBasicBlockRef bb);
 uint64_t block_address(uint32_t function, uint32_t block);
 struct function *ir_function_of(struct ir *ir, LLVMValueRef fn);
 
+/* Read a piece of bitcode. *diagnostic is what LLVM complained about, if it did. */
+struct err *ir_parse(struct ir *ir, const struct ir_piece *piece, char **diagnostic,
+		     LLVMModuleRef *ret);
+/* Make ir->llvm of all pieces; `bodies` gets the number of each function with a body, as the site
+ * table has it. */
+struct err *ir_join(struct ir *ir, const struct ir_piece *pieces, size_t n, char **diagnostic,
+		    struct map *bodies);
+
 #endif

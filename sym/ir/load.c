@@ -12,11 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The same from bitcode in memory. */
-static struct err *sym_load_bitcode(const void *bytes, size_t len, struct sym_program **ret)
+static struct err *load_pieces(const struct ir_piece *pieces, size_t n, struct sym_program **ret)
 {
 	struct sym_program *p = xcalloc(1, sizeof(*p));
-	struct err *err = ir_load(bytes, len, &p->ir);
+	struct err *err = ir_load(pieces, n, &p->ir);
 
 	if (err) {
 		free(p);
@@ -24,6 +23,14 @@ static struct err *sym_load_bitcode(const void *bytes, size_t len, struct sym_pr
 	}
 	*ret = p;
 	return NULL;
+}
+
+/* The same from bitcode in memory. */
+static struct err *sym_load_bitcode(const void *bytes, size_t len, struct sym_program **ret)
+{
+	struct ir_piece whole = { bytes, len, "the input" };
+
+	return load_pieces(&whole, 1, ret);
 }
 
 void sym_close(struct sym_program *p)
@@ -162,19 +169,25 @@ static struct err *open_source(const char *path, const char *const *cflags,
 
 static struct err *open_elf(const char *path, struct sym_program **ret)
 {
-	struct strbuf bitcode = { 0 };
-	bool found;
-	struct err *err = binary_bitcode(path, &bitcode, &found);
+	_cleanup_(bitcode_deinit) struct bitcode bitcode = { 0 };
+	VEC(struct ir_piece) pieces = { 0 };
+	struct err *err = binary_bitcode(path, &bitcode);
 	struct stat st;
 
-	if (!err && !found)
+	for (size_t i = 0, begin = 0; i < bitcode.ends.len; begin = bitcode.ends.data[i++]) {
+		struct ir_piece piece = { bitcode.bytes.data + begin, bitcode.ends.data[i] - begin,
+					  "the input" };
+
+		vec_push(&pieces, piece);
+	}
+	if (!err && !pieces.len)
 		err = err_new(ERR_ENV,
 			      "%s carries no bitcode; build it with `unplait cc`, or give a .bc or "
 			      ".c file",
 			      path);
 	if (!err)
-		err = sym_load_bitcode(bitcode.data, bitcode.len, ret);
-	strbuf_deinit(&bitcode);
+		err = load_pieces(pieces.data, pieces.len, ret);
+	vec_deinit(&pieces);
 	if (!err && !stat(path, &st) && (st.st_mode & 0111))
 		(*ret)->native = realpath(path, NULL);
 	return err;

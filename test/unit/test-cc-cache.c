@@ -49,9 +49,28 @@ static void key_of(const char *text, char ret[CACHE_KEY])
 {
 	struct cache_key k;
 
-	cache_key_init(&k);
+	cache_key_init(&k, NULL);
 	cache_key_text(&k, text);
 	cache_key_end(&k, ret);
+}
+
+static void put(const struct cache *c, const char *key, const char *prefix,
+		const char *const *names, size_t n)
+{
+	struct strbuf pack = { 0 };
+
+	cr_assert(cache_pack(prefix, names, n, &pack));
+	cache_put(c, key, &pack);
+	strbuf_deinit(&pack);
+}
+
+static bool get(const struct cache *c, const char *key, const char *prefix)
+{
+	struct strbuf pack = { 0 };
+	bool ok = cache_get(c, key, &pack) && cache_unpack(&pack, prefix);
+
+	strbuf_deinit(&pack);
+	return ok;
 }
 
 static const char *const two[] = { "a.o", "b.o", "absent.o" };
@@ -68,10 +87,10 @@ Test(cc_cache, comes_back, .init = setup, .fini = teardown)
 	cr_assert_str_neq(key, other);
 	write_file("x-a.o", "", 0);
 	write_file("x-b.o", "some\nbytes\0more", 15);
-	cr_assert(!cache_get(&c, key, to));
-	cache_put(&c, key, from, two, 3);
-	cr_assert(!cache_get(&c, other, to));
-	cr_assert(cache_get(&c, key, to));
+	cr_assert(!get(&c, key, to));
+	put(&c, key, from, two, 3);
+	cr_assert(!get(&c, other, to));
+	cr_assert(get(&c, key, to));
 	cr_assert_null(file_read(path, &got));
 	cr_assert_eq(got.len, 15);
 	cr_assert_arr_eq(got.data, "some\nbytes\0more", 15);
@@ -91,14 +110,14 @@ Test(cc_cache, damage, .init = setup, .fini = teardown)
 
 	key_of("one", key);
 	write_file("x-a.o", "0123456789", 10);
-	cache_put(&c, key, from, two, 1);
+	put(&c, key, from, two, 1);
 	entry = xasprintf("%s/%.2s/%s", c.dir, key, key + 2);
 	cr_assert_null(file_read(entry, &good));
 	for (size_t i = 0; i < good.len; i++) {
 		good.data[i] ^= 0x41;
 		cr_assert_null(file_write(entry, good.data, good.len));
 		good.data[i] ^= 0x41;
-		if (!cache_get(&c, key, to))
+		if (!get(&c, key, to))
 			continue;
 		/* a bit that the format ignores: the content is right all the same */
 		struct strbuf got = { 0 };
@@ -112,7 +131,7 @@ Test(cc_cache, damage, .init = setup, .fini = teardown)
 	}
 	for (size_t len = 0; len < good.len; len++) {
 		cr_assert_null(file_write(entry, good.data, len));
-		cr_assert(!cache_get(&c, key, to), "%zu bytes", len);
+		cr_assert(!get(&c, key, to), "%zu bytes", len);
 	}
 	strbuf_deinit(&good);
 	cache_deinit(&c);
@@ -156,12 +175,12 @@ Test(cc_cache, limit, .init = setup, .fini = teardown)
 		write_file("x-a.o", noise, sizeof(noise));
 		snprintf(text, sizeof(text), "%d", i);
 		key_of(text, key);
-		cache_put(&c, key, from, two, 1);
+		put(&c, key, from, two, 1);
 		cr_assert_leq(bytes_in(c.dir), c.limit);
-		cr_assert(cache_get(&c, key, to), "entry %d", i);
+		cr_assert(get(&c, key, to), "entry %d", i);
 	}
 	key_of("0", key);
-	cr_assert(!cache_get(&c, key, to));
+	cr_assert(!get(&c, key, to));
 	cache_deinit(&c);
 	free(from);
 	free(to);
