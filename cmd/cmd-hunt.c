@@ -308,6 +308,7 @@ static struct err *hunt_with_states(struct hunt_options *o, struct hunt_result *
 
 	proposer_init(&proposer, &o->target);
 	o->proposer = proposer.available ? &proposer.proposer : NULL;
+	o->predictor = &predict_predictor;
 	err = hunt_run(o, ret);
 	proposer_deinit(&proposer);
 	return err;

@@ -120,4 +120,7 @@ struct err *predict_record(struct predict *p, unsigned runs);
 struct err *predict_run(struct predict *p, struct predict_result *ret);
 void predict_close(struct predict *p); /* NULL is fine */
 
+/* predictor.c: for hunts. */
+extern const struct predictor predict_predictor;
+
 #endif

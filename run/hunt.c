@@ -5,7 +5,7 @@
  * with a systematic search instead (run/dfs.c): a small program is then explored to its end. Where
  * the target carries its bitcode, the other engine (struct proposer) searches its states meanwhile,
  * and native runs carry out what it finds: three times, with a budget that grows with the number of
- * runs.
+ * runs. Before that, twice, a run that passed is asked what was near it (struct predictor).
  *
  * With several jobs, runs overlap: each job has two sessions, so that one can run while the
  * result of the other is taken in. With n sessions, run number i knows what the runs up to i - n
@@ -27,7 +27,15 @@
 
 enum { HUNT_JOBS = 64, SYSTEMATIC_AFTER = 400, SYSTEMATIC_EVERY = 4 };
 enum { STATES_AFTER = 400, STATES_GROW = 16 };
-#define STATES_WORK 1000000000ull /* the first time: about a second */
+/* Asked twice, for about a twelfth and an eighth of the runs so far: most of what can be predicted
+ * takes up to four runs (doc/results/predict.md). The limits are numbers, not seconds, so that the
+ * same seed gives the same hunt; the time is a last resort. */
+enum { PREDICT_STEPS = 2000, PREDICT_SECONDS = 10 };
+static const struct predict_limits predict_limits[] = { { .runs = 4, .questions = 50 },
+							{ .runs = 16, .questions = 200 } };
+static const uint64_t predict_after[] = { 48, 128 };
+#define STATES_WORK   1000000000ull /* the first time: about a second */
+#define PREDICT_SHARE 0.1	    /* of the time that the hunt has */
 
 /* A run that is under way, or done. */
 struct slot {
@@ -60,6 +68,9 @@ struct hunt {
 	uint64_t states_next; /* run behind which states are searched again; UINT64_MAX: never */
 	uint64_t states_work; /* about nanoseconds */
 	uint64_t walks;	      /* native runs of what was proposed */
+	struct run_result passed; /* the shortest of the first runs, for the predictor */
+	bool predicts;		  /* it will be asked (again) */
+	size_t asked;		  /* so often */
 };
 
 static bool is_over(const struct hunt *h)
@@ -240,6 +251,17 @@ static void take_in_systematic(struct hunt *h, const struct run_result *r)
 	err_free(err);
 }
 
+/* What the predictor starts from. */
+static void keep_passed(struct hunt *h, const struct run_result *r)
+{
+	if (!h->predicts || run_failed(r) || r->outcome != PLAIT_OUTCOME_PASS || !r->steps ||
+	    r->nthreads < 2 || (h->passed.steps && h->passed.steps <= r->steps))
+		return;
+	schedule_deinit(&h->passed.schedule);
+	h->passed = (struct run_result){ .outcome = r->outcome, .steps = r->steps };
+	schedule_copy(&r->schedule, &h->passed.schedule);
+}
+
 /* Count it, learn from it, and look at it closely if it failed. */
 static struct err *take_in(struct hunt *h, struct slot *slot)
 {
@@ -253,6 +275,7 @@ static struct err *take_in(struct hunt *h, struct slot *slot)
 	h->result->runs++;
 	h->result->pairs += r->new_pairs;
 	count(h, r);
+	keep_passed(h, r);
 	portfolio_learn(&h->portfolio, &slot->planned, r);
 	if (slot->systematic)
 		take_in_systematic(h, r);
@@ -339,6 +362,73 @@ static void states_in_between(struct hunt *h)
 	}
 }
 
+/* ---- a third one ---- */
+
+void predicted_deinit(struct predicted *p)
+{
+	for (size_t i = 0; i < p->failing.len; i++)
+		schedule_deinit(&p->failing.data[i]);
+	vec_deinit(&p->failing);
+}
+
+/* What failed there is run once more here, and judged like any run. */
+static struct err *try_predicted(struct hunt *h, const struct schedule *s)
+{
+	struct run_request req = schedule_request(s);
+	struct run_result r = { 0 };
+	struct err *err = session_run(h->session, &req, &r);
+
+	h->walks++;
+	if (!err) {
+		count(h, &r);
+		err = consider(h, &r, "predict");
+	}
+	run_result_deinit(&r);
+	return err;
+}
+
+static struct err *ask_predictor(struct hunt *h, struct predict_limits limits)
+{
+	_cleanup_(xfreep) char *dir = NULL, *plait = NULL;
+	struct predicted p = { 0 };
+	struct err *err = file_temp_dir(&dir);
+
+	if (err)
+		return err;
+	plait = xasprintf("%s/passed.plait", dir);
+	err = save_plait(h->session, &h->passed, plait);
+	if (!err)
+		err = h->o->predictor->predict(h->o->predictor->arg, &h->target, plait, &limits,
+					       &p);
+	h->walks += p.runs;
+	for (size_t i = 0; !err && i < p.failing.len; i++)
+		err = try_predicted(h, &p.failing.data[i]);
+	predicted_deinit(&p);
+	file_remove_tree(dir);
+	return err;
+}
+
+/* auto: within a share of the runs and of the time. */
+static void predict_in_between(struct hunt *h)
+{
+	struct predict_limits limits;
+	struct err *err;
+
+	if (!h->predicts || h->result->runs < predict_after[h->asked])
+		return;
+	limits = predict_limits[h->asked++];
+	h->predicts = h->asked < ARRAY_SIZE(predict_limits);
+	limits.seconds = h->o->seconds > 0 ? MIN(PREDICT_SECONDS, h->o->seconds * PREDICT_SHARE)
+					   : PREDICT_SECONDS;
+	if (!h->passed.steps || h->passed.steps > PREDICT_STEPS)
+		return;
+	err = ask_predictor(h, limits);
+	if (err) {
+		log_verbose("nothing is predicted: %s", err_message(err));
+		err_free(err);
+	}
+}
+
 /* ---- the three ways ---- */
 
 static bool may_start(const struct hunt *h)
@@ -359,8 +449,10 @@ static struct err *search(struct hunt *h)
 			err = session_finish(slot->session, &slot->result);
 		if (!err)
 			err = take_in(h, slot);
-		if (!err && (h->o->all || !h->result->failures.len))
+		if (!err && (h->o->all || !h->result->failures.len)) {
+			predict_in_between(h);
 			states_in_between(h);
+		}
 	}
 	return err;
 }
@@ -443,6 +535,7 @@ static struct err *open_hunt(struct hunt *h)
 	mixed = portfolio_is_mixed(&h->portfolio);
 	h->states_next = mixed && can_propose(h) ? STATES_AFTER : UINT64_MAX;
 	h->states_work = STATES_WORK;
+	h->predicts = mixed && o->predictor;
 	if (o->all && o->output)
 		err = file_make_dirs(o->output);
 	return err ? err : open_session(h, &h->session);
@@ -457,6 +550,7 @@ static void close_hunt(struct hunt *h)
 	}
 	free(h->slots);
 	run_result_deinit(&h->odd_exit);
+	run_result_deinit(&h->passed);
 	session_close(h->session);
 	dfs_deinit(&h->dfs);
 	findings_deinit(&h->findings);

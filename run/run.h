@@ -272,6 +272,23 @@ struct proposer {
 	void *arg;
 };
 
+/* A third engine: from a run that passed to one that fails (predict/). */
+struct predicted {
+	VEC(struct schedule) failing; /* each has failed in a native run */
+	uint64_t runs;		      /* native runs that it took */
+};
+void predicted_deinit(struct predicted *p);
+struct predict_limits {
+	uint64_t runs, questions;
+	double seconds;
+};
+struct predictor {
+	/* plait: of the run that passed. */
+	struct err *(*predict)(void *arg, const struct target *target, const char *plait,
+			       const struct predict_limits *limits, struct predicted *ret);
+	void *arg;
+};
+
 struct hunt_options {
 	struct target target;
 	const char *strategy; /* auto, random, pct[:d], pos, dfs[:bound], ... */
@@ -283,7 +300,8 @@ struct hunt_options {
 	bool all;	    /* go on after the first failure */
 	uint32_t points;    /* enum plait_points, or PLAIT_ANY: learned with a share of all */
 	const char *output; /* plait to write; NULL = none. With `all`: a folder */
-	const struct proposer *proposer; /* for "states" and auto; NULL = none */
+	const struct proposer *proposer;   /* for "states" and auto; NULL = none */
+	const struct predictor *predictor; /* for auto; NULL = none */
 	/* opens the hunt's sessions; NULL = session_open: for tests that start no program */
 	struct err *(*open)(void *context, const struct target *target, struct session **ret);
 	void *open_context;
