@@ -21,6 +21,7 @@ struct shown_event {
 	const char *file;   /* as debug info says */
 	uint32_t line;
 	const char *function;
+	const char *called_at; /* "main.c:12": the caller of a helper in another file; NULL */
 	const char *source;    /* the source line, trimmed */
 	const char *excerpt;   /* a few lines around it, '\n' between them ... */
 	uint32_t excerpt_line; /* ... and the number of the first */

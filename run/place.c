@@ -110,16 +110,47 @@ static uint32_t skip_runtime(struct symbols *s, const uint64_t *frames, uint32_t
 	return first;
 }
 
+enum { NEAR = 64 }; /* bytes */
+
+/* Code that the compiler moved has no line: the code before it in the same function has. */
+static void use_line_before(struct symbols *s, uint64_t pc, struct code_point *at)
+{
+	for (uint64_t back = 1; !at->line && at->function[0] && back <= NEAR; back++) {
+		struct code_point before;
+
+		if (!symbols_pc(s, pc - back, &before) ||
+		    strcmp(before.function, at->function) != 0)
+			return;
+		if (before.line)
+			*at = before;
+	}
+}
+
 /* The functions at one address: where the program's own code is, and what that was inlined into. An
  * address inside a library stands for its innermost function. */
 static size_t functions_at(struct symbols *s, uint64_t pc, struct code_point *ret)
 {
 	size_t n = symbols_frames(s, pc, ret, PLACES_MOST), own = 0;
 
+	if (n == 1)
+		use_line_before(s, pc, &ret[0]);
 	for (size_t i = 0; i < n; i++)
 		if (ret[i].file[0] && ret[i].line && !path_is_system(ret[i].file))
 			ret[own++] = ret[i];
 	return own ? own : MIN(n, 1);
+}
+
+/* The compiler moved an access to where no line is known; its site knows the line it came from. */
+static void use_site(struct symbols *s, const struct run_result *r, struct places *ret)
+{
+	struct code_point p;
+
+	if (!ret->len || ret->data[0].line || r->end != PLAIT_END_MISUSE ||
+	    !symbols_site(s, r->failure.site, &p) || !p.line)
+		return;
+	free(ret->data[0].file);
+	ret->data[0].file = clean_path(p.file);
+	ret->data[0].line = p.line;
 }
 
 /* exact: the first frame is the place itself; all others are return addresses. */
@@ -163,6 +194,7 @@ static bool is_fault(const struct run_result *r)
 void places_of_failure_all(struct symbols *s, const struct run_result *r, struct places *ret)
 {
 	add_frames(s, r->failure.frames, r->failure.nframes, is_fault(r), SIZE_MAX, ret);
+	use_site(s, r, ret);
 }
 
 struct err *places_of_failure(const struct run_result *r, const char *path, struct places *ret)
@@ -181,6 +213,8 @@ struct err *places_of_failure(const struct run_result *r, const char *path, stru
 		places_of_blocked(s, &r->blocked.data[0], ret);
 	else if (!err)
 		add_frames(s, r->failure.frames, r->failure.nframes, is_fault(r), PLACES_MOST, ret);
+	if (!err)
+		use_site(s, r, ret);
 	/* code without frame pointers hides its callers: the thread's last access is near */
 	if (!err && !ret->len && !r->blocked.len && symbols_site(s, r->failure.site, &p) &&
 	    p.file[0])

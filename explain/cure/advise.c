@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "explain/find/gone.h"
+#include "explain/find/guards.h"
 
 #include <string.h>
 
@@ -47,6 +48,7 @@ enum { COVERED = 60, MIN_USUAL = 3, USUAL = 8 }; /* usual: in one of eight passi
 #define HARDLY_LESS   0.02
 #define LOOP_ROUND    0.35 /* ... what a round of a loop as a block has to make up for */
 #define STALE_CHECK   0.25 /* ... and what a wait between check and use is worth */
+#define FORGOTTEN     0.1  /* ... or a lock that every other access holds */
 #define NEARLY_SURE   0.9  /* a separation that says it all */
 #define TELLING	      0.5  /* a separation that hardly comes about by chance */
 
@@ -56,6 +58,7 @@ struct ranked_cure {
 	size_t number; /* as found: decides between equals */
 	struct cure_seen seen;
 	double separation; /* ... and what else speaks for or against it */
+	bool forgotten;	   /* one side lacks a lock that every other access holds */
 	unsigned group;	   /* 0: tells failing from passing schedules best */
 };
 struct ranked_cures VEC_FIELDS(struct ranked_cure);
@@ -293,6 +296,15 @@ static bool is_known(const struct ranked_cures *all, const struct cure *c)
 	return false;
 }
 
+static bool lacks_lock(const struct steps *s, const struct cure *c)
+{
+	struct guard g;
+
+	return c->intruder != STEP_NONE && c->from < s->len &&
+	       (guards_find(s, c->intruder, c->from, &g) ||
+		(!c->to_in_passing && guards_find(s, c->intruder, c->to, &g)));
+}
+
 static struct err *add_ranked(const struct advise_request *r, size_t at, struct cures *cures,
 			      struct ranked_cures *ret)
 {
@@ -303,6 +315,7 @@ static struct err *add_ranked(const struct advise_request *r, size_t at, struct 
 
 		err = cure_widen(r->trace, &cures->data[i]);
 		c.cure = cures->data[i];
+		c.forgotten = lacks_lock(r->failing, &c.cure);
 		if (!err && !is_known(ret, &c.cure))
 			vec_push(ret, c);
 	}
@@ -372,14 +385,14 @@ static int cheapest_of_group_first(const void *a, const void *b)
 	return x->number < y->number ? -1 : 1;
 }
 
-/* Nobody wants all rounds of a loop in one critical section, however well that works; and what is
- * checked before a wait and used after it is a well-known mistake. */
+/* Nobody wants all rounds of a loop in one critical section, however well that works; what is checked
+ * before a wait and used after it, and a lock that only one place forgets, are well-known mistakes. */
 static double worth(const struct ranked_cure *c)
 {
 	if (!cure_observable(&c->cure))
 		return 1;
 	return cure_separation(&c->seen) - (c->cure.loop ? LOOP_ROUND : 0) +
-	       (c->cure.waits ? STALE_CHECK : 0);
+	       (c->cure.waits ? STALE_CHECK : 0) + (c->forgotten ? FORGOTTEN : 0);
 }
 
 static bool is_telling_order(const struct ranked_cure *c, double best)

@@ -109,8 +109,7 @@ static void add_unreached(struct job *j, struct alternate *a)
 	if (a->unreached == STEP_NONE)
 		return;
 	missing = a->passing.data[a->unreached];
-	if (missing.thread >= j->steps.nthreads)
-		j->steps.nthreads = missing.thread + 1;
+	steps_add_thread(&j->steps, missing.thread);
 	missing.address = j->steps.data[a->pair.first].address;
 	a->pair.second = pending_step(j, &missing);
 	if (a->pair.second == STEP_NONE) {
@@ -141,6 +140,8 @@ struct err *job_find_passing(struct job *j)
 
 		steps_mark_semaphores(passing, &j->steps, passing);
 		steps_mark_semaphores(&j->steps, &j->steps, passing);
+	} else if (!err) {
+		steps_mark_semaphores(&j->steps, &j->steps, &j->steps);
 	}
 	return err;
 }

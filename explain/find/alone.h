@@ -4,12 +4,6 @@
 
 #include "explain/find/steps.h"
 
-/* Who created a thread, and when. */
-struct birth {
-	uint32_t parent;
-	uint64_t clock; /* of the fork, + 1; 0: the first thread */
-};
-
 /* Fill in `alone` of every access; births has one entry per thread. */
 void steps_mark_alone(struct steps *s, const struct birth *births);
 

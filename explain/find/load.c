@@ -47,11 +47,22 @@ static void add_step(struct steps *s, const struct event *ev, struct map *blocks
 	vec_push(s, e);
 }
 
+static void note_life(struct steps *s, const struct event *ev)
+{
+	if (ev->other >= s->nthreads)
+		return;
+	if (ev->kind == PLAIT_EV_FORK)
+		s->births[ev->other] = (struct birth){ .parent = ev->thread,
+						       .clock = ev->clock + 1,
+						       .site = ev->site };
+	else if (ev->kind == PLAIT_EV_JOIN && !ev->result)
+		s->births[ev->other].joined = ev->clock + 1;
+}
+
 struct err *steps_load(struct trace *trace, struct steps *ret)
 {
 	uint32_t nthreads = (uint32_t)trace_meta(trace)->nthreads;
 	_cleanup_(xfreep) uint32_t *counts = xcalloc(nthreads, sizeof(*counts));
-	_cleanup_(xfreep) struct birth *births = xcalloc(nthreads, sizeof(*births));
 	_cleanup_(map_deinit) struct map blocks = { 0 }; /* address -> size */
 	_cleanup_(cursor_deinit) struct cursor cur;
 	const struct event *ev;
@@ -59,6 +70,7 @@ struct err *steps_load(struct trace *trace, struct steps *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	ret->nthreads = nthreads;
+	ret->births = xcalloc(nthreads, sizeof(*ret->births));
 	if (trace_meta(trace)->clock != PLAIT_CLOCK_STEPS)
 		return err_new(
 			ERR_ENV,
@@ -68,15 +80,14 @@ struct err *steps_load(struct trace *trace, struct steps *ret)
 	cursor_init(&cur, trace, CURSOR_ALL, 0);
 	while (!(err = cursor_next(&cur, &ev)) && ev) {
 		add_step(ret, ev, &blocks, counts);
-		if (ev->kind == PLAIT_EV_FORK && ev->other < nthreads)
-			births[ev->other] = (struct birth){ ev->thread, ev->clock + 1 };
+		note_life(ret, ev);
 	}
 	if (err) {
 		steps_deinit(ret);
 		return err;
 	}
 	steps_link(ret);
-	steps_mark_alone(ret, births);
+	steps_mark_alone(ret, ret->births);
 	return NULL;
 }
 
@@ -87,6 +98,7 @@ uint32_t steps_add_caught(struct steps *s, const struct run_result *r)
 	struct step e = { .thread = f->thread,
 			  .kind = PLAIT_EV_READ,
 			  .clock = r->steps,
+			  .site = f->site,
 			  .address = f->address,
 			  .size = 1,
 			  .pending = true };

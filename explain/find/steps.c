@@ -18,7 +18,19 @@ static unsigned effects(const struct step *s)
 void steps_deinit(struct steps *s)
 {
 	free(s->data);
+	free(s->births);
 	memset(s, 0, sizeof(*s));
+}
+
+void steps_add_thread(struct steps *s, uint32_t thread)
+{
+	if (thread < s->nthreads)
+		return;
+	if (s->births) {
+		s->births = xrealloc(s->births, (thread + 1) * sizeof(*s->births));
+		memset(s->births + s->nthreads, 0, (thread + 1 - s->nthreads) * sizeof(*s->births));
+	}
+	s->nthreads = thread + 1;
 }
 
 bool step_writes(const struct step *s)

@@ -25,13 +25,24 @@ struct step {
 	uint32_t source; /* step whose effect it observes (steps_link), STEP_NONE = initial state */
 };
 
+/* Who created a thread, and when; who knows that it has ended, and since when. */
+struct birth {
+	uint32_t parent;
+	uint64_t clock;	 /* of the fork, + 1; 0: the first thread */
+	uint32_t site;	 /* of the fork */
+	uint64_t joined; /* clock of the join, + 1; 0: nobody has joined it */
+};
+
 struct steps {
 	struct step *data;
 	size_t len, cap;
 	uint32_t nthreads;
+	struct birth *births; /* one per thread; NULL: not known */
 };
 
 void steps_deinit(struct steps *s);
+/* There is a thread with this number, whatever else is known about it. */
+void steps_add_thread(struct steps *s, uint32_t thread);
 
 /* What a kind does to the object at its address. */
 bool step_writes(const struct step *s); /* changes it: write, unlock, signal, post ... */

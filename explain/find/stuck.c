@@ -14,6 +14,7 @@
 #include "explain/find/stuck.h"
 
 #include "base/mem.h"
+#include "explain/find/guards.h"
 #include "unplait/abi.h"
 
 enum { MAX_CHECKS = 24, BEFORE_LOCK = 60 };
@@ -29,24 +30,6 @@ static bool is_signal(const struct step *s, uint64_t condition)
 	       s->address == condition;
 }
 
-uint32_t stuck_holds(const struct steps *s, uint32_t at, uint64_t lock)
-{
-	uint32_t found = STEP_NONE;
-
-	for (uint32_t k = 0; k < at; k++) {
-		const struct step *e = &s->data[k];
-		bool same = e->address == lock || (is_wait(e) && e->value == lock);
-
-		if (e->thread != s->data[at].thread || e->pending || !same)
-			continue;
-		if (step_is_acquire(e) || e->kind == PLAIT_EV_WOKEN)
-			found = k;
-		else if (step_is_release(e) || e->kind == PLAIT_EV_WAIT)
-			found = STEP_NONE;
-	}
-	return found;
-}
-
 /* ---- a lock is held meanwhile ---- */
 
 static bool find_held(const struct steps *s, uint32_t wait, struct stuck *ret)
@@ -57,7 +40,7 @@ static bool find_held(const struct steps *s, uint32_t wait, struct stuck *ret)
 
 		if (!e->pending || !step_is_acquire(e) || e->thread == s->data[wait].thread)
 			continue;
-		held = stuck_holds(s, wait, e->address);
+		held = guards_held(s, wait, e->address);
 		if (held == STEP_NONE)
 			continue;
 		*ret = (struct stuck){
@@ -95,7 +78,7 @@ static struct checks checks_of(const struct steps *s, uint32_t begin, bool outsi
 
 		if (e->thread != s->data[begin].thread)
 			continue;
-		seen += c.lock != STEP_NONE;
+		seen += c.lock != STEP_NONE && !e->alone;
 		if ((step_is_acquire(e) || e->kind == PLAIT_EV_WOKEN) && c.lock == STEP_NONE) {
 			c.lock = k;
 			if (!outside)
@@ -269,16 +252,24 @@ static struct stuck explain_wait(const struct steps *s, uint32_t wait)
 	return found;
 }
 
+/* Waits until another thread has done something; a lock that somebody holds is another story. */
+static bool waits_for_somebody(const struct step *e)
+{
+	return e->pending && !step_is_acquire(e) &&
+	       (e->kind == PLAIT_EV_SEM_WAIT || e->kind == PLAIT_EV_BARRIER_LEAVE);
+}
+
 struct stuck stuck_find(const struct steps *failing)
 {
 	struct stuck best = nothing(STEP_NONE);
 
 	for (uint32_t i = 0; i < failing->len; i++) {
-		struct stuck now;
+		struct stuck now = nothing(i);
 
-		if (!failing->data[i].pending || !is_wait(&failing->data[i]))
-			continue;
-		now = explain_wait(failing, i);
+		if (failing->data[i].pending && is_wait(&failing->data[i]))
+			now = explain_wait(failing, i);
+		else if (waits_for_somebody(&failing->data[i]))
+			find_held(failing, i, &now);
 		if (now.kind && (!best.kind || now.kind < best.kind))
 			best = now;
 	}

@@ -1,4 +1,4 @@
-/* explain/find/stuck.h - why does a thread wait for a signal for ever? */
+/* explain/find/stuck.h - why does a thread wait for a signal, or for a semaphore, for ever? */
 #ifndef EXPLAIN_FIND_STUCK_H
 #define EXPLAIN_FIND_STUCK_H
 
@@ -34,8 +34,5 @@ struct stuck {
 
 /* The thread about which most is known. */
 struct stuck stuck_find(const struct steps *failing);
-
-/* Does the thread of step `at` hold this lock then? The step that took it; STEP_NONE. */
-uint32_t stuck_holds(const struct steps *s, uint32_t at, uint64_t lock);
 
 #endif

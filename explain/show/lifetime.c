@@ -105,8 +105,8 @@ static struct err *look(struct teller *t)
 	t->user = t->p.x->threads[use->thread];
 	t->use_at = labels_place(&t->p, &u);
 	t->object = "memory";
-	if (u.object && !strchr(u.object, '@') && u.object[0] != '_' &&
-	    (strstr(u.object, "::") || !is_of_library(t)))
+	if (u.object && t->gone->kind != BUG_DOUBLE_FREE && !strpbrk(u.object, "@#") &&
+	    u.object[0] != '_' && (strstr(u.object, "::") || !is_of_library(t)))
 		t->object = u.object;
 	t->allocated = "";
 	if (by) {

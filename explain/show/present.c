@@ -310,6 +310,24 @@ static void use_caller(struct labels *p, const struct step *s, struct code_point
 	}
 }
 
+static bool is_header(const char *file)
+{
+	const char *dot = strrchr(file, '.');
+
+	return dot && (dot[1] == 'h' || strcmp(dot, ".inl") == 0 || strcmp(dot, ".ipp") == 0);
+}
+
+/* A wrapper of an atomic operation, or of a lock, says little: who called it from another file? */
+static void add_caller(struct labels *p, const struct step *s, struct shown_event *e)
+{
+	const struct plait_stack *stack = stack_of(p, s);
+	struct code_point caller;
+
+	if (stack && e->file && e->line && (is_header(e->file) || !step_is_memory(s)) &&
+	    stack_caller(p->symbols, stack, e->file, &caller))
+		e->called_at = labels_point(p, &caller);
+}
+
 struct err *labels_event(struct labels *p, const struct step *s, struct shown_event *e)
 {
 	struct code_point at;
@@ -327,8 +345,10 @@ struct err *labels_event(struct labels *p, const struct step *s, struct shown_ev
 		e->line = at.line;
 		e->function = or_null(p, at.function);
 	}
-	if (e->file)
+	if (e->file) {
 		add_source(p, e);
+		add_caller(p, s, e);
+	}
 	err = s->kind == PLAIT_EV_JOIN ? NULL : object_name(p, s, &e->object);
 	if (!err && is_internal(e->object) && step_is_memory(s))
 		err = name_outside(p, s, e);
@@ -353,7 +373,9 @@ const char *labels_place(struct labels *p, const struct shown_event *e)
 	const char *function = e->function ? e->function : "?";
 
 	if (e->file && e->line)
-		return arena_printf(&p->x->arena, "%s:%u", short_name(e->file), e->line);
+		return arena_printf(&p->x->arena, "%s:%u%s%s%s", short_name(e->file), e->line,
+				    e->called_at ? " (called at " : "",
+				    e->called_at ? e->called_at : "", e->called_at ? ")" : "");
 	return arena_printf(&p->x->arena, "%s%s", function, call_brackets(function));
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/demangle.h"
 #include "base/err.h"
+#include "explain/find/guards.h"
 #include "explain/show/labels.h"
 #include "explain/show/stacks.h"
 #include "unplait/abi.h"
@@ -307,8 +308,59 @@ static void tell_lock(struct teller *t, const struct told *from, const struct to
 				   : "");
 }
 
+/* Does the block, or the one who broke into it, lack a lock that every other access holds? A block
+ * under that lock must be under it from its beginning to its end. */
+static bool find_guard(const struct teller *t, struct guard *ret)
+{
+	const struct cure *c = t->c;
+	uint32_t to = c->to_in_passing ? c->from : c->to;
+
+	if (!guards_find(t->f, c->intruder, c->from, ret) &&
+	    !guards_find(t->f, c->intruder, to, ret))
+		return false;
+	return ret->without != c->intruder ||
+	       (guards_held(t->f, c->from, t->f->data[ret->lock].address) == ret->lock &&
+		guards_held(t->f, to, t->f->data[ret->lock].address) == ret->lock);
+}
+
+/* One side holds a lock, the other does not: what a reviewer would say. */
+static struct err *tell_guard(struct teller *t, const struct guard *g, const struct told *from,
+			      const struct told *to, const struct told *intruder)
+{
+	struct explanation *x = t->p.x;
+	bool broke_in = g->without == t->c->intruder;
+	struct told lock = { 0 };
+	struct err *err = tell(t, t->f, g->lock, &lock);
+	const char *lines = strcmp(from->where, to->where) == 0
+				    ? from->where
+				    : arena_printf(&x->arena, "%s to %s", from->where, to->where);
+
+	if (err)
+		return err;
+	if (broke_in)
+		x->summary = arena_printf(
+			&x->arena,
+			"thread %s %s without holding %s, which every other access holds: it falls "
+			"between thread %s's %s and its %s",
+			intruder->thread, intruder->verb, lock.object, from->thread, from->noun,
+			to->noun);
+	else
+		x->summary = arena_printf(
+			&x->arena,
+			"thread %s does not hold %s from its %s to its %s, which every other "
+			"access holds: thread %s %s in between",
+			from->thread, lock.object, from->noun, to->noun, intruder->thread,
+			intruder->verb);
+	x->advice.text = arena_printf(
+		&x->arena, "hold %s %s %s, as %s does (locked at %s)", lock.object,
+		broke_in || strchr(lines, ' ') == NULL ? "at" : "from",
+		broke_in ? intruder->where : lines, broke_in ? lines : intruder->where, lock.where);
+	return NULL;
+}
+
 static struct err *tell_block(struct teller *t)
 {
+	struct guard guard;
 	struct explanation *x = t->p.x;
 	struct told from = { 0 }, to = { 0 }, intruder = { 0 };
 	struct err *err = tell(t, t->f, t->c->from, &from);
@@ -322,6 +374,8 @@ static struct err *tell_block(struct teller *t)
 	tell_in_common(t, &from, &to, &intruder);
 	if (step_is_acquire(&t->f->data[t->c->from]))
 		return tell_sections(t, &from, &to, &intruder);
+	if (find_guard(t, &guard))
+		return tell_guard(t, &guard, &from, &to, &intruder);
 	x->summary = arena_printf(&x->arena,
 				  "thread %s %s between thread %s's %s and its %s, which belong "
 				  "together",
@@ -397,8 +451,25 @@ static struct err *tell_lost_wakeup(struct teller *t)
 	return NULL;
 }
 
+/* The thread that is too early was created by the one that should have come first, before that: where?
+ * NULL: it is not so. */
+static const char *created_too_early(struct teller *t)
+{
+	const struct step *first = &t->f->data[t->c->from], *then = &t->f->data[t->c->to];
+	const struct birth *b = t->f->births ? &t->f->births[then->thread] : NULL;
+	struct code_point at;
+
+	if (!b || !b->clock || b->parent != first->thread || b->clock > first->clock + 1 ||
+	    first->kind == PLAIT_EV_LOCK || t->c->constraints[0].kind == PLAIT_CONSTRAINT_LATE)
+		return NULL;
+	if (!symbols_site(t->p.symbols, b->site, &at) || !at.line || is_system_file(at.file))
+		return "";
+	return arena_printf(&t->p.x->arena, " at %s", labels_point(&t->p, &at));
+}
+
 static struct err *tell_order(struct teller *t)
 {
+	const char *created;
 	struct explanation *x = t->p.x;
 	struct told first = { 0 }, then = { 0 };
 	struct err *err = tell(t, t->f, t->c->from, &first);
@@ -420,6 +491,11 @@ static struct err *tell_order(struct teller *t)
 					      "the %s must wait until the other threads are done: "
 					      "join them first, or count those who still need it",
 					      then.noun);
+	else if ((created = created_too_early(t)))
+		x->advice.text = arena_printf(&x->arena,
+					      "the %s must come before thread %s is created%s: set "
+					      "everything up first, or let that thread wait for it",
+					      first.noun, then.thread, created);
 	else if (t->c->constraints[0].a.thread != PLAIT_ANY)
 		x->advice.text = arena_printf(&x->arena,
 					      "in thread %s the %s must come before that in thread "

@@ -32,7 +32,8 @@ const struct plait_stack *stacks_find(const struct stacks *s, const struct step 
 bool is_system_file(const char *file)
 {
 	return strncmp(file, "/usr/", 5) == 0 || strstr(file, "/include/c++/") ||
-	       strstr(file, "/lib/gcc/");
+	       strstr(file, "/lib/gcc/") || strncmp(file, "../sysdeps/", 11) == 0 ||
+	       strncmp(file, "./nptl/", 7) == 0 || strncmp(file, "./csu/", 6) == 0;
 }
 
 enum { MAX_CALLS = 128 };
@@ -75,6 +76,32 @@ bool stack_own_line(struct symbols *symbols, const struct plait_stack *s, struct
 			*ret = calls.at[i];
 			return true;
 		}
+	return false;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+	const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
+
+	return strcmp(x ? x + 1 : a, y ? y + 1 : b) == 0;
+}
+
+bool stack_caller(struct symbols *symbols, const struct plait_stack *s, const char *file,
+		  struct code_point *ret)
+{
+	struct calls calls;
+	bool inside = false;
+
+	expand(symbols, s, &calls);
+	for (uint32_t i = 0; i < calls.n; i++) {
+		bool here = same_name(calls.at[i].file, file);
+
+		if (inside && !here && !is_system_file(calls.at[i].file)) {
+			*ret = calls.at[i];
+			return true;
+		}
+		inside |= here;
+	}
 	return false;
 }
 

@@ -28,6 +28,10 @@ bool is_system_file(const char *file);
 /* The innermost line of the program itself. */
 bool stack_own_line(struct symbols *symbols, const struct plait_stack *s, struct code_point *ret);
 
+/* The first line outside the file that the step is in, of the program itself. */
+bool stack_caller(struct symbols *symbols, const struct plait_stack *s, const char *file,
+		  struct code_point *ret);
+
 /* Is the innermost code that is known the system's? */
 bool stack_in_library(struct symbols *symbols, const struct plait_stack *s);
 

@@ -2,6 +2,7 @@
 #include "explain/show/present.h"
 
 #include "base/err.h"
+#include "explain/find/guards.h"
 #include "explain/find/stuck.h"
 #include "explain/show/labels.h"
 #include "unplait/abi.h"
@@ -68,8 +69,8 @@ static void tell_held(struct teller *t)
 				  t->waits.thread, t->waits.object, t->waits.where, t->held.object,
 				  t->held.where, t->other.thread, t->held.object, t->other.where);
 	x->advice.text = arena_printf(&x->arena,
-				      "do not wait while holding %s: release it before the wait at "
-				      "%s, or let thread %s signal without it",
+				      "do not wait while holding %s: take it after the wait at %s, "
+				      "release it before, or let thread %s go on without it",
 				      t->held.object, t->waits.where, t->other.thread);
 }
 
@@ -79,8 +80,8 @@ static bool changed_without_lock(const struct teller *t)
 	const struct stuck *k = t->stuck;
 
 	return k->held != STEP_NONE &&
-	       stuck_holds(t->s, k->change, t->s->data[k->held].address) == STEP_NONE &&
-	       stuck_holds(t->s, k->change, t->s->data[k->held].value) == STEP_NONE;
+	       guards_held(t->s, k->change, t->s->data[k->held].address) == STEP_NONE &&
+	       guards_held(t->s, k->change, t->s->data[k->held].value) == STEP_NONE;
 }
 
 static void tell_lost(struct teller *t)

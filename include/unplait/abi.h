@@ -121,7 +121,7 @@ struct plait_failure {
 	uint32_t thread;
 	int32_t signal, code;
 	uint64_t address; /* fault address */
-	uint32_t site;	  /* last site of that thread */
+	uint32_t site;	  /* last site of that thread; of a misuse: its own, 0 = not known */
 	uint32_t nframes;
 	uint64_t frames[PLAIT_MAX_FRAMES]; /* program counters, innermost first */
 	char text[512];			   /* assertion text, what waits for what ... */

@@ -183,7 +183,7 @@ struct control_thread *control_before_access(uint32_t kind, const void *p, size_
 		me = control_access_point(me);
 	}
 	if (unlikely(heap_touches_bad(p, size)))
-		heap_misused(p, size, plait_writes(kind));
+		heap_misused(p, size, plait_writes(kind), site);
 	return me;
 }
 
@@ -200,6 +200,8 @@ void control_before_free(void *p, uint32_t site)
 		control_access_point(me);
 	else
 		control_step(me, &me->op);
+	if (unlikely(heap_is_bad(p)))
+		heap_misused(p, 0, false, site);
 	me->freeing = p;
 }
 

@@ -313,9 +313,10 @@ _Noreturn void control_diverged(const char *why);
 /* The target has sent something else than the log says. */
 void control_sent_other(void);
 _Noreturn void control_deadlock(void);
-/* what: the same in every run, it tells failures apart; detail: what differs, or "". */
+/* what: the same in every run, it tells failures apart; detail: what differs, or ""; site: of the
+ * access, 0: not known. */
 _Noreturn void control_misuse(enum plait_misuse kind, const char *what, const void *object,
-			      const char *detail);
+			      const char *detail, uint32_t site);
 /* "0.1": the name of the thread with this number. */
 void control_thread_name(char *out, size_t size, uint32_t index);
 

@@ -167,7 +167,7 @@ void heap_freeing(struct control_thread *me, void *p)
 	if (me)
 		me->freeing = NULL;
 	if (me && is_inside(p) && has(heap.bad, granule_of(p)))
-		heap_misused(p, 0, false);
+		heap_misused(p, 0, false, 0);
 	n = real.malloc_usable_size(p);
 	memset(p, POISON, n < POISON_MAX ? n : POISON_MAX);
 	if (!me || !is_inside(p))
@@ -219,7 +219,7 @@ static void describe(const void *p, char *text, size_t room)
 		 (size_t)((const char *)p - block));
 }
 
-void heap_misused(const void *p, size_t size, bool writes)
+void heap_misused(const void *p, size_t size, bool writes, uint32_t site)
 {
 	char text[256] = "";
 	const char *end = (const char *)p + size;
@@ -241,5 +241,5 @@ void heap_misused(const void *p, size_t size, bool writes)
 					 : "read of memory that was freed")
 			       : (writes ? "write behind the end of a block of memory"
 					 : "read behind the end of a block of memory"),
-		       p, text);
+		       p, text, site);
 }

@@ -38,8 +38,8 @@ void heap_freeing(struct control_thread *me, void *p);
 void heap_freed(void *p);
 /* How much of the block may be used. */
 size_t heap_usable(void *p);
-/* An access to bad memory: ends the run. */
-void heap_misused(const void *p, size_t size, bool writes);
+/* An access to bad memory, at this site (0: not known): ends the run. */
+void heap_misused(const void *p, size_t size, bool writes, uint32_t site);
 
 static inline bool heap_is_bad(const void *p)
 {

@@ -106,12 +106,13 @@ void control_hang(const char *why)
 }
 
 void control_misuse(enum plait_misuse kind, const char *what, const void *object,
-		    const char *detail)
+		    const char *detail, uint32_t site)
 {
 	snprintf(control.area->text, sizeof(control.area->text), "%s (%p)%s%s", what, object,
 		 *detail ? ": " : "", detail);
 	control.area->end = PLAIT_END_MISUSE;
 	rt_failure(PLAIT_OUTCOME_ASSERT, SIGABRT, (int)kind, object, what);
+	rt_run->failure.site = site;
 	abort();
 }
 

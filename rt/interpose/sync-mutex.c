@@ -26,8 +26,8 @@ void mutex_check_alive(const pthread_mutex_t *m, const char *what)
 	if (likely(!mutex_is_gone(m)))
 		return;
 	if (heap_is_bad(m))
-		heap_misused(m, sizeof(*m), true);
-	control_misuse(PLAIT_MISUSE_LOCK, what, m, "");
+		heap_misused(m, sizeof(*m), true, 0);
+	control_misuse(PLAIT_MISUSE_LOCK, what, m, "", 0);
 }
 
 static void check_alive(pthread_mutex_t *m)

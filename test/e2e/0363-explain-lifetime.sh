@@ -236,7 +236,7 @@ for level in 0 2; do
 	explained count.cc $level
 	has out "kind     use-after-free"
 	has flat "freed it at count.cc:15, because thread"
-	says "uses page::users at count.cc:14"
+	says "uses page::users (allocated at count.cc:20) at count.cc:14"
 	says "make count.cc:13 to count.cc:14[^:]* atomic"
 	has out "0 of 100 with it enforced"
 done

@@ -26,7 +26,7 @@ static void make_run(uint32_t seed, struct steps *s, struct birth *births)
 		uint32_t thread = draw(&seed, there);
 
 		if (there < THREADS && draw(&seed, 8) == 0) {
-			births[there++] = (struct birth){ thread, clock + 1 };
+			births[there++] = (struct birth){ .parent = thread, .clock = clock + 1 };
 			continue;
 		}
 		vec_push(s, (struct step){ .thread = thread,
@@ -98,8 +98,10 @@ Test(alone, a_value_set_before_the_threads_is_nobodys_business)
 		{ .thread = 0, .kind = PLAIT_EV_WRITE, .clock = 4, .address = 0x20, .size = 4 },
 		{ .thread = 1, .kind = PLAIT_EV_READ, .clock = 5, .address = 0x20, .size = 4 },
 	};
-	struct birth births[] = { { 0, 0 }, { 0, 3 } };
-	struct steps s = { steps, ARRAY_SIZE(steps), ARRAY_SIZE(steps), 2 };
+	struct birth births[] = { { .clock = 0 }, { .clock = 3 } };
+	struct steps s = {
+		.data = steps, .len = ARRAY_SIZE(steps), .cap = ARRAY_SIZE(steps), .nthreads = 2
+	};
 	static const bool want[] = { true, true, true, false, false };
 
 	steps_mark_alone(&s, births);

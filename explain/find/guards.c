@@ -1,0 +1,173 @@
+/* explain/find/guards.c - see guards.h. */
+#include "explain/find/guards.h"
+
+#include "base/mem.h"
+#include "unplait/abi.h"
+
+enum { MAX_LOCKS = 8, MAX_PLACES = 64 };
+
+/* ---- who holds what ---- */
+
+/* The steps at which a thread took the locks that it holds now. */
+struct held {
+	uint32_t step[MAX_LOCKS], n;
+};
+
+static bool is_wait(const struct step *e)
+{
+	return e->kind == PLAIT_EV_WAIT || e->kind == PLAIT_EV_WOKEN;
+}
+
+/* A wait gives its mutex back, and has it again when it is woken. */
+static uint64_t lock_of(const struct step *e)
+{
+	return is_wait(e) ? e->value : e->address;
+}
+
+static bool takes(const struct step *e)
+{
+	return !e->pending && (step_is_acquire(e) || e->kind == PLAIT_EV_WOKEN);
+}
+
+static bool gives_back(const struct step *e)
+{
+	return !e->pending && (step_is_release(e) || e->kind == PLAIT_EV_WAIT);
+}
+
+static struct held held_at(const struct steps *s, uint32_t at)
+{
+	struct held h = { .n = 0 };
+
+	for (uint32_t i = 0; i < at; i++) {
+		const struct step *e = &s->data[i];
+
+		if (e->thread != s->data[at].thread)
+			continue;
+		if (takes(e) && h.n < MAX_LOCKS)
+			h.step[h.n++] = i;
+		for (uint32_t k = h.n; gives_back(e) && k-- > 0;)
+			if (lock_of(&s->data[h.step[k]]) == lock_of(e)) {
+				h.step[k] = h.step[--h.n];
+				break;
+			}
+	}
+	return h;
+}
+
+static uint32_t find_lock(const struct steps *s, const struct held *h, uint64_t lock)
+{
+	for (uint32_t k = 0; k < h->n; k++)
+		if (lock_of(&s->data[h->step[k]]) == lock)
+			return h->step[k];
+	return STEP_NONE;
+}
+
+uint32_t guards_held(const struct steps *s, uint32_t at, uint64_t lock)
+{
+	struct held h = held_at(s, at);
+
+	return find_lock(s, &h, lock);
+}
+
+/* ---- every access to an object ---- */
+
+static bool overlaps(const struct step *a, const struct step *b)
+{
+	return a->address < b->address + MAX(b->size, 1u) &&
+	       b->address < a->address + MAX(a->size, 1u);
+}
+
+/* Places that touch the object, and whether they hold the lock. */
+struct places {
+	uint32_t site[MAX_PLACES], n;
+};
+
+static bool is_known(const struct places *p, uint32_t site)
+{
+	for (uint32_t k = 0; k < p->n; k++)
+		if (p->site[k] == site)
+			return true;
+	return false;
+}
+
+/* Before the first of the others was created, or after the last was joined: no lock is needed. */
+static bool is_lonely(const struct steps *s, const struct step *e)
+{
+	for (uint32_t t = 0; s->births && t < s->nthreads; t++) {
+		const struct birth *b = &s->births[t];
+
+		if (t != e->thread && b->clock <= e->clock &&
+		    !(b->joined && b->joined <= e->clock + 1))
+			return false;
+	}
+	return s->births != NULL;
+}
+
+/* Does this access keep to the rule that all but u hold the lock? */
+static bool fits(const struct step *e, const struct step *u, bool holds, struct places *with)
+{
+	if (e->site == u->site)
+		return !holds; /* else its callers sometimes take it: their business */
+	if (!holds)	       /* x++ of the one that forgot it is two places in one thread */
+		return e->thread == u->thread && !is_known(with, e->site);
+	if (is_known(with, e->site))
+		return true;
+	if (with->n == MAX_PLACES)
+		return false;
+	with->site[with->n++] = e->site;
+	return true;
+}
+
+/* Is the lock held at every place that touches the object, but the one that forgot it? */
+static bool is_rule(const struct steps *s, uint32_t without, uint64_t lock, struct guard *ret)
+{
+	const struct step *u = &s->data[without];
+	_cleanup_(xfreep) uint32_t *depth = xcalloc(s->nthreads, sizeof(*depth));
+	struct places with = { .n = 0 };
+	bool holds = true;
+
+	for (uint32_t i = 0; i < s->len && holds; i++) {
+		const struct step *e = &s->data[i];
+
+		if (takes(e) && lock_of(e) == lock)
+			depth[e->thread]++;
+		else if (gives_back(e) && lock_of(e) == lock && depth[e->thread])
+			depth[e->thread]--;
+		else if (!e->pending && !e->alone && step_is_memory(e) && overlaps(e, u) &&
+			 e->kind != PLAIT_EV_FREE && !is_lonely(s, e))
+			holds = fits(e, u, depth[e->thread] > 0, &with);
+	}
+	ret->places = with.n;
+	return holds && with.n > 0;
+}
+
+static bool forgot(const struct steps *s, uint32_t without, uint32_t with, struct guard *ret)
+{
+	struct held mine = held_at(s, without), other = held_at(s, with);
+
+	for (uint32_t k = other.n; k-- > 0;) {
+		uint64_t lock = lock_of(&s->data[other.step[k]]);
+
+		if (find_lock(s, &mine, lock) != STEP_NONE || !is_rule(s, without, lock, ret))
+			continue;
+		ret->lock = other.step[k];
+		ret->with = with;
+		ret->without = without;
+		return true;
+	}
+	return false;
+}
+
+bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret)
+{
+	const struct step *x, *y;
+
+	if (a >= s->len || b >= s->len)
+		return false;
+	x = &s->data[a];
+	y = &s->data[b];
+	if (x->thread == y->thread || !step_is_memory(x) || !step_is_memory(y) || !overlaps(x, y) ||
+	    x->pending || y->pending || !(step_writes(x) || step_writes(y)))
+		return false;
+	return forgot(s, a, b, ret) || forgot(s, b, a, ret);
+}

@@ -1,0 +1,24 @@
+/* explain/find/guards.h - private to explain/: which lock is there for an object, and who forgot it.
+ *
+ * A lock that is held at every access to an object but those of one place is the object's lock, and
+ * that place forgot it (the lockset of Eraser, Savage et al. 1997, with the majority as the rule). */
+#ifndef EXPLAIN_FIND_GUARDS_H
+#define EXPLAIN_FIND_GUARDS_H
+
+#include "explain/find/steps.h"
+
+struct guard {
+	uint32_t lock;	  /* the step that took it for `with` */
+	uint32_t with;	  /* an access that holds it ... */
+	uint32_t without; /* ... and one of another thread that does not */
+	uint32_t places;  /* how many other places hold it */
+};
+
+/* The step of the same thread that took this lock and holds it at step `at`; STEP_NONE. */
+uint32_t guards_held(const struct steps *s, uint32_t at, uint64_t lock);
+
+/* Of two accesses of different threads to one object: does one of them lack a lock that every other
+ * place holds? */
+bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret);
+
+#endif
