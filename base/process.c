@@ -62,7 +62,7 @@ static int set_descriptors(const struct process_options *o)
 	if (o->err && redirect(o->err, 2, TO_FILE) < 0)
 		return -1;
 	for (size_t i = 0; i < PROCESS_FDS; i++)
-		if (o->fds[i].theirs && hand_over(&o->fds[i]) < 0)
+		if ((o->fds[i].ours || o->fds[i].theirs) && hand_over(&o->fds[i]) < 0)
 			return -1;
 	return 0;
 }

@@ -101,6 +101,8 @@ static size_t examine(struct finding *f)
 	f[n++] = (struct finding){ "Z3 (explain)", false, false,
 				   "install libz3-dev and build unplait again" };
 #endif
+	f[n++] = (struct finding){ "unplait-lift (rewind)", part("unplait-lift"), false,
+				   "install valgrind and build unplait again" };
 	f[n++] = (struct finding){ "process descriptors (running targets)", pidfd(), true,
 				   "needs Linux 5.3, and a container that allows pidfd_open" };
 	f[n++] = (struct finding){ "address randomisation can be switched off (hunt, replay)",

@@ -132,7 +132,10 @@ static void take_core_note(struct dump *d, const Elf64_Nhdr *note, const uint8_t
 	(void)arg;
 	if (note->n_type == NT_PRSTATUS)
 		read_thread(d, content, note->n_descsz);
-	else if (note->n_type == NT_PRPSINFO)
+	else if (note->n_type == NT_X86_XSTATE && d->threads.len) {
+		vec_last(&d->threads)->extended = content;
+		vec_last(&d->threads)->extended_len = note->n_descsz;
+	} else if (note->n_type == NT_PRPSINFO)
 		read_program(d, content, note->n_descsz);
 	else if (note->n_type == NT_SIGINFO)
 		read_signal(d, content, note->n_descsz);

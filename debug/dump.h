@@ -25,6 +25,8 @@ struct dump_segment {
 struct dump_thread {
 	uint32_t tid;
 	struct user_regs_struct registers;
+	const uint8_t *extended; /* vector registers, as XSAVE writes them; NULL = not dumped */
+	size_t extended_len;
 };
 
 /* A file that was mapped; its path is borrowed from the dump. */

@@ -1,0 +1,84 @@
+/* cmd/cmd-rewind.c - from a core dump to the last steps before it. */
+#include "cmd/cmd.h"
+
+#include "base/interrupt.h"
+#include "base/strbuf.h"
+#include "cmd/show-rewind.h"
+#include "rewind/rewind.h"
+
+#include <stdio.h>
+
+struct rewind_job {
+	struct cmd_common common;
+	struct rewind_options o;
+	const char *core;
+	bool all;
+};
+
+/* 1 a cause, 0 nothing wrong, 4 the budget ended first. */
+static int status_of(const struct rewind *r)
+{
+	if (r->cause.kind != CAUSE_NONE)
+		return 1;
+	return r->tree.out_of_time || r->tree.interrupted ? 4 : 0;
+}
+
+static struct err *print(const struct rewind_job *job, struct rewind *r)
+{
+	_cleanup_(strbuf_deinit) struct strbuf sb = { 0 };
+	struct json j;
+
+	if (!job->common.json || *job->common.json) {
+		show_rewind(r, job->all, &sb);
+		fputs(strbuf_str(&sb), stdout);
+	}
+	if (!job->common.json)
+		return NULL;
+	json_init(&j);
+	json_begin_answer(&j);
+	json_rewind(r, &j);
+	json_end(&j);
+	return cmd_write_json(&job->common, &j);
+}
+
+static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	struct rewind_job job = { 0 };
+	struct rewind *r;
+	const struct opt table[] = {
+		OPT_U64(0, "blocks", "N", &job.o.blocks, "walk back at most N blocks (200)"),
+		OPT_REAL(0, "time", "SEC", &job.o.seconds, "stop walking after SEC seconds (20)"),
+		OPT_STR(0, "thread", "N", &job.o.thread,
+			"thread number N of the dump (1: the one that failed)"),
+		OPT_FLAG(0, "all", &job.all, "show every block, not only the last ones"),
+		OPT_FLAG(0, "run", &job.o.run, "also run the dump of another user"),
+		OPT_FLAG(0, "no-run", &job.o.no_run, "run nothing: the suffix stays unconfirmed"),
+		OPT_END,
+	};
+	struct err *err = cmd_parse(cmd, table, &job.common, true, &argc, &argv);
+
+	if (err)
+		return err;
+	if (argc != 1)
+		return cmd_usage(cmd, "one core dump is needed");
+	interrupt_catch();
+	err = rewind_open(argv[0], &job.o, &r);
+	if (err)
+		return err;
+	err = rewind_work(r);
+	if (!err)
+		err = print(&job, r);
+	*status = status_of(r);
+	rewind_close(r);
+	return err;
+}
+
+const struct cmd cmd_rewind = {
+	.name = "rewind",
+	.synopsis = "[OPTION]... CORE",
+	.summary = "from a core dump to the last steps before it",
+	.help = "Status: 1 a cause was found; 0 nothing wrong was seen in the suffix; 4 the time "
+		"was over first;\n2 usage; 3 the dump or its program cannot be used.\n"
+		"Example: unplait rewind core\n",
+	.main = rewind_main,
+};

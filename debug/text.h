@@ -1,0 +1,49 @@
+/* debug/text.h - the code of a module: its bytes, and where its functions begin and end.
+ *
+ * Functions come from the unwind tables (.eh_frame_hdr), which stripped binaries have, too. All
+ * addresses are the file's own; add the module's bias for those of a process. The file is mapped and
+ * never believed. */
+#ifndef DEBUG_TEXT_H
+#define DEBUG_TEXT_H
+
+#include "base/file.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+
+struct text_range {
+	uint64_t low, high;
+};
+
+/* A loadable segment of the file. */
+struct text_segment {
+	uint64_t address, size; /* in memory */
+	uint64_t at, there;	/* in the file */
+	uint32_t flags;		/* PF_R, PF_W, PF_X */
+};
+
+struct text {
+	struct file_map map;
+	VEC(struct text_segment) segments;
+	VEC(struct text_range) functions; /* by low */
+	uint64_t entry;
+	uint64_t dynamic; /* address of the dynamic section; 0 = none */
+};
+
+struct err *text_open(const char *path, struct text *ret);
+void text_close(struct text *t); /* also after an error of text_open */
+
+/* The bytes of the file from an address on, *len of them; NULL when there are none. */
+const uint8_t *text_bytes(const struct text *t, uint64_t address, size_t *len);
+/* The segment that an address lies in; NULL when there is none. */
+const struct text_segment *text_segment_at(const struct text *t, uint64_t address);
+/* The function around an address; NULL when the tables have none. */
+const struct text_range *text_function(const struct text *t, uint64_t address);
+/* The name of the function whose address the loader puts at `slot` ("free"); NULL when it puts none
+ * there. Borrowed. */
+const char *text_import(const struct text *t, uint64_t slot);
+
+#endif

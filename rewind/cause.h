@@ -1,0 +1,66 @@
+/* rewind/cause.h - why it failed: the chain from the faulting value back to where it was made. */
+#ifndef REWIND_CAUSE_H
+#define REWIND_CAUSE_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rewind;
+
+/* Kinds of causes, with the name that JSON has. */
+#define CAUSE_KINDS(X)                                                                             \
+	X(NONE, "none")                                                                            \
+	X(FREED, "freed memory")                                                                   \
+	X(PAST_END, "past the end")                                                                \
+	X(NOT_WRITTEN, "never written")                                                            \
+	X(BAD_WRITE, "bad value written")                                                          \
+	X(BAD_VALUE, "bad value computed")                                                         \
+	X(RESULT, "result not checked")                                                            \
+	X(STACK, "stack exhausted")                                                                \
+	X(WILD_JUMP, "wild jump")                                                                  \
+	X(READ_ONLY, "write to read-only memory")
+
+enum cause_kind {
+#define X(id, name) CAUSE_##id,
+	CAUSE_KINDS(X)
+#undef X
+};
+const char *cause_kind_name(enum cause_kind kind);
+
+enum link_kind {
+	LINK_USED,     /* the failing instruction used it */
+	LINK_READ,     /* it was read from memory */
+	LINK_WRITTEN,  /* it was written there */
+	LINK_COMPUTED, /* it was computed */
+	LINK_CONSTANT, /* the code has it as a number */
+	LINK_RESULT,   /* a call that was skipped returned it */
+	LINK_BEFORE,   /* it is older than the suffix */
+};
+
+struct link {
+	uint8_t kind;
+	bool certain;
+	bool has_value, has_address;
+	uint64_t insn;	  /* 0 for LINK_BEFORE */
+	uint64_t address; /* of memory */
+	uint8_t w;
+	uint64_t value;
+	const char *function; /* LINK_RESULT */
+};
+
+struct cause {
+	uint8_t kind;	  /* enum cause_kind */
+	bool certain;	  /* in every suffix */
+	uint64_t insn;	  /* where it happened; 0 = not known */
+	uint64_t address; /* of the memory concerned; 0 = none */
+	char *text;
+	VEC(struct link) chain; /* from the failure back */
+};
+
+/* Fill in r->cause. */
+void cause_find(struct rewind *r);
+void cause_deinit(struct cause *c);
+
+#endif

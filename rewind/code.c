@@ -1,0 +1,545 @@
+/* rewind/code.c - see code.h.
+ *
+ * A function is what an unwind entry covers; a linkage table (.plt) is one, too. Its range is decoded
+ * from the first byte to the last, which is right for what compilers write: they put no data between
+ * instructions. Blocks begin where a jump leads and behind each instruction that does not simply go
+ * on. The rarely executed part of a function (foo.cold) has an entry of its own; jumps between the two
+ * parts are found because each knows the other (`partners`).
+ *
+ * Jump tables: a function that jumps through a register may go wherever a table of offsets leads that
+ * the function mentions. That is more than it can do, never less: a wrong predecessor is refuted
+ * later by its values. */
+#include "rewind/code.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "debug/dump.h"
+#include "debug/modules.h"
+#include "rewind/fixed.h"
+#include "rewind/lifter.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct module_text {
+	struct text text;
+	const char *problem; /* NULL = usable */
+};
+
+struct code {
+	const struct dump *dump;
+	struct modules *debug; /* unwind rules */
+	struct lifter *lifter;
+	char *problem;
+	struct module_text *modules; /* in the order of dump->modules; opened when asked for */
+	bool *opened;
+	struct map functions; /* low -> struct function *, or NULL: cannot be lifted */
+	VEC(struct function *) all;
+	uint64_t lifted;
+};
+
+struct code *code_new(const struct dump *d)
+{
+	struct code *c = xcalloc(1, sizeof(*c));
+
+	c->dump = d;
+	c->debug = modules_new();
+	c->modules = xcalloc(d->modules.len + 1, sizeof(*c->modules));
+	c->opened = xcalloc(d->modules.len + 1, sizeof(*c->opened));
+	return c;
+}
+
+void code_free(struct code *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->dump->modules.len; i++)
+		if (c->opened[i])
+			text_close(&c->modules[i].text);
+	for (size_t i = 0; i < c->all.len; i++) {
+		vec_deinit(&c->all.data[i]->insns);
+		vec_deinit(&c->all.data[i]->ops);
+		vec_deinit(&c->all.data[i]->blocks);
+		vec_deinit(&c->all.data[i]->indirect);
+		vec_deinit(&c->all.data[i]->partners);
+		free(c->all.data[i]->fixed);
+		free(c->all.data[i]);
+	}
+	vec_deinit(&c->all);
+	map_deinit(&c->functions);
+	lifter_free(c->lifter);
+	modules_free(c->debug);
+	free(c->modules);
+	free(c->opened);
+	free(c->problem);
+	free(c);
+}
+
+uint64_t code_lifted(const struct code *c)
+{
+	return c->lifted;
+}
+
+const char *code_problem(struct code *c)
+{
+	struct err *err;
+
+	if (c->lifter || c->problem)
+		return c->problem;
+	err = lifter_new(&c->lifter);
+	if (err) {
+		c->problem = xstrdup(err_message(err));
+		err_free(err);
+	}
+	return c->problem;
+}
+
+/* ---- files ---- */
+
+static const char *open_text(struct code *c, const struct dump_module *m, struct text *ret)
+{
+	char id[BUILD_ID_CHARS];
+	struct err *err = text_open(m->path, ret);
+
+	if (err) {
+		err_free(err);
+		return "its file is missing or is no program";
+	}
+	err = binary_build_id(m->path, id);
+	if (err) {
+		err_free(err);
+		id[0] = '\0';
+	}
+	(void)c;
+	if (*m->build_id && strcmp(id, m->build_id) != 0)
+		return "its file is another build";
+	return NULL;
+}
+
+const struct text *code_text(struct code *c, const struct dump_module *m, const char **why)
+{
+	size_t i = (size_t)(m - c->dump->modules.data);
+
+	if (!c->opened[i]) {
+		c->opened[i] = true;
+		c->modules[i].problem = open_text(c, m, &c->modules[i].text);
+	}
+	*why = c->modules[i].problem;
+	return *why ? NULL : &c->modules[i].text;
+}
+
+const uint8_t *code_file_bytes(struct code *c, uint64_t address, size_t *len, uint32_t *flags)
+{
+	const struct dump_module *m = dump_module_at(c->dump, address);
+	const struct text_segment *s;
+	const struct text *t;
+	const char *why;
+
+	if (!m || !(t = code_text(c, m, &why)))
+		return NULL;
+	s = text_segment_at(t, address - m->bias);
+	if (!s)
+		return NULL;
+	*flags = s->flags;
+	return text_bytes(t, address - m->bias, len);
+}
+
+/* ---- functions ---- */
+
+const struct lift_op *insn_ops(const struct function *f, const struct insn *i)
+{
+	return f->ops.data + i->first_op;
+}
+
+static const struct lift_op *last_op(const struct function *f, const struct insn *i)
+{
+	return insn_ops(f, i) + i->nops - 1;
+}
+
+const struct lift_op *block_end(const struct function *f, const struct block *b)
+{
+	return last_op(f, &f->insns.data[b->first + b->n - 1]);
+}
+
+const struct insn *function_insn(const struct function *f, uint64_t address)
+{
+	size_t at = vec_upper(&f->insns, address, address);
+
+	return at && f->insns.data[at - 1].address == address ? &f->insns.data[at - 1] : NULL;
+}
+
+const struct block *function_block(const struct function *f, uint64_t address)
+{
+	size_t at = vec_upper(&f->blocks, start, address);
+
+	return at && address < f->blocks.data[at - 1].end ? &f->blocks.data[at - 1] : NULL;
+}
+
+static bool goes_on(const struct function *f, const struct insn *i)
+{
+	const struct lift_op *ops = insn_ops(f, i);
+	const struct lift_op *end = last_op(f, i);
+
+	for (unsigned k = 0; k < i->nops; k++)
+		if (ops[k].kind == LIFT_EXIT)
+			return false;
+	return end->kind == LIFT_NEXT && end->w == LIFT_JUMP && !end->a &&
+	       end->imm == i->address + i->length;
+}
+
+/* Tables of 32-bit offsets (relative to the table) or of 64-bit addresses. */
+static void read_table(struct code *c, struct function *f, uint64_t table)
+{
+	size_t len, before = f->indirect.len;
+	uint32_t flags;
+	const uint8_t *p = code_file_bytes(c, table, &len, &flags);
+
+	if (!p || flags & PF_X)
+		return;
+	for (size_t at = 0; at + 4 <= len; at += 4) {
+		uint64_t to;
+		int32_t offset;
+
+		memcpy(&offset, p + at, 4);
+		to = table + (uint64_t)(int64_t)offset;
+		if (to < f->low || to >= f->high || !function_insn(f, to))
+			break;
+		vec_push(&f->indirect, to);
+	}
+	for (size_t at = 0; f->indirect.len == before && at + 8 <= len; at += 8) {
+		uint64_t to;
+
+		if (!dump_read(c->dump, table + at, &to, 8))
+			memcpy(&to, p + at, 8);
+		if (to < f->low || to >= f->high || !function_insn(f, to))
+			break;
+		vec_push(&f->indirect, to);
+	}
+}
+
+static void read_tables(struct code *c, struct function *f)
+{
+	bool indirect = false;
+
+	for (size_t i = 0; i < f->insns.len && !indirect; i++) {
+		const struct lift_op *end = last_op(f, &f->insns.data[i]);
+
+		indirect = end->kind == LIFT_NEXT && end->w == LIFT_JUMP && end->a;
+	}
+	for (size_t i = 0; indirect && i < f->ops.len; i++)
+		if (f->ops.data[i].kind == LIFT_CONST && f->ops.data[i].w == 64 &&
+		    f->ops.data[i].imm > 4096)
+			read_table(c, f, f->ops.data[i].imm);
+}
+
+static void note_target(struct function *f, struct map *leaders, uint64_t to)
+{
+	if (to >= f->low && to < f->high)
+		map_put(leaders, to, 1);
+	else if (f->partners.len < 64)
+		vec_push(&f->partners, to);
+}
+
+static void find_leaders(struct function *f, struct map *leaders)
+{
+	map_put(leaders, f->low, 1);
+	for (size_t i = 0; i < f->indirect.len; i++)
+		map_put(leaders, f->indirect.data[i], 1);
+	for (size_t i = 0; i < f->insns.len; i++) {
+		const struct insn *in = &f->insns.data[i];
+		const struct lift_op *ops = insn_ops(f, in), *end = last_op(f, in);
+
+		if (goes_on(f, in))
+			continue;
+		map_put(leaders, in->address + in->length, 1);
+		for (unsigned k = 0; k < in->nops; k++)
+			if (ops[k].kind == LIFT_EXIT)
+				note_target(f, leaders, ops[k].imm);
+		if (end->kind == LIFT_NEXT && end->w == LIFT_JUMP && !end->a)
+			note_target(f, leaders, end->imm);
+	}
+}
+
+static void make_blocks(struct function *f)
+{
+	struct map leaders = { 0 };
+	struct block b = { 0 };
+
+	find_leaders(f, &leaders);
+	for (uint32_t i = 0; i < f->insns.len; i++) {
+		const struct insn *in = &f->insns.data[i];
+
+		if (b.n && map_find(&leaders, in->address)) {
+			vec_push(&f->blocks, b);
+			b.n = 0;
+		}
+		if (!b.n)
+			b = (struct block){ .start = in->address, .first = i };
+		b.n++;
+		b.end = in->address + in->length;
+	}
+	if (b.n)
+		vec_push(&f->blocks, b);
+	map_deinit(&leaders);
+}
+
+/* The rarely executed part of a function has its own range, and begins in the middle of the frame. It
+ * begins with no push and is reached by jumps alone; nobody can tell from its code. Its unwind entry
+ * can: calls lead to where the frame's address is the stack pointer + 8. */
+static bool is_entry(struct code *c, uint64_t low)
+{
+	const struct dump_module *m = dump_module_at(c->dump, low);
+	struct frame_rule rule;
+	struct module *debug;
+	struct err *err = modules_get(c->debug, m->path, m->build_id, &debug);
+
+	if (err) {
+		err_free(err);
+		return false;
+	}
+	return module_frame_rule(debug, low - m->bias, &rule) && !rule.from_bp && rule.cfa_off == 8;
+}
+
+/* Does a part of this function lie elsewhere, from which jumps may come back? */
+static bool has_cold_part(struct code *c, const struct function *f)
+{
+	for (size_t i = 0; i < f->partners.len; i++) {
+		const struct dump_module *m = dump_module_at(c->dump, f->partners.data[i]);
+		const struct text_range *r;
+		const struct text *t;
+		const char *why;
+
+		if (!m || !(t = code_text(c, m, &why)))
+			return true;
+		r = text_function(t, f->partners.data[i] - m->bias);
+		if (!r || !is_entry(c, r->low + m->bias))
+			return true;
+	}
+	return false;
+}
+
+/* Jumps from a part that lies elsewhere may lead to any block, with anything in the registers. */
+static void find_fixed(struct code *c, struct function *f)
+{
+	VEC(uint64_t) outside = { 0 };
+
+	for (size_t i = 0; f->partners.len && i < f->blocks.len; i++)
+		vec_push(&outside, f->blocks.data[i].start);
+	f->fixed = fixed_find(f, is_entry(c, f->low), outside.data,
+			      has_cold_part(c, f) ? (uint32_t)outside.len : 0);
+	vec_deinit(&outside);
+}
+
+static struct function *lift(struct code *c, uint64_t low, uint64_t high)
+{
+	struct function *f = xcalloc(1, sizeof(*f));
+	uint32_t flags;
+	size_t len;
+	const uint8_t *p = code_file_bytes(c, low, &len, &flags);
+	struct err *err;
+
+	f->low = low;
+	f->high = high;
+	vec_push(&c->all, f);
+	if (!p || len < high - low || code_problem(c))
+		return NULL;
+	err = lifter_lift(c->lifter, low, p, high - low, f);
+	if (err) {
+		err_free(err);
+		return NULL;
+	}
+	c->lifted += f->insns.len;
+	read_tables(c, f);
+	make_blocks(f);
+	find_fixed(c, f);
+	return f;
+}
+
+const struct function *code_function(struct code *c, uint64_t address, const char **why)
+{
+	const struct dump_module *m = dump_module_at(c->dump, address);
+	const struct text_range *r;
+	const struct text *t;
+	uint64_t *slot;
+
+	*why = "no module lies there";
+	if (!m || !(t = code_text(c, m, why)))
+		return NULL;
+	*why = "no unwind entry covers it";
+	r = text_function(t, address - m->bias);
+	if (!r)
+		return NULL;
+	*why = "its function could not be lifted";
+	slot = map_find(&c->functions, r->low + m->bias);
+	if (!slot) {
+		struct function *f = lift(c, r->low + m->bias, r->high + m->bias);
+
+		slot = map_put(&c->functions, r->low + m->bias, (uint64_t)(uintptr_t)f);
+	}
+	return (const struct function *)(uintptr_t)*slot;
+}
+
+/* ---- ways ---- */
+
+static void ways_in(const struct function *f, uint64_t address, struct ways *ret)
+{
+	bool by_table = false;
+
+	for (size_t i = 0; i < f->indirect.len; i++)
+		by_table |= f->indirect.data[i] == address;
+	for (uint32_t i = 0; i < f->blocks.len; i++) {
+		const struct block *b = &f->blocks.data[i];
+		const struct insn *last = &f->insns.data[b->first + b->n - 1];
+		const struct lift_op *ops = insn_ops(f, last), *end = block_end(f, b);
+		struct way w = { .function = f, .block = i, .kind = WAY_JUMP };
+		int16_t exit = 0;
+
+		for (unsigned k = 0; k < last->nops; k++) {
+			if (ops[k].kind != LIFT_EXIT)
+				continue;
+			w.exit = exit++;
+			if (ops[k].imm == address)
+				vec_push(ret, w);
+		}
+		w.exit = -1;
+		if (end->kind != LIFT_NEXT || (end->w != LIFT_JUMP && end->w != LIFT_SYSCALL))
+			continue;
+		if (end->a ? by_table : end->imm == address)
+			vec_push(ret, w);
+	}
+}
+
+void code_jumps_to(struct code *c, const struct function *f, uint64_t address, struct ways *ret)
+{
+	const struct function *done[64];
+	size_t ndone = 0;
+	const char *why;
+
+	ways_in(f, address, ret);
+	for (size_t i = 0; i < f->partners.len; i++) {
+		const struct function *g = code_function(c, f->partners.data[i], &why);
+		bool seen = !g || g == f;
+
+		for (size_t k = 0; k < ndone; k++)
+			seen |= done[k] == g;
+		if (seen)
+			continue;
+		done[ndone++] = g;
+		ways_in(g, address, ret);
+	}
+}
+
+void code_returns(const struct function *f, struct ways *ret)
+{
+	for (uint32_t i = 0; i < f->blocks.len; i++) {
+		const struct lift_op *end = block_end(f, &f->blocks.data[i]);
+
+		if (end->kind == LIFT_NEXT && end->w == LIFT_RETURN)
+			vec_push(ret, ((struct way){ .function = f,
+						     .block = i,
+						     .kind = WAY_RETURN,
+						     .exit = -1 }));
+	}
+}
+
+const struct insn *code_call_before(struct code *c, uint64_t address, const struct function **ret)
+{
+	const char *why;
+	const struct function *f = code_function(c, address - 1, &why);
+	const struct insn *i;
+	size_t at;
+
+	if (!f)
+		return NULL;
+	at = vec_upper(&f->insns, address, address - 1);
+	if (!at)
+		return NULL;
+	i = &f->insns.data[at - 1];
+	*ret = f;
+	return i->address + i->length == address && last_op(f, i)->kind == LIFT_NEXT &&
+			       last_op(f, i)->w == LIFT_CALL
+		       ? i
+		       : NULL;
+}
+
+/* A jump or call through a fixed place in memory: that place, else 0. Stubs of the linkage table do
+ * it, and calls of -fno-plt. */
+static uint64_t slot_of(const struct function *f, const struct insn *i)
+{
+	const struct lift_op *ops = insn_ops(f, i), *end = last_op(f, i);
+
+	if (end->kind != LIFT_NEXT || !end->a)
+		return 0;
+	for (unsigned k = 0; k < i->nops; k++)
+		if (ops[k].kind == LIFT_LOAD && ops[k].dst == end->a)
+			for (unsigned n = 0; n < k; n++)
+				if (ops[n].dst == ops[k].a && ops[n].kind == LIFT_CONST)
+					return ops[n].imm;
+	return 0;
+}
+
+uint64_t code_target(struct code *c, const struct function *f, const struct insn *i)
+{
+	const struct lift_op *end = last_op(f, i);
+	uint64_t to, slot = slot_of(f, i);
+
+	if (end->kind == LIFT_NEXT && !end->a)
+		return end->imm;
+	return slot && dump_read(c->dump, slot, &to, 8) ? to : 0;
+}
+
+/* The jump of the linkage stub at an address; NULL when there is no stub. Stubs of a table lie one
+ * behind the other, so one need not begin a block. */
+static const struct insn *stub_jump(struct code *c, uint64_t address, const struct function **f)
+{
+	const char *why;
+	const struct insn *i, *end;
+
+	*f = code_function(c, address, &why);
+	i = *f ? function_insn(*f, address) : NULL;
+	if (!i)
+		return NULL;
+	end = (*f)->insns.data + (*f)->insns.len;
+	for (int n = 0; n < 2 && i + 1 < end && goes_on(*f, i); n++) /* endbr64 */
+		i++;
+	return slot_of(*f, i) && last_op(*f, i)->w == LIFT_JUMP ? i : NULL;
+}
+
+bool code_stub(struct code *c, uint64_t address, const struct function **f, uint32_t *first,
+	       uint32_t *n)
+{
+	const struct insn *jump = stub_jump(c, address, f);
+
+	if (!jump)
+		return false;
+	*first = (uint32_t)(function_insn(*f, address) - (*f)->insns.data);
+	*n = (uint32_t)(jump - (*f)->insns.data) - *first + 1;
+	return true;
+}
+
+const char *code_import(struct code *c, const struct function *f, const struct insn *i)
+{
+	const struct lift_op *end = last_op(f, i);
+	const struct dump_module *m;
+	const struct text *t;
+	const char *why;
+
+	if (end->kind == LIFT_NEXT && !end->a)
+		i = stub_jump(c, end->imm, &f);
+	if (!i || !slot_of(f, i))
+		return NULL;
+	m = dump_module_at(c->dump, slot_of(f, i));
+	t = m ? code_text(c, m, &why) : NULL;
+	return t ? text_import(t, slot_of(f, i) - m->bias) : NULL;
+}
+
+uint64_t code_behind_stub(struct code *c, uint64_t address)
+{
+	const struct function *f;
+	const struct insn *i = stub_jump(c, address, &f);
+	uint64_t to = i ? code_target(c, f, i) : 0;
+
+	return to ? to : address;
+}

@@ -1,0 +1,32 @@
+/* rewind/fixed.h - what a register holds at the beginning of a block in every run of its function. */
+#ifndef REWIND_FIXED_H
+#define REWIND_FIXED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct function;
+
+enum fixed_kind {
+	FIXED_NOT_REACHED,
+	FIXED_NUMBER, /* always the same */
+	FIXED_FRAME, /* the frame's address plus a number; that is the stack pointer before the call + 0 */
+	FIXED_NO,
+};
+
+struct fixed {
+	uint8_t kind;
+	uint64_t number;
+};
+
+/* The general registers before and behind a block. */
+struct fixed_block {
+	struct fixed before[16], behind[16];
+};
+
+/* One per block. is_entry: the function's first instruction is where calls lead, so that the stack pointer
+ * is the frame's address - 8 there. from_outside: jumps of other functions lead here; n of them. */
+struct fixed_block *fixed_find(const struct function *f, bool is_entry,
+			       const uint64_t *from_outside, uint32_t n);
+
+#endif

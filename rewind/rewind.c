@@ -1,0 +1,130 @@
+/* rewind/rewind.c - see rewind.h. */
+#include "rewind/rewind.h"
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCKS = 200, SECONDS = 20, WIDTH = 32, MOST_RUNS = 6 };
+
+/* A dump of somebody else is data, never a program. */
+static void may_it_run(struct rewind *r, const char *core)
+{
+	struct stat st;
+
+	r->may_run = !r->o.no_run;
+	r->may_not_run = "--no-run";
+	if (r->o.run || r->o.no_run)
+		return;
+	if (stat(core, &st) < 0 || st.st_uid != geteuid()) {
+		r->may_run = false;
+		r->may_not_run = "the dump belongs to another user; --run runs it all the same";
+	}
+}
+
+static struct err *choose_thread(struct rewind *r)
+{
+	char *end;
+	unsigned long n;
+
+	if (!r->dump.threads.len)
+		return err_new(ERR_ENV, "the dump has no threads: it is cut off or damaged");
+	if (!r->o.thread)
+		return NULL;
+	n = strtoul(r->o.thread, &end, 10);
+	if (*end || end == r->o.thread || n < 1 || n > r->dump.threads.len)
+		return err_new(ERR_USAGE, "--thread: the dump has threads 1 to %zu",
+			       r->dump.threads.len);
+	r->thread = n - 1;
+	return NULL;
+}
+
+struct err *rewind_open(const char *core, const struct rewind_options *o, struct rewind **ret)
+{
+	struct rewind *r = xcalloc(1, sizeof(*r));
+	struct err *err;
+
+	r->o = *o;
+	r->o.blocks = o->blocks ? MIN(o->blocks, 100000u) : BLOCKS;
+	r->o.seconds = o->seconds > 0 ? o->seconds : SECONDS;
+	err = dump_open(core, &r->dump);
+	r->code = code_new(&r->dump);
+	history_init(&r->h, &r->dump, r->code);
+	dump_names_init(&r->names, &r->dump);
+	if (!err)
+		err = choose_thread(r);
+	if (!err && code_problem(r->code))
+		err = err_new(ERR_ENV, "%s", code_problem(r->code));
+	may_it_run(r, core);
+	if (err) {
+		rewind_close(r);
+		return err;
+	}
+	*ret = r;
+	return NULL;
+}
+
+void rewind_close(struct rewind *r)
+{
+	if (!r)
+		return;
+	cause_deinit(&r->cause);
+	tree_deinit(&r->tree);
+	dump_names_deinit(&r->names);
+	history_deinit(&r->h);
+	code_free(r->code);
+	dump_close(&r->dump);
+	free(r);
+}
+
+/* Run the best suffix; if that does not end in the dump, shorter ones, each half as long. */
+static struct err *confirm(struct rewind *r)
+{
+	struct node *n = r->best;
+	double start = clock_seconds();
+	struct err *err = NULL;
+
+	while (n && n->parent && r->tried < MOST_RUNS && !err) {
+		struct confirmation c;
+		uint32_t half = n->depth / 2;
+
+		err = confirm_suffix(&r->h, n, r->thread, &c);
+		if (err)
+			break;
+		if (!r->tried++ || c.verdict == CONFIRMED || c.verdict == CONFIRMED_BUT_GAPS)
+			r->confirmed = c;
+		if (c.verdict == CONFIRMED || c.verdict == CONFIRMED_BUT_GAPS) {
+			r->best = n;
+			break;
+		}
+		while (n->parent && (n->depth > half || !n->past))
+			n = n->parent;
+	}
+	r->confirm_seconds = clock_seconds() - start;
+	return err;
+}
+
+struct err *rewind_work(struct rewind *r)
+{
+	double start = clock_seconds();
+	struct suffix_options o = { .blocks = (uint32_t)r->o.blocks,
+				    .width = WIDTH,
+				    .deadline = start + r->o.seconds };
+	struct err *err = NULL;
+
+	r->start = past_of_dump(&r->h, r->thread);
+	tree_init(&r->tree, &r->h, r->start);
+	tree_grow(&r->tree, &o);
+	r->best = tree_best(&r->tree);
+	r->walk_seconds = clock_seconds() - start;
+	if (r->may_run && r->best)
+		err = confirm(r);
+	if (!err)
+		cause_find(r);
+	return err;
+}

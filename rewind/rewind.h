@@ -1,0 +1,50 @@
+/* rewind/rewind.h - from a core dump to the last steps before it.
+ *
+ *	struct rewind *r;
+ *	err = rewind_open("core", &options, &r);
+ *	err = rewind_work(r);           walk back, run the best suffix natively, look for the cause
+ *	... r->cause, r->best ...
+ *	rewind_close(r);
+ */
+#ifndef REWIND_REWIND_H
+#define REWIND_REWIND_H
+
+#include "debug/dump.h"
+#include "rewind/cause.h"
+#include "rewind/confirm.h"
+#include "rewind/names.h"
+#include "rewind/suffix.h"
+
+struct rewind_options {
+	uint64_t blocks;    /* how far back; 0 = 200 */
+	double seconds;	    /* for all of it; 0 = 20 */
+	const char *thread; /* its number in the dump; NULL = the one that failed */
+	bool run;	    /* also run the dump of another user */
+	bool no_run;	    /* run nothing: every suffix stays unconfirmed */
+};
+
+struct rewind {
+	struct rewind_options o;
+	struct dump dump;
+	struct code *code;
+	struct history h;
+	struct tree tree;
+	struct dump_names names;
+	size_t thread;
+	struct past *start; /* where the walk begins */
+	bool at_call;	    /* that is a call of abort() or the like, not the dump's own pc */
+	bool may_run;
+	const char *may_not_run; /* why */
+	/* the result */
+	struct node *best; /* NULL: every way contradicts the dump */
+	struct confirmation confirmed;
+	uint32_t tried; /* suffixes run */
+	struct cause cause;
+	double walk_seconds, confirm_seconds;
+};
+
+struct err *rewind_open(const char *core, const struct rewind_options *o, struct rewind **ret);
+void rewind_close(struct rewind *r); /* NULL is fine */
+struct err *rewind_work(struct rewind *r);
+
+#endif

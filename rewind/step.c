@@ -1,0 +1,634 @@
+/* rewind/step.c - see step.h.
+ *
+ * The code is run *forwards* on a guess of the state before it. The guess is the state after, with
+ * everything the code writes replaced by symbols: registers are written by fixed instructions, bytes
+ * of memory are found by running. What comes out must equal the state after; those equations give
+ * the symbols their values, or show that this code did not run.
+ *
+ *   1. which bytes are written? Run, collect, run again with those bytes unknown, until the set stays
+ *      the same. An address may follow only from what the registers must be afterwards, so each
+ *      run is followed by the equations of the registers, and a new binding means a new run.
+ *   2. equate memory, exits and registers for good.
+ *   3. ask the solver about what could not be turned around.
+ *
+ * Step 1 takes a value that the code read from memory as unchanged if no write of the same code is
+ * known to hit it. A write whose address depends on the very bytes it overwrites could deceive
+ * it; the equations of step 2 then fail, unless the bytes happen to agree. */
+#include "rewind/step.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "debug/dump.h"
+#include "rewind/fixed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 8, INNER_ROUNDS = 6, MOST_WRITTEN = 1 << 16, MOST_EVIDENCE = 64 };
+
+struct cell {
+	uint64_t address;
+	expr_id value; /* 8 bits */
+};
+
+/* A run of the code, forwards. */
+struct run {
+	struct history *h;
+	const struct past *after;
+	const struct piece *pieces;
+	uint32_t npieces;
+	struct past *now; /* bindings and constraints of this attempt; registers change */
+	expr_id start[LIFT_REGISTERS]; /* the registers before */
+	bool written[LIFT_REGISTERS];
+	struct map *before; /* address -> expr_id: bytes that will be overwritten */
+	struct map stored;  /* address -> expr_id: bytes written so far */
+	struct map *fresh;  /* place in the code -> symbol, the same in every run */
+	VEC(struct access) accesses;
+	expr_id temps[LIFT_MAX_OPS + 1];
+	uint64_t floor;	  /* the highest stack pointer at a call that was skipped */
+	uint64_t skipped; /* address of a function that was skipped */
+	bool lost;	  /* a write went to an unknown address */
+	uint64_t lost_at;
+	const char *why; /* cannot be stepped over */
+	bool refuted;
+	uint32_t agreed; /* bits that agreed with the state after */
+	uint64_t place;	 /* of the operation in the code; keys of `fresh` */
+	uint32_t order;	 /* of the instruction */
+	uint64_t insn;
+};
+
+static expr_id fresh(struct run *r, unsigned w, uint64_t key, const char *what)
+{
+	uint64_t *known = map_find(r->fresh, key);
+
+	if (!known)
+		known = map_put(r->fresh, key, past_unknown(r->h, w, what));
+	return (expr_id)*known;
+}
+
+/* ---- memory of the run ---- */
+
+static expr_id load_byte(struct run *r, uint64_t address)
+{
+	uint64_t *v = map_find(&r->stored, address);
+
+	if (!v)
+		v = map_find(r->before, address);
+	return v ? past_simplify(r->h, r->now, (expr_id)*v) : past_byte(r->h, r->now, address);
+}
+
+static void note(struct run *r, expr_id address, unsigned w, bool is_write, expr_id value)
+{
+	vec_push(&r->accesses, ((struct access){ .insn = r->insn,
+						 .order = r->order,
+						 .address = address,
+						 .w = (uint8_t)w,
+						 .is_write = is_write,
+						 .value = value }));
+}
+
+/* Was there memory? A skipped call may have given some back, so then only the obvious counts. */
+static bool readable(struct run *r, uint64_t address)
+{
+	const struct dump *d = r->h->dump;
+
+	if (address < 4096 || address >= 1ull << 47)
+		return false;
+	for (size_t i = 0; i < d->segments.len; i++)
+		if (address >= d->segments.data[i].address &&
+		    address - d->segments.data[i].address < d->segments.data[i].size)
+			return true;
+	return r->after->floor || r->floor;
+}
+
+static expr_id load(struct run *r, expr_id address, unsigned w)
+{
+	struct exprs *x = &r->h->exprs;
+	uint64_t at;
+	expr_id v;
+
+	address = past_simplify(r->h, r->now, address);
+	if (!expr_is_const(x, address) || r->lost) {
+		v = fresh(r, w, r->place, "load");
+		note(r, address, w, false, v);
+		return past_simplify(r->h, r->now, v);
+	}
+	at = expr_get(x, address)->imm;
+	if (!readable(r, at)) { /* it would have failed here, not later */
+		r->refuted = true;
+		return fresh(r, w, r->place, "load");
+	}
+	v = load_byte(r, at + w / 8 - 1);
+	for (unsigned i = w / 8 - 1; i-- > 0;)
+		v = expr_concat(x, v, load_byte(r, at + i));
+	note(r, address, w, false, v);
+	return v;
+}
+
+static void store(struct run *r, expr_id address, unsigned w, expr_id value)
+{
+	struct exprs *x = &r->h->exprs;
+	uint64_t at;
+
+	address = past_simplify(r->h, r->now, address);
+	note(r, address, w, true, value);
+	if (!expr_is_const(x, address)) {
+		if (!r->lost)
+			r->lost_at = r->insn;
+		r->lost = true;
+		return;
+	}
+	at = expr_get(x, address)->imm;
+	if (!readable(r, at)) {
+		r->refuted = true;
+		return;
+	}
+	for (unsigned i = 0; i < w / 8; i++)
+		*map_put(&r->stored, at + i, 0) = expr_extract(x, value, 8 * i, 8);
+}
+
+/* ---- operations ---- */
+
+static enum expr_op op_of(unsigned kind)
+{
+	static const uint8_t table[LIFT_KINDS] = {
+#define X(NAME) [LIFT_##NAME] = EX_##NAME,
+#include "lift/lifted.def"
+#undef X
+	};
+
+	return table[kind];
+}
+
+static expr_id compute(struct run *r, const struct lift_op *op)
+{
+	struct exprs *x = &r->h->exprs;
+	expr_id *t = r->temps;
+
+	switch (op->kind) {
+	case LIFT_ITE:
+		return expr_ite(x, t[op->a], t[op->b], t[op->c]);
+	case LIFT_ZEXT:
+		return expr_zext(x, t[op->a], op->w);
+	case LIFT_SEXT:
+		return expr_sext(x, t[op->a], op->w);
+	case LIFT_EXTRACT:
+		return expr_extract(x, t[op->a], (unsigned)op->imm, op->w);
+	case LIFT_CONCAT:
+		return expr_concat(x, t[op->a], t[op->b]);
+	default:
+		return expr_binary(x, op_of(op->kind), t[op->a], t[op->b]);
+	}
+}
+
+/* The exits of an instruction: only the one that was taken is. */
+static void leave(struct run *r, expr_id guard, bool taken)
+{
+	if (!taken)
+		guard = expr_not(&r->h->exprs, guard);
+	if (!past_assume(r->h, r->now, guard))
+		r->refuted = true;
+}
+
+static void run_insn(struct run *r, const struct function *f, const struct insn *in, bool is_last,
+		     const struct piece *piece)
+{
+	const struct lift_op *ops = insn_ops(f, in);
+	int exit = 0;
+
+	r->insn = in->address;
+	for (unsigned i = 0; i < in->nops && !r->why; i++) {
+		const struct lift_op *op = &ops[i];
+
+		r->place++;
+		switch (op->kind) {
+		case LIFT_CONST:
+			r->temps[op->dst] = expr_const(&r->h->exprs, op->w, op->imm);
+			break;
+		case LIFT_GET:
+			r->temps[op->dst] = r->now->registers[op->imm];
+			break;
+		case LIFT_PUT:
+			r->now->registers[op->imm] = r->temps[op->a];
+			break;
+		case LIFT_LOAD:
+			r->temps[op->dst] = load(r, r->temps[op->a], op->w);
+			break;
+		case LIFT_STORE:
+			store(r, r->temps[op->a], op->w, r->temps[op->b]);
+			break;
+		case LIFT_OPAQUE:
+			r->temps[op->dst] = past_simplify(r->h, r->now,
+							  fresh(r, op->w, r->place, "some value"));
+			break;
+		case LIFT_EXIT:
+			leave(r, r->temps[op->a], is_last && exit == piece->exit);
+			if (is_last && exit++ == piece->exit)
+				return;
+			break;
+		case LIFT_NEXT:
+			if (is_last && op->a)
+				leave(r,
+				      expr_binary(&r->h->exprs, EX_EQ, r->temps[op->a],
+						  expr_const(&r->h->exprs, 64, piece->to)),
+				      true);
+			break;
+		case LIFT_REFUSE:
+			r->why = "an instruction that cannot be lifted";
+			break;
+		default:
+			r->temps[op->dst] = compute(r, op);
+		}
+	}
+}
+
+/* ---- calls that are not entered ---- */
+
+static const uint8_t arguments[6] = { LIFT_RDI, LIFT_RSI, LIFT_RDX, LIFT_RCX, LIFT_R8, LIFT_R9 };
+
+static bool argument(struct run *r, unsigned n, uint64_t *ret)
+{
+	return past_value(r->h, r->now, r->now->registers[arguments[n]], ret);
+}
+
+static void overwrite(struct run *r, uint64_t at, uint64_t len)
+{
+	if (len > MOST_WRITTEN || !readable(r, at)) {
+		r->why = "a call that wrote too much";
+		return;
+	}
+	for (uint64_t i = 0; i < len; i++)
+		*map_put(&r->stored, at + i, 0) =
+			fresh(r, 8, hash_u64(r->place) ^ (at + i), "written by a call");
+}
+
+/* What the call returned, a symbol. */
+static expr_id result_of(struct run *r)
+{
+	return fresh(r, 64, r->place << 8 | LIFT_RAX, "result of a call");
+}
+
+/* Where and how much a call wrote. */
+static void apply(struct run *r, const struct effect *e)
+{
+	uint64_t at, len = e->fixed, scale = 1;
+
+	if (e->kind == EFFECT_NONE)
+		return;
+	if (!(e->kind == EFFECT_ALLOCATES ? past_value(r->h, r->now, result_of(r), &at)
+					  : argument(r, e->where, &at)) ||
+	    (e->length >= 0 && !argument(r, (unsigned)e->length, &len)) ||
+	    (e->scale && !argument(r, e->scale - 1u, &scale))) {
+		r->lost = true;
+		r->lost_at = r->insn;
+		return;
+	}
+	if (at == 0 && (e->kind != EFFECT_WRITES || e->fixed)) /* free(NULL), strtol(s, NULL, 0) */
+		return;
+	vec_push(&r->accesses,
+		 ((struct access){ .insn = r->insn,
+				   .order = r->order,
+				   .address = expr_const(&r->h->exprs, 64, at),
+				   .w = 0,
+				   .is_write = e->kind == EFFECT_WRITES,
+				   .value = expr_const(&r->h->exprs, 64, len * scale) }));
+	overwrite(r, at, e->kind == EFFECT_FREES ? 16 : MAX(len * scale, e->fixed));
+}
+
+static void skip_call(struct run *r, const struct effect *e)
+{
+	static const uint8_t lost[] = { LIFT_RAX, LIFT_RCX, LIFT_RDX, LIFT_RSI, LIFT_RDI,
+					LIFT_R8,  LIFT_R9,  LIFT_R10, LIFT_R11, LIFT_CF,
+					LIFT_PF,  LIFT_AF,  LIFT_ZF,  LIFT_SF,	LIFT_OF };
+	struct exprs *x = &r->h->exprs;
+	uint64_t sp;
+
+	if (past_value(r->h, r->now, r->now->registers[LIFT_RSP], &sp)) {
+		r->floor = MAX(r->floor, sp);
+	} else {
+		r->lost = true;
+		r->lost_at = r->insn;
+	}
+	r->skipped = e->address;
+	apply(r, e);
+	for (unsigned i = 0; i < ARRAY_SIZE(lost); i++)
+		r->now->registers[lost[i]] =
+			past_simplify(r->h, r->now,
+				      fresh(r, lift_register_width(lost[i]),
+					    r->place << 8 | lost[i], "result of a call"));
+	for (unsigned i = LIFT_YMM; i < LIFT_REGISTERS; i++)
+		r->now->registers[i] = fresh(r, 64, r->place << 8 | i, "result of a call");
+	r->now->registers[LIFT_RSP] =
+		expr_binary(x, EX_ADD, r->now->registers[LIFT_RSP], expr_const(x, 64, 8));
+}
+
+/* ---- the attempt ---- */
+
+static void run_all(struct run *r)
+{
+	map_clear(&r->stored);
+	vec_clear(&r->accesses);
+	r->lost = r->refuted = false;
+	r->why = NULL;
+	r->place = r->order = 0;
+	r->floor = 0;
+	memcpy(r->now->registers, r->start, sizeof(r->start));
+	for (unsigned i = 0; i < LIFT_REGISTERS; i++)
+		r->now->registers[i] = past_simplify(r->h, r->now, r->now->registers[i]);
+	for (uint32_t i = 0; i < r->npieces && !r->why; i++) {
+		const struct piece *p = &r->pieces[i];
+
+		for (uint32_t k = 0; k < p->n && !r->why; k++) {
+			run_insn(r, p->function, &p->function->insns.data[p->first + k],
+				 k + 1 == p->n, p);
+			r->order++;
+		}
+		if (p->way == WAY_SKIPPED && !r->why)
+			skip_call(r, p->effect);
+	}
+}
+
+/* Registers that the code overwrites, but that hold the same in every run (rewind/fixed.h). */
+static void find_fixed(struct run *r)
+{
+	const struct piece *p = &r->pieces[0];
+	const struct function *f = p->function;
+	const struct block *b = function_block(f, f->insns.data[p->first].address);
+	const struct fixed_block *fixed = &f->fixed[b - f->blocks.data];
+	uint64_t sp, frame = 0;
+	bool in_frame = r->npieces == 1 && p->first == b->first && p->n == b->n &&
+			p->way != WAY_SKIPPED && fixed->behind[LIFT_RSP].kind == FIXED_FRAME &&
+			past_value(r->h, r->after, r->after->registers[LIFT_RSP], &sp);
+
+	if (in_frame)
+		frame = sp - fixed->behind[LIFT_RSP].number;
+	for (unsigned i = 0; i < 16; i++) {
+		const struct fixed *x = &fixed->before[i];
+
+		if (!r->written[i] || p->first != b->first)
+			continue;
+		if (x->kind == FIXED_NUMBER)
+			r->start[i] = expr_const(&r->h->exprs, 64, x->number);
+		else if (x->kind == FIXED_FRAME && in_frame)
+			r->start[i] = expr_const(&r->h->exprs, 64, frame + x->number);
+	}
+}
+
+/* Which registers the code writes, by its text. */
+static void find_written(struct run *r)
+{
+	for (uint32_t i = 0; i < r->npieces; i++) {
+		const struct piece *p = &r->pieces[i];
+
+		for (uint32_t k = 0; k < p->n; k++) {
+			const struct insn *in = &p->function->insns.data[p->first + k];
+			const struct lift_op *ops = insn_ops(p->function, in);
+
+			for (unsigned n = 0; n < in->nops; n++)
+				if (ops[n].kind == LIFT_PUT)
+					r->written[ops[n].imm] = true;
+		}
+		if (p->way != WAY_SKIPPED)
+			continue;
+		for (unsigned n = LIFT_CF; n <= LIFT_OF; n++)
+			r->written[n] = true;
+		for (unsigned n = 0; n < 16; n++)
+			if (n != LIFT_RBX && n != LIFT_RBP && n < LIFT_R12)
+				r->written[n] = true;
+		for (unsigned n = LIFT_YMM; n < LIFT_REGISTERS; n++)
+			r->written[n] = true;
+	}
+	find_fixed(r);
+	for (unsigned i = 0; i < LIFT_REGISTERS; i++) {
+		char name[24];
+
+		if (r->start[i]) /* it is the same in every run */
+			continue;
+		r->start[i] = r->after->registers[i];
+		if (!r->written[i])
+			continue;
+		snprintf(name, sizeof(name), "register %u", i);
+		r->start[i] = past_unknown(r->h, lift_register_width(i), name);
+	}
+}
+
+static bool equate_registers(struct run *r)
+{
+	for (unsigned i = 0; i < LIFT_REGISTERS; i++) {
+		expr_id is = r->now->registers[i], must = r->after->registers[i];
+
+		if (!r->written[i])
+			continue;
+		if (past_agrees(r->h, r->now, is, must))
+			r->agreed += lift_register_width(i);
+		else if (!past_equate(r->h, r->now, is, must))
+			return false;
+	}
+	return true;
+}
+
+/* With the bytes in r->before unknown: run until the registers tell nothing new. False: there is a
+ * contradiction, which means something only if these are the bytes that were written. */
+static bool settle_run(struct run *r)
+{
+	uint32_t agreed = 0;
+
+	*r->now = *r->after;
+	for (int i = 0; i < INNER_ROUNDS; i++) {
+		const struct trie *known = r->now->bindings;
+
+		run_all(r);
+		if (r->why)
+			return true;
+		r->agreed = 0;
+		if (r->refuted || !equate_registers(r))
+			return false;
+		if (i == 0) /* later rounds repeat what this one has bound */
+			agreed = r->agreed;
+		r->agreed = agreed;
+		if (r->now->bindings == known)
+			break;
+	}
+	return true;
+}
+
+/* The bytes of one write become one symbol, so that an equation about all of them can be turned
+ * around; bytes that an earlier write has made unknown stay as they are. */
+static bool adopt_write(struct run *r, uint64_t at, unsigned bytes, struct map *next)
+{
+	bool same = true;
+	expr_id word = 0;
+
+	for (unsigned i = 0; i < bytes; i++) {
+		uint64_t *old = map_find(r->before, at + i);
+
+		if (map_find(next, at + i))
+			continue;
+		if (!old && !word)
+			word = fresh(r, 8 * bytes, ~at - ((uint64_t)bytes << 56), "overwritten");
+		same &= old != NULL;
+		map_put(next, at + i, old ? *old : expr_extract(&r->h->exprs, word, 8 * i, 8));
+	}
+	return same;
+}
+
+/* Make the bytes that were written, and no others, unknown. True: they were so already. */
+static bool adopt_written(struct run *r)
+{
+	struct map next = { 0 };
+	bool same = true;
+	uint64_t at;
+
+	for (size_t i = 0; i < r->accesses.len; i++) {
+		const struct access *a = &r->accesses.data[i];
+
+		if (a->is_write && a->w && past_value(r->h, r->now, a->address, &at))
+			same &= adopt_write(r, at, a->w / 8, &next);
+	}
+	for (size_t i = 0; i < r->stored.len; i++) /* by calls */
+		same &= adopt_write(r, r->stored.entries[i].key, 1, &next);
+	if (next.len != r->before->len)
+		same = false;
+	map_deinit(r->before);
+	*r->before = next;
+	return same;
+}
+
+/* Whole writes first, where nothing was written over them. */
+static bool equate_writes(struct run *r)
+{
+	struct exprs *x = &r->h->exprs;
+
+	for (size_t i = 0; i < r->accesses.len; i++) {
+		const struct access *a = &r->accesses.data[i];
+		bool last = true;
+		uint64_t at;
+
+		if (!a->is_write || !a->w || !past_value(r->h, r->now, a->address, &at))
+			continue;
+		for (unsigned k = 0; k < a->w / 8u && last; k++)
+			last = *map_find(&r->stored, at + k) == expr_extract(x, a->value, 8 * k, 8);
+		if (!last)
+			continue;
+		if (past_agrees(r->h, r->now, a->value, past_load(r->h, r->after, at, a->w)))
+			r->agreed += a->w;
+		else if (!past_equate(r->h, r->now, a->value, past_load(r->h, r->after, at, a->w)))
+			return false;
+	}
+	return true;
+}
+
+static bool equate_memory(struct run *r)
+{
+	if (!equate_writes(r))
+		return false;
+	for (size_t i = 0; i < r->stored.len; i++) {
+		uint64_t at = r->stored.entries[i].key;
+
+		if (!past_equate(r->h, r->now, (expr_id)r->stored.entries[i].value,
+				 past_byte(r->h, r->after, at)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the result ---- */
+
+static void fill(struct run *r, struct step *ret)
+{
+	struct history *h = r->h;
+	struct past *p = past_fork(h, r->now);
+	uint32_t n = 0;
+
+	memcpy(p->registers, r->start, sizeof(p->registers));
+	if (r->floor) {
+		const struct dump_module *m = dump_module_at(h->dump, r->skipped);
+
+		past_forget(h, p, r->floor, m ? m->low : 0, m ? m->high : 0);
+	}
+	for (size_t i = 0; i < r->before->len; i++)
+		past_store(h, p, r->before->entries[i].key, 8,
+			   (expr_id)r->before->entries[i].value);
+	p->evidence = r->after->evidence + MIN(r->agreed, (uint32_t)MOST_EVIDENCE);
+	p->pc = r->pieces[0].function->insns.data[r->pieces[0].first].address;
+	for (size_t i = 0; i < r->accesses.len; i++) {
+		struct access *a = &r->accesses.data[i];
+		uint64_t at;
+
+		if (a->is_write && a->w && past_value(h, p, a->address, &at))
+			a->before = past_load(h, p, at, a->w);
+	}
+	for (uint32_t i = 0; i < r->npieces; i++)
+		n += r->pieces[i].n;
+	*ret = (struct step){ .pieces = arena_memdup(&h->arena, r->pieces,
+						     r->npieces * sizeof(*r->pieces)),
+			      .npieces = r->npieces,
+			      .ninsns = n,
+			      .before = p,
+			      .after = r->after,
+			      .accesses = arena_memdup(&h->arena, r->accesses.data,
+						       r->accesses.len * sizeof(struct access)),
+			      .naccesses = (uint32_t)r->accesses.len };
+}
+
+static enum step_result attempt(struct run *r, struct step *ret)
+{
+	uint32_t old = r->after->nconstraints;
+
+	for (int i = 0;; i++) {
+		bool fits = settle_run(r);
+
+		if (r->why) {
+			ret->why = r->why;
+			ret->where = r->insn;
+			return STEP_STUCK;
+		}
+		if (adopt_written(r)) {
+			if (!fits)
+				return STEP_REFUTED;
+			break;
+		}
+		if (i == ROUNDS) {
+			ret->why = "a write that changes where it goes";
+			ret->where = r->insn;
+			return STEP_STUCK;
+		}
+	}
+	if (r->lost) {
+		ret->where = r->lost_at;
+		return STEP_OPEN;
+	}
+	if (!equate_memory(r) || !past_settle(r->h, r->now))
+		return STEP_REFUTED;
+	if (!past_check(r->h, r->now, MIN(old, r->now->nconstraints)))
+		return STEP_REFUTED;
+	fill(r, ret);
+	return STEP_DONE;
+}
+
+enum step_result step_back(struct history *h, const struct past *after, const struct piece *pieces,
+			   uint32_t npieces, struct step *ret)
+{
+	struct map before = { 0 }, symbols = { 0 };
+	struct run *r = xcalloc(1, sizeof(*r));
+	enum step_result result;
+	struct past now;
+
+	*r = (struct run){ .h = h,
+			   .after = after,
+			   .pieces = pieces,
+			   .npieces = npieces,
+			   .now = &now,
+			   .before = &before,
+			   .fresh = &symbols };
+	*ret = (struct step){ 0 };
+	find_written(r);
+	result = attempt(r, ret);
+	map_deinit(&before);
+	map_deinit(&symbols);
+	map_deinit(&r->stored);
+	vec_deinit(&r->accesses);
+	free(r);
+	return result;
+}

@@ -1,0 +1,72 @@
+/* rewind/step.h - one step back: from the moment after some code to the moment before it (001
+ * section 5.4.3, algorithm 2).
+ *
+ * Usually the code is one block. When a write goes to an address that the block alone does not
+ * tell, the step is made longer: the block before it often computes the address. */
+#ifndef REWIND_STEP_H
+#define REWIND_STEP_H
+
+#include "rewind/code.h"
+#include "rewind/past.h"
+
+/* What a called function that is not entered may have done (rewind/summaries.def). */
+enum effect_kind {
+	EFFECT_NONE,	  /* nothing that the program sees but the result */
+	EFFECT_WRITES,	  /* writes `length` bytes at the argument */
+	EFFECT_FREES,	  /* the block at its first argument is free now */
+	EFFECT_ALLOCATES, /* a new block, as old memory */
+};
+
+struct effect {
+	uint8_t kind;
+	uint8_t where; /* number of the argument that points to what is written */
+	int8_t length; /* number of the argument that says how many bytes; -1: `fixed` */
+	uint8_t scale; /* number of an argument to multiply with + 1; 0 = none */
+	uint32_t fixed;
+	const char *function; /* its name */
+	uint64_t address;
+};
+
+/* A run of instructions of one block. */
+struct piece {
+	const struct function *function;
+	uint32_t first, n;	     /* instructions */
+	uint8_t way;		     /* enum way_kind */
+	int16_t exit;		     /* taken in the last instruction; -1 = its end */
+	uint64_t to;		     /* where control goes then */
+	const struct effect *effect; /* of the call, for WAY_SKIPPED */
+};
+
+/* A read or write of memory. Expressions may know more later: simplify them. */
+struct access {
+	uint64_t insn;	/* address of the instruction */
+	uint32_t order; /* of the instruction in the step */
+	expr_id address;
+	uint8_t w; /* bits */
+	bool is_write;
+	expr_id value;	/* read or written */
+	expr_id before; /* what a write destroyed; else 0 */
+};
+
+enum step_result {
+	STEP_DONE,
+	STEP_REFUTED, /* this code cannot have led to that state */
+	STEP_STUCK,   /* cannot be stepped over; *why says it */
+	STEP_OPEN,    /* an address written to is not known: make the step longer */
+};
+
+struct step {
+	const struct piece *pieces; /* in the order of execution */
+	uint32_t npieces, ninsns;
+	const struct past *before, *after;
+	const struct access *accesses;
+	uint32_t naccesses;
+	const char *why; /* STEP_STUCK; a constant */
+	uint64_t where;	 /* STEP_STUCK, STEP_OPEN: the instruction */
+};
+
+/* after: the state behind the last piece. Pieces are copied. On STEP_DONE *ret is filled in. */
+enum step_result step_back(struct history *h, const struct past *after, const struct piece *pieces,
+			   uint32_t npieces, struct step *ret);
+
+#endif

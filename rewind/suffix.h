@@ -1,0 +1,62 @@
+/* rewind/suffix.h - the tree of all ways that can have led to a dump.
+ *
+ * The root is the dump; a child lies one step before its parent. A child that contradicts the dump is
+ * dropped, and so is a parent all of whose children are. What the remaining leaves share is
+ * certain, as far as the tree is complete; the rest is one of several. */
+#ifndef REWIND_SUFFIX_H
+#define REWIND_SUFFIX_H
+
+#include "base/vec.h"
+#include "rewind/step.h"
+
+enum node_state {
+	NODE_LIVE,  /* can be walked on from */
+	NODE_INNER, /* has children */
+	NODE_ENDED, /* `why` it goes no further */
+	NODE_DEAD,  /* every way to it was refuted */
+};
+
+struct node {
+	struct node *parent;
+	struct step step;	 /* from this node's past to its parent's; none for the root */
+	const struct past *past; /* NULL while the step is open */
+	struct piece *open;	 /* an open step: to be made longer */
+	uint32_t nopen;
+	const struct past *open_after;
+	uint64_t pc;
+	uint32_t depth, insns;	 /* blocks and instructions up to the dump */
+	uint32_t children, dead; /* how many */
+	uint8_t state;
+	bool incomplete; /* there may be more ways to it than its children */
+	const char *why; /* NODE_ENDED */
+	uint64_t where;
+};
+
+struct suffix_options {
+	uint32_t blocks; /* how far back */
+	uint32_t width;	 /* most ways that are followed at the same time */
+	double deadline; /* of clock_seconds(); 0 = none */
+};
+
+struct tree {
+	struct history *h;
+	VEC(struct node *) nodes; /* [0] is the root */
+	uint64_t tried, refuted;  /* steps */
+	bool cut;		  /* not every way was followed */
+	bool out_of_time, interrupted;
+	uint32_t reached; /* blocks back */
+};
+
+/* Borrows the history. start: the state of the dump to begin with. */
+void tree_init(struct tree *t, struct history *h, const struct past *start);
+void tree_deinit(struct tree *t);
+void tree_grow(struct tree *t, const struct suffix_options *o);
+
+/* The best leaf that is not dead; NULL when every way is contradictory. */
+struct node *tree_best(const struct tree *t);
+/* How many leaves are not dead. */
+size_t tree_alive(const struct tree *t);
+/* Is this node on the way of every leaf that is alive? */
+bool tree_is_certain(const struct tree *t, const struct node *n);
+
+#endif
