@@ -46,7 +46,7 @@ void undefined_flags(struct lifting *l, const uint8_t *bytes)
 	unsigned mask = 0;
 
 	if (!o.two_bytes && (o.op == 0xf6 || o.op == 0xf7) && (o.modrm >> 3 & 7) >= 6)
-		mask = C | P | A | Z | S | O; /* div, idiv */
+		mask = C | P | A | Z | S | O;		   /* div, idiv */
 	if (o.two_bytes && (o.op == 0xbc || o.op == 0xbd)) /* bsf, bsr; tzcnt, lzcnt */
 		mask = P | A | S | O | (o.repeated ? 0 : C);
 	if (o.two_bytes && (o.op == 0xa3 || o.op == 0xab || o.op == 0xb3 || o.op == 0xbb ||

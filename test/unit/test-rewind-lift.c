@@ -239,7 +239,8 @@ static void randomize(struct state *s, struct user_regs_struct *g)
 		memcpy(s->data + i, &v, 8);
 	}
 	for (unsigned i = 0; i < 16; i++) {
-		s->reg[i] = (struct known){ i == LIFT_RSP ? DATA + DATA_SIZE / 2 + 1024 : random_value(),
+		s->reg[i] = (struct known){ i == LIFT_RSP ? DATA + DATA_SIZE / 2 + 1024
+							  : random_value(),
 					    true };
 		*slot(g, i) = s->reg[i].v;
 	}
@@ -340,8 +341,7 @@ Test(rewind, lifted_instructions_do_what_the_processor_does)
 	cr_assert(libc && !text_open(libc, &text) && text.functions.len > 100);
 	start_child();
 	for (unsigned tried = 0; tried < INSTRUCTIONS;) {
-		const struct text_range *r =
-			&text.functions.data[rnd() % text.functions.len];
+		const struct text_range *r = &text.functions.data[rnd() % text.functions.len];
 		struct function f = { 0 };
 		size_t len;
 		const uint8_t *p = text_bytes(&text, r->low, &len);
