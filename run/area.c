@@ -175,6 +175,8 @@ static void read_schedule(const struct area *a, const struct run_request *req, s
 	s->hash = c->hash;
 	s->flags =
 		c->flags & (PLAIT_CONTROL_NO_POISON | PLAIT_CONTROL_EARLY | PLAIT_CONTROL_SPURIOUS);
+	if (c->end == PLAIT_END_LOG)
+		s->flags |= PLAIT_CONTROL_CUT;
 	s->seed = req->seed;
 	snprintf(s->strategy, sizeof(s->strategy), "%s", sched_strategy_name(req->strategy));
 }

@@ -61,6 +61,18 @@ class AtMain(gdb.Breakpoint):
         return not self.has_lines or gdb.newest_frame().find_sal().symtab is not None
 
 
+class AtEnd(gdb.Breakpoint):
+    """Stops where a recording of mode sync ends: the process was killed there, and nobody knows more."""
+
+    def __init__(self):
+        super().__init__("control_log_ended", internal=True)
+        self.silent = True
+
+    def stop(self):
+        print("the recording ends here")
+        return True
+
+
 def restart():
     """Run again, up to main()."""
     gdb.execute("set confirm off")
@@ -322,3 +334,4 @@ gdb.execute("handle SIGSTOP nostop noprint pass")
 gdb.execute("skip -gfi rt/*/*", to_string=True)
 gdb.execute("skip -gfi sched/*", to_string=True)
 Ending()
+AtEnd()

@@ -27,7 +27,9 @@ struct run_request schedule_request(const struct schedule *s)
 		.flags = s->flags,
 		.decisions = s->decisions.data,
 		.ndecisions = s->decisions.len,
-		.event_budget = s->outcome == PLAIT_OUTCOME_HANG ? s->steps : 0,
+		.event_budget = s->outcome == PLAIT_OUTCOME_HANG || s->flags & PLAIT_CONTROL_CUT
+					? s->steps
+					: 0,
 	};
 }
 

@@ -45,6 +45,7 @@ enum plait_control_flags {
 	PLAIT_CONTROL_AGAIN = 512,	/* the run may reuse a process */
 	PLAIT_CONTROL_RACES = 1024,	/* look for data races, and fill the races region */
 	PLAIT_CONTROL_HANDOVERS = 2048, /* synchronisation in the order of the log region */
+	PLAIT_CONTROL_CUT = 4096, /* nobody knows how the run went on: it ends with its events */
 };
 
 /* When a wait with a deadline may give up, beyond the case that nobody else can go on. */

@@ -97,6 +97,8 @@ void budget_event(struct control_thread *me, uint32_t site, const void *p)
 {
 	if (likely(rt_steps < control.area->event_budget))
 		return;
+	if (control_asked(PLAIT_CONTROL_CUT))
+		control_log_ended();
 	if (control.fixed || control.nalive > 1 || !p)
 		used_up(false);
 	prove(me, site, p);

@@ -146,6 +146,8 @@ struct control_thread {
 
 /* The log of mode sync that this run gets its inputs from; NULL: none. */
 extern const struct plait_log *control_log;
+/* A folder for what this run writes, for as long as the session lasts; NULL: there is no log. */
+const char *control_own_folder(void);
 
 extern bool control_active;  /* this process is under control now */
 extern bool control_forked;  /* ... its parent is, and it is not */

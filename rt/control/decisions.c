@@ -60,6 +60,8 @@ static struct control_thread *stay(struct control_thread *me, struct control_thr
 {
 	if (me && control_thread_ready(me))
 		return *named = me;
+	if (control_asked(PLAIT_CONTROL_CUT) && rt_steps >= control.area->event_budget)
+		control_log_ended();
 	if (control_all_stuck() && !control.world->wait_outside(NULL))
 		control_deadlock();
 	control_diverged("the running thread cannot go on, and no decision says who does");

@@ -17,6 +17,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <gnu/libc-version.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -100,6 +101,20 @@ static void map_log(void)
 	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	if (p > 0 || p < -4095)
 		control_log = (const struct plait_log *)p;
+}
+
+const char *control_own_folder(void)
+{
+	static char folder[PATH_MAX];
+	const struct plait_log_place *place =
+		(const void *)((const char *)control.area + PLAIT_CONTROL_LOG_AT);
+	const char *end = control_log ? strrchr(place->path, '/') : NULL;
+
+	if (!end || (size_t)(end - place->path) >= sizeof(folder))
+		return NULL;
+	memcpy(folder, place->path, (size_t)(end - place->path));
+	folder[end - place->path] = 0;
+	return folder;
 }
 
 /* Not by atoi(): a sanitizer that is starting up, and has called us, would wait for itself there. */

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <grp.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>

@@ -24,6 +24,9 @@ PASS(int, getpeername, (int fd, struct sockaddr *a, socklen_t *n), (fd, a, n))
 PASS(int, epoll_ctl, (int epoll, int op, int fd, struct epoll_event *event), (epoll, op, fd, event))
 PASS(int, fstat, (int fd, struct stat *st), (fd, st))
 PASS(int, fstat64, (int fd, struct stat64 *st), (fd, st))
+PASS(int, getaddrinfo,
+     (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **ret),
+     (node, service, hints, ret))
 PASS(long, sysconf, (int name), (name))
 PASS(int, get_nprocs, (void), ())
 /* clang-format on */

@@ -30,21 +30,48 @@ static bool is_system(const char *path)
 	       strncmp(path, "/sys/", 5) == 0;
 }
 
-static void note(char how, const char *path, char *room, size_t n)
+/* The same name, from the root; NULL: it is too long. */
+static const char *absolute(const char *path, char *room, size_t n)
 {
 	size_t used;
 
-	if (path[0] == '/') {
-		control_input_note(how, path, path);
-		return;
-	}
+	if (path[0] == '/')
+		return path;
 	if (rt_syscall(SYS_getcwd, (long)room, (long)n, 0, 0, 0, 0) < 0)
-		return;
+		return NULL;
 	used = strlen(room);
 	if (used + strlen(path) + 2 > n)
-		return;
+		return NULL;
 	snprintf(room + used, n - used, "/%s", path);
-	control_input_note(how, path, room);
+	return room;
+}
+
+static void note(char how, const char *path, char *room, size_t n)
+{
+	const char *full = absolute(path, room, n);
+
+	if (full)
+		control_input_note(how, path, full);
+}
+
+/* The replay of a recording in mode sync changes no file of the program: what it makes lies in a folder
+ * of ours, and is found there again. */
+const char *paths_own(const char *path, char *out, size_t room)
+{
+	const char *folder = control_own_folder(), *full = absolute(path, out, room);
+	uint64_t h = 14695981039346656037ull;
+
+	if (!folder || !full || is_system(full))
+		return path;
+	while (*full)
+		h = (h ^ (uint8_t)*full++) * 1099511628211ull;
+	snprintf(out, room, "%s/own-%016llx", folder, (unsigned long long)h);
+	return out;
+}
+
+static bool exists(const char *path)
+{
+	return rt_syscall(SYS_access, (long)path, 0, 0, 0, 0, 0) == 0;
 }
 
 /* What is really opened. */
@@ -59,6 +86,9 @@ static const char *resolve(char how, const char *path, char *out, size_t room)
 		return other;
 	if (is_system(path))
 		return own_proc(path, out, room);
+	other = control_log ? paths_own(path, out, room) : NULL;
+	if (other && (how == 'w' || exists(other)))
+		return other;
 	other = how == 'r' ? control_input_find(path) : NULL;
 	if (!other)
 		note(how, path, out, room);

@@ -30,6 +30,11 @@ uint64_t random_word(void);
 const char *random_device_path(const char *path);
 bool random_is_device(int fd); /* ... and is this what was opened? */
 
+/* ---- paths.c ---- */
+
+/* A file that a replay of mode sync makes or changes: where it does so. The name itself in other runs. */
+const char *paths_own(const char *path, char *out, size_t room);
+
 /* ---- children.c ---- */
 
 /* See struct control_world. */

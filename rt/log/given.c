@@ -97,6 +97,12 @@ static struct control_thread *given_self(void)
 	return me && me->log_name < control_log->nthreads ? me : NULL;
 }
 
+/* Its results are codes of its own, below 0. */
+static bool has_codes(uint32_t call)
+{
+	return call == PLAIT_CALL_getaddrinfo;
+}
+
 /* clang-format off: a table */
 #define CALL(how, type, name, params, args, when, space, what)                                     \
 	static type given_##name params                                                            \
@@ -115,7 +121,7 @@ static struct control_thread *given_self(void)
 		}                                                                                  \
 		if (plait_call_how(x->call) != PLAIT_CALL_SOFT)                                    \
 			take(me, site, x);                                                         \
-		r = (type)(x->result < 0 ? -1 : x->result);                                        \
+		r = (type)(x->result < 0 && !has_codes(x->call) ? -1 : x->result);                 \
 		what;                                                                              \
 		if (x->result < 0)                                                                 \
 			errno = (int)-x->result;                                                   \

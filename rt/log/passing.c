@@ -2,10 +2,12 @@
 #include "rt/log/passing.h"
 
 #include "rt/core/record.h"
-#include "rt/control/control.h"
+#include "rt/interpose/world.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -78,6 +80,24 @@ void closed(struct passing *x, int fd)
 	forget_fd(fd);
 	if (x->giving)
 		rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+/* Of the files that the replay has made itself. */
+void renamed(struct passing *x, const char *from, const char *to)
+{
+	char one[PATH_MAX], two[PATH_MAX];
+
+	if (x->giving && paths_own(from, one, sizeof(one)) == one &&
+	    paths_own(to, two, sizeof(two)) == two)
+		rt_syscall(SYS_rename, (long)one, (long)two, 0, 0, 0, 0);
+}
+
+void removed(struct passing *x, const char *path)
+{
+	char own[PATH_MAX];
+
+	if (x->giving && paths_own(path, own, sizeof(own)) == own)
+		rt_syscall(SYS_unlink, (long)own, 0, 0, 0, 0, 0);
 }
 
 /* ---- bytes ---- */
@@ -164,6 +184,43 @@ void fill_address(struct passing *x, void *a, socklen_t *l, size_t room)
 		return;
 	fill(x, l, sizeof(*l));
 	fill(x, a, *l < room ? *l : room);
+}
+
+/* One block each, the address behind the head, as libc has it: its freeaddrinfo frees them. */
+static struct addrinfo *new_address(const struct addrinfo *head)
+{
+	struct addrinfo *a = malloc(sizeof(*a) + head->ai_addrlen);
+
+	if (!a)
+		return NULL;
+	*a = *head;
+	a->ai_addr = head->ai_addrlen ? (struct sockaddr *)(a + 1) : NULL;
+	a->ai_canonname = NULL;
+	a->ai_next = NULL;
+	return a;
+}
+
+void fill_addresses(struct passing *x, struct addrinfo **list)
+{
+	struct addrinfo **at = list, *a = x->giving ? NULL : *list, head;
+	uint32_t more;
+
+	for (;; a = (*at)->ai_next, at = &(*at)->ai_next) {
+		more = a != NULL;
+		fill(x, &more, sizeof(more));
+		if (!more)
+			break;
+		if (a)
+			head = *a;
+		fill(x, &head, sizeof(head));
+		if (x->giving && !(*at = new_address(&head)))
+			return;
+		fill(x, (*at)->ai_addr, head.ai_addrlen);
+		if (x->giving)
+			(*at)->ai_next = NULL;
+	}
+	if (x->giving)
+		*at = NULL;
 }
 
 void fill_message(struct passing *x, struct msghdr *m, size_t got)

@@ -21,6 +21,7 @@ void fill(struct passing *x, void *p, size_t n);
 void fill_vector(struct passing *x, const struct iovec *v, size_t n, size_t got);
 /* room: what *l was before the call. */
 void fill_address(struct passing *x, void *a, socklen_t *l, size_t room);
+void fill_addresses(struct passing *x, struct addrinfo **list);
 void fill_message(struct passing *x, struct msghdr *m, size_t got);
 void fill_sets(struct passing *x, int n, fd_set *in, fd_set *out, fd_set *err);
 void fill_events(struct passing *x, struct epoll_event *events, size_t n);
@@ -29,6 +30,8 @@ void sent_vector(struct passing *x, int fd, const struct iovec *v, size_t n, siz
 void made(struct passing *x, int fd);
 void made_pair(struct passing *x, int fds[2]);
 void closed(struct passing *x, int fd);
+void renamed(struct passing *x, const char *from, const char *to);
+void removed(struct passing *x, const char *path);
 void watched(int fd, const struct epoll_event *event);
 
 /* Is it no file? What a file holds is in the plait as a whole; everything else is written down as it
