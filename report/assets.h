@@ -6,5 +6,6 @@ extern const char asset_explain_css[];
 extern const char asset_explain_js[];
 extern const char asset_index_css[];
 extern const char asset_index_js[];
+extern const char asset_races_css[];
 
 #endif

@@ -9,9 +9,13 @@
 #include "explain/explanation.h"
 #include "report/assets.h"
 #include "report/escape.h"
+#include "report/strip.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { MOST_LANES = 256 };
 
 static const char *thread_name(const struct explanation *x, uint32_t t)
 {
@@ -85,25 +89,48 @@ static bool thread_shown(const struct shown_schedule *s, uint32_t t)
 	return false;
 }
 
+static uint32_t lane_of(const uint32_t *lanes, uint32_t thread)
+{
+	return thread < MOST_LANES ? lanes[thread] : 0;
+}
+
+static void add_strip(struct strbuf *out, const struct shown_schedule *s, const uint32_t *lanes,
+		      uint32_t nlanes, char side)
+{
+	struct strip_cell *cells = xcalloc(s->len + 1, sizeof(*cells));
+
+	for (size_t i = 0; i < s->len; i++) {
+		const struct shown_event *e = &s->events[i];
+
+		cells[i] = (struct strip_cell){ .lane = lane_of(lanes, e->thread),
+						.colour = e->thread,
+						.marked = e->reordered,
+						.failure = e->failure };
+	}
+	strip_html(cells, s->len, nlanes, side, out);
+	free(cells);
+}
+
 /* Indent per lane, so that the eye sees who runs; with many threads the steps get smaller. */
 static void add_pane(struct strbuf *out, const struct explanation *x,
 		     const struct shown_schedule *s, const struct shown_schedule *other, char side)
 {
-	uint32_t lanes = 0;
-	uint32_t lane_of[256];
+	uint32_t nlanes = 0;
+	uint32_t lanes[MOST_LANES];
 
-	for (uint32_t t = 0; t < 256; t++)
-		lane_of[t] =
-			thread_shown(&x->failing, t) || thread_shown(&x->passing, t) ? lanes++ : 0;
+	for (uint32_t t = 0; t < MOST_LANES; t++)
+		lanes[t] =
+			thread_shown(&x->failing, t) || thread_shown(&x->passing, t) ? nlanes++ : 0;
 	strbuf_addf(out,
 		    "<section class=\"pane %s\"><h2>%s schedule <span class=dim>%zu of %" PRIu64
-		    " events, %" PRIu64
-		    " switches</span></h2>\n<div class=lanes><svg class=flow></svg>\n",
+		    " events, %" PRIu64 " switches</span></h2>\n",
 		    side == 'f' ? "failing" : "passing", side == 'f' ? "Failing" : "Passing",
 		    s->len, s->events_total, s->switches);
+	add_strip(out, s, lanes, nlanes, side);
+	strbuf_adds(out, "<div class=lanes><svg class=flow></svg>\n");
 	for (size_t i = 0; i < s->len; i++) {
 		const struct shown_event *e = &s->events[i];
-		uint32_t indent = e->thread < 256 ? lane_of[e->thread] * (lanes > 4 ? 12 : 36) : 0;
+		uint32_t indent = lane_of(lanes, e->thread) * (nlanes > 4 ? 12 : 36);
 
 		strbuf_addf(out, "<div style=\"padding-left:%upx\">", indent);
 		open_event(out, x, e, side, i, twin_of(other, e));
@@ -162,7 +189,8 @@ static void add_bar(struct strbuf *out, const struct explanation *x)
 	strbuf_adds(out,
 		    "<input id=find type=search placeholder=\"filter by object, line, text (/)\">"
 		    "<button id=theme>dark / light (t)</button>"
-		    "<span class=dim>j k: next, previous · h l: other side · hover: data flow and "
+		    "<span class=\"dim keys\">j k: next, previous · h l: other side · hover: data "
+		    "flow and "
 		    "source</span></div>\n");
 }
 

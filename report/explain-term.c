@@ -153,13 +153,59 @@ static void add_event_row(struct strbuf *out, const struct explanation *x, const
 	strbuf_adds(out, color(COLOR_OFF));
 }
 
+static bool is_word(char c)
+{
+	return c == '_' || (c & 0x80) || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z');
+}
+
+/* Where the line names the object: its last word, "mut" of "queue::mut", "log" of "log[]". NULL: it
+ * does not. */
+static const char *find_object(const char *line, const char *object)
+{
+	const char *end = object + strlen(object), *begin, *at = line;
+	size_t n;
+
+	while (end > object && !is_word(end[-1]))
+		end--;
+	for (begin = end; begin > object && is_word(begin[-1]);)
+		begin--;
+	n = (size_t)(end - begin);
+	while (n && (at = memmem(at, strlen(at), begin, n))) {
+		if ((at == line || !is_word(at[-1])) && !is_word(at[n]))
+			return at;
+		at += n;
+	}
+	return NULL;
+}
+
+/* A line that is too long: from a little before the object on, when it would not be seen. */
+static const char *part_that_matters(const struct shown_event *e, size_t room)
+{
+	const char *at = e->object ? find_object(e->source, e->object) : NULL;
+	size_t before = room / 3;
+
+	if (!at || room < 12 || columns(e->source) <= room ||
+	    (size_t)(at - e->source) + strlen(e->object) < room)
+		return e->source;
+	while (before-- && at > e->source)
+		at--;
+	while ((*at & 0xc0) == 0x80)
+		at++;
+	return at;
+}
+
 static void add_source_row(struct strbuf *out, const struct lanes *l, const struct shown_event *e,
 			   size_t width)
 {
 	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+	size_t indent = 2 + l->n + (l->n > 0) + l->name_width + 2;
+	const char *shown = "";
 
-	strbuf_pad(&text, ' ', 2 + l->n + (l->n > 0) + l->name_width + 2);
-	strbuf_adds(&text, e->source ? e->source : "");
+	strbuf_pad(&text, ' ', indent);
+	if (e->source)
+		shown = part_that_matters(e, width > indent + 1 ? width - indent - 1 : 0);
+	strbuf_addf(&text, "%s%s", e->source && shown > e->source ? "…" : "", shown);
 	strbuf_adds(out, color(COLOR_DIM));
 	add_cell(out, strbuf_str(&text), width);
 	strbuf_adds(out, color(COLOR_OFF));

@@ -6,6 +6,8 @@
 #include "base/json.h"
 #include "base/printable.h"
 #include "base/strbuf.h"
+#include "debug/names.h"
+#include "run/place.h"
 #include "trace/trace.h"
 
 #include <cjson/cJSON.h>
@@ -69,6 +71,31 @@ static char *command_of(const struct trace_meta *m)
 	return strbuf_detach(&sb);
 }
 
+/* What the failing run said, or got, and where. */
+static char *said(struct trace *t)
+{
+	const struct trace_outcome *o = &trace_meta(t)->outcome;
+	_cleanup_(places_deinit) struct places places = { 0 };
+	struct symbols *symbols = NULL;
+	const struct place *at;
+	const char *what = o->message	? o->message
+			   : o->signal	? strsignal(o->signal)
+			   : o->nframes ? outcome_name(o->kind)
+					: NULL;
+	char *text;
+
+	if (!what || o->message)
+		return what ? xstrdup(what) : NULL;
+	err_free(symbols_open(t, &symbols)); /* best effort: the program may be gone */
+	if (symbols)
+		places_of_outcome(symbols, o, &places);
+	at = places_at(&places);
+	text = at ? xasprintf("%s, at %s:%u in %s()", what, at->file, at->line, at->function)
+		  : xstrdup(what);
+	symbols_close(symbols);
+	return text;
+}
+
 static void add_finding(struct report_index *x, const char *folder, const char *path)
 {
 	_cleanup_(xfreep) char *page = index_beside(path, ".html");
@@ -89,8 +116,7 @@ static void add_finding(struct report_index *x, const char *folder, const char *
 	f = (struct index_entry){ .plait = xstrdup(path + skip),
 				  .page = access(page, R_OK) == 0 ? xstrdup(page + skip) : NULL,
 				  .command = command_of(m),
-				  .message =
-					  m->outcome.message ? xstrdup(m->outcome.message) : NULL,
+				  .message = said(t),
 				  .kind = m->outcome.kind,
 				  .events = m->nevents,
 				  .threads = m->nthreads,

@@ -224,6 +224,11 @@ struct err *places_of_failure(const struct run_result *r, const char *path, stru
 	return err;
 }
 
+void places_of_outcome(struct symbols *s, const struct trace_outcome *o, struct places *ret)
+{
+	add_frames(s, o->frames, o->nframes, o->kind == PLAIT_OUTCOME_SIGNAL, SIZE_MAX, ret);
+}
+
 const struct place *places_at(const struct places *p)
 {
 	for (size_t i = 0; i < p->len; i++)

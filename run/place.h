@@ -12,6 +12,7 @@ struct err;
 struct plait_blocked;
 struct run_result;
 struct symbols;
+struct trace_outcome;
 
 /* Strings are owned. */
 struct place {
@@ -33,6 +34,8 @@ struct err *places_of_failure(const struct run_result *r, const char *path, stru
 /* The same without a limit, with the symbols of an open plait. */
 void places_of_failure_all(struct symbols *s, const struct run_result *r, struct places *ret);
 void places_of_blocked_all(struct symbols *s, const struct plait_blocked *b, struct places *ret);
+/* Of the run that a plait holds. */
+void places_of_outcome(struct symbols *s, const struct trace_outcome *o, struct places *ret);
 /* The innermost place that is not in a header of the system; NULL when there is none. Borrowed. */
 const struct place *places_at(const struct places *p);
 

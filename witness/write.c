@@ -56,12 +56,7 @@ static const char *property_of(const struct trace_outcome *o, bool reach_error)
 /* Where it failed: the innermost place of the program's own code; of reach_error(), its caller. */
 static bool find_target(struct writer *w, const struct trace_outcome *o, bool *reach_error)
 {
-	struct run_result r = { .outcome = o->kind };
-
-	r.failure.kind = o->kind;
-	r.failure.nframes = o->nframes;
-	memcpy(r.failure.frames, o->frames, sizeof(r.failure.frames));
-	places_of_failure_all(w->symbols, &r, &w->places);
+	places_of_outcome(w->symbols, o, &w->places);
 	*reach_error = false;
 	for (size_t i = 0; i < w->places.len; i++) {
 		const struct place *p = &w->places.data[i];

@@ -123,6 +123,46 @@ Test(report, terminal_fits_and_says_it_all)
 	explanation_free(x);
 }
 
+/* The terminal has 100 columns for two schedules; the object is at the end of a line of 200. */
+Test(report, long_line_shows_its_object)
+{
+	struct explanation *x = lost_update();
+	struct strbuf out = { 0 }, line = { 0 };
+
+	for (int i = 0; i < 20; i++)
+		strbuf_addf(&line, "rebalanced(%d) + ", i);
+	strbuf_adds(&line, "balance;");
+	x->failing.events[0].source = strbuf_str(&line);
+	report_term.explanation(x, &(struct report_view){ .width = 100 }, &out);
+	cr_assert(strstr(strbuf_str(&out), " + balance;"), "%s", strbuf_str(&out));
+	cr_assert(strstr(strbuf_str(&out), "…"));
+	strbuf_deinit(&out);
+	strbuf_deinit(&line);
+	explanation_free(x);
+}
+
+static size_t count(const char *text, const char *word)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		n++;
+	return n;
+}
+
+Test(report, page_has_a_cell_per_event)
+{
+	struct explanation *x = lost_update();
+	struct strbuf out = { 0 };
+
+	report_html.explanation(x, &(struct report_view){ 0 }, &out);
+	cr_assert_eq(count(strbuf_str(&out), "<rect "), x->failing.len + x->passing.len);
+	cr_assert_eq(count(strbuf_str(&out), "<svg class=strip"), 2);
+	cr_assert(strstr(strbuf_str(&out), "<a href=\"#f0\"><rect"));
+	strbuf_deinit(&out);
+	explanation_free(x);
+}
+
 Test(report, page_is_self_contained_and_escapes)
 {
 	struct explanation *x = lost_update();
