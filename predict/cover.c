@@ -15,6 +15,10 @@
  * decision of some thread; that prefix is covered by a base that shares at least one decision more
  * with R. So R never leaves B.
  *
+ * Of a value that became an address, or a switch, there are more than two outcomes: a run with
+ * another one does not stand for all of them. Such decisions are looked at in the same way, since
+ * the other threads' positions matter there too, but nothing is proved then.
+ *
  * It may stop on the way, though: a deadlock on known paths is for targets.c. */
 #include "predict/round.h"
 
@@ -66,10 +70,26 @@ static uint32_t steps_done(const struct base *b, uint32_t u, const struct order_
 	return n;
 }
 
-static bool covers(const struct base *b, uint32_t thread, const struct order_place *at,
-		   const struct order_reached *a, const struct base *other)
+/* Does the other run come to this decision as b does, and decide otherwise? Of a value or a switch:
+ * in whatever way. */
+static bool takes_otherwise(const struct base *b, uint32_t condition, const struct base *other)
 {
-	if (!map_find(&other->l.sides, load_side(at->node, !at->was)))
+	const struct order_model *m = b->l.built.m;
+	const struct order_place *at = &m->places.data[condition];
+	const struct order_thread *t = &m->threads.data[at->thread];
+	uint32_t done = at->index ? b->l.built.step[t->data[at->index - 1]] + 1 : 0;
+
+	if (!base_is_many(b, condition))
+		return map_find(&other->l.sides, load_side(at->node, !at->was));
+	return common_steps(b, at->thread, other) == done;
+}
+
+static bool covers(const struct base *b, uint32_t condition, const struct order_reached *a,
+		   const struct base *other)
+{
+	uint32_t thread = b->l.built.m->places.data[condition].thread;
+
+	if (!takes_otherwise(b, condition, other))
 		return false;
 	for (uint32_t u = 0; u < b->l.built.m->threads.len; u++)
 		if (u != thread && steps_done(b, u, a) > common_steps(b, u, other))
@@ -80,10 +100,9 @@ static bool covers(const struct base *b, uint32_t thread, const struct order_pla
 static size_t find_cover(const struct covering *c, const struct order_reached *a)
 {
 	const struct base *b = &c->p->bases.data[c->base];
-	const struct order_place *at = &b->l.built.m->places.data[c->chance.condition];
 
 	for (size_t i = 0; i < c->p->bases.len; i++)
-		if (covers(b, at->thread, at, a, &c->p->bases.data[i]))
+		if (covers(b, c->chance.condition, a, &c->p->bases.data[i]))
 			return i;
 	return SIZE_MAX;
 }
@@ -163,10 +182,9 @@ struct err *cover_all(struct predict *p, bool *more)
 
 			if (c.chance.condition == ORDER_NONE || round_answer(p, b, i) != ORDER_SAT)
 				continue;
-			if (base_is_many(&p->bases.data[b], c.chance.condition))
-				p->open_end = true;
-			else
-				err = cover(&c);
+			/* one run with another value does not stand for all values */
+			p->open_end |= base_is_many(&p->bases.data[b], c.chance.condition);
+			err = cover(&c);
 			*more |= c.more;
 		}
 	}

@@ -43,6 +43,7 @@ struct err *predict_open(const struct predict_options *o, struct predict **ret)
 	if (!p->o.runs)
 		p->o.runs = DEFAULT_RUNS;
 	p->target = o->target;
+	p->deadline = clock_seconds() + p->o.seconds;
 	*ret = p;
 	return NULL;
 }
@@ -264,7 +265,6 @@ struct err *predict_run(struct predict *p, struct predict_result *ret)
 
 	*ret = (struct predict_result){ 0 };
 	p->result = ret;
-	p->deadline = clock_seconds() + p->o.seconds;
 	p->hunt = (struct hunt_options){
 		.target = p->target, .replays = p->o.replays, .all = p->o.all, .output = p->o.output
 	};

@@ -136,7 +136,9 @@ struct err *round_ask(struct predict *p, const struct base *b, const struct chan
 {
 	struct order_model *m = b->l.built.m;
 	struct order_question q = { c->goals, c->ngoals, TERM_NONE };
-	struct order_budget budget = { .seconds = p->o.question_seconds, .seed = p->o.seed };
+	double left = MAX(p->deadline - clock_seconds(), 0.01);
+	struct order_budget budget = { .seconds = MIN(p->o.question_seconds, left),
+				       .seed = p->o.seed };
 	double start = clock_seconds();
 	struct err *err;
 
