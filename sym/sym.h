@@ -155,6 +155,30 @@ struct err *sym_run(struct sym_program *p, const struct sym_config *config, sym_
 		    void *arg, struct sym_result *ret);
 struct err *sym_explore(struct sym_program *p, const struct sym_config *config,
 			struct sym_result *ret);
+/* A place of the source that a search is to come to. */
+struct sym_point {
+	const char *function; /* demangled */
+	unsigned line;
+};
+
+/* The stack to reach: function and line from main, or from a thread's first function, inwards. */
+struct sym_goal {
+	const struct sym_point *points;
+	uint32_t n;
+};
+
+/* A path that ends in an error. at: with the goal's stack. Return true to end the search. */
+typedef bool sym_found_fn(void *arg, const struct sym_path *path, bool at);
+/* Search for a path to the goal, nearest states first, within the configuration's sizes and limits.
+ * config->order: "goal" (or NULL); "depth" and "random-path" do without the goal's distances, to
+ * compare with. ret->complete: every path within the sizes was followed to its end, or can no longer
+ * come to the goal. */
+struct err *sym_search(struct sym_program *p, const struct sym_config *config,
+		       const struct sym_goal *goal, sym_found_fn *found, void *arg,
+		       struct sym_result *ret);
+/* The names of the environment variables that the program asks for, as far as they are constants. */
+void sym_env_names(struct sym_program *p, struct names *ret);
+
 /* Run the native program with each path's input and compare outcomes. */
 struct err *sym_confirm(struct sym_program *p, const struct sym_config *config,
 			struct sym_result *r);

@@ -54,13 +54,6 @@ static bool in_library(const struct places *p)
 	return p->len && p->data[0].library;
 }
 
-/* How far a run of the unplait build agrees with the dump. */
-enum agreement {
-	NOT_SAME,
-	MAYBE_SAME, /* only the shipped binary can tell */
-	SAME,
-};
-
 /* The run failed: in the way that the dump shows? Without lines nothing but the signal can be
  * compared. A library that notices the same misuse (free of a wild pointer) need not end in the same
  * way under our runtime. */
@@ -78,10 +71,10 @@ static struct err *same_crash(struct study *s, const struct run_result *r, const
 		return NULL;
 	}
 	err = failure_places(r, plait, &places);
-	if (!err && stack_agrees(&g->stacks.data[0], &places, &lost))
-		*ret = same_signal(g, r)		      ? SAME
-		       : g->in_library && in_library(&places) ? MAYBE_SAME
-							      : NOT_SAME;
+	if (!err)
+		*ret = stack_agrees(&g->stacks.data[0], &places, &lost);
+	if (*ret != NOT_SAME && !same_signal(g, r))
+		*ret = g->in_library && in_library(&places) ? MAYBE_SAME : NOT_SAME;
 	if (*ret != NOT_SAME && lost)
 		names_intern(&s->r->notes, "the dump lacks frames that calls before a return left "
 					   "out (tail calls); all others agree");

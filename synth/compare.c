@@ -3,7 +3,8 @@
  * Between two builds, the program's own logical frames are compared: function and line, from the
  * failure out to main. A compiler may have made a jump of a call in front of a return, and its
  * caller's frame is then not in the dump; so frames may be missing there, but never the innermost or
- * the outermost one. Between two runs of one binary, the addresses of its machine frames must be
+ * the outermost one. Where the innermost frames differ as optimisers and libraries make them differ,
+ * only the shipped binary can tell. Between two runs of one binary, the addresses of its machine frames must be
  * equal. */
 #include "synth/study.h"
 
@@ -11,7 +12,10 @@
 #include "base/path.h"
 #include "run/place.h"
 
+#include <stdint.h>
 #include <string.h>
+
+enum { INNER_MOST = 2 }; /* frames of the run, inside of the dump's innermost */
 
 static bool same_point(const struct synth_point *want, const struct place *have)
 {
@@ -26,12 +30,14 @@ static bool is_own(const struct place *p)
 	return !p->library && p->file[0] && p->line && !path_is_system(p->file);
 }
 
-bool stack_agrees(const struct synth_stack *want, const struct places *have, size_t *lost)
+/* From point w of the wanted stack and frame h of the run on, to the outermost of both. */
+static bool agrees_from(const struct synth_stack *want, size_t w, const struct places *have,
+			size_t h, size_t *lost)
 {
-	size_t w = 0, last = 0;
+	size_t first = w, last = SIZE_MAX;
 
 	*lost = 0;
-	for (size_t h = 0; h < have->len; h++) {
+	for (; h < have->len; h++) {
 		const struct place *p = &have->data[h];
 
 		if (!is_own(p))
@@ -39,13 +45,39 @@ bool stack_agrees(const struct synth_stack *want, const struct places *have, siz
 		last = h;
 		if (w < want->points.len && same_point(&want->points.data[w], p))
 			w++;
-		else if (w == 0)
+		else if (w == first)
 			return false;
 		else
 			++*lost;
 	}
-	return want->points.len && w == want->points.len &&
+	return last != SIZE_MAX && w == want->points.len &&
 	       same_point(&want->points.data[w - 1], &have->data[last]);
+}
+
+enum agreement stack_agrees(const struct synth_stack *want, const struct places *have, size_t *lost)
+{
+	size_t own = 0;
+
+	if (!want->points.len)
+		return MAYBE_SAME;
+	if (agrees_from(want, 0, have, 0, lost))
+		return SAME;
+	/* a leaf of a library hides its caller, with all that was inlined there, from a walk by frame
+	 * pointers */
+	for (size_t w = 1; have->len && have->data[0].library && w < want->points.len; w++)
+		if (agrees_from(want, w, have, 0, lost))
+			return MAYBE_SAME;
+	if (have->len == 1 && have->data[0].library)
+		return MAYBE_SAME;
+	/* gcc moves a load through a pointer from a function to its callers */
+	for (size_t h = 0; h < have->len && own < INNER_MOST; h++) {
+		if (!is_own(&have->data[h]))
+			continue;
+		own++;
+		if (agrees_from(want, 0, have, h + 1, lost))
+			return MAYBE_SAME;
+	}
+	return NOT_SAME;
 }
 
 static bool same_offsets(const struct synth_stack *want, const struct stack *have,

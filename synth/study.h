@@ -26,11 +26,21 @@ void facts_read(struct study *s);
  * dump says; then the result has the run, and the plait is written. */
 struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same);
 
+/* search.c: look for inputs whose path leads to the goal, and attempt each. */
+struct err *search(struct study *s);
+
 /* compare.c */
 struct places;
+/* How far a run of the unplait build agrees with the dump. */
+enum agreement {
+	NOT_SAME,
+	MAYBE_SAME, /* only the shipped binary can tell */
+	SAME,
+};
 /* Do the frames of a run agree with a stack of the goal? lost: how many of its frames the dump does
  * not have, because a compiler made jumps of calls in front of a return. */
-bool stack_agrees(const struct synth_stack *want, const struct places *have, size_t *lost);
+enum agreement stack_agrees(const struct synth_stack *want, const struct places *have,
+			    size_t *lost);
 /* Is the dump at `path`, of the same binary, the same failure? */
 struct err *dump_agrees(struct study *s, const char *path, bool *ret);
 

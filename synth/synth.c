@@ -43,6 +43,8 @@ struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
 		ret->how = "the dump's own input";
 		err = attempt(&s, &s.known, &same);
 	}
+	if (!err && !same && !interrupted())
+		err = search(&s);
 	stacks_close(s.stacks);
 	dump_close(&s.dump);
 	synth_inputs_deinit(&s.known);

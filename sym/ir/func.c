@@ -272,6 +272,7 @@ static void set_location(struct lower *l, LLVMValueRef i, uint32_t number)
 		return; /* keep the last known line: better than nothing */
 	l->at.line = line;
 	l->at.file = file_number(l->ir, file);
+	l->at.place = place_of(l->ir, i);
 }
 
 /* A parameter passed by value is a copy that the callee owns. */

@@ -205,6 +205,9 @@ void ir_free(struct ir *ir)
 	vec_deinit(&ir->constructors);
 	vec_deinit(&ir->destructors);
 	names_deinit(&ir->files);
+	names_deinit(&ir->names);
+	vec_deinit(&ir->places);
+	map_deinit(&ir->place_of);
 	map_deinit(&ir->by_llvm);
 	arena_deinit(&ir->arena);
 	free(ir);

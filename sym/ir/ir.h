@@ -90,6 +90,14 @@ struct op_src {
 	uint32_t line;
 	uint32_t file; /* index into ir->files; NAMES_NONE when unknown */
 	uint32_t ir;
+	uint32_t place; /* index into ir->places; 0 = not known */
+};
+
+/* A line of the source, in the function that its author wrote it in. */
+struct ir_place {
+	uint32_t function; /* index into ir->names: demangled */
+	uint32_t line;
+	uint32_t outer; /* where that function was inlined; 0 = it was not */
 };
 
 struct switch_table {
@@ -168,7 +176,10 @@ struct ir {
 	struct numbers constructors; /* functions to run before main, in order */
 	struct numbers destructors;  /* after main, the last one first */
 	struct names files;
-	struct map by_llvm; /* LLVM value -> function index or global index */
+	VEC(struct ir_place) places; /* the first means nothing */
+	struct names names;
+	struct map place_of; /* LLVM's location -> index into places */
+	struct map by_llvm;  /* LLVM value -> function index or global index */
 	uint32_t ntls;
 	/* Called when a function has just been lowered; may be NULL. */
 	void (*on_lowered)(void *arg, struct function *f);

@@ -30,6 +30,8 @@ bool const_u64(struct ir *ir, LLVMValueRef c, uint64_t *ret, const char **why);
 /* The number of a block within its function. */
 uint32_t block_number(LLVMBasicBlockRef bb);
 uint64_t block_address(uint32_t function, uint32_t block);
+/* Where an instruction was written: index into ir->places; 0 = not known. */
+uint32_t place_of(struct ir *ir, LLVMValueRef instruction);
 struct function *ir_function_of(struct ir *ir, LLVMValueRef fn);
 
 /* Read a piece of bitcode. *diagnostic is what LLVM complained about, if it did. */

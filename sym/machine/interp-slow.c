@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+/* Behind a decision: the guide may take the state back into its queue. */
+static enum stop parked(struct machine *m)
+{
+	return m->guide->park && m->guide->park(m, m->s) ? STOP_PARK : STOP_NONE;
+}
+
 static enum stop branch(struct machine *m, struct frame *f, const struct op *o)
 {
 	uint32_t yes = (uint32_t)o->imm, no = (uint32_t)(o->imm >> 32);
@@ -28,7 +34,7 @@ static enum stop branch(struct machine *m, struct frame *f, const struct op *o)
 		f->pc = machine_branch(m, cond, yes, no) ? yes : no;
 	if (m->undecided)
 		return m->guide->sites->undecided(m);
-	return m->halted ? STOP_END : STOP_NONE;
+	return m->halted ? STOP_END : parked(m);
 }
 
 /* The recording says which successor it was; the value must agree. */
@@ -96,11 +102,11 @@ static enum stop switch_on(struct machine *m, struct frame *f, const struct op *
 			return m->guide->sites->undecided(m);
 		if (taken) {
 			f->pc = t->targets[i];
-			return STOP_NONE;
+			return parked(m);
 		}
 	}
 	f->pc = t->targets[t->n];
-	return STOP_NONE;
+	return parked(m);
 }
 
 static enum stop va_start_op(struct machine *m, struct frame *f, const struct op *o)

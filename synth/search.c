@@ -1,0 +1,207 @@
+/* synth/search.c - inputs that lead to the goal, by symbolic execution of the unplait build's bitcode.
+ *
+ * Nobody says how long the input is. So there are rounds: each has a number of arguments, their length
+ * and a length of standard input, and is searched for a slice of time; short inputs come first and all
+ * get longer slices in turn, until one path's input fails natively as the dump says. What the dump
+ * knows comes before that: its arguments as they are, with any standard input. A round whose every
+ * path was followed is not tried again. */
+#include "synth/study.h"
+
+#include "base/err.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "sym/sym.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OTHERS_MOST = 40, QUERY_MS = 2000, STATES_MOST = 200000 };
+
+struct round {
+	bool known; /* the dump's arguments, as they are */
+	uint32_t args, arg_len, input, env_len;
+	bool done;
+};
+
+/* Powers of two before one by one: what matters about a length is mostly how large it is. */
+static const struct round rounds[] = {
+	{ .known = true, .input = 8 },
+	{ .args = 1, .arg_len = 4 },
+	{ .args = 2, .arg_len = 4, .input = 4 },
+	{ .args = 3, .arg_len = 4 },
+	{ .input = 8, .env_len = 2 },
+	{ .args = 1, .arg_len = 4, .input = 2, .env_len = 4 },
+	{ .args = 3, .arg_len = 6, .input = 8 },
+	{ .args = 5, .arg_len = 5 },
+	{ .known = true, .input = 64 },
+	{ .input = 64 },
+	{ .args = 2, .arg_len = 8, .input = 64, .env_len = 8 },
+	{ .args = 4, .arg_len = 12 },
+	{ .input = 256 },
+	{ .known = true, .input = 512 },
+	{ .args = 1, .arg_len = 64 },
+	{ .input = 1024 },
+	{ .args = 1, .arg_len = 256 },
+	{ .args = 3, .arg_len = 32, .input = 256, .env_len = 32 },
+	{ .input = 4096 },
+};
+
+struct hunt {
+	struct study *study;
+	struct names tried; /* stacks of errors off the goal that were run natively */
+	struct err *err;
+	bool found;
+};
+
+/* ---- an error of the machine, run natively ---- */
+
+static void inputs_of(const struct sym_path *p, struct synth_inputs *ret)
+{
+	for (uint32_t i = 0; i < p->nargs; i++)
+		vec_push(&ret->args, xstrdup(p->args[i]));
+	vec_push(&ret->args, NULL);
+	for (uint32_t i = 0; i < p->nenv; i++)
+		vec_push(&ret->env, xstrdup(p->env[i]));
+	vec_push(&ret->env, NULL);
+	if (p->input_len) {
+		ret->input = xmemdup(p->input, p->input_len + 1);
+		ret->input_len = p->input_len;
+	}
+}
+
+/* An error elsewhere may still be the cause: the machine stops at the first wrong access, and the
+ * native program goes on to where the dump was made. One per place is enough. */
+static bool is_worth_it(struct hunt *h, const struct sym_path *p, bool at)
+{
+	size_t known = h->tried.len;
+
+	if (at)
+		return true;
+	names_intern(&h->tried, p->outcome.stack);
+	return h->tried.len > known && known < OTHERS_MOST;
+}
+
+static bool try_path(void *arg, const struct sym_path *p, bool at)
+{
+	struct hunt *h = arg;
+	struct synth_inputs in = { 0 };
+
+	if (!is_worth_it(h, p, at))
+		return false;
+	inputs_of(p, &in);
+	h->err = attempt(h->study, &in, &h->found);
+	synth_inputs_deinit(&in);
+	return h->found || h->err || interrupted();
+}
+
+/* ---- rounds ---- */
+
+static void fill_config(const struct study *s, const struct round *r, const struct names *env,
+			double seconds, struct sym_config *ret)
+{
+	*ret = (struct sym_config){ .args = (const char *const *)s->known.args.data,
+				    .nargs = r->known ? (uint32_t)s->known.args.len - 1 : 1,
+				    .sym_args = r->known ? 0 : r->args,
+				    .sym_arg_len = r->arg_len,
+				    .sym_stdin = r->input,
+				    .sym_env_len = r->env_len,
+				    .sym_env = r->env_len && env->len
+						       ? (const char *const *)env->text
+						       : NULL,
+				    .max_seconds = seconds,
+				    .max_states = STATES_MOST,
+				    .query_ms = QUERY_MS,
+				    .interrupted = interrupted,
+				    .seed = s->o->seed,
+				    .order = s->o->guide,
+				    .max_ops = 0 };
+	if (r->known)
+		ret->env = (const char *const *)s->known.env.data;
+}
+
+static struct err *run_round(struct hunt *h, struct sym_program *p, const struct sym_goal *goal,
+			     struct round *r, const struct names *env, double seconds)
+{
+	struct study *s = h->study;
+	struct sym_result result = { 0 };
+	struct sym_config config;
+	struct err *err;
+
+	fill_config(s, r, env, seconds, &config);
+	err = sym_search(p, &config, goal, try_path, h, &result);
+	log_verbose("synth: %u arguments of %u, input %u%s: %llu states, %llu questions, %.2f s%s",
+		    config.sym_args, config.sym_arg_len, config.sym_stdin,
+		    r->known ? ", known" : "", (unsigned long long)result.stats.states,
+		    (unsigned long long)result.stats.queries, result.stats.seconds,
+		    result.complete ? ", complete" : "");
+	r->done = result.complete;
+	s->r->states += result.stats.states;
+	s->r->questions += result.stats.queries;
+	if (h->found || r->known)
+		for (size_t i = 0; i < result.notes.len; i++)
+			names_intern(&s->r->notes, result.notes.text[i]);
+	sym_result_deinit(&result);
+	return err ? err : h->err;
+}
+
+static struct err *run_rounds(struct hunt *h, struct sym_program *p, const struct sym_goal *goal)
+{
+	struct round all[ARRAY_SIZE(rounds)];
+	struct study *s = h->study;
+	struct names env = { 0 };
+	struct err *err = NULL;
+	size_t left = ARRAY_SIZE(rounds);
+
+	memcpy(all, rounds, sizeof(all));
+	sym_env_names(p, &env);
+	if (env.len == env.cap) /* a NULL at the end, as an environment has */
+		names_intern(&env, "\xff"), env.len--;
+	if (env.text)
+		env.text[env.len] = NULL;
+	for (double slice = 0.25; left && !err && !h->found && !interrupted(); slice *= 2) {
+		left = 0;
+		for (size_t i = 0; i < ARRAY_SIZE(all) && !err && !h->found && !interrupted();
+		     i++) {
+			double rest = s->deadline - clock_seconds();
+
+			if (all[i].done || (all[i].known && s->o->facts < SYNTH_FACTS_ARGS))
+				continue;
+			if (rest <= 0) {
+				left = 1;
+				break;
+			}
+			err = run_round(h, p, goal, &all[i], &env, MIN(slice, rest));
+			left += !all[i].done;
+		}
+		if (s->deadline - clock_seconds() <= 0)
+			break;
+	}
+	s->r->exhausted = !left && !h->found && !err && !interrupted();
+	names_deinit(&env);
+	return err;
+}
+
+struct err *search(struct study *s)
+{
+	const struct synth_stack *k = &s->r->goal.stacks.data[0];
+	struct hunt h = { .study = s };
+	VEC(struct sym_point) points = { 0 };
+	double start = clock_seconds(), native = s->r->seconds_native;
+	struct sym_program *p = NULL;
+	struct sym_goal goal;
+	struct err *err = sym_open(s->o->program, NULL, &p);
+
+	for (size_t i = k->points.len; i-- > 0;)
+		vec_push(&points,
+			 (struct sym_point){ k->points.data[i].function, k->points.data[i].line });
+	goal = (struct sym_goal){ points.data, (uint32_t)points.len };
+	s->r->how = "search";
+	if (!err) {
+		err = run_rounds(&h, p, &goal);
+		sym_close(p);
+	}
+	vec_deinit(&points);
+	names_deinit(&h.tried);
+	s->r->seconds_search = clock_seconds() - start - (s->r->seconds_native - native);
+	return err;
+}
