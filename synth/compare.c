@@ -116,6 +116,42 @@ static bool all_there(const struct synth_goal *g, struct stacks *stacks, size_t 
 	return found == g->stacks.len;
 }
 
+static void places_of_stack(const struct stack *k, struct places *ret)
+{
+	for (size_t i = 0; i < k->frames.len; i++) {
+		const struct stack_frame *f = &k->frames.data[i];
+
+		vec_push(ret, (struct place){ .file = xstrdup(f->file ? f->file : ""),
+					      .function = xstrdup(f->function ? f->function : ""),
+					      .line = f->line,
+					      .library = !f->own });
+	}
+}
+
+struct err *crash_agrees(struct study *s, const char *path, const char *program,
+			 enum agreement *ret)
+{
+	struct stack_options o = { .program = program };
+	const struct synth_goal *g = &s->r->goal;
+	struct places places = { 0 };
+	struct stacks *stacks = NULL;
+	struct dump d;
+	struct err *err = dump_open(path, &d);
+	size_t lost;
+
+	*ret = NOT_SAME;
+	if (!err)
+		err = stacks_open(&d, &o, &stacks);
+	if (!err && d.signal == g->signal && dump_near_null(&d) == g->near_null) {
+		places_of_stack(stacks_get(stacks, 0), &places);
+		*ret = stack_agrees(&g->stacks.data[0], &places, &lost);
+	}
+	places_deinit(&places);
+	stacks_close(stacks);
+	dump_close(&d);
+	return err;
+}
+
 struct err *dump_agrees(struct study *s, const char *path, bool *ret)
 {
 	struct stack_options o = { .program = s->o->shipped,

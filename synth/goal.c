@@ -79,6 +79,13 @@ static bool is_processors(const struct dump *d)
 			       d->signal == SIGILL || d->signal == SIGTRAP);
 }
 
+/* A jump to an address that cannot be one has no fault address at all: then si_code is SI_KERNEL. */
+bool dump_near_null(const struct dump *d)
+{
+	return is_processors(d) && d->code != SI_KERNEL && d->fault < FIRST_PAGE &&
+	       (d->signal == SIGSEGV || d->signal == SIGBUS);
+}
+
 /* tgkill() from inside, as abort() and raise() do. Without a siginfo the signal itself must do. */
 static bool is_own(const struct dump *d)
 {
@@ -106,8 +113,7 @@ struct err *goal_read(struct study *s)
 
 	g->signal = d->signal;
 	g->has_lines = stacks_has_lines(s->stacks);
-	g->near_null = is_processors(d) && d->fault < FIRST_PAGE &&
-		       (d->signal == SIGSEGV || d->signal == SIGBUS);
+	g->near_null = dump_near_null(d);
 	g->kind = s->o->kind;
 	if (g->kind == SYNTH_ANY && (is_processors(d) || is_own(d)))
 		g->kind = SYNTH_CRASH;

@@ -18,6 +18,8 @@ struct study {
 /* goal.c: what failed, and where each thread stood. An error when nothing did. */
 struct err *goal_read(struct study *s);
 void goal_deinit(struct synth_goal *g);
+/* It faulted on an address of the first page. */
+bool dump_near_null(const struct dump *d);
 
 /* facts.c: arguments, environment, standard input, as far as the options let us look. */
 void facts_read(struct study *s);
@@ -41,6 +43,9 @@ enum agreement {
  * not have, because a compiler made jumps of calls in front of a return. */
 enum agreement stack_agrees(const struct synth_stack *want, const struct places *have,
 			    size_t *lost);
+/* The dump at `path` is of another build of the same program. */
+struct err *crash_agrees(struct study *s, const char *path, const char *program,
+			 enum agreement *ret);
 /* Is the dump at `path`, of the same binary, the same failure? */
 struct err *dump_agrees(struct study *s, const char *path, bool *ret);
 
