@@ -21,22 +21,6 @@
 
 /* ---- the unplait build ---- */
 
-/* Where the thread that failed was, by the plait's symbols. */
-static struct err *failure_places(const struct run_result *r, const char *plait, struct places *ret)
-{
-	struct trace *t = NULL;
-	struct symbols *symbols = NULL;
-	struct err *err = trace_open(plait, &t);
-
-	if (!err)
-		err = symbols_open(t, &symbols);
-	if (!err)
-		places_of_failure_all(symbols, r, ret);
-	symbols_close(symbols);
-	trace_close(t);
-	return err;
-}
-
 static bool same_signal(const struct synth_goal *g, const struct run_result *r)
 {
 	int signal = r->signal ? r->signal : r->failure.signal;
@@ -57,28 +41,73 @@ static bool in_library(const struct places *p)
 /* The run failed: in the way that the dump shows? Without lines nothing but the signal can be
  * compared. A library that notices the same misuse (free of a wild pointer) need not end in the same
  * way under our runtime. */
-static struct err *same_crash(struct study *s, const struct run_result *r, const char *plait,
-			      enum agreement *ret)
+static void same_crash(struct study *s, const struct run_result *r, struct symbols *symbols,
+		       enum agreement *ret)
 {
 	const struct synth_goal *g = &s->r->goal;
 	struct places places = { 0 };
-	struct err *err;
 	size_t lost = 0;
 
-	*ret = NOT_SAME;
-	if (!g->has_lines) {
-		*ret = MAYBE_SAME;
-		return NULL;
-	}
-	err = failure_places(r, plait, &places);
-	if (!err)
-		*ret = stack_agrees(&g->stacks.data[0], &places, &lost);
+	places_of_failure_all(symbols, r, &places);
+	*ret = stack_agrees(&g->stacks.data[0], &places, &lost);
 	if (*ret != NOT_SAME && !same_signal(g, r))
 		*ret = g->in_library && in_library(&places) ? MAYBE_SAME : NOT_SAME;
 	if (*ret != NOT_SAME && lost)
 		names_intern(&s->r->notes, "the dump lacks frames that calls before a return left "
 					   "out (tail calls); all others agree");
 	places_deinit(&places);
+}
+
+/* Does another thread of the run wait at each place where one of the dump does? */
+static void same_deadlock(const struct synth_goal *g, const struct run_result *r,
+			  struct symbols *symbols, enum agreement *ret)
+{
+	bool *used = xcalloc(r->blocked.len + 1, sizeof(*used));
+	size_t lost;
+
+	*ret = r->outcome == PLAIT_OUTCOME_DEADLOCK ? SAME : NOT_SAME;
+	for (size_t i = 0; i < g->stacks.len && *ret != NOT_SAME; i++) {
+		enum agreement best = NOT_SAME;
+
+		for (size_t k = 0; k < r->blocked.len && best == NOT_SAME; k++) {
+			struct places places = { 0 };
+
+			if (used[k])
+				continue;
+			places_of_blocked_all(symbols, &r->blocked.data[k], &places);
+			best = stack_agrees(&g->stacks.data[i], &places, &lost);
+			used[k] = best != NOT_SAME;
+			places_deinit(&places);
+		}
+		*ret = MIN(*ret, best);
+	}
+	free(used);
+}
+
+struct err *run_agrees(struct study *s, const struct run_result *r, const char *plait,
+		       enum agreement *ret)
+{
+	const struct synth_goal *g = &s->r->goal;
+	struct symbols *symbols = NULL;
+	struct trace *t = NULL;
+	struct err *err;
+
+	*ret = NOT_SAME;
+	if (!run_failed(r) || (g->kind != SYNTH_DEADLOCK) != (r->outcome != PLAIT_OUTCOME_DEADLOCK))
+		return NULL;
+	if (!g->has_lines) {
+		*ret = MAYBE_SAME;
+		return NULL;
+	}
+	err = trace_open(plait, &t);
+	if (!err)
+		err = symbols_open(t, &symbols);
+	if (!err && g->kind == SYNTH_DEADLOCK)
+		same_deadlock(g, r, symbols, ret);
+	else if (!err)
+		same_crash(s, r, symbols, ret);
+	symbols_close(symbols);
+	trace_close(t);
 	return err;
 }
 
@@ -99,33 +128,44 @@ static struct err *keep_plait(struct study *s, const char *plait)
 	return err;
 }
 
+struct err *own_run_open(struct study *s, const struct synth_inputs *in, struct own_run *ret)
+{
+	*ret = (struct own_run){ .target = { .env = in->env.len > 1 ? in->env.data : NULL,
+					     .input_data = in->input,
+					     .input_len = in->input_len,
+					     .timeout = s->o->timeout } };
+	for (size_t i = 0; i < in->args.len; i++)
+		vec_push(&ret->argv, i == 0 ? (char *)s->o->program : in->args.data[i]);
+	ret->target.argv = ret->argv.data;
+	return session_open(&ret->target, &ret->session);
+}
+
+void own_run_close(struct own_run *o)
+{
+	session_close(o->session);
+	vec_deinit(&o->argv);
+}
+
+/* First without preemption, then, if there are threads, whatever schedules there are. */
 static struct err *run_instrumented(struct study *s, const struct synth_inputs *in,
 				    const char *plait, enum agreement *ret)
 {
 	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW };
-	struct target target = { .env = in->env.len > 1 ? in->env.data : NULL,
-				 .input_data = in->input,
-				 .input_len = in->input_len,
-				 .timeout = s->o->timeout };
-	struct session *session = NULL;
-	VEC(char *) argv = { 0 };
-	struct err *err;
+	struct own_run own;
+	struct err *err = own_run_open(s, in, &own);
 
-	for (size_t i = 0; i < in->args.len; i++)
-		vec_push(&argv, i == 0 ? (char *)s->o->program : in->args.data[i]);
-	target.argv = argv.data;
-	err = session_open(&target, &session);
-	if (!err)
-		err = session_run(session, &req, &s->r->run);
-	s->r->attempts++;
 	*ret = NOT_SAME;
+	if (!err)
+		err = session_run(own.session, &req, &s->r->run);
+	s->r->attempts++;
 	if (!err && run_failed(&s->r->run)) {
-		err = save_plait(session, &s->r->run, plait);
+		err = save_plait(own.session, &s->r->run, plait);
 		if (!err)
-			err = same_crash(s, &s->r->run, plait, ret);
+			err = run_agrees(s, &s->r->run, plait, ret);
 	}
-	session_close(session);
-	vec_deinit(&argv);
+	if (!err && *ret != SAME && s->r->run.max_alive > 1)
+		err = try_schedules(s, in, &own, plait, ret);
+	own_run_close(&own);
 	return err;
 }
 
@@ -215,11 +255,12 @@ struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same)
 		return err;
 	plait = xasprintf("%s/run.plait", folder);
 	err = run_instrumented(s, in, plait, &agreement);
-	if (!err && agreement != SAME && run_failed(&s->r->run) && s->r->run.nthreads <= 1 &&
+	if (!err && agreement != SAME && run_failed(&s->r->run) && s->r->run.max_alive <= 1 &&
 	    s->r->goal.has_lines)
 		err = look_closer(s, in, folder, &agreement);
 	if (!err && agreement != NOT_SAME)
-		err = run_shipped(s, in, folder, &shipped);
+		err = s->r->run.max_alive > 1 ? hunt_shipped(s, in, folder, &shipped)
+					      : run_shipped(s, in, folder, &shipped);
 	*same = !err && (agreement == SAME || (agreement == MAYBE_SAME && shipped));
 	if (*same) {
 		s->r->found = true;

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/path.h"
 #include "run/place.h"
+#include "trace/trace.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -114,6 +115,57 @@ static bool all_there(const struct synth_goal *g, struct stacks *stacks, size_t 
 		}
 	free(used);
 	return found == g->stacks.len;
+}
+
+/* Is the innermost frame that lies in the program the same instruction? The runtime walks stacks by
+ * frame pointers, which shipped binaries mostly lack: further out it may be lost. */
+static bool same_innermost(const struct synth_stack *want, const struct trace_module *program,
+			   const uint64_t *frames, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (frames[i] >= program->low && frames[i] < program->high)
+			return want->offsets.len &&
+			       want->offsets.data[0] == frames[i] - program->load_address;
+	return false;
+}
+
+struct err *shipped_agrees(struct study *s, const struct run_result *r, const char *plait,
+			   enum agreement *ret)
+{
+	const struct synth_goal *g = &s->r->goal;
+	struct trace *t = NULL;
+	struct err *err;
+	size_t found = 0;
+
+	*ret = NOT_SAME;
+	if (!run_failed(r) || (g->kind == SYNTH_DEADLOCK) != (r->outcome == PLAIT_OUTCOME_DEADLOCK))
+		return NULL;
+	err = trace_open(plait, &t);
+	if (err || !trace_meta(t)->nmodules) {
+		trace_close(t);
+		return err;
+	}
+	if (g->kind != SYNTH_DEADLOCK) {
+		found = same_innermost(&g->stacks.data[0], &trace_meta(t)->modules[0],
+				       r->failure.frames, r->failure.nframes);
+	} else {
+		bool *used = xcalloc(r->blocked.len + 1, sizeof(*used));
+
+		for (size_t i = 0; i < g->stacks.len; i++)
+			for (size_t k = 0; k < r->blocked.len; k++)
+				if (!used[k] &&
+				    same_innermost(&g->stacks.data[i], &trace_meta(t)->modules[0],
+						   r->blocked.data[k].frames,
+						   r->blocked.data[k].nframes)) {
+					used[k] = true;
+					found++;
+					break;
+				}
+		free(used);
+	}
+	*ret = found == g->stacks.len ? SAME : NOT_SAME;
+	trace_close(t);
+	return NULL;
 }
 
 static void places_of_stack(const struct stack *k, struct places *ret)

@@ -2,11 +2,12 @@
  *
  * A signal with a positive si_code was raised by the processor: the program crashed. abort() sends
  * SIGABRT to its own thread. Any other signal came from outside and says nothing about the program;
- * then the goal is where its threads stood. */
+ * then the goal is where its threads stood: those that wait for each other's mutexes, if there are
+ * any. */
 #include "synth/study.h"
 
 #include "base/err.h"
-#include "base/path.h"
+#include "debug/waits.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -106,6 +107,32 @@ static bool fails_in_library(const struct stack *k)
 	return program && k->frames.len && k->frames.data[0].module != program;
 }
 
+/* Nobody can run any more: some wait for each other, or all of them wait. */
+static bool is_stuck(const struct dump *d)
+{
+	struct dump_cycle cycle = { 0 };
+	struct dump_waits all = { 0 };
+	bool stuck;
+
+	dump_waits(d, &all);
+	stuck = dump_cycle(d, &cycle) || (all.len > 1 && all.len == d->threads.len);
+	vec_deinit(&cycle);
+	vec_deinit(&all);
+	return stuck;
+}
+
+/* The threads of the cycle; without one, all that stand in the program's own code. */
+static void add_waiting(struct study *s)
+{
+	struct dump_cycle cycle = { 0 };
+
+	dump_cycle(&s->dump, &cycle);
+	for (size_t i = 0; i < (cycle.len ? cycle.len : s->dump.threads.len); i++) {
+		add_stack(s, cycle.len ? cycle.data[i] : i);
+	}
+	vec_deinit(&cycle);
+}
+
 struct err *goal_read(struct study *s)
 {
 	struct synth_goal *g = &s->r->goal;
@@ -117,6 +144,8 @@ struct err *goal_read(struct study *s)
 	g->kind = s->o->kind;
 	if (g->kind == SYNTH_ANY && (is_processors(d) || is_own(d)))
 		g->kind = SYNTH_CRASH;
+	if (g->kind == SYNTH_ANY && is_stuck(d))
+		g->kind = SYNTH_DEADLOCK;
 	if (g->kind == SYNTH_ANY)
 		return err_new(
 			ERR_ENV,
@@ -129,7 +158,9 @@ struct err *goal_read(struct study *s)
 		g->in_library = fails_in_library(stacks_get(s->stacks, 0));
 		return NULL;
 	}
-	for (size_t i = 0; i < d->threads.len; i++)
-		add_stack(s, i);
+	add_waiting(s);
+	if (!g->stacks.len)
+		return err_new(ERR_ENV, "%s: no thread of it waits in the program's own code",
+			       s->o->core);
 	return NULL;
 }

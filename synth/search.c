@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OTHERS_MOST = 40, QUERY_MS = 2000, STATES_MOST = 200000 };
+enum { OTHERS_MOST = 40, QUERY_MS = 2000, STATES_MOST = 200000, PREEMPTIONS = 2 };
 
 struct round {
 	bool known; /* the dump's arguments, as they are */
@@ -51,6 +51,7 @@ struct hunt {
 	struct names tried; /* stacks of errors off the goal that were run natively */
 	struct err *err;
 	bool found;
+	bool met; /* an error with the goal's stack, which did not fail natively as the dump says */
 };
 
 /* ---- an error of the machine, run natively ---- */
@@ -90,6 +91,7 @@ static bool try_path(void *arg, const struct sym_path *p, bool at)
 		return false;
 	inputs_of(p, &in);
 	h->err = attempt(h->study, &in, &h->found);
+	h->met |= at && !h->found;
 	synth_inputs_deinit(&in);
 	return h->found || h->err || interrupted();
 }
@@ -99,22 +101,22 @@ static bool try_path(void *arg, const struct sym_path *p, bool at)
 static void fill_config(const struct study *s, const struct round *r, const struct names *env,
 			double seconds, struct sym_config *ret)
 {
-	*ret = (struct sym_config){ .args = (const char *const *)s->known.args.data,
-				    .nargs = r->known ? (uint32_t)s->known.args.len - 1 : 1,
-				    .sym_args = r->known ? 0 : r->args,
-				    .sym_arg_len = r->arg_len,
-				    .sym_stdin = r->input,
-				    .sym_env_len = r->env_len,
-				    .sym_env = r->env_len && env->len
-						       ? (const char *const *)env->text
-						       : NULL,
-				    .max_seconds = seconds,
-				    .max_states = STATES_MOST,
-				    .query_ms = QUERY_MS,
-				    .interrupted = interrupted,
-				    .seed = s->o->seed,
-				    .order = s->o->guide,
-				    .max_ops = 0 };
+	*ret = (struct sym_config){
+		.args = (const char *const *)s->known.args.data,
+		.nargs = r->known ? (uint32_t)s->known.args.len - 1 : 1,
+		.sym_args = r->known ? 0 : r->args,
+		.sym_arg_len = r->arg_len,
+		.sym_stdin = r->input,
+		.sym_env_len = r->env_len,
+		.sym_env = r->env_len && env->len ? (const char *const *)env->text : NULL,
+		.max_seconds = seconds,
+		.max_states = STATES_MOST,
+		.query_ms = QUERY_MS,
+		.interrupted = interrupted,
+		.seed = s->o->seed,
+		.order = s->o->guide,
+		.preemptions = s->r->goal.kind == SYNTH_CRASH ? 0 : PREEMPTIONS
+	};
 	if (r->known)
 		ret->env = (const char *const *)s->known.env.data;
 }
@@ -176,7 +178,8 @@ static struct err *run_rounds(struct hunt *h, struct sym_program *p, const struc
 		if (s->deadline - clock_seconds() <= 0)
 			break;
 	}
-	s->r->exhausted = !left && !h->found && !err && !interrupted();
+	s->r->exhausted =
+		!left && !h->found && !h->met && s->r->goal.has_lines && !err && !interrupted();
 	names_deinit(&env);
 	return err;
 }
@@ -187,19 +190,16 @@ struct err *search(struct study *s)
 	struct hunt h = { .study = s };
 	VEC(struct sym_point) points = { 0 };
 	double start = clock_seconds(), native = s->r->seconds_native;
-	struct sym_program *p = NULL;
 	struct sym_goal goal;
-	struct err *err = sym_open(s->o->program, NULL, &p);
+	struct err *err = study_program(s);
 
 	for (size_t i = k->points.len; i-- > 0;)
 		vec_push(&points,
 			 (struct sym_point){ k->points.data[i].function, k->points.data[i].line });
 	goal = (struct sym_goal){ points.data, (uint32_t)points.len };
 	s->r->how = "search";
-	if (!err) {
-		err = run_rounds(&h, p, &goal);
-		sym_close(p);
-	}
+	if (!err)
+		err = run_rounds(&h, s->program, &goal);
 	vec_deinit(&points);
 	names_deinit(&h.tried);
 	s->r->seconds_search = clock_seconds() - start - (s->r->seconds_native - native);

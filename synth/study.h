@@ -6,13 +6,23 @@
 #include "debug/stack.h"
 #include "synth/synth.h"
 
+/* How far a run of the unplait build agrees with the dump. */
+enum agreement {
+	NOT_SAME,
+	MAYBE_SAME, /* only the shipped binary can tell */
+	SAME,
+};
+
+struct sym_program;
+
 struct study {
 	const struct synth_options *o;
 	struct synth_result *r;
 	struct dump dump;
 	struct stacks *stacks;
-	struct synth_inputs known; /* what the dump says about the inputs */
-	double deadline;	   /* of clock_seconds() */
+	struct synth_inputs known;   /* what the dump says about the inputs */
+	double deadline;	     /* of clock_seconds() */
+	struct sym_program *program; /* the bitcode; opened when it is needed */
 };
 
 /* goal.c: what failed, and where each thread stood. An error when nothing did. */
@@ -28,21 +38,40 @@ void facts_read(struct study *s);
  * dump says; then the result has the run, and the plait is written. */
 struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same);
 
+/* One run of the unplait build with these inputs. The target borrows them. */
+struct own_run {
+	struct target target;
+	struct session *session;
+	VEC(char *) argv;
+};
+struct err *own_run_open(struct study *s, const struct synth_inputs *in, struct own_run *ret);
+void own_run_close(struct own_run *o);
+/* The run that has just failed, saved at `plait`: as the dump says? */
+struct err *run_agrees(struct study *s, const struct run_result *r, const char *plait,
+		       enum agreement *ret);
+
+/* schedule.c: the schedules of these inputs, by the symbolic machine; the run that agrees is left in
+ * `run`, saved at `plait`. */
+struct err *try_schedules(struct study *s, const struct synth_inputs *in, struct own_run *own,
+			  const char *plait, enum agreement *ret);
+/* The shipped binary, hunted with the runtime preloaded: does it come to the same? */
+struct err *hunt_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
+			 bool *same);
+struct err *study_program(struct study *s);
+
 /* search.c: look for inputs whose path leads to the goal, and attempt each. */
 struct err *search(struct study *s);
 
 /* compare.c */
 struct places;
-/* How far a run of the unplait build agrees with the dump. */
-enum agreement {
-	NOT_SAME,
-	MAYBE_SAME, /* only the shipped binary can tell */
-	SAME,
-};
 /* Do the frames of a run agree with a stack of the goal? lost: how many of its frames the dump does
  * not have, because a compiler made jumps of calls in front of a return. */
 enum agreement stack_agrees(const struct synth_stack *want, const struct places *have,
 			    size_t *lost);
+/* A run of the shipped binary with the runtime preloaded: do the threads stand at the same
+ * instructions? */
+struct err *shipped_agrees(struct study *s, const struct run_result *r, const char *plait,
+			   enum agreement *ret);
 /* The dump at `path` is of another build of the same program. */
 struct err *crash_agrees(struct study *s, const char *path, const char *program,
 			 enum agreement *ret);

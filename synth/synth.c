@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "sym/sym.h"
 
 #include <stdlib.h>
 
@@ -29,6 +30,11 @@ static struct err *read_dump(struct study *s)
 	return NULL;
 }
 
+struct err *study_program(struct study *s)
+{
+	return s->program ? NULL : sym_open(s->o->program, NULL, &s->program);
+}
+
 struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
 {
 	struct study s = { .o = o, .r = ret };
@@ -45,6 +51,8 @@ struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
 	}
 	if (!err && !same && !interrupted())
 		err = search(&s);
+	if (s.program)
+		sym_close(s.program);
 	stacks_close(s.stacks);
 	dump_close(&s.dump);
 	synth_inputs_deinit(&s.known);

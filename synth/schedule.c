@@ -1,0 +1,194 @@
+/* synth/schedule.c - schedules that lead to the goal, for inputs that are known (001 section 4.4).
+ *
+ * The symbolic machine walks through every interleaving of the program's threads with these inputs,
+ * each state once, and says which ends there are. Each end that is a failure is carried out natively
+ * under control, and the run compared with the dump. What the machine cannot execute is left to a
+ * short hunt. Racing threads that have ended left no stack in the dump; their schedule is found
+ * because every shared access is a scheduling point. */
+#include "synth/study.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "solve/solve.h"
+#include "sym/sym.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATES_MOST = 2000000, SECONDS_MOST = 20, HUNT_RUNS = 2000, HUNT_SECONDS = 10 };
+
+static double seconds_left(const struct study *s, double most)
+{
+	double left = s->deadline > 0 ? s->deadline - clock_seconds() : most;
+
+	return MAX(MIN(left, most), 0.1);
+}
+
+static bool is_wanted(const struct study *s, enum sym_kind kind)
+{
+	return sym_kind_is_error(kind) &&
+	       (s->r->goal.kind == SYNTH_DEADLOCK) == (kind == SYM_DEADLOCK);
+}
+
+/* Natively, as the machine proposes. */
+static struct err *carry(struct study *s, struct own_run *own, const struct sym_end *e,
+			 const char *plait, enum agreement *ret)
+{
+	struct run_result run = { 0 };
+	struct carry_schedule schedule;
+	enum agreement now = NOT_SAME;
+	bool followed;
+	struct err *err;
+
+	propose_schedule(e, &schedule);
+	err = propose_carry_out(own->session, &schedule, &run, &followed);
+	free(schedule.ops);
+	s->r->attempts++;
+	if (!err && run_failed(&run)) {
+		err = save_plait(own->session, &run, plait);
+		if (!err)
+			err = run_agrees(s, &run, plait, &now);
+	}
+	if (now > *ret) {
+		run_result_deinit(&s->r->run);
+		s->r->run = run;
+		*ret = now;
+	} else {
+		run_result_deinit(&run);
+	}
+	return err;
+}
+
+static struct err *by_machine(struct study *s, const struct synth_inputs *in, struct own_run *own,
+			      const char *plait, enum agreement *ret)
+{
+	struct sym_config c = { .args = (const char *const *)own->argv.data,
+				.nargs = (uint32_t)own->argv.len - 1,
+				.env = (const char *const *)in->env.data,
+				.input = in->input,
+				.input_len = in->input_len,
+				.max_states = STATES_MOST,
+				.max_seconds = seconds_left(s, SECONDS_MOST),
+				.interrupted = interrupted,
+				.host_files = true,
+				.all_errors = true };
+	struct sym_schedules r = { 0 };
+	struct err *err = study_program(s);
+
+	if (!err)
+		err = sym_schedules(s->program, &c, &r);
+	s->r->states += r.states;
+	for (size_t i = 0; !err && i < r.ends.len && *ret != SAME && !interrupted(); i++)
+		if (is_wanted(s, r.ends.data[i].outcome.kind))
+			err = carry(s, own, &r.ends.data[i], plait, ret);
+	sym_schedules_deinit(&r);
+	return err;
+}
+
+/* ---- hunting ---- */
+
+typedef struct err *agrees_fn(struct study *s, const struct run_result *r, const char *plait,
+			      enum agreement *ret);
+
+/* Hunt for a failure that agrees; a run of it becomes `plait`. */
+static struct err *hunt(struct study *s, const struct target *target, const char *folder,
+			const char *plait, bool all, agrees_fn *agrees, struct run_result *run,
+			enum agreement *ret)
+{
+	char *output = xasprintf("%s/%s", folder, all ? "all" : "first.plait");
+	struct hunt_options o = { .target = *target,
+				  .strategy = "auto",
+				  .runs = HUNT_RUNS,
+				  .seconds = seconds_left(s, HUNT_SECONDS),
+				  .seed = s->o->seed,
+				  .jobs = 1,
+				  .replays = 1,
+				  .all = all,
+				  .points = PLAIT_ANY,
+				  .output = output };
+	struct hunt_result r = { 0 };
+	struct err *err = hunt_run(&o, &r);
+
+	s->r->attempts += r.runs;
+	for (size_t i = 0; !err && i < r.failures.len && *ret != SAME; i++) {
+		struct hunt_failure *f = &r.failures.data[i];
+		enum agreement now = NOT_SAME;
+		struct trace *t = NULL;
+
+		if (!f->plait || f->same < f->tried)
+			continue;
+		err = agrees(s, &f->result, f->plait, &now);
+		if (err || now <= *ret)
+			continue;
+		*ret = now;
+		err = trace_open(f->plait, &t);
+		if (!err)
+			err = trace_copy(t, NULL, 0, plait);
+		trace_close(t);
+		run_result_deinit(run);
+		*run = f->result;
+		f->result = (struct run_result){ 0 };
+	}
+	hunt_result_deinit(&r);
+	free(output);
+	return err;
+}
+
+/* The first failure mostly is the one; if not, all of them. */
+static struct err *by_hunt(struct study *s, const struct target *target, const char *folder,
+			   const char *plait, agrees_fn *agrees, struct run_result *run,
+			   enum agreement *ret)
+{
+	struct err *err = hunt(s, target, folder, plait, false, agrees, run, ret);
+
+	return err || *ret == SAME ? err : hunt(s, target, folder, plait, true, agrees, run, ret);
+}
+
+struct err *try_schedules(struct study *s, const struct synth_inputs *in, struct own_run *own,
+			  const char *plait, enum agreement *ret)
+{
+	char *folder = NULL;
+	struct err *err = by_machine(s, in, own, plait, ret);
+
+	if (err && !interrupted()) { /* what the machine cannot load can still be run */
+		names_intern(&s->r->notes, err_message(err));
+		err_free(err);
+		err = NULL;
+	}
+	if (err || *ret == SAME || interrupted())
+		return err;
+	err = file_temp_dir(&folder);
+	if (!err)
+		err = by_hunt(s, &own->target, folder, plait, run_agrees, &s->r->run, ret);
+	if (folder)
+		file_remove_tree(folder);
+	free(folder);
+	return err;
+}
+
+struct err *hunt_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
+			 bool *same)
+{
+	struct target target = { .env = in->env.len > 1 ? in->env.data : NULL,
+				 .input_data = in->input,
+				 .input_len = in->input_len,
+				 .timeout = s->o->timeout };
+	char *plait = xasprintf("%s/shipped.plait", folder);
+	enum agreement agreement = NOT_SAME;
+	struct run_result run = { 0 };
+	VEC(char *) argv = { 0 };
+	struct err *err;
+
+	for (size_t i = 0; i < in->args.len; i++)
+		vec_push(&argv, i == 0 ? (char *)stacks_program(s->stacks) : in->args.data[i]);
+	target.argv = argv.data;
+	err = by_hunt(s, &target, folder, plait, shipped_agrees, &run, &agreement);
+	*same = !err && agreement == SAME;
+	run_result_deinit(&run);
+	vec_deinit(&argv);
+	free(plait);
+	return err;
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# A dump of a process that hangs: who waits for whom comes from the mutexes, the schedule is found, the shipped binary agrees.
+# level: check
+. "$(dirname "$0")/lib.sh"
+. "$top/test/e2e/dumps.sh"
+
+slow_locks
+for name in hawknl listing41; do
+	gcc -O2 -g -pthread -o "$name-shipped" "$CORPUS/$name/main.c"
+	run 0 unplait cc -g -pthread -o "$name" "$CORPUS/$name/main.c"
+done
+stuck_dump_of hawknl.core ./hawknl-shipped </dev/null
+run 1 unplait synth -o h.plait hawknl.core ./hawknl
+has out "deadlock"
+has out "nl_shutdown"
+has out "nl_close"
+has out "confirmed in the unplait build and in the shipped binary"
+run 1 unplait replay --times 3 h.plait
+has out "replayed 3 of 3"
+echo m >typed
+mode=Yes stuck_dump_of listing.core ./listing41-shipped <typed
+run 1 unplait synth -o l.plait listing.core ./listing41
+has out "mode=Yes"
+has out "2 bytes of standard input"
+run 1 unplait replay l.plait
+has out "deadlock"
+# a process that is alive and well
+sleep 60 &
+gcore -o well $! >/dev/null 2>&1
+kill $!
+run 3 unplait synth well.$! ./hawknl
+has err "nothing failed"
+finish
