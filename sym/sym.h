@@ -176,6 +176,8 @@ typedef bool sym_found_fn(void *arg, const struct sym_path *path, bool at);
 struct err *sym_search(struct sym_program *p, const struct sym_config *config,
 		       const struct sym_goal *goal, sym_found_fn *found, void *arg,
 		       struct sym_result *ret);
+/* Does the source of the program have a function of this (demangled) name? Inlined ones count. */
+bool sym_has_function(struct sym_program *p, const char *name);
 /* The names of the environment variables that the program asks for, as far as they are constants. */
 void sym_env_names(struct sym_program *p, struct names *ret);
 

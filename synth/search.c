@@ -184,6 +184,28 @@ static struct err *run_rounds(struct hunt *h, struct sym_program *p, const struc
 	return err;
 }
 
+/* Of the functions on the stack, at least one but main must be known: or it is another program. */
+static struct err *check_program(struct study *s, const struct synth_stack *k)
+{
+	bool asked = false;
+
+	for (size_t i = 0; i < k->points.len; i++) {
+		const char *name = k->points.data[i].function;
+
+		if (!strcmp(name, "main"))
+			continue;
+		asked = true;
+		if (sym_has_function(s->program, name))
+			return NULL;
+	}
+	return asked ? err_new(ERR_ENV,
+			       "%s has none of the functions on the dump's stack (%s): build it "
+			       "from "
+			       "the sources of the program that left the dump",
+			       s->o->program, k->points.data[0].function)
+		     : NULL;
+}
+
 struct err *search(struct study *s)
 {
 	const struct synth_stack *k = &s->r->goal.stacks.data[0];
@@ -198,6 +220,8 @@ struct err *search(struct study *s)
 			 (struct sym_point){ k->points.data[i].function, k->points.data[i].line });
 	goal = (struct sym_goal){ points.data, (uint32_t)points.len };
 	s->r->how = "search";
+	if (!err)
+		err = check_program(s, k);
 	if (!err)
 		err = run_rounds(&h, s->program, &goal);
 	vec_deinit(&points);

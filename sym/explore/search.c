@@ -483,6 +483,14 @@ static const char *constant_text(const struct ir *ir, const struct function *f, 
 		       : NULL;
 }
 
+bool sym_has_function(struct sym_program *p, const char *name)
+{
+	for (size_t i = 0; i < p->ir->functions.len; i++)
+		if (!p->ir->functions.data[i]->declared_only)
+			ir_lower(p->ir, p->ir->functions.data[i]);
+	return names_find(&p->ir->names, name) != NAMES_NONE;
+}
+
 void sym_env_names(struct sym_program *p, struct names *ret)
 {
 	struct ir *ir = p->ir;

@@ -28,6 +28,7 @@ cat >other.c <<'C'
 int main(int argc, char **argv) { if (argc > 1) abort(); return argv[0] == 0; }
 C
 run 0 unplait cc -g -o other other.c
-run 4 unplait synth --time 5 -o none.plait gccO2.core ./other
+run 3 unplait synth --time 5 -o none.plait gccO2.core ./other
+has err "none of the functions"
 [ ! -e none.plait ] && ok "nothing is saved" || not_ok "nothing is saved"
 finish
