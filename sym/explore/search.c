@@ -485,10 +485,20 @@ static const char *constant_text(const struct ir *ir, const struct function *f, 
 
 bool sym_has_function(struct sym_program *p, const char *name)
 {
-	for (size_t i = 0; i < p->ir->functions.len; i++)
-		if (!p->ir->functions.data[i]->declared_only)
-			ir_lower(p->ir, p->ir->functions.data[i]);
-	return names_find(&p->ir->names, name) != NAMES_NONE;
+	const struct ir *ir = p->ir;
+
+	for (size_t i = 0; i < ir->functions.len; i++) {
+		struct function *f = ir->functions.data[i];
+
+		if (f->declared_only || f->is_model)
+			continue;
+		ir_lower(p->ir, f);
+		for (uint32_t pc = 0; pc < f->nops; pc++)
+			for (uint32_t at = f->src[pc].place; at; at = ir->places.data[at].outer)
+				if (!strcmp(ir->names.text[ir->places.data[at].function], name))
+					return true;
+	}
+	return false;
 }
 
 void sym_env_names(struct sym_program *p, struct names *ret)
