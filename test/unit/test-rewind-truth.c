@@ -1,0 +1,294 @@
+/* test/unit/test-rewind-truth.c - steps back against what really happened.
+ *
+ * A child of ours runs a function that fails in the end. We single-step it, write down every state, and
+ * make a core dump of the failure. Then we walk back from the dump along the instructions that really
+ * ran: no step may be refuted, and every register that a step claims to know must be what it was. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "debug/dump.h"
+#include "rewind/code.h"
+#include "rewind/step.h"
+#include "run/corefile.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- what fails ---- */
+
+struct tree_node {
+	struct tree_node *left, *right;
+	int key, count;
+};
+
+static struct tree_node nodes[64];
+static int numbers[64], copies[64];
+static unsigned char text[128];
+static volatile int *nowhere;
+static int used;
+
+static __attribute__((noinline)) void sort(int *a, int n)
+{
+	for (int i = 1; i < n; i++) {
+		int v = a[i], k = i;
+
+		for (; k > 0 && a[k - 1] > v; k--)
+			a[k] = a[k - 1];
+		a[k] = v;
+	}
+}
+
+static __attribute__((noinline)) struct tree_node *insert(struct tree_node *t, int key)
+{
+	if (!t) {
+		t = &nodes[used++];
+		t->key = key;
+		t->count = 1;
+		return t;
+	}
+	if (key < t->key)
+		t->left = insert(t->left, key);
+	else if (key > t->key)
+		t->right = insert(t->right, key);
+	else
+		t->count++;
+	return t;
+}
+
+static __attribute__((noinline)) unsigned hash(const unsigned char *s, int n)
+{
+	unsigned h = 5381;
+
+	for (int i = 0; i < n; i++)
+		h = (h << 5) + h + s[i] * 31u / 7 % 13;
+	return h;
+}
+
+static __attribute__((noinline)) long digits(unsigned long v, unsigned char *out)
+{
+	long n = 0;
+
+	do {
+		out[n++] = (unsigned char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	return n;
+}
+
+static __attribute__((noinline)) int choose(int kind, int x)
+{
+	switch (kind) {
+	case 0:
+		return x + 1;
+	case 1:
+		return x * 3;
+	case 2:
+		return x ^ 0x55;
+	case 3:
+		return x >> 2;
+	case 4:
+		return -x;
+	case 5:
+		return x & 15;
+	default:
+		return 0;
+	}
+}
+
+static void victim(unsigned seed)
+{
+	struct tree_node *root = NULL;
+	unsigned h;
+
+	for (int i = 0; i < 24; i++) {
+		seed = seed * 1103515245u + 12345u;
+		numbers[i] = (int)(seed >> 16) % 100;
+	}
+	sort(numbers, 24);
+	for (int i = 0; i < 10; i++)
+		root = insert(root, numbers[(i * 7) % 24]);
+	for (int i = 0; i < 12; i++)
+		copies[i] = choose((numbers[i] & 7), copies[i] + i) + root->key;
+	h = hash(text, (int)digits(seed, text));
+	copies[h % 16] += (int)h;
+	*nowhere = (int)h;
+}
+
+/* ---- what happened ---- */
+
+struct recorded {
+	struct user_regs_struct *at;
+	size_t n;
+	pid_t child;
+};
+
+enum { MOST_STEPS = 60000 };
+
+static void record(unsigned seed, struct recorded *r, const char *core)
+{
+	int status;
+
+	r->at = xcalloc(MOST_STEPS, sizeof(*r->at));
+	r->child = fork();
+	if (r->child == 0) {
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		raise(SIGSTOP);
+		victim(seed);
+		_exit(0);
+	}
+	waitpid(r->child, &status, 0);
+	ptrace(PTRACE_SETOPTIONS, r->child, 0, PTRACE_O_EXITKILL);
+	for (;;) {
+		cr_assert_lt(r->n, MOST_STEPS);
+		ptrace(PTRACE_GETREGS, r->child, 0, &r->at[r->n]);
+		ptrace(PTRACE_SINGLESTEP, r->child, 0, 0);
+		waitpid(r->child, &status, 0);
+		if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP)
+			break;
+		r->n++;
+	}
+	cr_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSEGV);
+	cr_assert_null(corefile_write(r->child, &r->child, 1, SIGSEGV, core));
+	kill(r->child, SIGKILL);
+	waitpid(r->child, &status, 0);
+}
+
+/* ---- back along it ---- */
+
+/* The piece that ends with instruction number `end` - 1 of the record; how many instructions. */
+static uint32_t piece_before(struct code *c, const struct recorded *r, size_t end,
+			     struct piece *ret)
+{
+	const char *why;
+	const struct function *f = code_function(c, r->at[end - 1].rip, &why);
+	const struct block *b = f ? function_block(f, r->at[end - 1].rip) : NULL;
+	const struct insn *last = f ? function_insn(f, r->at[end - 1].rip) : NULL;
+	const struct lift_op *ops;
+	uint32_t n = 1;
+	int exit = 0;
+
+	if (!b || !last)
+		return 0;
+	while (n < end && r->at[end - n].rip != b->start)
+		n++;
+	*ret = (struct piece){ .function = f,
+			       .first = b->first,
+			       .n = (uint32_t)(last - f->insns.data) - b->first + 1,
+			       .exit = -1,
+			       .to = r->at[end].rip };
+	cr_assert_eq(n, ret->n);
+	ops = insn_ops(f, last);
+	for (unsigned i = 0; i < last->nops; i++)
+		if (ops[i].kind == LIFT_EXIT) {
+			if (ops[i].imm == ret->to && ret->exit < 0)
+				ret->exit = (int16_t)exit;
+			exit++;
+		}
+	return n;
+}
+
+struct tally {
+	unsigned steps, known, unknown, wrong, refuted;
+};
+
+static void check_registers(struct history *h, const struct past *p,
+			    const struct user_regs_struct *g, struct tally *t)
+{
+	const uint64_t general[16] = { g->rax, g->rcx, g->rdx, g->rbx, g->rsp, g->rbp,
+				       g->rsi, g->rdi, g->r8,  g->r9,  g->r10, g->r11,
+				       g->r12, g->r13, g->r14, g->r15 };
+	uint64_t v;
+
+	for (unsigned i = 0; i < 16; i++) {
+		if (!past_value(h, p, p->registers[i], &v))
+			t->unknown++;
+		else if (v == general[i])
+			t->known++;
+		else
+			t->wrong++;
+	}
+}
+
+static void walk(struct history *h, const struct recorded *r, unsigned most, struct tally *t)
+{
+	struct piece open[24];
+	const struct past *p = past_of_dump(h, 0);
+	uint32_t nopen = 0;
+	size_t end = r->n;
+
+	while (end > 1 && t->steps < most && nopen < ARRAY_SIZE(open)) {
+		enum step_result result;
+		struct step s;
+		uint32_t n;
+
+		memmove(open + 1, open, nopen * sizeof(*open));
+		n = piece_before(h->code, r, end, &open[0]);
+		if (!n)
+			break;
+		result = step_back(h, p, open, ++nopen, &s);
+		end -= n;
+		t->steps++;
+		if (result == STEP_REFUTED) {
+			t->refuted++;
+			fprintf(stderr, "# refuted: step %u back, %u blocks at %llx\n", t->steps,
+				nopen, r->at[end].rip);
+			break;
+		}
+		if (result == STEP_STUCK)
+			break;
+		if (result == STEP_OPEN)
+			continue;
+		nopen = 0;
+		p = s.before;
+		check_registers(h, p, &r->at[end], t);
+	}
+}
+
+static void one(unsigned seed, struct tally *t)
+{
+	char path[] = "/tmp/unplait-truth-XXXXXX";
+	struct recorded r = { 0 };
+	struct history h;
+	struct code *code;
+	struct dump d;
+
+	close(mkstemp(path));
+	record(seed, &r, path);
+	cr_assert_null(dump_open(path, &d));
+	code = code_new(&d);
+	if (code_problem(code))
+		cr_skip_test("unplait-lift is not built");
+	history_init(&h, &d, code);
+	walk(&h, &r, 120, t);
+	history_deinit(&h);
+	code_free(code);
+	dump_close(&d);
+	unlink(path);
+	free(r.at);
+}
+
+Test(rewind, steps_back_are_what_happened)
+{
+	struct tally t = { 0 };
+
+	for (unsigned seed = 1; seed <= 2; seed++) {
+		struct tally s = { 0 };
+
+		one(seed, &s);
+		fprintf(stderr, "# seed %u: %u steps, registers %u known, %u unknown, %u wrong\n",
+			seed, s.steps, s.known, s.unknown, s.wrong);
+		t.steps += s.steps;
+		t.known += s.known;
+		t.wrong += s.wrong;
+		t.refuted += s.refuted;
+	}
+	cr_assert_eq(t.refuted, 0);
+	cr_assert_eq(t.wrong, 0);
+	cr_assert_gt(t.steps, 150);
+	cr_assert_gt(t.known, t.steps * 4);
+}
