@@ -83,6 +83,7 @@ static const char *const link_words[] = {
 	[LINK_CONSTANT] = "a constant",
 	[LINK_RESULT] = "returned",
 	[LINK_BEFORE] = "older than what could be rewound",
+	[LINK_CHECKED] = "checked",
 };
 
 static void show_chain(struct rewind *r, struct strbuf *out)
@@ -323,7 +324,7 @@ static void json_accesses(struct rewind *r, struct json *j, bool writes)
 static void json_chain(struct rewind *r, struct json *j)
 {
 	static const char *const kinds[] = { "used",	 "read",   "written", "computed",
-					     "constant", "result", "before" };
+					     "constant", "result", "before",  "checked" };
 
 	json_begin_array(j, "chain");
 	for (size_t i = 0; i < r->cause.chain.len; i++) {

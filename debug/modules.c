@@ -149,19 +149,31 @@ static bool cfa_of(Dwarf_Frame *frame, struct frame_rule *ret)
 	return reg == REGISTER_BP || reg == REGISTER_SP;
 }
 
-static bool bp_of(Dwarf_Frame *frame, struct frame_rule *ret)
+/* Where the caller's register is saved, relative to the cfa; 0 = it is unchanged. */
+static bool saved_at(Dwarf_Frame *frame, int reg, int64_t *ret)
 {
 	Dwarf_Op mem[3], *ops;
 	size_t n;
 
-	ret->bp_at = 0;
-	if (dwarf_frame_register(frame, REGISTER_BP, mem, &ops, &n) != 0)
+	*ret = 0;
+	if (dwarf_frame_register(frame, reg, mem, &ops, &n) != 0)
 		return false;
 	if (n == 0)
 		return true;
 	if (n != 2 || ops[0].atom != DW_OP_call_frame_cfa || ops[1].atom != DW_OP_plus_uconst)
 		return false;
-	ret->bp_at = (int64_t)ops[1].number;
+	*ret = (int64_t)ops[1].number;
+	return true;
+}
+
+static bool all_saved_at(Dwarf_Frame *frame, struct frame_rule *ret)
+{
+	static const int kept[] = { 3, REGISTER_BP, 12, 13, 14, 15 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		if (!saved_at(frame, kept[i], &ret->saved_at[kept[i]]) && kept[i] == REGISTER_BP)
+			return false;
+	ret->bp_at = ret->saved_at[REGISTER_BP];
 	return true;
 }
 
@@ -174,7 +186,8 @@ bool module_frame_rule(struct module *m, uint64_t offset, struct frame_rule *ret
 
 	if (!cfi || dwarf_cfi_addrframe(cfi, offset + m->bias - bias, &frame) != 0)
 		return false;
-	good = cfa_of(frame, ret) && bp_of(frame, ret);
+	*ret = (struct frame_rule){ 0 };
+	good = cfa_of(frame, ret) && all_saved_at(frame, ret);
 	free(frame);
 	return good;
 }

@@ -57,6 +57,8 @@ bool module_global_name(struct module *m, uint64_t offset, struct strbuf *out);
 struct frame_rule {
 	bool from_bp;
 	int64_t cfa_off, bp_at;
+	int64_t saved_at
+		[16]; /* by DWARF's numbers: where the caller's rbx (3), bp (6), r12 to r15 are, as bp_at */
 };
 bool module_frame_rule(struct module *m, uint64_t offset, struct frame_rule *ret);
 

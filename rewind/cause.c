@@ -3,9 +3,9 @@
  * The failing instruction computed an address (or jumped to one) from registers. We take the register
  * that holds the bad pointer and follow it backwards along the suffix: to the instruction that set it, to the
  * memory that was read there, to the write that put the value there, and so on, until a constant, a
- * call that was skipped, a computation from several values, or the suffix's beginning. The first
- * write on that chain is what broke the program; what is known about the memory makes it a kind of
- * cause. */
+ * call that was skipped, a computation from several values, or the suffix's beginning. The oldest
+ * write on that chain, or one outside its object, is what broke the program; what is known about the
+ * memory makes it a kind of cause. */
 #include "rewind/cause.h"
 
 #include "base/mem.h"
@@ -569,25 +569,38 @@ static void name_memory(struct rewind *r)
 	}
 }
 
+/* Which link broke it? A write outside its object, if there is one; else the oldest write, because the
+ * later ones only copied the value; else the call that returned it. */
+static size_t culprit(struct rewind *r)
+{
+	const struct cause *c = &r->cause;
+	size_t found = c->chain.len;
+	uint64_t object;
+
+	for (size_t i = 0; i < c->chain.len; i++) {
+		const struct link *l = &c->chain.data[i];
+
+		if (l->kind == LINK_WRITTEN && runs_over(r, l, &object))
+			return i;
+		if (l->kind == LINK_WRITTEN || l->kind == LINK_RESULT)
+			found = i;
+	}
+	return found;
+}
+
 static void judge(struct rewind *r)
 {
 	struct cause *c = &r->cause;
+	size_t at;
 
 	name_memory(r);
 	if (c->kind == CAUSE_FREED)
 		return;
-	for (size_t i = 0; i < c->chain.len; i++) {
-		const struct link *l = &c->chain.data[i];
-
-		if (l->kind == LINK_WRITTEN) {
-			name_write(r, l, i);
-			return;
-		}
-		if (l->kind == LINK_RESULT) {
-			name_result(r, l, i);
-			return;
-		}
-	}
+	at = culprit(r);
+	if (at < c->chain.len && c->chain.data[at].kind == LINK_WRITTEN)
+		name_write(r, &c->chain.data[at], at);
+	else if (at < c->chain.len)
+		name_result(r, &c->chain.data[at], at);
 	for (size_t i = 0; i < c->chain.len && !c->kind; i++) {
 		const struct link *l = &c->chain.data[i];
 		struct strbuf sb = { 0 };
@@ -611,6 +624,72 @@ static bool is_stack_overflow(struct rewind *r, uint64_t fault)
 	       is_mapped(&r->dump, sp + NEAR, 4);
 }
 
+/* ---- a failed check ---- */
+
+/* The instruction before the cursor's that set the flags of its branch. */
+static bool to_comparison(struct trail *t)
+{
+	const struct function *f;
+
+	do {
+		const struct insn *in;
+
+		if (!back(t))
+			return false;
+		in = insn_at(&t->at, &f);
+		if (last_put(insn_ops(f, in), in->nops, LIFT_ZF))
+			return true;
+	} while (t->at.insn > 0);
+	return false;
+}
+
+/* The values that an instruction compares: memory first, else a register. */
+static bool compared(struct trail *t, struct place *ret)
+{
+	const struct function *f;
+	const struct insn *in = insn_at(&t->at, &f);
+	const struct lift_op *ops = insn_ops(f, in);
+	const struct access *a = access_of(t, false, 0);
+	uint64_t at;
+
+	if (a && past_value(t->h, t->best, a->address, &at)) {
+		struct link l = { .kind = LINK_READ, .insn = in->address };
+
+		value_at(t, a, &l.address, &l.value, &l);
+		add_link(t, l);
+		*ret = (struct place){ .in_memory = true, .address = at, .w = a->w };
+		return true;
+	}
+	for (unsigned i = 0; i < in->nops; i++)
+		if (ops[i].kind == LIFT_GET && ops[i].imm < 16) {
+			*ret = (struct place){ .reg = (unsigned)ops[i].imm };
+			return true;
+		}
+	return false;
+}
+
+/* The program ended itself: the last branch before that decided it. What did it look at? */
+static void find_check(struct trail *t)
+{
+	const struct function *f;
+
+	while (back(t)) {
+		const struct insn *in = insn_at(&t->at, &f);
+		const struct lift_op *ops = insn_ops(f, in);
+		bool branch = false;
+
+		for (unsigned i = 0; i < in->nops; i++)
+			branch |= ops[i].kind == LIFT_EXIT;
+		if (!branch)
+			continue;
+		add_link(t, (struct link){ .kind = LINK_CHECKED, .insn = in->address });
+		if (to_comparison(t) && compared(t, &t->place))
+			walk(t);
+		judge(t->r);
+		return;
+	}
+}
+
 void cause_find(struct rewind *r)
 {
 	uint64_t pc = r->start->pc;
@@ -625,6 +704,10 @@ void cause_find(struct rewind *r)
 		return;
 	t.best = r->best->past;
 	t.at.node = r->tree.nodes.data[0];
+	if (r->at_call) {
+		find_check(&t);
+		return;
+	}
 	use = find_use(&t, f, in);
 	if (!use.found)
 		return;

@@ -37,6 +37,7 @@ enum link_kind {
 	LINK_CONSTANT, /* the code has it as a number */
 	LINK_RESULT,   /* a call that was skipped returned it */
 	LINK_BEFORE,   /* it is older than the suffix */
+	LINK_CHECKED,  /* a check failed */
 };
 
 struct link {

@@ -170,7 +170,7 @@ static void compare(struct replay *r, size_t thread)
 		fail(r, DIFFERS, "registers differ at the end");
 		return;
 	}
-	if (!revived_equals(r->process, d, &differs)) {
+	if (!revived_equals(r->process, d, 0, &differs)) {
 		char why[80];
 
 		snprintf(why, sizeof(why), "memory differs at the end, at 0x%" PRIx64, differs);
@@ -188,8 +188,31 @@ static void compare(struct replay *r, size_t thread)
 		r->ret->verdict = CONFIRMED;
 }
 
+/* At a call of abort() or the like: what is known of that moment must be so. Everything that the
+ * suffix wrote must be in memory as the dump has it, above the stack pointer. */
+static void compare_at_call(struct replay *r, const struct past *start)
+{
+	struct user_regs_struct g;
+	const unsigned long long *general[16] = { &g.rax, &g.rcx, &g.rdx, &g.rbx, &g.rsp, &g.rbp,
+						  &g.rsi, &g.rdi, &g.r8,  &g.r9,  &g.r10, &g.r11,
+						  &g.r12, &g.r13, &g.r14, &g.r15 };
+	uint64_t v, differs;
+
+	if (r->failed)
+		return;
+	if (!revived_registers(r->process, &g) || g.rip != start->pc)
+		fail(r, DIFFERS, "it does not come to the call");
+	for (unsigned i = 0; i < 16 && !r->failed; i++)
+		if (past_value(r->h, start, start->registers[i], &v) && *general[i] != v)
+			fail(r, DIFFERS, "registers differ at the call");
+	if (!r->failed && !revived_equals(r->process, r->h->dump, start->floor, &differs))
+		fail(r, DIFFERS, "memory differs at the call");
+	if (!r->failed && r->ret->verdict != CONFIRMED_BUT_GAPS)
+		r->ret->verdict = CONFIRMED;
+}
+
 struct err *confirm_suffix(struct history *h, const struct node *n, size_t thread,
-			   struct confirmation *ret)
+			   const struct past *start, bool at_call, struct confirmation *ret)
 {
 	struct replay r = { .h = h, .last = n->past, .ret = ret };
 	struct err *err;
@@ -210,7 +233,10 @@ struct err *confirm_suffix(struct history *h, const struct node *n, size_t threa
 	for (const struct node *s = n; s->parent && !r.failed; s = s->parent)
 		if (s->past)
 			step_along(&r, &s->step);
-	compare(&r, thread);
+	if (at_call)
+		compare_at_call(&r, start);
+	else
+		compare(&r, thread);
 	revived_free(r.process);
 	free(r.values);
 	return NULL;

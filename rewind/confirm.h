@@ -20,8 +20,9 @@ struct confirmation {
 	uint64_t steps;
 };
 
-/* Revive the process at the node's past and run it forwards to the dump. */
+/* Revive the process at the node's past and run it forwards: to the dump or, with at_call, to the call
+ * of libc in which the program ended itself (rewind/start.h). */
 struct err *confirm_suffix(struct history *h, const struct node *n, size_t thread,
-			   struct confirmation *ret);
+			   const struct past *start, bool at_call, struct confirmation *ret);
 
 #endif

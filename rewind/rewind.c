@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "rewind/start.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static struct err *confirm(struct rewind *r)
 		struct confirmation c;
 		uint32_t half = n->depth / 2;
 
-		err = confirm_suffix(&r->h, n, r->thread, &c);
+		err = confirm_suffix(&r->h, n, r->thread, r->start, r->at_call, &c);
 		if (err)
 			break;
 		if (!r->tried++ || c.verdict == CONFIRMED || c.verdict == CONFIRMED_BUT_GAPS)
@@ -117,7 +118,7 @@ struct err *rewind_work(struct rewind *r)
 				    .deadline = start + r->o.seconds };
 	struct err *err = NULL;
 
-	r->start = past_of_dump(&r->h, r->thread);
+	r->start = start_of(&r->h, &r->names, r->thread, &r->at_call);
 	tree_init(&r->tree, &r->h, r->start);
 	tree_grow(&r->tree, &o);
 	r->best = tree_best(&r->tree);

@@ -146,21 +146,42 @@ static void from_callee(struct tree *t, const struct function *f, const struct i
 	vec_deinit(&ways);
 }
 
+/* Where the function at the node's address will return to. An open step has no state of its own yet,
+ * but if its pieces contain the return, that says it. */
+static bool return_address(struct tree *t, const struct node *n, uint64_t *ret)
+{
+	const struct past *p = n->past;
+	unsigned inner = 0;
+	uint64_t sp;
+
+	if (p)
+		return past_value(t->h, p, p->registers[LIFT_RSP], &sp) &&
+		       past_value(t->h, p, past_load(t->h, p, sp, 64), ret);
+	for (uint32_t i = 0; i < n->nopen; i++) {
+		if (n->open[i].way == WAY_CALL)
+			inner++;
+		if (n->open[i].way == WAY_RETURN && inner-- == 0) {
+			*ret = n->open[i].to;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* `at` is the first instruction of a function: the return address says who called it. */
-static void from_caller(struct tree *t, const struct past *p, uint64_t at, struct candidates *c)
+static void from_caller(struct tree *t, const struct node *node, uint64_t at, struct candidates *c)
 {
 	struct code *code = t->h->code;
 	const struct function *f = NULL;
 	const struct insn *call;
 	struct ways ways = { 0 };
-	uint64_t sp, back, target;
+	uint64_t back, target;
 	uint32_t first, n;
 	const char *why;
 
 	c->why = "the return address is not known";
 	c->complete = false;
-	if (!p || !past_value(t->h, p, p->registers[LIFT_RSP], &sp) ||
-	    !past_value(t->h, p, past_load(t->h, p, sp, 64), &back))
+	if (!return_address(t, node, &back))
 		return;
 	call = code_call_before(code, back, &f);
 	c->why = "no call lies before the return address";
@@ -192,9 +213,10 @@ static void from_caller(struct tree *t, const struct past *p, uint64_t at, struc
 	vec_deinit(&ways);
 }
 
-/* Every way to the node's address. p is NULL while its step is open. */
-static void find_candidates(struct tree *t, const struct past *p, uint64_t at, struct candidates *c)
+/* Every way to the node's address. */
+static void find_candidates(struct tree *t, const struct node *n, struct candidates *c)
 {
+	uint64_t at = n->pc;
 	const struct function *f, *before = NULL;
 	const struct block *b;
 	const struct insn *call;
@@ -208,11 +230,11 @@ static void find_candidates(struct tree *t, const struct past *p, uint64_t at, s
 	}
 	b = function_block(f, at);
 	if (b && b->start < at && function_insn(f, at)) { /* in the middle: the dump's own block */
-		uint32_t n = (uint32_t)(function_insn(f, at) - f->insns.data) - b->first;
+		uint32_t before = (uint32_t)(function_insn(f, at) - f->insns.data) - b->first;
 
 		add_piece(c, (struct piece){ .function = f,
 					     .first = b->first,
-					     .n = n,
+					     .n = before,
 					     .way = WAY_JUMP,
 					     .exit = -1,
 					     .to = at });
@@ -227,7 +249,7 @@ static void find_candidates(struct tree *t, const struct past *p, uint64_t at, s
 		from_callee(t, f, call, at, c);
 	if (at == f->low || !c->n)
 		if (!c->why || at == f->low)
-			from_caller(t, p, at, c);
+			from_caller(t, n, at, c);
 }
 
 /* ---- growing ---- */
@@ -324,7 +346,7 @@ static void expand(struct tree *t, struct node *n)
 {
 	struct candidates *c = xmalloc(sizeof(*c));
 
-	find_candidates(t, n->past, n->pc, c);
+	find_candidates(t, n, c);
 	for (unsigned i = 0; i < c->n; i++)
 		try_candidate(t, n, &c->data[i]);
 	if (n->children > n->dead) {

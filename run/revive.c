@@ -33,7 +33,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, DEAD_FRAMES = 1 << 17 };
 static const uint64_t top = 0x7ffffffff000;
 
 struct revived {
@@ -371,7 +371,7 @@ enum revived_stop revived_run_to(struct revived *r, uint64_t address, uint64_t m
 	return REVIVED_STEPPED;
 }
 
-bool revived_equals(struct revived *r, const struct dump *d, uint64_t *ret)
+bool revived_equals(struct revived *r, const struct dump *d, uint64_t floor, uint64_t *ret)
 {
 	uint8_t buffer[1 << 14];
 
@@ -390,7 +390,8 @@ bool revived_equals(struct revived *r, const struct dump *d, uint64_t *ret)
 				return false;
 			}
 			for (size_t k = memcmp(buffer, want, n) ? 0 : n; k < n; k++)
-				if (buffer[k] != want[k]) {
+				if (buffer[k] != want[k] &&
+				    floor - (s->address + at + k) - 1 >= DEAD_FRAMES) {
 					*ret = s->address + at + k;
 					return false;
 				}

@@ -38,8 +38,8 @@ enum revived_stop revived_step(struct revived *r, int *signal);
 /* Go on to an address, at most `most` instructions; REVIVED_STEPPED when it is there. */
 enum revived_stop revived_run_to(struct revived *r, uint64_t address, uint64_t most, int *signal);
 
-/* Does the memory equal the dump's? *ret is the first address that differs, 0 when none does. Pages that
- * the kernel writes are left out. */
-bool revived_equals(struct revived *r, const struct dump *d, uint64_t *ret);
+/* Does the memory equal the dump's? *ret is the first address that differs, 0 when none does. Up to 128
+ * KiB below `floor` may differ (0 = nothing may): dead frames. */
+bool revived_equals(struct revived *r, const struct dump *d, uint64_t floor, uint64_t *ret);
 
 #endif

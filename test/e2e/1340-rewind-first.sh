@@ -14,12 +14,12 @@ if ! { [ "$(cat /proc/sys/kernel/core_pattern)" = core ]; }; then
 	finish
 fi
 for cc in gcc clang-19; do
-	for o in -O2 -O1; do
+	for o in -O0 -O1 -O2; do
 		rm -f core*
 		"$cc" "$o" -g -o broken "$top/test/programs/rewind-broken.c" || not_ok "$cc builds it"
 		dump ./broken
 		mv core* dump 2>/dev/null
-		run 1 unplait rewind dump
+		run 1 unplait rewind --time 5 dump
 		has out "rewind-broken.c:$line in main" "$cc $o: the write is named"
 		has out "confirmed: run natively" "$cc $o: the suffix was run into the dump"
 		hasnt out "NOT CONFIRMED"

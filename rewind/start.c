@@ -1,0 +1,118 @@
+/* rewind/start.c - see start.h.
+ *
+ * abort() sends itself a signal from deep inside libc. How libc got there is known and of no interest;
+ * system calls lie on the way. The unwind tables lead back to the program's own frame, with the
+ * registers that callees keep. The others, and the stack below, are unknown at that moment. */
+#include "rewind/start.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "debug/dump.h"
+#include "rewind/code.h"
+#include "rewind/names.h"
+
+#include <signal.h>
+#include <string.h>
+
+enum { MOST_FRAMES = 40 };
+
+struct frame {
+	uint64_t pc, regs[16]; /* by our numbers; only what callees keep is right */
+};
+
+static bool is_system_library(const struct dump_module *m)
+{
+	static const char *const names[] = { "/libc.so",  "/libc-",   "/libpthread", "/libstdc++",
+					     "/libgcc_s", "/libm.so", "/ld-linux" };
+
+	for (size_t i = 0; m && i < ARRAY_SIZE(names); i++)
+		if (strstr(m->path, names[i]))
+			return true;
+	return false;
+}
+
+/* To the caller's frame, in which pc is the return address. */
+static bool unwind(struct history *h, struct dump_names *names, struct frame *f, bool innermost)
+{
+	static const uint8_t dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+	uint64_t at = f->pc - (innermost ? 0 : 1), cfa, back;
+	const struct dump_module *m = dump_module_at(h->dump, at);
+	struct frame_rule rule;
+	struct module *module;
+	struct err *err;
+
+	if (!m)
+		return false;
+	err = modules_get(names->modules, m->path, m->build_id, &module);
+	if (err) {
+		err_free(err);
+		return false;
+	}
+	if (!module_frame_rule(module, at - m->bias, &rule))
+		return false;
+	cfa = f->regs[rule.from_bp ? LIFT_RBP : LIFT_RSP] + (uint64_t)rule.cfa_off;
+	if (!dump_read(h->dump, cfa - 8, &back, 8) || !back)
+		return false;
+	for (unsigned i = 0; i < 16; i++) {
+		int64_t off = rule.saved_at[dwarf[i]];
+
+		if (off && !dump_read(h->dump, cfa + (uint64_t)off, &f->regs[i], 8))
+			return false;
+	}
+	f->regs[LIFT_RSP] = cfa;
+	f->pc = back;
+	return true;
+}
+
+static bool sent_by_itself(const struct dump *d)
+{
+	return d->signal == SIGABRT || (d->signal && d->code < 0);
+}
+
+/* The program's own frame above libc's. */
+static bool find_own(struct history *h, struct dump_names *names, size_t thread, struct frame *f)
+{
+	const struct user_regs_struct *r = &h->dump->threads.data[thread].registers;
+	const uint64_t general[16] = { r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp,
+				       r->rsi, r->rdi, r->r8,  r->r9,  r->r10, r->r11,
+				       r->r12, r->r13, r->r14, r->r15 };
+
+	memcpy(f->regs, general, sizeof(general));
+	f->pc = r->rip;
+	if (!is_system_library(dump_module_at(h->dump, f->pc)))
+		return false;
+	for (unsigned i = 0; i < MOST_FRAMES; i++) {
+		if (!unwind(h, names, f, i == 0))
+			return false;
+		if (!is_system_library(dump_module_at(h->dump, f->pc - 1)))
+			return dump_module_at(h->dump, f->pc - 1) != NULL;
+	}
+	return false;
+}
+
+struct past *start_of(struct history *h, struct dump_names *names, size_t thread, bool *at_call)
+{
+	struct past *p = past_of_dump(h, thread);
+	const struct dump_module *libc = dump_module_at(h->dump, p->pc);
+	const struct function *fn;
+	const struct insn *call;
+	struct frame f;
+
+	*at_call = false;
+	if (!sent_by_itself(h->dump) || !find_own(h, names, thread, &f))
+		return p;
+	call = code_call_before(h->code, f.pc, &fn);
+	if (!call)
+		return p;
+	*at_call = true;
+	p->pc = call->address;
+	for (unsigned i = 0; i < LIFT_FS; i++)
+		if (i != LIFT_RBX && i != LIFT_RBP && i != LIFT_RSP &&
+		    (i < LIFT_R12 || i > LIFT_R15))
+			p->registers[i] =
+				past_unknown(h, lift_register_width(i), "changed by a call");
+		else
+			p->registers[i] = expr_const(&h->exprs, 64, f.regs[i]);
+	past_forget(h, p, f.regs[LIFT_RSP], libc->low, libc->high);
+	return p;
+}
