@@ -1,18 +1,21 @@
 /* cmd/cmd-rewind.c - from a core dump to the last steps before it. */
-#include "cmd/cmd.h"
+#include "cmd/rewind.h"
 
 #include "base/interrupt.h"
 #include "base/strbuf.h"
 #include "cmd/show-rewind.h"
+#include "rewind/gdb.h"
 #include "rewind/rewind.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 struct rewind_job {
 	struct cmd_common common;
 	struct rewind_options o;
 	const char *core;
-	bool all;
+	bool all, gdb;
 };
 
 /* 1 a cause, 0 nothing wrong, 4 the budget ended first. */
@@ -51,12 +54,17 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 		OPT_STR(0, "thread", "N", &job.o.thread,
 			"thread number N of the dump (1: the one that failed)"),
 		OPT_FLAG(0, "all", &job.all, "show every block, not only the last ones"),
+		OPT_FLAG(0, "gdb", &job.gdb,
+			 "be a target of gdb: target remote | unplait rewind --gdb CORE"),
 		OPT_FLAG(0, "run", &job.o.run, "also run the dump of another user"),
 		OPT_FLAG(0, "no-run", &job.o.no_run, "run nothing: the suffix stays unconfirmed"),
 		OPT_END,
 	};
-	struct err *err = cmd_parse(cmd, table, &job.common, true, &argc, &argv);
+	struct err *err;
 
+	if (argc > 0 && strcmp(argv[0], "check") == 0)
+		return rewind_check_main(cmd, argc - 1, argv + 1, status);
+	err = cmd_parse(cmd, table, &job.common, true, &argc, &argv);
 	if (err)
 		return err;
 	if (argc != 1)
@@ -66,7 +74,9 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 	if (err)
 		return err;
 	err = rewind_work(r);
-	if (!err)
+	if (!err && job.gdb)
+		err = gdb_serve(r, STDIN_FILENO, STDOUT_FILENO);
+	else if (!err)
 		err = print(&job, r);
 	*status = status_of(r);
 	rewind_close(r);
@@ -75,10 +85,13 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 
 const struct cmd cmd_rewind = {
 	.name = "rewind",
-	.synopsis = "[OPTION]... CORE",
+	.synopsis = "[check] [OPTION]... CORE",
 	.summary = "from a core dump to the last steps before it",
 	.help = "Status: 1 a cause was found; 0 nothing wrong was seen in the suffix; 4 the time "
 		"was over first;\n2 usage; 3 the dump or its program cannot be used.\n"
-		"Example: unplait rewind core\n",
+		"check: did the machine do this? Status: 1 certainly, 4 a weak sign, 0 no sign.\n"
+		"Example: unplait rewind core\n"
+		"         gdb -ex 'target remote | unplait rewind --gdb core' ./program\n"
+		"         unplait rewind check core\n",
 	.main = rewind_main,
 };

@@ -325,7 +325,8 @@ static void skip_call(struct run *r, const struct effect *e)
 
 /* ---- the attempt ---- */
 
-static void run_all(struct run *r)
+/* As far as the instruction number `upto`. */
+static void run_upto(struct run *r, uint32_t upto)
 {
 	map_clear(&r->stored);
 	vec_clear(&r->accesses);
@@ -340,6 +341,8 @@ static void run_all(struct run *r)
 		const struct piece *p = &r->pieces[i];
 
 		for (uint32_t k = 0; k < p->n && !r->why; k++) {
+			if (r->order == upto)
+				return;
 			run_insn(r, p->function, &p->function->insns.data[p->first + k],
 				 k + 1 == p->n, p);
 			r->order++;
@@ -438,7 +441,7 @@ static bool settle_run(struct run *r)
 	for (int i = 0; i < INNER_ROUNDS; i++) {
 		const struct trie *known = r->now->bindings;
 
-		run_all(r);
+		run_upto(r, UINT32_MAX);
 		if (r->why)
 			return true;
 		r->agreed = 0;
@@ -631,4 +634,43 @@ enum step_result step_back(struct history *h, const struct past *after, const st
 	vec_deinit(&r->accesses);
 	free(r);
 	return result;
+}
+
+struct past *step_inside(struct history *h, const struct past *last, const struct step *s,
+			 uint32_t n)
+{
+	struct map before = { 0 }, symbols = { 0 };
+	struct run *r = xcalloc(1, sizeof(*r));
+	struct past *p = past_fork(h, s->before), now = *s->before;
+	uint32_t left = n;
+
+	*r = (struct run){ .h = h,
+			   .after = s->before,
+			   .pieces = s->pieces,
+			   .npieces = s->npieces,
+			   .now = &now,
+			   .before = &before,
+			   .fresh = &symbols };
+	now.bindings = last->bindings;
+	memcpy(r->start, s->before->registers, sizeof(r->start));
+	run_upto(r, n);
+	p->bindings = last->bindings;
+	memcpy(p->registers, now.registers, sizeof(p->registers));
+	for (size_t i = 0; i < r->stored.len; i++)
+		past_store(h, p, r->stored.entries[i].key, 8, (expr_id)r->stored.entries[i].value);
+	for (uint32_t i = 0; i < s->npieces; i++) {
+		if (left < s->pieces[i].n) {
+			const struct piece *q = &s->pieces[i];
+
+			p->pc = q->function->insns.data[q->first + left].address;
+			break;
+		}
+		left -= s->pieces[i].n;
+	}
+	map_deinit(&before);
+	map_deinit(&symbols);
+	map_deinit(&r->stored);
+	vec_deinit(&r->accesses);
+	free(r);
+	return p;
 }

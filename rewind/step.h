@@ -69,4 +69,9 @@ struct step {
 enum step_result step_back(struct history *h, const struct past *after, const struct piece *pieces,
 			   uint32_t npieces, struct step *ret);
 
+/* The moment inside a finished step when its first n instructions have run, with all that `last` knows
+ * (a past further back on the same way). */
+struct past *step_inside(struct history *h, const struct past *last, const struct step *s,
+			 uint32_t n);
+
 #endif

@@ -1,0 +1,81 @@
+/* cmd/rewind-check.c - `unplait rewind check`: did the machine do this, and no program? */
+#include "cmd/rewind.h"
+
+#include "base/printable.h"
+#include "base/strbuf.h"
+#include "debug/dump.h"
+#include "rewind/code.h"
+#include "rewind/hardware.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct err *print(const struct cmd_common *common, const struct hardware *w)
+{
+	struct json j;
+
+	if (!common->json || *common->json) {
+		printf("hardware: %s%s%s\n", hardware_name(w->strength), *w->what ? ": " : "",
+		       w->what);
+		if (*w->against)
+			printf("against it: %s\n", w->against);
+		printf("%llu bytes were compared with their files\n",
+		       (unsigned long long)w->compared);
+	}
+	if (!common->json)
+		return NULL;
+	json_init(&j);
+	json_begin_answer(&j);
+	json_hardware(&j, w);
+	json_end(&j);
+	return cmd_write_json(common, &j);
+}
+
+void json_hardware(struct json *j, const struct hardware *w)
+{
+	json_begin_object(j, "hardware");
+	json_str(j, "strength", hardware_name(w->strength));
+	json_str(j, "what", *w->what ? w->what : NULL);
+	json_str(j, "against", *w->against ? w->against : NULL);
+	json_uint(j, "compared", w->compared);
+	json_end(j);
+}
+
+struct err *rewind_check_main(const struct cmd *cmd, int argc, char **argv, int *status)
+{
+	struct cmd_common common = { 0 };
+	bool no_run = false, run = false;
+	const struct opt table[] = {
+		OPT_FLAG(0, "run", &run, "also run the dump of another user"),
+		OPT_FLAG(0, "no-run", &no_run, "do not run the failing instruction again"),
+		OPT_END,
+	};
+	struct err *err = cmd_parse(cmd, table, &common, true, &argc, &argv);
+	struct hardware w;
+	struct dump d;
+	struct stat st;
+	struct code *c;
+
+	if (err)
+		return err;
+	if (argc != 1)
+		return cmd_usage(cmd, "rewind check: one core dump is needed");
+	err = dump_open(argv[0], &d);
+	if (!err && !d.threads.len)
+		err = err_new(ERR_ENV, "%s has no threads: it is cut off or damaged", argv[0]);
+	if (err) {
+		dump_close(&d);
+		return err;
+	}
+	c = code_new(&d);
+	if (!run && (stat(argv[0], &st) < 0 || st.st_uid != geteuid()))
+		no_run = true;
+	err = hardware_check(&d, c, !no_run, &w);
+	if (!err)
+		err = print(&common, &w);
+	*status = w.strength >= HARDWARE_STRONG ? 1 : w.strength == HARDWARE_WEAK ? 4 : 0;
+	code_free(c);
+	dump_close(&d);
+	return err;
+}

@@ -1,0 +1,15 @@
+/* cmd/rewind.h - the parts of `unplait rewind`. */
+#ifndef CMD_REWIND_H
+#define CMD_REWIND_H
+
+#include "cmd/cmd.h"
+
+struct hardware;
+
+/* argv[0..argc) are the words behind "check" and "triage". */
+struct err *rewind_check_main(const struct cmd *cmd, int argc, char **argv, int *status);
+struct err *rewind_triage_main(const struct cmd *cmd, int argc, char **argv, int *status);
+
+void json_hardware(struct json *j, const struct hardware *w);
+
+#endif
