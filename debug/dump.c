@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/process.h"
 
 #include <elf.h>
 #include <signal.h>
@@ -234,6 +235,78 @@ static uint64_t count_headers(const struct dump *d, const Elf64_Ehdr *eh)
 	return sh.sh_info;
 }
 
+/* ---- compressed files ---- */
+
+/* How files of these first bytes are unpacked to standard output. systemd-coredump writes .zst, and
+ * wrote .lz4 and .xz. */
+static const struct packing {
+	const char *magic;
+	size_t len;
+	const char *program;
+} packings[] = {
+	{ "\x28\xb5\x2f\xfd", 4, "zstd" },
+	{ "\x04\x22\x4d\x18", 4, "lz4" },
+	{ "\xfd"
+	  "7zXZ",
+	  5, "xz" },
+	{ "\x1f\x8b", 2, "gzip" },
+};
+
+/* The unpacked dump instead of the packed one. Its file is removed at once: the mapping keeps it. */
+static struct err *unpack(const char *path, const char *program, struct file_map *map)
+{
+	char *argv[] = { (char *)program, "-dc", NULL };
+	char *folder = NULL, *to;
+	struct process p = { 0 };
+	struct err *err = file_temp_dir(&folder);
+
+	if (err)
+		return err;
+	to = xasprintf("%s/core", folder);
+	err = process_run(
+		&(struct process_options){
+			.argv = argv, .in = path, .out = to, .err = "/dev/null" },
+		&p);
+	if (!err && p.exit_code != 0)
+		err = err_new(ERR_ENV, "%s cannot be unpacked by %s: it is damaged", path, program);
+	if (!err) {
+		file_map_close(map);
+		*map = (struct file_map){ 0 };
+		err = file_map_open(to, map);
+	}
+	file_remove_tree(folder);
+	free(folder);
+	free(to);
+	return err;
+}
+
+static struct err *unpack_if_packed(const char *path, struct file_map *map)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(packings); i++)
+		if (map->len > packings[i].len &&
+		    !memcmp(map->data, packings[i].magic, packings[i].len))
+			return unpack(path, packings[i].program, map);
+	return NULL;
+}
+
+/* What it is instead, for the message. */
+static const char *other_file(const struct file_map *map)
+{
+	const Elf64_Ehdr *eh = (const void *)map->data;
+
+	if (map->len >= 4 && !memcmp(map->data, "MDMP", 4))
+		return "a minidump, which cannot be read yet: convert it to a core "
+		       "(minidump-2-core)";
+	if (map->len < EI_NIDENT || memcmp(map->data, ELFMAG, SELFMAG) != 0)
+		return "not a core dump";
+	if (eh->e_ident[EI_CLASS] != ELFCLASS64)
+		return "a core dump of a 32-bit program; only x86-64 is read";
+	if (map->len < sizeof(*eh) || eh->e_type != ET_CORE)
+		return "an ELF file, but not a core dump";
+	return eh->e_machine != EM_X86_64 ? "a core dump of another machine; only x86-64 is read"
+					  : "a core dump whose headers are cut off";
+}
+
 struct err *dump_open(const char *path, struct dump *ret)
 {
 	struct err *err;
@@ -243,6 +316,8 @@ struct err *dump_open(const char *path, struct dump *ret)
 
 	*ret = (struct dump){ 0 };
 	err = file_map_open(path, &ret->map);
+	if (!err)
+		err = unpack_if_packed(path, &ret->map);
 	if (err)
 		return err;
 	if (ret->map.len >= sizeof(eh)) {
@@ -255,7 +330,7 @@ struct err *dump_open(const char *path, struct dump *ret)
 		}
 	}
 	if (!headers)
-		return err_new(ERR_ENV, "%s is not an x86-64 core dump", path);
+		return err_new(ERR_ENV, "%s is %s", path, other_file(&ret->map));
 	for (uint64_t i = 0; i < n; i++) {
 		const uint8_t *notes;
 		Elf64_Phdr ph;
@@ -284,17 +359,26 @@ void dump_close(struct dump *d)
 	*d = (struct dump){ 0 };
 }
 
-const uint8_t *dump_bytes(const struct dump *d, uint64_t address, size_t *len)
+/* The segment that has the byte at this address. */
+static const struct dump_segment *segment_at(const struct dump *d, uint64_t address)
 {
 	for (size_t i = 0; i < d->segments.len; i++) {
 		const struct dump_segment *s = &d->segments.data[i];
 
-		if (address < s->address || address - s->address >= s->there)
-			continue;
-		*len = s->there - (address - s->address);
-		return d->map.data + s->at + (address - s->address);
+		if (address >= s->address && address - s->address < s->there)
+			return s;
 	}
 	return NULL;
+}
+
+const uint8_t *dump_bytes(const struct dump *d, uint64_t address, size_t *len)
+{
+	const struct dump_segment *s = segment_at(d, address);
+
+	if (!s)
+		return NULL;
+	*len = s->there - (address - s->address);
+	return d->map.data + s->at + (address - s->address);
 }
 
 bool dump_read(const struct dump *d, uint64_t address, void *buf, size_t len)
@@ -338,21 +422,22 @@ uint64_t dump_auxv(const struct dump *d, uint64_t type)
  * beginning of the stack, and the strings behind them. We look for the vector, whose contents the
  * dump repeats, below a string that the vector itself points to. */
 
-enum { WORDS_MOST = 1 << 16, WORD_BYTES = 1 << 17, HEAD_BYTES = 1 << 21 };
+enum { WORDS_MOST = 1 << 16, WORD_BYTES = 1 << 17, HEAD_BYTES = 1 << 21, AUXV_WORDS = 8 };
 
 /* Where the vector lies; 0 when it cannot be found. */
 static uint64_t find_auxv(const struct dump *d)
 {
-	uint64_t text = dump_auxv(d, AT_EXECFN), low;
+	uint64_t text = dump_auxv(d, AT_EXECFN);
+	const struct dump_segment *g = text ? segment_at(d, text) : NULL;
+	uint64_t low, words[AUXV_WORDS];
 
-	if (!text || d->auxv.len < 8)
+	if (!g || d->auxv.len < AUXV_WORDS)
 		return 0;
-	low = text > HEAD_BYTES ? text - HEAD_BYTES : 0;
-	for (uint64_t at = text & ~7ull; at > low; at -= 8) {
-		uint64_t words[8];
-
-		if (!dump_read(d, at, words, sizeof(words)))
+	low = MAX(g->address, text > HEAD_BYTES ? text - HEAD_BYTES : 0);
+	for (uint64_t at = text & ~7ull; at >= low + sizeof(words); at -= 8) {
+		if (at - g->address > g->there || g->there - (at - g->address) < sizeof(words))
 			continue;
+		memcpy(words, d->map.data + g->at + (at - g->address), sizeof(words));
 		if (!memcmp(words, d->auxv.data, sizeof(words)))
 			return at;
 	}

@@ -1,6 +1,6 @@
 /* debug/dump.h - read a core dump: memory, threads with their registers, files, modules.
  *
- * Kernel cores and gcore's, x86-64. The file is mapped, never read whole, and never believed: every
+ * Kernel cores and gcore's, x86-64, also packed by zstd, lz4, xz or gzip. The file is mapped, never read whole, and never believed: every
  * size and offset is checked against the file before use. What is missing is a gap with a sentence
  * of its own; it never reads as zero. */
 #ifndef DEBUG_DUMP_H

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FRAMES_MOST = 4096, SCAN_WORDS = 1 << 16 };
+enum { FRAMES_MOST = 4096, SCAN_WORDS = 1 << 16, GUESSES_MOST = 256 };
 
 struct loaded {
 	const struct dump_module *of;
@@ -298,13 +298,14 @@ static bool walk_by_guess(struct walk *w, size_t thread)
 	size_t before = w->pcs.len;
 	uint64_t sp = w->sp;
 
-	for (unsigned i = 0; i < SCAN_WORDS; i++, sp += 8) {
+	for (unsigned i = 0, guesses = 0; i < SCAN_WORDS && guesses < GUESSES_MOST; i++, sp += 8) {
 		uint64_t word;
 
 		if (!dump_read(w->stacks->dump, sp, &word, sizeof(word)))
 			return false;
 		if (!is_behind_call(w->stacks, word))
 			continue;
+		guesses++;
 		w->registers.rip = word;
 		w->registers.rsp = sp + 8;
 		w->registers.rbp = w->bp;

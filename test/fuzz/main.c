@@ -28,6 +28,7 @@ static const struct {
 	{ "reports", fuzz_reports },
 	{ "suppressions", fuzz_suppressions },
 	{ "witness", fuzz_witness },
+	{ "dump", fuzz_dump },
 };
 static fuzz_target *target;
 
