@@ -2,7 +2,7 @@
  *
  * libc's function does the work; one operation is counted for each that the control engine makes of the
  * call (rt/interpose), so that a replay counts alike: a wait is two, leaving a barrier is one more. */
-#include "rt/log/log.h"
+#include "rt/log/order.h"
 
 #include <errno.h>
 
@@ -13,6 +13,15 @@ static int taken(const void *object, int r)
 	if (r)
 		log_result(r);
 	return r;
+}
+
+/* The same for what one thread alone can hold. One that failed holds nothing. */
+static int held(const void *object, int r)
+{
+	if (unlikely(r))
+		return taken(object, r);
+	log_taken(object);
+	return 0;
 }
 
 /* What cannot wait: nobody gives the object back in the middle. `e`: what went wrong, 0 nothing. */
@@ -48,18 +57,18 @@ static int taken(const void *object, int r)
 
 static int noted_pthread_mutex_lock(pthread_mutex_t *m)
 {
-	return taken(m, real.pthread_mutex_lock(m));
+	return held(m, real.pthread_mutex_lock(m));
 }
 
 static int noted_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
 {
-	return taken(m, real.pthread_mutex_timedlock(m, until));
+	return held(m, real.pthread_mutex_timedlock(m, until));
 }
 
 static int noted_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 					 const struct timespec *until)
 {
-	return taken(m, real.pthread_mutex_clocklock(m, clock, until));
+	return held(m, real.pthread_mutex_clocklock(m, clock, until));
 }
 
 static int noted_pthread_mutex_trylock(pthread_mutex_t *m)
@@ -102,7 +111,7 @@ static int noted_mtx_unlock(mtx_t *m)
 
 static int noted_pthread_spin_lock(pthread_spinlock_t *s)
 {
-	return taken((const void *)s, real.pthread_spin_lock(s));
+	return held((const void *)s, real.pthread_spin_lock(s));
 }
 
 static int noted_pthread_spin_trylock(pthread_spinlock_t *s)
@@ -152,7 +161,7 @@ static int noted_pthread_rwlock_unlock(pthread_rwlock_t *l)
 
 static int woken(const void *cond, const void *mutex, int r)
 {
-	log_operation(mutex);
+	log_taken(mutex);
 	log_also(cond);
 	if (r)
 		log_result(r);

@@ -30,8 +30,6 @@ struct log_place;
 void log_operation(const void *object);
 /* ... and this object takes part in it as well. */
 void log_also(const void *object);
-/* An operation that needs no order of its own. */
-void log_count(void);
 /* The last one returned something else than 0. */
 void log_result(int64_t result);
 /* An operation that does not wait, between these two: nobody else is in this place meanwhile. open
@@ -40,7 +38,6 @@ struct log_place *log_open(const void *object);
 void log_close(struct log_place *p);
 /* Somebody has failed to take an object here. From now on, giving it back is ordered, too. */
 void log_tried(struct log_place *p);
-bool log_was_tried(const void *object);
 
 /* ---- locks.c, noted.c ---- */
 

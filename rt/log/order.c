@@ -11,53 +11,44 @@
  * while the lock is held, giving something away (a post, a signal) before it is done. A failed attempt
  * to take a lock is made inside the place's own lock; from then on giving back happens there as well.
  *
- * Objects are found by a hash of their address, and two of them may share a place. The order of records
- * in a place is an order in which it all happened, so nothing breaks: there are only more hand-overs.
+ * Objects are found by a hash of their address. Most have a place of their own. Then what a mutex protects
+ * is its place, too, and taking it costs no atomic instruction. When there are very many objects, the rest
+ * share places. The order of records in a place is an order in which it all happened, so nothing breaks:
+ * there are only more hand-overs.
  *
  * The count is also in the head of the thread's window (struct plait_window), so that after a kill it is
  * known how far each thread came. */
-#include "rt/log/log.h"
+#include "rt/log/order.h"
 
 #include "rt/core/record.h"
 
 #include <sched.h>
 #include <sys/syscall.h>
 
-enum {
-	PLACES = 1 << 14,
-	KNOWN = 64, /* threads that a thread remembers */
-	SPINS = 100,
-};
+struct log_place log_places[LOG_PLACES + LOG_SHARED];
+struct log_thread log_threads[PLAIT_MAX_THREADS];
+bool log_begun, log_any_tried;
 
-struct log_place {
-	uint32_t lock;
-	uint32_t last; /* thread index + 1; 0: nobody yet */
-	uint64_t count;
-	bool tried;
-} __attribute__((aligned(64)));
-
-static struct log_place places[PLACES];
-
-/* What a thread has written, and knows. */
-static struct log_thread {
-	uint64_t count;		    /* operations */
-	uint64_t written;	    /* the count in its last record */
-	uint64_t known[KNOWN];	    /* how far another thread is known to have come */
-	uint32_t known_who[KNOWN];  /* ... index + 1 */
-	uint64_t last_known[KNOWN]; /* what the next difference is to */
-} threads[PLAIT_MAX_THREADS];
-
-bool log_begun;
-
-static struct log_place *place_of(const void *object)
+struct log_place *log_find_place(const void *object, uint64_t hash)
 {
-	return &places[((uint64_t)object * 0x9e3779b97f4a7c15ull >> 40) % PLACES];
+	for (unsigned i = 0; i < LOG_PROBES; i++) {
+		struct log_place *p = &log_places[(hash + i) % LOG_PLACES];
+		const void *none = NULL;
+
+		if (p->object == object ||
+		    (!p->object &&
+		     __atomic_compare_exchange_n(&p->object, &none, object, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE)) ||
+		    p->object == object)
+			return p;
+	}
+	return &log_places[LOG_PLACES + hash % LOG_SHARED];
 }
 
 static void lock(struct log_place *p)
 {
 	for (unsigned i = 1; __atomic_exchange_n(&p->lock, 1, __ATOMIC_ACQUIRE); i++) {
-		if (i % SPINS == 0)
+		if (i % LOG_SPINS == 0)
 			rt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 		__builtin_ia32_pause();
 	}
@@ -68,23 +59,6 @@ static void unlock(struct log_place *p)
 	__atomic_store_n(&p->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* Is this thread recorded, right here? */
-static struct rt_thread *recorded(void)
-{
-	struct rt_thread *t = rt_self_;
-
-	return likely(log_begun && t && !t->depth && !t->detached_from_trace) ? t : NULL;
-}
-
-static uint64_t advance(struct rt_thread *t)
-{
-	uint64_t count = ++threads[t->index].count;
-
-	if (likely(t->buffer.window))
-		((volatile struct plait_window *)t->buffer.window)->synced = count;
-	return count;
-}
-
 static uint8_t *put_count(struct log_thread *l, uint8_t *q)
 {
 	q = put_varint(q, l->count - l->written);
@@ -92,10 +66,10 @@ static uint8_t *put_count(struct log_thread *l, uint8_t *q)
 	return q;
 }
 
-static __attribute__((noinline)) void hand_over(struct rt_thread *t, uint32_t who, uint64_t count)
+void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count)
 {
-	struct log_thread *l = &threads[t->index];
-	unsigned k = who % KNOWN;
+	struct log_thread *l = &log_threads[t->index];
+	unsigned k = who % LOG_KNOWN;
 	uint8_t *p, *q;
 
 	if (l->known_who[k] == who && l->known[k] >= count)
@@ -110,16 +84,6 @@ static __attribute__((noinline)) void hand_over(struct rt_thread *t, uint32_t wh
 	q = put_varint(q, zigzag((int64_t)(count - l->last_known[k])));
 	l->last_known[k] = count;
 	record_end(t, p, q, PLAIT_EV_HANDOVER);
-}
-
-static void take_place(struct rt_thread *t, struct log_place *p, uint64_t count)
-{
-	if (p->last != t->index + 1) {
-		if (p->last)
-			hand_over(t, p->last, p->count);
-		p->last = t->index + 1;
-	}
-	p->count = count;
 }
 
 struct log_place *log_open(const void *object)
@@ -162,16 +126,8 @@ void log_also(const void *object)
 		return;
 	p = place_of(object);
 	lock(p);
-	take_place(t, p, threads[t->index].count);
+	take_place(t, p, log_threads[t->index].count);
 	unlock(p);
-}
-
-void log_count(void)
-{
-	struct rt_thread *t = recorded();
-
-	if (t)
-		advance(t);
 }
 
 void log_result(int64_t result)
@@ -181,7 +137,7 @@ void log_result(int64_t result)
 
 	if (!t || !(p = record_begin(t, 0, false)))
 		return;
-	q = put_count(&threads[t->index], p + 1);
+	q = put_count(&log_threads[t->index], p + 1);
 	q = put_varint(q, zigzag(result));
 	record_end(t, p, q, PLAIT_EV_RESULT);
 }
@@ -189,11 +145,7 @@ void log_result(int64_t result)
 void log_tried(struct log_place *p)
 {
 	__atomic_store_n(&p->tried, true, __ATOMIC_RELAXED);
-}
-
-bool log_was_tried(const void *object)
-{
-	return __atomic_load_n(&place_of(object)->tried, __ATOMIC_RELAXED);
+	__atomic_store_n(&log_any_tried, true, __ATOMIC_RELAXED);
 }
 
 /* ---- the beginning ---- */

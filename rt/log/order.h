@@ -1,0 +1,108 @@
+/* rt/log/order.h - private to rt/log/: the fast path of recording the order of synchronisation. */
+#ifndef RT_LOG_ORDER_H
+#define RT_LOG_ORDER_H
+
+#include "rt/log/log.h"
+
+enum {
+	LOG_PLACES = 1 << 14,
+	LOG_SHARED = 1 << 10, /* more places, for objects that have none of their own */
+	LOG_PROBES = 8,
+	LOG_KNOWN = 64, /* threads that a thread remembers */
+	LOG_SPINS = 100,
+	LOG_COUNT_BITS = 48,
+};
+
+/* Its object, or NULL: it is for all that have no other. The last operation is one word, thread index + 1
+ * above the count, so that it can be looked at while the holder of a mutex writes it. */
+struct log_place {
+	const void *object;
+	uint64_t last; /* 0: nobody yet */
+	uint32_t lock;
+	bool tried;
+} __attribute__((aligned(64)));
+
+extern struct log_place log_places[LOG_PLACES + LOG_SHARED];
+
+/* What a thread has written, and knows. */
+struct log_thread {
+	uint64_t count;			/* operations */
+	uint64_t written;		/* the count in its last record */
+	uint64_t known[LOG_KNOWN];	/* how far another thread is known to have come */
+	uint32_t known_who[LOG_KNOWN];	/* ... index + 1 */
+	uint64_t last_known[LOG_KNOWN]; /* what the next difference is to */
+};
+extern struct log_thread log_threads[PLAIT_MAX_THREADS];
+
+extern bool log_any_tried; /* some place is */
+
+struct log_place *log_find_place(const void *object, uint64_t hash);
+/* This operation of t came after operation `count` of the thread with index who - 1. */
+void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count);
+
+static inline struct log_place *place_of(const void *object)
+{
+	uint64_t hash = (uint64_t)object * 0x9e3779b97f4a7c15ull >> 40;
+	struct log_place *p = &log_places[hash % LOG_PLACES];
+
+	return likely(p->object == object) ? p : log_find_place(object, hash);
+}
+
+/* Is this thread recorded, right here? */
+static inline struct rt_thread *recorded(void)
+{
+	struct rt_thread *t = rt_self_;
+
+	return likely(log_begun && t && !t->depth && !t->detached_from_trace) ? t : NULL;
+}
+
+static inline uint64_t advance(struct rt_thread *t)
+{
+	uint64_t count = ++log_threads[t->index].count;
+
+	if (likely(t->buffer.window))
+		((volatile struct plait_window *)t->buffer.window)->synced = count;
+	return count;
+}
+
+static inline void take_place(struct rt_thread *t, struct log_place *p, uint64_t count)
+{
+	uint64_t own = (uint64_t)(t->index + 1) << LOG_COUNT_BITS, last = p->last;
+
+	__atomic_store_n(&p->last, own | count, __ATOMIC_RELAXED);
+	if (unlikely(last >> LOG_COUNT_BITS != t->index + 1 && last))
+		log_hand_over(t, (uint32_t)(last >> LOG_COUNT_BITS),
+			      last & ((1ull << LOG_COUNT_BITS) - 1));
+}
+
+/* Nobody else can be here meanwhile, unless somebody has tried to. */
+static inline void log_taken(const void *object)
+{
+	struct rt_thread *t = recorded();
+	struct log_place *p;
+
+	if (!t)
+		return;
+	p = place_of(object);
+	if (likely(p->object && !__atomic_load_n(&p->tried, __ATOMIC_RELAXED)))
+		take_place(t, p, advance(t));
+	else
+		log_operation(object);
+}
+
+static inline void log_count(void)
+{
+	struct rt_thread *t = recorded();
+
+	if (t)
+		advance(t);
+}
+
+/* Somebody has failed to take it: giving it back is ordered, too. */
+static inline bool log_was_tried(const void *object)
+{
+	return unlikely(__atomic_load_n(&log_any_tried, __ATOMIC_RELAXED)) &&
+	       __atomic_load_n(&place_of(object)->tried, __ATOMIC_RELAXED);
+}
+
+#endif
