@@ -317,6 +317,8 @@ void control_away(struct control_thread *me)
 
 void control_op_executed(struct control_thread *me)
 {
+	if (unlikely(rt_steps >= control.area->event_budget) && control_asked(PLAIT_CONTROL_CUT))
+		control_log_ended();
 	control_executed(me, me->op.kind, me->op.site);
 	if (control.vectors)
 		vectors_executed(me, &me->op);

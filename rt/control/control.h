@@ -217,6 +217,11 @@ void control_exit_point(void);
 bool control_decision_due(void);
 /* Synchronisation state has changed: threads that spin get another look. */
 void control_changed(void);
+/* Is the order of a log followed, in which the next operation of me succeeded? */
+bool control_log_succeeds(const struct control_thread *me);
+/* The attempt that me has just made, or the wait that may time out, failed in the recorded run, whatever
+ * it finds here. A decision, so that a replay by decisions does the same. */
+bool control_refused(struct control_thread *me);
 /* A decision among n alternatives. */
 uint32_t control_choose(struct control_thread *me, uint32_t n);
 /* Prefer the others for a while. */

@@ -100,6 +100,11 @@ bool control_decision_due(void)
 	return control.fixed && control.next_step <= rt_steps;
 }
 
+bool decisions_choice_due(void)
+{
+	return have_next && next.kind == DECISION_CHOICE && next.step == rt_steps;
+}
+
 bool decisions_away_due(void)
 {
 	return have_next && next.kind == DECISION_OUTSIDE && next.step == rt_steps;

@@ -111,6 +111,8 @@ struct control_thread *decisions_follow(struct control_thread *me, bool away,
 					struct control_thread **named);
 /* The decisions name somebody to go on while the running thread is away. */
 bool decisions_away_due(void);
+/* The next decision is an alternative, due now. */
+bool decisions_choice_due(void);
 /* For a systematic search: an operation that was executed without a choice; a choice. */
 void decisions_log_step(const struct control_thread *me);
 /* A free that is no step: it depends on every access to the block all the same. */

@@ -14,9 +14,11 @@
 #include "rt/control/handovers.h"
 
 #include "rt/control/engine.h"
+#include "sched/decisions.h"
 #include "unplait/log.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum permission { MAY, PAST, HELD };
 
@@ -29,6 +31,7 @@ static const struct plait_log_result *results;
 static struct follower {
 	uint64_t count;
 	uint64_t handover, result; /* the first that is not behind it */
+	int64_t last;		   /* what its last operation returned */
 } followers[PLAIT_MAX_THREADS];
 
 void handovers_begin(void)
@@ -98,6 +101,20 @@ static int64_t expected(const struct control_thread *t)
 		       : 0;
 }
 
+bool control_log_succeeds(const struct control_thread *me)
+{
+	return unlikely(control.handovers) && has_more(me) && !expected(me);
+}
+
+bool control_refused(struct control_thread *me)
+{
+	if (unlikely(control.handovers) && is_recorded(me) && followers[me->log_name].last) {
+		decisions_record(DECISION_CHOICE, 1);
+		return true;
+	}
+	return control.fixed && decisions_choice_due() && control_choose(me, 2) == 1;
+}
+
 static bool counts(const struct control_op *op)
 {
 	return op->logged || plait_log_counts(op->kind);
@@ -132,6 +149,7 @@ void handovers_executed(struct control_thread *t, const struct control_op *op)
 	if (!is_recorded(t) || !counts(op))
 		return;
 	f = &followers[t->log_name];
+	f->last = expected(t);
 	f->count++;
 	while (f->handover < log_threads[t->log_name].handovers.first +
 				     log_threads[t->log_name].handovers.n &&
@@ -141,6 +159,20 @@ void handovers_executed(struct control_thread *t, const struct control_op *op)
 				   log_threads[t->log_name].results.n &&
 	       results[f->result].at <= f->count)
 		f->result++;
+}
+
+/* Did the next operation of t come after the last one of me? */
+static bool comes_after(const struct control_thread *t, const struct control_thread *me)
+{
+	const struct follower *f = &followers[t->log_name];
+	const struct plait_log_part *part = &log_threads[t->log_name].handovers;
+
+	for (uint64_t i = f->handover; i < part->first + part->n && handovers[i].at == f->count + 1;
+	     i++)
+		if (handovers[i].thread == me->log_name &&
+		    handovers[i].count == followers[me->log_name].count)
+			return true;
+	return false;
 }
 
 /* Who waits for the condition variable of me, in the order in which rt/interpose counts them. */
@@ -156,10 +188,10 @@ uint32_t handovers_choose(const struct control_thread *me, uint32_t n)
 		if (!t->rt || t->ended || t->op.kind != PLAIT_EV_WOKEN ||
 		    t->op.object != me->op.object || t->released || t->timed_out)
 			continue;
-		/* the first that the log does not hold back any longer than this signal */
-		if (chosen == n && has_more(t) && !expected(t))
+		if (has_more(t) && !expected(t) && (chosen == n || comes_after(t, me)))
 			chosen = waiter;
-		waiter++;
+		if (chosen == waiter++ && comes_after(t, me))
+			break;
 	}
 	return chosen;
 }
@@ -214,25 +246,40 @@ void control_sent_other(void)
 		control_diverged("it sends something else than the recorded run did");
 }
 
+/* Where this thread is, by the log. */
+static int describe(const struct control_thread *t, char *out, size_t size)
+{
+	const struct plait_log_handover *h = counts(&t->op) && has_more(t) ? missing(t) : NULL;
+	char name[64], why[96] = "";
+
+	control_thread_name(name, sizeof(name), t->task.id);
+	if (h)
+		snprintf(why, sizeof(why), ", after %llu of the log's thread %u",
+			 (unsigned long long)h->count, h->thread);
+	else if (t->op.wait)
+		snprintf(why, sizeof(why), ", waits %s", t->op.wait->what);
+	return snprintf(out, size, "; thread %s: %llu of %llu done, next is kind %u%s%s", name,
+			(unsigned long long)followers[t->log_name].count,
+			(unsigned long long)log_threads[t->log_name].synced, t->op.kind, why,
+			has_more(t) && expected(t) ? ", which failed" : "");
+}
+
 void handovers_stuck(void)
 {
-	char why[256], name[64];
+	char why[2048] = "nobody can go on in the recorded order";
+	size_t n = strlen(why);
+	bool held = false;
 
-	for (size_t i = 0; i < control_nthreads(); i++) {
+	for (size_t i = 0; i < control_nthreads() && n < sizeof(why); i++) {
 		const struct control_thread *t = control_thread_at(i);
-		const struct plait_log_handover *h = NULL;
 
-		if (t->rt && !t->ended && counts(&t->op) && has_more(t))
-			h = missing(t);
-		if (!h)
+		if (!t->rt || t->ended || !is_recorded(t))
 			continue;
-		control_thread_name(name, sizeof(name), t->task.id);
-		snprintf(why, sizeof(why),
-			 "synchronisation %llu of thread %s came after number %llu of the log's "
-			 "thread %u, which does not get there",
-			 (unsigned long long)h->at, name, (unsigned long long)h->count, h->thread);
-		control_diverged(why);
+		held |= has_more(t);
+		n += (size_t)describe(t, why + n, sizeof(why) - n);
 	}
+	if (held)
+		control_diverged(why);
 	control_log_ended();
 }
 

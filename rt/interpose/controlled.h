@@ -23,6 +23,13 @@ static inline bool never_ready(const struct control_thread *t)
 	return false;
 }
 
+/* An attempt does not wait. But a replay of mode sync makes one that succeeded when it succeeds again. */
+static inline const struct control_wait *attempt(const struct control_thread *me,
+						 const struct control_wait *possible)
+{
+	return control_log_succeeds(me) ? possible : NULL;
+}
+
 /* ---- handlers.c: what the target has installed ---- */
 
 bool handlers_find(int number, struct sigaction *ret); /* false: no handler */

@@ -73,7 +73,7 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 						.cancellable = true,
 						.shared = c->__data.__wrefs & IS_SHARED,
 						.deadline = deadline });
-	r = me->released ? 0 : ETIMEDOUT;
+	r = me->released && !(deadline != CONTROL_NEVER && control_refused(me)) ? 0 : ETIMEDOUT;
 	me->released = false;
 	mutex_check_alive(m, "woken with a mutex that was destroyed or freed");
 	sync_mutex_restore(mutex, me->task.id + 1, count);

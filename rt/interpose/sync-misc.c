@@ -36,7 +36,8 @@ static int sem_wait_controlled(struct control_thread *me, uint32_t site, sem_t *
 						    .cancellable = true,
 						    .shared = sem_is_shared(s),
 						    .signals = CONTROL_RESTARTS,
-						    .deadline = deadline })) {
+						    .deadline = deadline }) &&
+	    !(deadline != CONTROL_NEVER && control_refused(me))) {
 		r = sync_sem_trywait((struct sync_sem *)s);
 		control_changed();
 	} else if (me->interrupted) {
@@ -78,8 +79,12 @@ int hook_sem_trywait(sem_t *s)
 		rt_record_sa_r(PLAIT_EV_SEM_TRYWAIT, site, s, r ? errno : 0);
 		return r;
 	}
-	control_touch(me, PLAIT_EV_SEM_TRYWAIT, site, s);
-	r = sync_sem_trywait((struct sync_sem *)s);
+	control_point(me, &(struct control_op){ .kind = PLAIT_EV_SEM_TRYWAIT,
+						.site = site,
+						.object = s,
+						.writes = true,
+						.wait = attempt(me, &sem_waiting) });
+	r = control_refused(me) ? EAGAIN : sync_sem_trywait((struct sync_sem *)s);
 	if (r)
 		control_spin_check(me, site, s, 0);
 	else

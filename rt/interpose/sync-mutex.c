@@ -100,7 +100,8 @@ static int lock_controlled(struct control_thread *me, uint32_t site, pthread_mut
 						    .writes = true,
 						    .shared = machine(m)->kind & SYNC_MUTEX_SHARED,
 						    .wait = &mutex_wait,
-						    .deadline = deadline })) {
+						    .deadline = deadline }) &&
+	    !(deadline != CONTROL_NEVER && control_refused(me))) {
 		check_alive(m); /* it may have been destroyed while we waited */
 		r = sync_mutex_lock(machine(m), me->task.id + 1);
 		note_held(me, machine(m), r);
@@ -139,9 +140,13 @@ int hook_pthread_mutex_trylock(pthread_mutex_t *m)
 
 	if (me) {
 		check_alive(m);
-		control_touch(me, PLAIT_EV_TRYLOCK, site, m);
+		control_point(me, &(struct control_op){ .kind = PLAIT_EV_TRYLOCK,
+							.site = site,
+							.object = m,
+							.writes = true,
+							.wait = attempt(me, &mutex_wait) });
 		check_alive(m);
-		r = sync_mutex_trylock(machine(m), me->task.id + 1);
+		r = control_refused(me) ? EBUSY : sync_mutex_trylock(machine(m), me->task.id + 1);
 		note_held(me, machine(m), r);
 		if (r == EBUSY)
 			control_spin_check(me, site, m, 1);
@@ -303,8 +308,12 @@ int hook_pthread_spin_trylock(pthread_spinlock_t *s)
 	int r;
 
 	if (me) {
-		control_touch(me, PLAIT_EV_TRYLOCK, site, (const void *)s);
-		r = sync_spin_trylock((int *)s);
+		control_point(me, &(struct control_op){ .kind = PLAIT_EV_TRYLOCK,
+							.site = site,
+							.object = (const void *)s,
+							.writes = true,
+							.wait = attempt(me, &spin_wait) });
+		r = control_refused(me) ? EBUSY : sync_spin_trylock((int *)s);
 		if (r) {
 			control_spin_check(me, site, (const void *)s, 1);
 		} else {

@@ -60,6 +60,7 @@ static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t si
 {
 	bool write = kind == PLAIT_EV_WRLOCK || kind == PLAIT_EV_TRYWRLOCK;
 	bool try = kind == PLAIT_EV_TRYRDLOCK || kind == PLAIT_EV_TRYWRLOCK;
+	const struct control_wait *wait = write ? &write_wait : &read_wait;
 	struct sync_rwlock *machine = (struct sync_rwlock *)l;
 	int r = ETIMEDOUT;
 
@@ -68,11 +69,11 @@ static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t si
 						    .object = l,
 						    .writes = true,
 						    .shared = machine->shared != 0,
-						    .wait = try	    ? NULL
-							    : write ? &write_wait
-								    : &read_wait,
+						    .wait = try ? attempt(me, wait) : wait,
 						    .deadline = deadline }))
-		r = acquire(machine, me->task.id + 1, write, try);
+		r = (try || deadline != CONTROL_NEVER) && control_refused(me)
+			    ? (try ? EBUSY : ETIMEDOUT)
+			    : acquire(machine, me->task.id + 1, write, try);
 	if (!r && write) /* readers do not exclude each other */
 		control_holds(me, l);
 	if (r == EBUSY)

@@ -6,52 +6,31 @@
 
 #include <errno.h>
 
-/* One that was refused, or not granted in time, is an operation too. */
-static int taken(const void *object, int r)
+/* An attempt that failed, or a wait that timed out, has no place in the order: a replay lets it fail,
+ * whatever it would find. */
+static int refused(int r)
 {
-	log_operation(object);
-	if (r)
-		log_result(r);
+	log_count();
+	log_result(r);
 	return r;
 }
 
-/* The same for what one thread alone can hold. One that failed holds nothing. */
-static int held(const void *object, int r)
+static int taken(const void *object, int r)
 {
 	if (unlikely(r))
-		return taken(object, r);
-	log_taken(object);
+		return refused(r);
+	log_operation(object);
 	return 0;
 }
 
-/* What cannot wait: nobody gives the object back in the middle. `e`: what went wrong, 0 nothing. */
-#define TRY(object, call, e)                                                                       \
-	({                                                                                         \
-		struct log_place *place = log_open(object);                                        \
-		int result = (call), why = (e);                                                    \
-                                                                                                   \
-		if (place) {                                                                       \
-			if (why)                                                                   \
-				log_tried(place);                                                  \
-			log_close(place);                                                          \
-			if (why)                                                                   \
-				log_result(why);                                                   \
-		}                                                                                  \
-		result;                                                                            \
-	})
-
-#define GIVE_BACK(object, call)                                                                    \
-	({                                                                                         \
-		struct log_place *place = log_was_tried(object) ? log_open(object) : NULL;         \
-		int result;                                                                        \
-                                                                                                   \
-		if (!place)                                                                        \
-			log_count();                                                               \
-		result = (call);                                                                   \
-		if (place)                                                                         \
-			log_close(place);                                                          \
-		result;                                                                            \
-	})
+/* The same for what one thread alone can hold. */
+static int held(const void *object, int r)
+{
+	if (unlikely(r))
+		return refused(r);
+	log_taken(object);
+	return 0;
+}
 
 /* ---- mutexes, spinlocks ---- */
 
@@ -73,12 +52,13 @@ static int noted_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 
 static int noted_pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	return TRY(m, real.pthread_mutex_trylock(m), result);
+	return held(m, real.pthread_mutex_trylock(m));
 }
 
 static int noted_pthread_mutex_unlock(pthread_mutex_t *m)
 {
-	return GIVE_BACK(m, real.pthread_mutex_unlock(m));
+	log_count();
+	return real.pthread_mutex_unlock(m);
 }
 
 static int thrd_result(int r)
@@ -116,12 +96,13 @@ static int noted_pthread_spin_lock(pthread_spinlock_t *s)
 
 static int noted_pthread_spin_trylock(pthread_spinlock_t *s)
 {
-	return TRY((const void *)s, real.pthread_spin_trylock(s), result);
+	return held((const void *)s, real.pthread_spin_trylock(s));
 }
 
 static int noted_pthread_spin_unlock(pthread_spinlock_t *s)
 {
-	return GIVE_BACK((const void *)s, real.pthread_spin_unlock(s));
+	log_count();
+	return real.pthread_spin_unlock(s);
 }
 
 /* ---- rwlocks ---- */
@@ -144,17 +125,18 @@ RWLOCK(clockwrlock, (pthread_rwlock_t * l, clockid_t c, const struct timespec *u
 
 static int noted_pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
-	return TRY(l, real.pthread_rwlock_tryrdlock(l), result);
+	return taken(l, real.pthread_rwlock_tryrdlock(l));
 }
 
 static int noted_pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
-	return TRY(l, real.pthread_rwlock_trywrlock(l), result);
+	return taken(l, real.pthread_rwlock_trywrlock(l));
 }
 
 static int noted_pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
-	return GIVE_BACK(l, real.pthread_rwlock_unlock(l));
+	log_count();
+	return real.pthread_rwlock_unlock(l);
 }
 
 /* ---- condition variables: to wait gives the mutex back, and to wake takes it ---- */
@@ -249,20 +231,25 @@ static int noted_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec 
 
 static int noted_sem_trywait(sem_t *s)
 {
-	return TRY(s, real.sem_trywait(s), result ? errno : 0);
+	return sem_taken(s, real.sem_trywait(s));
 }
 
 static int noted_sem_post(sem_t *s)
 {
-	return TRY(s, real.sem_post(s), result ? errno : 0);
+	log_operation(s);
+	return real.sem_post(s);
 }
 
 /* ---- barriers, once ---- */
 
 static int noted_pthread_barrier_wait(pthread_barrier_t *b)
 {
+	int r;
+
 	log_operation(b);
-	return taken(b, real.pthread_barrier_wait(b));
+	r = real.pthread_barrier_wait(b);
+	log_operation(b);
+	return r;
 }
 
 static __thread struct once_call {

@@ -21,10 +21,6 @@ extern bool log_begun;
 
 /* ---- order.c ---- */
 
-/* Who used an object last. Objects may share a place: then their operations are kept in order
- * together, which is more than is needed and never wrong. */
-struct log_place;
-
 /* The next operation of this thread. It was just done to the object (which is still held), or is about
  * to be done by giving the object away. */
 void log_operation(const void *object);
@@ -32,13 +28,6 @@ void log_operation(const void *object);
 void log_also(const void *object);
 /* The last one returned something else than 0. */
 void log_result(int64_t result);
-/* An operation that does not wait, between these two: nobody else is in this place meanwhile. open
- * returns NULL when nothing is to be written. */
-struct log_place *log_open(const void *object);
-void log_close(struct log_place *p);
-/* Somebody has failed to take an object here. From now on, giving it back is ordered, too. */
-void log_tried(struct log_place *p);
-
 /* ---- locks.c, noted.c ---- */
 
 void locks_init(void);

@@ -8,8 +8,8 @@
  * that far.
  *
  * Operation and record must be one step for everybody who uses the object. Taking a lock is recorded
- * while the lock is held, giving something away (a post, a signal) before it is done. A failed attempt
- * to take a lock is made inside the place's own lock; from then on giving back happens there as well.
+ * while the lock is held, giving something away (a post, a signal) before it is done. An attempt that
+ * failed is not ordered: it has changed nothing, and that it failed is written down.
  *
  * Objects are found by a hash of their address. Most have a place of their own. Then what a mutex protects
  * is its place, too, and taking it costs no atomic instruction. When there are very many objects, the rest
@@ -27,7 +27,7 @@
 
 struct log_place log_places[LOG_PLACES + LOG_SHARED];
 struct log_thread log_threads[PLAIT_MAX_THREADS];
-bool log_begun, log_any_tried;
+bool log_begun;
 
 struct log_place *log_find_place(const void *object, uint64_t hash)
 {
@@ -86,24 +86,6 @@ void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count)
 	record_end(t, p, q, PLAIT_EV_HANDOVER);
 }
 
-struct log_place *log_open(const void *object)
-{
-	struct log_place *p = place_of(object);
-
-	if (!recorded())
-		return NULL;
-	lock(p);
-	return p;
-}
-
-void log_close(struct log_place *p)
-{
-	struct rt_thread *t = rt_self_;
-
-	take_place(t, p, advance(t));
-	unlock(p);
-}
-
 void log_operation(const void *object)
 {
 	struct rt_thread *t = recorded();
@@ -140,12 +122,6 @@ void log_result(int64_t result)
 	q = put_count(&log_threads[t->index], p + 1);
 	q = put_varint(q, zigzag(result));
 	record_end(t, p, q, PLAIT_EV_RESULT);
-}
-
-void log_tried(struct log_place *p)
-{
-	__atomic_store_n(&p->tried, true, __ATOMIC_RELAXED);
-	__atomic_store_n(&log_any_tried, true, __ATOMIC_RELAXED);
 }
 
 /* ---- the beginning ---- */

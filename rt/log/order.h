@@ -19,7 +19,6 @@ struct log_place {
 	const void *object;
 	uint64_t last; /* 0: nobody yet */
 	uint32_t lock;
-	bool tried;
 } __attribute__((aligned(64)));
 
 extern struct log_place log_places[LOG_PLACES + LOG_SHARED];
@@ -33,8 +32,6 @@ struct log_thread {
 	uint64_t last_known[LOG_KNOWN]; /* what the next difference is to */
 };
 extern struct log_thread log_threads[PLAIT_MAX_THREADS];
-
-extern bool log_any_tried; /* some place is */
 
 struct log_place *log_find_place(const void *object, uint64_t hash);
 /* This operation of t came after operation `count` of the thread with index who - 1. */
@@ -75,7 +72,7 @@ static inline void take_place(struct rt_thread *t, struct log_place *p, uint64_t
 			      last & ((1ull << LOG_COUNT_BITS) - 1));
 }
 
-/* Nobody else can be here meanwhile, unless somebody has tried to. */
+/* An object that one thread alone can hold, and this one has taken it: nobody else is here meanwhile. */
 static inline void log_taken(const void *object)
 {
 	struct rt_thread *t = recorded();
@@ -84,7 +81,7 @@ static inline void log_taken(const void *object)
 	if (!t)
 		return;
 	p = place_of(object);
-	if (likely(p->object && !__atomic_load_n(&p->tried, __ATOMIC_RELAXED)))
+	if (likely(p->object))
 		take_place(t, p, advance(t));
 	else
 		log_operation(object);
@@ -96,13 +93,6 @@ static inline void log_count(void)
 
 	if (t)
 		advance(t);
-}
-
-/* Somebody has failed to take it: giving it back is ordered, too. */
-static inline bool log_was_tried(const void *object)
-{
-	return unlikely(__atomic_load_n(&log_any_tried, __ATOMIC_RELAXED)) &&
-	       __atomic_load_n(&place_of(object)->tried, __ATOMIC_RELAXED);
 }
 
 #endif

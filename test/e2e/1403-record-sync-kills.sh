@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Programs are killed with -9 at random moments while mode sync records them: every log can be read, and is replayed
+# to its end. KILLS says how often (12).
+# level: check
+. "$(dirname "$0")/lib.sh"
+run 0 unplait cc -g -O2 -pthread -o storm "$top/test/programs/sync-storm.c"
+unreadable=0 unreplayed=0
+for ((i = 0; i < ${KILLS:-12}; i++)); do
+	mkdir run
+	(
+		UNPLAIT_MODE=sync UNPLAIT_DIR=$PWD/run ./storm &
+		sleep "0.0$((RANDOM % 6))$((RANDOM % 10))"
+		kill -9 $!
+		wait $!
+	) >out 2>err
+	if [ -e run/run ]; then
+		unplait seal -o k.plait run >out 2>err && unplait info k.plait >out 2>>err || { unreadable=$((unreadable + 1)) && cat err; }
+		unplait replay k.plait ./storm >out 2>err || { unreplayed=$((unreplayed + 1)) && cat out err; }
+	fi
+	rm -rf run
+done
+is $unreadable 0 "every log can be read"
+is $unreplayed 0 "every log is replayed to its end"
+finish
