@@ -42,7 +42,7 @@ struct err *predict_open(const struct predict_options *o, struct predict **ret)
 		p->o.traces = PUBLISHED_TRACES;
 	if (!p->o.runs)
 		p->o.runs = DEFAULT_RUNS;
-	p->target = o->target;
+	p->target = target_borrow(&o->target);
 	p->deadline = clock_seconds() + p->o.seconds;
 	*ret = p;
 	return NULL;

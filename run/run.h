@@ -69,6 +69,8 @@ struct err *target_from_plait(struct target *t, const char *plait, char *const *
 /* Everything that an open plait says about it, and nothing else. */
 struct err *target_stored(struct trace *trace, struct target *ret);
 void target_deinit(struct target *t);
+/* The same settings, of which the copy owns nothing: what they point to stays t's. */
+struct target target_borrow(const struct target *t);
 /* What was given to us as standard input goes to every run: from a file, or from a pipe that says
  * something soon. A terminal, a device or a silent pipe gives the target nothing. */
 struct err *target_read_stdin(struct target *t);

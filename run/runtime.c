@@ -119,6 +119,9 @@ void runtime_set_environment(const struct runtime *r, const char *mode, struct e
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		environment_set(e, ours[i], NULL);
 	environment_set(e, PLAIT_ENV_MODE, mode);
+	/* OpenMP's threads wait by spinning, in code that nobody sees; told so, they wait properly */
+	if (!strcmp(mode, "control") && !environment_find(e, "KMP_BLOCKTIME"))
+		environment_set(e, "KMP_BLOCKTIME", "0");
 	if (r->library)
 		environment_prepend(e, "LD_PRELOAD", r->library);
 	if (r->library && r->sanitizer)

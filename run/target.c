@@ -306,6 +306,18 @@ struct err *target_from_plait(struct target *t, const char *plait, char *const *
 	return err ? err : check(t, plait);
 }
 
+struct target target_borrow(const struct target *t)
+{
+	struct target b = *t;
+
+	b.stored = b.stored_input = b.stored_folder = b.log = NULL;
+	b.log_len = 0;
+	b.stored_argv = NULL;
+	b.inputs = (struct inputs){ 0 };
+	memset(&b.stored_env, 0, sizeof(b.stored_env));
+	return b;
+}
+
 void target_deinit(struct target *t)
 {
 	size_t i;

@@ -140,6 +140,7 @@ static struct err *push_runtime(struct link *l, struct command *c)
 		command_takef(c, "-Wl,-rpath,%.*s", (int)(slash - lib), lib);
 	} else {
 		command_push(c, "-Wl,--export-dynamic-symbol=plait_*");
+		command_push(c, "-Wl,--export-dynamic-symbol=ompt_start_tool");
 	}
 	command_push(c, "-Wl,--push-state,--as-needed,-Bdynamic,-ldl,-lpthread,--pop-state");
 	return NULL;

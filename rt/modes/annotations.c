@@ -5,6 +5,8 @@
  * first version. All of it becomes the events `release` and `acquire`, `benign` and `ignore`.
  *
  * The names are weak: a program that brings its own, as many do, keeps them. */
+#include "rt/modes/annotations.h"
+
 #include "rt/core/rt.h"
 
 #define EXPORT PLAIT_EXPORT __attribute__((used, weak))
@@ -161,6 +163,12 @@ static void ignore(unsigned what, int by)
 		rt_on_sync(&s);
 	if (rt_recording)
 		rt_record_number(PLAIT_EV_IGNORE, s.n);
+}
+
+void annotations_ignore(int by)
+{
+	ignore(READS, by);
+	ignore(WRITES, by);
 }
 
 EXPORT void AnnotateIgnoreReadsBegin(HERE)

@@ -13,6 +13,12 @@ run 1 unplait hunt -n 300 -o again.plait --json=one.json ./exmcr
 run 1 unplait hunt -n 300 -o again.plait --json=two.json ./exmcr
 runs() { grep -o '"runs": [0-9]*' "$1" | head -n 1; }
 is "$(runs one.json)" "$(runs two.json)" "same seed, same hunt"
+# standard input from a file belongs to the hunt
+echo text >input
+"$UNPLAIT" hunt -n 300 -o found.plait ./exmcr <input >out 2>err
+is $? 1 "standard input from a file"
+"$UNPLAIT" hunt -s predict -o found.plait ./exmcr <input >out 2>err
+is $? 1 "standard input from a file, strategy predict"
 # without it
 run 0 unplait hunt -s random -n 300 -o none.plait ./exmcr
 # the cured twin
