@@ -104,11 +104,15 @@ void control_note_point(struct control_thread *me)
 {
 	const struct control_op *op = &me->op;
 
-	if (control.learning && unlikely(op->kind == PLAIT_EV_FREE))
-		learn_free(me, op->object, op->size, op->site);
-	else if (control.learning)
+	if (noted_before(me, op->object, op->site)) {
+		if (control.learning)
+			learn_value(op->object, op->size, op->site, plait_reads(op->kind),
+				    op->writes);
+		return;
+	}
+	if (control.learning)
 		learn_access(me, op->object, op->size, op->site, plait_reads(op->kind), op->writes);
-	if (clocks_on && !noted_before(me, op->object, op->site))
+	if (clocks_on)
 		clocks_access(me, op->kind, op->object, op->size, op->site);
 }
 

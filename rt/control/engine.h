@@ -155,6 +155,8 @@ void control_quick_begin(void);
 /* Learning and pairs, for an access or for the published operation that has just been executed. */
 void learn_access(struct control_thread *me, const void *p, size_t size, uint32_t site, bool reads,
 		  bool writes);
+/* The same for an access that has been noted before: only whose value is seen can be new. */
+void learn_value(const void *p, size_t size, uint32_t site, bool reads, bool writes);
 void learn_op(struct control_thread *me);
 /* A thread has just been entered among those alive; parent: NULL for the first. */
 void learn_born(struct control_thread *t, const struct control_thread *parent);

@@ -21,7 +21,7 @@ enum {
 	FIRST_BITS = 9,	  /* of the index over them, which grows: few pages are touched */
 	LAST_BITS = 16,
 	SITES = 8,
-	LAST = 64,
+	LAST = 256,
 	PAIRS_SEEN = 64,
 	FREE_MAX = 1024, /* granules of a freed block that are looked at */
 };
@@ -237,6 +237,15 @@ static inline void learn_sites(struct shadow *s)
 		learn(s->sites[s->nlearned++]);
 }
 
+/* Which write is seen, and by whom. */
+static inline void note_value(struct shadow *s, uint32_t site, bool reads, bool writes)
+{
+	if (reads && s->shared && (control.area->flags & PLAIT_CONTROL_PAIRS))
+		note_pair(s, site);
+	if (writes)
+		s->writer_site = site;
+}
+
 static inline void note_granule(uint64_t granule, uint32_t thread, uint32_t site, bool reads,
 				bool writes)
 {
@@ -245,11 +254,9 @@ static inline void note_granule(uint64_t granule, uint32_t thread, uint32_t site
 	if (!s)
 		return;
 	s->shared |= s->first != thread;
-	if (reads && s->shared && (control.area->flags & PLAIT_CONTROL_PAIRS))
-		note_pair(s, site);
-	if (writes)
-		s->writer_site = site;
-	if (!s->racy)
+	note_value(s, site, reads, writes);
+	if (!s->racy &&
+	    !conflict_own(&s->conflict, thread + 1, (uint32_t)rt_steps, (uint32_t)alone, writes))
 		look_for_conflict(s, thread, writes);
 	if (!has_site(s, site))
 		add_site(s, site, reads, writes);
@@ -276,6 +283,21 @@ void learn_access(struct control_thread *me, const void *p, size_t size, uint32_
 		note_granule((uint64_t)p / GRANULE, who, site, reads, writes);
 	else
 		note_range(who, p, size, site, reads, writes);
+}
+
+void learn_value(const void *p, size_t size, uint32_t site, bool reads, bool writes)
+{
+	uint64_t granule = (uint64_t)p / GRANULE;
+	uint64_t last = ((uint64_t)p + (size ? size - 1 : 0)) / GRANULE;
+
+	for (last = last - granule > 16 ? granule + 16 : last; granule <= last; granule++) {
+		struct shadow *s = last_shadows[granule % LAST];
+
+		if (unlikely(!s || s->granule != granule))
+			s = look_up(granule);
+		if (s)
+			note_value(s, site, reads, writes);
+	}
 }
 
 /* Does it notice that a lock is held, without waiting until it is not? */
