@@ -121,8 +121,9 @@ static mode_t mode_of(int flags, va_list ap)
 }
 
 /* clang-format off: tables. */
-#define OPENS(name)                                                                                \
-	int hook_##name(const char *path, int flags, ...)                                          \
+/* params: what comes before the path, with a comma behind it; args: the same and the path, resolved. */
+#define OPENS(name, params, args)                                                                  \
+	int hook_##name(params const char *path, int flags, ...)                                   \
 	{                                                                                          \
 		char own[PATH_MAX];                                                                \
 		va_list ap;                                                                        \
@@ -133,29 +134,16 @@ static mode_t mode_of(int flags, va_list ap)
 		va_start(ap, flags);                                                               \
 		mode = mode_of(flags, ap);                                                         \
 		va_end(ap);                                                                        \
-		return real.name(resolve(how_open(flags), path, own, sizeof(own)), flags, mode);   \
+		return real.name(args, flags, mode);                                               \
 	}
-OPENS(open)
-OPENS(open64)
-
-#define OPENS_AT(name)                                                                             \
-	int hook_##name(int folder, const char *path, int flags, ...)                              \
-	{                                                                                          \
-		char own[PATH_MAX];                                                                \
-		va_list ap;                                                                        \
-		mode_t mode;                                                                       \
-                                                                                                   \
-		HOOK_ENTER;                                                                        \
-		plait_call_site = 0;                                                               \
-		va_start(ap, flags);                                                               \
-		mode = mode_of(flags, ap);                                                         \
-		va_end(ap);                                                                        \
-		return real.name(folder,                                                           \
-				 resolve_at(folder, how_open(flags), path, own, sizeof(own)),      \
-				 flags, mode);                                                     \
-	}
-OPENS_AT(openat)
-OPENS_AT(openat64)
+#define NOTHING
+#define FOLDER	  int folder,
+#define OPENED	  resolve(how_open(flags), path, own, sizeof(own))
+#define OPENED_AT folder, resolve_at(folder, how_open(flags), path, own, sizeof(own))
+OPENS(open, NOTHING, OPENED)
+OPENS(open64, NOTHING, OPENED)
+OPENS(openat, FOLDER, OPENED_AT)
+OPENS(openat64, FOLDER, OPENED_AT)
 
 #define NAMED(ret, name, params, args)                                                             \
 	ret hook_##name params                                                                     \
