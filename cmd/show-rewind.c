@@ -95,14 +95,16 @@ static void show_chain(struct rewind *r, struct strbuf *out)
 
 		strbuf_addf(out, "  %s",
 			    l->kind == LINK_RESULT ? "returned by " : link_words[l->kind]);
-		if (l->function)
-			strbuf_addf(out, "%s", l->function);
+		if (l->kind == LINK_RESULT)
+			strbuf_adds(out, l->function);
 		if (l->has_address) {
 			strbuf_addc(out, ' ');
 			dump_names_add_object(&r->names, l->address, out);
 		}
 		if (l->has_value)
 			strbuf_addf(out, " = 0x%" PRIx64, l->value);
+		if (l->kind == LINK_WRITTEN && l->function)
+			strbuf_addf(out, " by %s", l->function);
 		if (l->insn) {
 			strbuf_adds(out, " at ");
 			dump_names_add_place(&r->names, l->insn, out);

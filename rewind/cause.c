@@ -393,6 +393,7 @@ static bool set_by_call(struct trail *t, const struct piece *p)
 		    past_value(t->h, t->best, s->accesses[i].value, &len) &&
 		    t->place.address >= at && t->place.address < at + MAX(len, 16u)) {
 			l.kind = LINK_WRITTEN;
+			l.from = at;
 			l.address = t->place.address;
 			l.w = (uint8_t)t->place.w;
 			l.has_address = true;
@@ -498,6 +499,27 @@ static bool runs_over(struct rewind *r, const struct link *l, uint64_t *object)
 	return false;
 }
 
+/* A call that began to write in one member or element and came to another. */
+static bool call_runs_over(struct rewind *r, const struct link *l)
+{
+	struct strbuf from = { 0 }, to = { 0 };
+	char *bracket;
+	bool over;
+
+	if (!l->from)
+		return false;
+	dump_names_add_object(&r->names, l->from, &from);
+	dump_names_add_object(&r->names, l->address, &to);
+	bracket = strrchr(from.data, '[');
+	if (bracket && from.data[from.len - 1] == ']')
+		*bracket = '\0';
+	over = strncmp(from.data, "0x", 2) != 0 && strncmp(from.data, "stack", 5) != 0 &&
+	       strncmp(strbuf_str(&from), strbuf_str(&to), strlen(from.data)) != 0;
+	strbuf_deinit(&from);
+	strbuf_deinit(&to);
+	return over;
+}
+
 static void name_write(struct rewind *r, const struct link *l, size_t i)
 {
 	struct cause *c = &r->cause;
@@ -512,10 +534,12 @@ static void name_write(struct rewind *r, const struct link *l, size_t i)
 	dump_names_add_object(&r->names, l->address, &sb);
 	if (heap_chunk_at(&r->dump, l->address, &chunk) && chunk.state == HEAP_FREE)
 		c->kind = CAUSE_FREED;
-	if (runs_over(r, l, &object)) {
+	object = l->from;
+	if (call_runs_over(r, l) || runs_over(r, l, &object)) {
 		c->kind = CAUSE_PAST_END;
 		strbuf_adds(&sb, " was overwritten past the end of ");
 		dump_names_add_object(&r->names, object, &sb);
+		strbuf_addf(&sb, l->function ? " by %s" : "%s", l->function ? l->function : "");
 	} else if (l->function) {
 		strbuf_addf(&sb, " was written by %s", l->function);
 	} else if (l->has_value) {
@@ -580,7 +604,7 @@ static size_t culprit(struct rewind *r)
 	for (size_t i = 0; i < c->chain.len; i++) {
 		const struct link *l = &c->chain.data[i];
 
-		if (l->kind == LINK_WRITTEN && runs_over(r, l, &object))
+		if (l->kind == LINK_WRITTEN && (call_runs_over(r, l) || runs_over(r, l, &object)))
 			return i;
 		if (l->kind == LINK_WRITTEN || l->kind == LINK_RESULT)
 			found = i;

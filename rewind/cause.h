@@ -48,7 +48,8 @@ struct link {
 	uint64_t address; /* of memory */
 	uint8_t w;
 	uint64_t value;
-	const char *function; /* LINK_RESULT */
+	const char *function; /* the call that was skipped; NULL = none */
+	uint64_t from;	      /* where the call began to write; 0 = no call */
 };
 
 struct cause {

@@ -191,6 +191,67 @@ static void leave(struct run *r, expr_id guard, bool taken)
 		r->refuted = true;
 }
 
+/* ---- system calls ---- */
+
+static const uint8_t arguments[6] = { LIFT_RDI, LIFT_RSI, LIFT_RDX, LIFT_RCX, LIFT_R8, LIFT_R9 };
+
+static bool argument(struct run *r, unsigned n, uint64_t *ret)
+{
+	return past_value(r->h, r->now, r->now->registers[arguments[n]], ret);
+}
+
+static void overwrite(struct run *r, uint64_t at, uint64_t len)
+{
+	if (len > MOST_WRITTEN || !readable(r, at)) {
+		r->why = "a call that wrote too much";
+		return;
+	}
+	for (uint64_t i = 0; i < len; i++)
+		*map_put(&r->stored, at + i, 0) =
+			fresh(r, 8, hash_u64(r->place) ^ (at + i), "written by a call");
+}
+
+/* What system calls change in the program: nothing, or a buffer (argument, length or argument). Others
+ * cannot be stepped over. */
+static void system_call(struct run *r, uint64_t next)
+{
+	static const struct {
+		uint16_t number;
+		int8_t buffer, length; /* numbers of arguments; -1 = none */
+		uint8_t fixed;
+	} known[] = { { 0, 1, 2, 0 },			      /* read */
+		      { 1, -1, -1, 0 },	  { 3, -1, -1, 0 },   /* write, close */
+		      { 14, 2, -1, 8 },	  { 24, -1, -1, 0 },  /* rt_sigprocmask, sched_yield */
+		      { 39, -1, -1, 0 },  { 186, -1, -1, 0 }, /* getpid, gettid */
+		      { 202, -1, -1, 0 }, { 234, -1, -1, 0 } /* futex, tgkill */ };
+	expr_id *regs = r->now->registers;
+	uint64_t number, at, len = 0;
+	size_t i = 0;
+
+	r->why = "a system call";
+	if (!past_value(r->h, r->now, regs[LIFT_RAX], &number))
+		return;
+	while (i < ARRAY_SIZE(known) && known[i].number != number)
+		i++;
+	if (i == ARRAY_SIZE(known))
+		return;
+	if (known[i].buffer >= 0) {
+		len = known[i].fixed;
+		if (!argument(r, (unsigned)known[i].buffer, &at) ||
+		    (known[i].length >= 0 && !argument(r, (unsigned)known[i].length, &len)))
+			return;
+		r->why = NULL;
+		if (at)
+			overwrite(r, at, len);
+	}
+	r->why = NULL;
+	regs[LIFT_RAX] = past_simplify(r->h, r->now, fresh(r, 64, r->place, "result"));
+	regs[LIFT_RCX] = expr_const(&r->h->exprs, 64, next);
+	regs[LIFT_R11] = past_simplify(r->h, r->now, fresh(r, 64, ~r->place, "flags"));
+}
+
+/* ---- instructions ---- */
+
 static void run_insn(struct run *r, const struct function *f, const struct insn *in, bool is_last,
 		     const struct piece *piece)
 {
@@ -228,6 +289,8 @@ static void run_insn(struct run *r, const struct function *f, const struct insn 
 				return;
 			break;
 		case LIFT_NEXT:
+			if (op->w == LIFT_SYSCALL)
+				system_call(r, op->imm);
 			if (is_last && op->a)
 				leave(r,
 				      expr_binary(&r->h->exprs, EX_EQ, r->temps[op->a],
@@ -245,24 +308,6 @@ static void run_insn(struct run *r, const struct function *f, const struct insn 
 
 /* ---- calls that are not entered ---- */
 
-static const uint8_t arguments[6] = { LIFT_RDI, LIFT_RSI, LIFT_RDX, LIFT_RCX, LIFT_R8, LIFT_R9 };
-
-static bool argument(struct run *r, unsigned n, uint64_t *ret)
-{
-	return past_value(r->h, r->now, r->now->registers[arguments[n]], ret);
-}
-
-static void overwrite(struct run *r, uint64_t at, uint64_t len)
-{
-	if (len > MOST_WRITTEN || !readable(r, at)) {
-		r->why = "a call that wrote too much";
-		return;
-	}
-	for (uint64_t i = 0; i < len; i++)
-		*map_put(&r->stored, at + i, 0) =
-			fresh(r, 8, hash_u64(r->place) ^ (at + i), "written by a call");
-}
-
 /* What the call returned, a symbol. */
 static expr_id result_of(struct run *r)
 {
@@ -274,7 +319,7 @@ static void apply(struct run *r, const struct effect *e)
 {
 	uint64_t at, len = e->fixed, scale = 1;
 
-	if (e->kind == EFFECT_NONE)
+	if (e->kind == EFFECT_NONE || e->kind == EFFECT_LENGTH)
 		return;
 	if (!(e->kind == EFFECT_ALLOCATES ? past_value(r->h, r->now, result_of(r), &at)
 					  : argument(r, e->where, &at)) ||
@@ -296,14 +341,37 @@ static void apply(struct run *r, const struct effect *e)
 	overwrite(r, at, e->kind == EFFECT_FREES ? 16 : MAX(len * scale, e->fixed));
 }
 
-static void skip_call(struct run *r, const struct effect *e)
+/* The length of a text, where all of it is known. */
+static bool text_length(struct run *r, uint64_t *ret)
 {
+	uint64_t at, byte;
+
+	if (!argument(r, 0, &at) || r->lost)
+		return false;
+	for (*ret = 0; *ret < MOST_WRITTEN; ++*ret) {
+		if (!readable(r, at + *ret) ||
+		    !past_value(r->h, r->now, load_byte(r, at + *ret), &byte))
+			return false;
+		if (!byte)
+			return true;
+	}
+	return false;
+}
+
+static void skip_call(struct run *r, const struct piece *piece)
+{
+	const struct effect *e = piece->effect;
 	static const uint8_t lost[] = { LIFT_RAX, LIFT_RCX, LIFT_RDX, LIFT_RSI, LIFT_RDI,
 					LIFT_R8,  LIFT_R9,  LIFT_R10, LIFT_R11, LIFT_CF,
 					LIFT_PF,  LIFT_AF,  LIFT_ZF,  LIFT_SF,	LIFT_OF };
 	struct exprs *x = &r->h->exprs;
-	uint64_t sp;
+	uint64_t sp, length = 0;
+	bool is_length = e->kind == EFFECT_LENGTH && text_length(r, &length);
 
+	leave(r,
+	      expr_binary(x, EX_EQ, load(r, r->now->registers[LIFT_RSP], 64),
+			  expr_const(x, 64, piece->to)),
+	      true);
 	if (past_value(r->h, r->now, r->now->registers[LIFT_RSP], &sp)) {
 		r->floor = MAX(r->floor, sp);
 	} else {
@@ -319,6 +387,8 @@ static void skip_call(struct run *r, const struct effect *e)
 					    r->place << 8 | lost[i], "result of a call"));
 	for (unsigned i = LIFT_YMM; i < LIFT_REGISTERS; i++)
 		r->now->registers[i] = fresh(r, 64, r->place << 8 | i, "result of a call");
+	if (is_length)
+		r->now->registers[LIFT_RAX] = expr_const(x, 64, length);
 	r->now->registers[LIFT_RSP] =
 		expr_binary(x, EX_ADD, r->now->registers[LIFT_RSP], expr_const(x, 64, 8));
 }
@@ -348,7 +418,7 @@ static void run_upto(struct run *r, uint32_t upto)
 			r->order++;
 		}
 		if (p->way == WAY_SKIPPED && !r->why)
-			skip_call(r, p->effect);
+			skip_call(r, p);
 	}
 }
 
@@ -388,9 +458,13 @@ static void find_written(struct run *r)
 			const struct insn *in = &p->function->insns.data[p->first + k];
 			const struct lift_op *ops = insn_ops(p->function, in);
 
-			for (unsigned n = 0; n < in->nops; n++)
+			for (unsigned n = 0; n < in->nops; n++) {
 				if (ops[n].kind == LIFT_PUT)
 					r->written[ops[n].imm] = true;
+				if (ops[n].kind == LIFT_NEXT && ops[n].w == LIFT_SYSCALL)
+					r->written[LIFT_RAX] = r->written[LIFT_RCX] =
+						r->written[LIFT_R11] = true;
+			}
 		}
 		if (p->way != WAY_SKIPPED)
 			continue;
@@ -572,7 +646,10 @@ static void fill(struct run *r, struct step *ret)
 			      .after = r->after,
 			      .accesses = arena_memdup(&h->arena, r->accesses.data,
 						       r->accesses.len * sizeof(struct access)),
-			      .naccesses = (uint32_t)r->accesses.len };
+			      .naccesses = (uint32_t)r->accesses.len,
+			      .symbols = arena_memdup(&h->arena, r->fresh->entries,
+						      r->fresh->len * sizeof(struct map_entry)),
+			      .nsymbols = (uint32_t)r->fresh->len };
 }
 
 static enum step_result attempt(struct run *r, struct step *ret)
@@ -652,12 +729,15 @@ struct past *step_inside(struct history *h, const struct past *last, const struc
 			   .before = &before,
 			   .fresh = &symbols };
 	now.bindings = last->bindings;
+	for (uint32_t i = 0; i < s->nsymbols; i++)
+		map_put(&symbols, s->symbols[i].key, s->symbols[i].value);
 	memcpy(r->start, s->before->registers, sizeof(r->start));
 	run_upto(r, n);
 	p->bindings = last->bindings;
 	memcpy(p->registers, now.registers, sizeof(p->registers));
 	for (size_t i = 0; i < r->stored.len; i++)
 		past_store(h, p, r->stored.entries[i].key, 8, (expr_id)r->stored.entries[i].value);
+	p->pc = s->after->pc;
 	for (uint32_t i = 0; i < s->npieces; i++) {
 		if (left < s->pieces[i].n) {
 			const struct piece *q = &s->pieces[i];

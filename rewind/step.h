@@ -15,6 +15,7 @@ enum effect_kind {
 	EFFECT_WRITES,	  /* writes `length` bytes at the argument */
 	EFFECT_FREES,	  /* the block at its first argument is free now */
 	EFFECT_ALLOCATES, /* a new block, as old memory */
+	EFFECT_LENGTH,	  /* nothing; the result is the length of a text */
 };
 
 struct effect {
@@ -61,6 +62,8 @@ struct step {
 	const struct past *before, *after;
 	const struct access *accesses;
 	uint32_t naccesses;
+	const struct map_entry *symbols; /* that stand for values inside the step; private */
+	uint32_t nsymbols;
 	const char *why; /* STEP_STUCK; a constant */
 	uint64_t where;	 /* STEP_STUCK, STEP_OPEN: the instruction */
 };

@@ -101,6 +101,36 @@ static struct piece calling_piece(const struct function *f, const struct insn *i
 	};
 }
 
+/* The callee's last deed may be to jump to an imported function, which then returns in its place. */
+static void from_tail_calls(struct tree *t, const struct function *callee, uint64_t at,
+			    struct candidates *c)
+{
+	struct code *code = t->h->code;
+
+	for (size_t i = 0; i < callee->blocks.len; i++) {
+		const struct block *b = &callee->blocks.data[i];
+		const struct insn *last = &callee->insns.data[b->first + b->n - 1];
+		const struct lift_op *end = block_end(callee, b);
+		struct piece p = { .function = callee,
+				   .first = b->first,
+				   .n = b->n,
+				   .way = WAY_SKIPPED,
+				   .exit = -1,
+				   .to = at };
+		const char *name;
+
+		if (end->kind != LIFT_NEXT || end->w != LIFT_JUMP || end->a ||
+		    (end->imm >= callee->low && end->imm < callee->high))
+			continue;
+		name = code_import(code, callee, last);
+		p.effect = name ? effect_of(t, name, code_behind_stub(code, end->imm)) : NULL;
+		if (p.effect)
+			add_piece(c, p);
+		else if (name)
+			c->complete = false;
+	}
+}
+
 /* `at` lies behind a call: what was called? */
 static void from_callee(struct tree *t, const struct function *f, const struct insn *call,
 			uint64_t at, struct candidates *c)
@@ -130,6 +160,7 @@ static void from_callee(struct tree *t, const struct function *f, const struct i
 				: "a call through a pointer that is not known";
 		return;
 	}
+	from_tail_calls(t, callee, at, c);
 	code_returns(callee, &ways);
 	for (size_t i = 0; i < callee->partners.len; i++) {
 		const struct function *g = code_function(code, callee->partners.data[i], &why);
@@ -141,9 +172,18 @@ static void from_callee(struct tree *t, const struct function *f, const struct i
 	}
 	for (size_t i = 0; i < ways.len; i++)
 		add_way(c, &ways.data[i], at);
-	if (!ways.len)
+	if (!c->n)
 		c->why = "a call that never returns";
 	vec_deinit(&ways);
+}
+
+/* By a return, or by a jump to a function that returned in its place. */
+static bool leaves_function(const struct piece *p)
+{
+	const struct insn *last = &p->function->insns.data[p->first + p->n - 1];
+	const struct lift_op *end = insn_ops(p->function, last) + last->nops - 1;
+
+	return p->way == WAY_RETURN || (p->way == WAY_SKIPPED && end->w == LIFT_JUMP);
 }
 
 /* Where the function at the node's address will return to. An open step has no state of its own yet,
@@ -160,7 +200,7 @@ static bool return_address(struct tree *t, const struct node *n, uint64_t *ret)
 	for (uint32_t i = 0; i < n->nopen; i++) {
 		if (n->open[i].way == WAY_CALL)
 			inner++;
-		if (n->open[i].way == WAY_RETURN && inner-- == 0) {
+		if (leaves_function(&n->open[i]) && inner-- == 0) {
 			*ret = n->open[i].to;
 			return true;
 		}

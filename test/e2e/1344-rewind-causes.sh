@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Causes: an overflow behind calls of libc, a failed assertion, an unchecked result, a stack that is exhausted.
+# level: check
+. "$(dirname "$0")/lib.sh"
+
+if [ ! -x "$top/build/unplait-lift" ] || [ "$(cat /proc/sys/kernel/core_pattern)" != core ]; then
+	skip "rewind" "unplait-lift is not built, or the kernel does not write files named core"
+	finish
+fi
+dump() { (ulimit -c unlimited && exec "$@") >/dev/null 2>&1; mv core* dump; }
+
+cp "$top"/test/programs/rewind-*.c .
+gcc -O2 -g -w -o overflow rewind-overflow.c
+dump ./overflow
+run 1 unplait rewind dump
+has out "(past the end): recs[1].count was overwritten past the end of recs[1].name[0] by memcpy"
+has out "rewind-overflow.c:10 in set_name"
+has out "confirmed but for the skipped calls"
+
+for cc in gcc clang-19; do
+	"$cc" -O2 -g -o assertion rewind-assert.c
+	dump ./assertion
+	run 1 unplait rewind --time 5 dump
+	has out "balance[1] was set to 0xffffffec at rewind-assert.c:8" "$cc: the account that went negative"
+	has out "confirmed: run natively"
+done
+
+cat >unchecked.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	char *home = getenv(argc > 5 ? argv[1] : "A_VARIABLE_THAT_IS_NOT_SET");
+	return home[0] + argc;
+}
+END
+gcc -O2 -g -o unchecked unchecked.c
+dump ./unchecked
+run 1 unplait rewind dump
+has out "cause (result not checked): the result of getenv, 0x0, was used without a check"
+
+cat >deep.c <<'END'
+static volatile int n;
+int down(int k) { volatile char room[2000]; room[k % 2000] = 1; n++; return down(k + 1) + room[5]; }
+int main(void) { return down(1); }
+END
+gcc -O0 -g -o deep deep.c
+dump ./deep
+run 1 unplait rewind --blocks 20 dump
+has out "cause (stack exhausted)"
+finish
