@@ -321,7 +321,7 @@ static void find_sites(struct reach *r, const struct function *f, uint32_t stop,
 			continue;
 		}
 		/* a function that the dump has no frame of: its call was made a jump */
-		if (is_call(&f->ops[pc]) && (own || left_out < LEFT_OUT_MOST))
+		if (is_call(&f->ops[pc]) && (own || (r->tails && left_out < LEFT_OUT_MOST)))
 			behind = stop_behind(r, &f->ops[pc], depth + n, own ? 0 : left_out + 1);
 		if (behind == REACH_NEVER || !r->stops.data[behind].possible)
 			continue;
@@ -401,7 +401,7 @@ bool reach_init(struct reach *r, struct ir *ir, const struct sym_point *points, 
 {
 	*r = (struct reach){ .ir = ir, .points = points, .npoints = n, .by_lines = true };
 	for (size_t i = 0; i < ir->functions.len; i++)
-		if (!ir->functions.data[i]->declared_only)
+		if (!ir->functions.data[i]->declared_only && !ir->functions.data[i]->lowered)
 			ir_lower(ir, ir->functions.data[i]);
 	r->ncosts = (uint32_t)ir->functions.len;
 	r->costs = xcalloc(r->ncosts + 1, sizeof(*r->costs));
@@ -409,10 +409,15 @@ bool reach_init(struct reach *r, struct ir *ir, const struct sym_point *points, 
 	come_back_all(r);
 	if (!n)
 		return false;
-	if (find_stops(r))
-		return true;
-	r->by_lines = false; /* compilers disagree about the line of a call over several lines */
-	return find_stops(r);
+	/* frames may be missing in the dump; compilers disagree about the line of a call over several
+	 * lines */
+	for (unsigned i = 0; i < 4; i++) {
+		r->tails = i & 1;
+		r->by_lines = i < 2;
+		if (find_stops(r))
+			return true;
+	}
+	return false;
 }
 
 void reach_deinit(struct reach *r)

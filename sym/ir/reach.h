@@ -43,6 +43,7 @@ struct reach {
 	struct reach_costs *costs;    /* per function of the program */
 	uint32_t ncosts;
 	bool exact;    /* nothing jumps over frames: what cannot be reached never will be */
+	bool tails;    /* the goal may lack frames: calls that were made jumps */
 	bool by_lines; /* sites were found by line; else by function alone */
 };
 
