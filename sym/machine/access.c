@@ -268,6 +268,7 @@ static enum stop resolve_symbolic(struct machine *m, expr_id addr, uint64_t len,
 	struct object *o = at & ADDR_TAG ? memory_find(&m->s->memory, id_of(at)) : NULL;
 	expr_id inside, rel;
 	struct model *model = NULL;
+	enum answer elsewhere = ANSWER_NO;
 	enum stop st;
 
 	if (m->known)
@@ -286,8 +287,16 @@ static enum stop resolve_symbolic(struct machine *m, expr_id addr, uint64_t len,
 	/* same high half: the object's own 4 GiB */
 	inside =
 		expr_binary(e, EX_EQ, expr_extract(e, addr, 32, 32), expr_const(e, 32, base >> 32));
-	if (!expr_is_const(e, inside) &&
-	    machine_may(m, expr_not(e, inside), &model) == ANSWER_YES) {
+	if (!expr_is_const(e, inside))
+		elsewhere = machine_may(m, expr_not(e, inside), &model);
+	if (elsewhere == ANSWER_UNKNOWN) {
+		/* what may be another object must not count as outside of this one */
+		m->s->bounded = true;
+		machine_note(m,
+			     "the solver could not decide whether an address means another object");
+		machine_assume(m, m->s, inside, NULL);
+	}
+	if (elsewhere == ANSWER_YES) {
 		uint64_t other;
 
 		expr_eval_begin(e);

@@ -69,6 +69,43 @@ uint64_t machine_concretise(struct machine *m, struct val v, unsigned w, const c
 	return c;
 }
 
+enum stop machine_decide(struct machine *m, struct val *v, unsigned w, const char *why)
+{
+	struct exprs *e = &m->exprs;
+	struct model *model = NULL;
+	expr_id same;
+	uint64_t c;
+
+	if (!v->x)
+		return STOP_NONE;
+	if (m->known || m->guide->follows || m->guide->points) {
+		*v = (struct val){ machine_concretise(m, *v, w, why), 0 };
+		return STOP_NONE;
+	}
+	c = machine_value(m, m->s, v->x);
+	same = expr_binary(e, EX_EQ, val_expr(m, *v, w), expr_const(e, w, c));
+	switch (expr_is_const(e, same) ? ANSWER_NO : machine_may(m, expr_not(e, same), &model)) {
+	case ANSWER_NO:
+		*v = (struct val){ c, 0 };
+		return STOP_NONE;
+	case ANSWER_YES: {
+		struct state *other = state_fork(m->s, m->next_state++);
+
+		m->stats.forks++;
+		machine_assume(m, other, expr_not(e, same), model);
+		cache_clear(m);
+		m->guide->forked(m, other);
+		machine_assume(m, m->s, same, NULL);
+		/* the fork shares our frame: own it, and run the operation once more */
+		frame_own(&current_thread(m)->top);
+		return STOP_SWITCH;
+	}
+	default:
+		*v = (struct val){ machine_concretise(m, *v, w, why), 0 };
+		return STOP_NONE;
+	}
+}
+
 bool machine_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc)
 {
 	m->stats.branches++;

@@ -121,11 +121,15 @@ static enum stop va_start_op(struct machine *m, struct frame *f, const struct op
 
 static enum stop indirect_call(struct machine *m, struct frame *f, const struct op *o)
 {
-	uint64_t to = machine_concretise(m, get_reg(f, o->a), 64, "a function pointer");
+	struct val pointer = get_reg(f, o->a);
+	enum stop decided = machine_decide(m, &pointer, 64, "a function pointer");
+	uint64_t to = pointer.c;
 	struct function *callee = ir_function_at(m->ir, to);
 	uint32_t n = (uint32_t)(o->imm >> 32);
 	struct val args[64];
 
+	if (decided)
+		return decided;
 	if (!callee)
 		return machine_fault(m, to < 4096 ? SYM_NULL : SYM_BAD_POINTER,
 				     "call through %s pointer 0x%llx",

@@ -178,6 +178,9 @@ enum answer machine_may(struct machine *m, expr_id cond, struct model **ret);
 void machine_assume(struct machine *m, struct state *s, expr_id cond, struct model *model);
 /* The value the state's model gives; makes it the only one from here on. */
 uint64_t machine_concretise(struct machine *m, struct val v, unsigned w, const char *why);
+/* One value for v, which becomes concrete; each other value is followed by a fork. STOP_SWITCH: run the
+ * operation again. */
+enum stop machine_decide(struct machine *m, struct val *v, unsigned w, const char *why);
 uint64_t machine_value(struct machine *m, struct state *s, expr_id x);
 
 /* --- memory (access.c) --- */

@@ -195,6 +195,20 @@ static uint8_t point_of(enum builtin id)
 	return plait_is_point(events[id]) ? events[id] : 0;
 }
 
+/* Which mutex, which condition variable: every object that the pointer may mean is followed. */
+static enum stop decide_objects(struct machine *m, enum builtin id, struct val *a)
+{
+	enum stop st;
+
+	if (id == BI_SELF || id == BI_THREAD_CREATE || id == BI_THREAD_JOIN ||
+	    id == BI_THREAD_EXIT || id == BI_THREAD_DETACH || id == BI_YIELD || id == BI_SLEEP)
+		return STOP_NONE;
+	st = machine_decide(m, &a[0], 64, "the address of a synchronisation object");
+	if (!st && (id == BI_COND_WAIT || id == BI_COND_TIMEDWAIT))
+		st = machine_decide(m, &a[1], 64, "the address of a mutex");
+	return st;
+}
+
 enum stop call_thread_builtin(struct machine *m, struct frame *f, const struct op *o, struct val *a,
 			      uint32_t n, struct val *ret)
 {
@@ -204,6 +218,9 @@ enum stop call_thread_builtin(struct machine *m, struct frame *f, const struct o
 
 	(void)f;
 	(void)n;
+	st = decide_objects(m, id, a);
+	if (st)
+		return st;
 	if (m->guide->points && point_of(id)) {
 		st = machine_point(m, point_of(id), 0);
 		if (st)
