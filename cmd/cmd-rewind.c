@@ -64,6 +64,8 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 
 	if (argc > 0 && strcmp(argv[0], "check") == 0)
 		return rewind_check_main(cmd, argc - 1, argv + 1, status);
+	if (argc > 0 && strcmp(argv[0], "triage") == 0)
+		return rewind_triage_main(cmd, argc - 1, argv + 1, status);
 	err = cmd_parse(cmd, table, &job.common, true, &argc, &argv);
 	if (err)
 		return err;
@@ -85,13 +87,16 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 
 const struct cmd cmd_rewind = {
 	.name = "rewind",
-	.synopsis = "[check] [OPTION]... CORE",
+	.synopsis = "[check|triage] [OPTION]... CORE...",
 	.summary = "from a core dump to the last steps before it",
 	.help = "Status: 1 a cause was found; 0 nothing wrong was seen in the suffix; 4 the time "
 		"was over first;\n2 usage; 3 the dump or its program cannot be used.\n"
 		"check: did the machine do this? Status: 1 certainly, 4 a weak sign, 0 no sign.\n"
+		"triage: many dumps or folders of dumps, sorted by cause. Status: 1 buckets were "
+		"made.\n"
 		"Example: unplait rewind core\n"
 		"         gdb -ex 'target remote | unplait rewind --gdb core' ./program\n"
-		"         unplait rewind check core\n",
+		"         unplait rewind check core\n"
+		"         unplait rewind triage -o index.json dumps/\n",
 	.main = rewind_main,
 };

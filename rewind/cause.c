@@ -612,6 +612,43 @@ static size_t culprit(struct rewind *r)
 	return found;
 }
 
+/* The value stayed in a register, but the code that made it also stored it: that write is what a reader
+ * of the source knows. Only the step in which it was made counts. */
+static bool also_stored(struct rewind *r, struct link *l)
+{
+	uint64_t bad, v;
+
+	if (!r->cause.chain.len || !r->cause.chain.data[0].has_value)
+		return false;
+	bad = r->cause.chain.data[0].value;
+	for (const struct node *n = r->best; n && n->parent; n = n->parent) {
+		bool made_here = false;
+
+		for (uint32_t i = 0; i < n->step.npieces; i++) {
+			const struct piece *p = &n->step.pieces[i];
+
+			for (uint32_t k = 0; k < p->n; k++)
+				made_here |=
+					p->function->insns.data[p->first + k].address == l->insn;
+		}
+		for (uint32_t i = 0; made_here && i < n->step.naccesses; i++) {
+			const struct access *a = &n->step.accesses[i];
+
+			if (!a->is_write || a->w != 64 ||
+			    !past_value(&r->h, r->best->past, a->value, &v) || v != bad ||
+			    !past_value(&r->h, r->best->past, a->address, &l->address))
+				continue;
+			l->kind = LINK_WRITTEN;
+			l->insn = a->insn;
+			l->value = v;
+			l->w = a->w;
+			l->has_value = l->has_address = true;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void judge(struct rewind *r)
 {
 	struct cause *c = &r->cause;
@@ -629,8 +666,14 @@ static void judge(struct rewind *r)
 		const struct link *l = &c->chain.data[i];
 		struct strbuf sb = { 0 };
 
+		struct link stored = *l;
+
 		if (l->kind != LINK_CONSTANT && l->kind != LINK_COMPUTED)
 			continue;
+		if (also_stored(r, &stored)) {
+			name_write(r, &stored, i);
+			return;
+		}
 		c->kind = CAUSE_BAD_VALUE;
 		c->insn = l->insn;
 		c->certain = chain_is_certain(c, i);
@@ -723,6 +766,7 @@ void cause_find(struct rewind *r)
 	struct trail t = { .r = r, .h = &r->h };
 	struct bad_use use;
 	struct strbuf sb = { 0 };
+	struct link used;
 
 	if (!r->best || !in)
 		return;
@@ -744,10 +788,12 @@ void cause_find(struct rewind *r)
 		say(&r->cause, &sb);
 		return;
 	}
-	add_link(&t, (struct link){ .kind = LINK_USED,
-				    .insn = pc,
-				    .address = use.address,
-				    .has_address = true });
+	used = (struct link){
+		.kind = LINK_USED, .insn = pc, .address = use.address, .has_address = true
+	};
+	used.has_value = use.has_reg &&
+			 past_value(&r->h, r->start, r->start->registers[use.reg], &used.value);
+	add_link(&t, used);
 	if (!use.has_reg)
 		return;
 	t.place = (struct place){ .reg = use.reg };

@@ -612,6 +612,21 @@ static bool equate_memory(struct run *r)
 
 /* ---- the result ---- */
 
+/* Is nothing of this write overwritten by a later one? */
+static bool is_last_write(struct run *r, size_t i, uint64_t at, unsigned w)
+{
+	uint64_t other;
+
+	for (size_t k = i + 1; k < r->accesses.len; k++) {
+		const struct access *b = &r->accesses.data[k];
+
+		if (b->is_write && past_value(r->h, r->now, b->address, &other) &&
+		    other < at + w / 8 && at < other + MAX(b->w / 8u, 1u << 12))
+			return false;
+	}
+	return true;
+}
+
 static void fill(struct run *r, struct step *ret)
 {
 	struct history *h = r->h;
@@ -633,8 +648,12 @@ static void fill(struct run *r, struct step *ret)
 		struct access *a = &r->accesses.data[i];
 		uint64_t at;
 
-		if (a->is_write && a->w && past_value(h, p, a->address, &at))
-			a->before = past_load(h, p, at, a->w);
+		if (!a->is_write || !a->w || !past_value(h, p, a->address, &at))
+			continue;
+		a->before = past_load(h, p, at, a->w);
+		if (is_last_write(r, i, at,
+				  a->w)) /* simpler than what the code computed, and equal */
+			a->value = past_load(h, r->after, at, a->w);
 	}
 	for (uint32_t i = 0; i < r->npieces; i++)
 		n += r->pieces[i].n;

@@ -1,0 +1,422 @@
+/* rewind/triage.c - see triage.h.
+ *
+ * Each dump is rewound in a process of its own, `jobs` at a time, which writes one line of JSON: a dump that
+ * brings us down costs only itself. Nothing is run natively: a thousand dumps are read, not
+ * revived. */
+#include "rewind/triage.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/process.h"
+#include "debug/stack.h"
+#include "rewind/rewind.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCKS = 120, STACK_FRAMES = 3 };
+
+/* ---- one dump, in a process of its own ---- */
+
+struct job {
+	const char *path;
+	char *answer; /* file */
+	double seconds;
+};
+
+/* "pool[2].next" and "pool[5].next" are one element; so are all blocks of the heap. */
+static char *element_of(struct rewind *r, uint64_t address)
+{
+	struct strbuf name = { 0 }, out = { 0 };
+	bool inside = false;
+
+	if (address)
+		dump_names_add_object(&r->names, address, &name);
+	if (strstr(strbuf_str(&name), "heap block")) {
+		strbuf_deinit(&name);
+		return xstrdup("heap block");
+	}
+	if (strncmp(strbuf_str(&name), "0x", 2) == 0 || strncmp(strbuf_str(&name), "stack", 5) == 0)
+		strbuf_clear(&name);
+	for (const char *p = strbuf_str(&name); *p; p++) {
+		inside |= *p == '[';
+		if (!inside && *p != '+')
+			strbuf_addc(&out, *p);
+		if (*p == '+')
+			break;
+		if (*p == ']') {
+			strbuf_adds(&out, "[]");
+			inside = false;
+		}
+	}
+	strbuf_deinit(&name);
+	return strbuf_detach(&out);
+}
+
+static void json_place(struct rewind *r, struct json *j, uint64_t pc)
+{
+	struct source_frames frames = { 0 };
+	const struct source_frame *f;
+
+	dump_names_frames(&r->names, pc, &frames);
+	f = source_frames_own(&frames);
+	json_str(j, "function", f && f->function ? f->function : "");
+	json_str(j, "file", f && f->file ? f->file : "");
+	json_uint(j, "line", f ? f->line : 0);
+	vec_deinit(&frames);
+}
+
+/* No cause: the program's own functions on the stack. */
+static void json_stack(struct rewind *r, struct json *j)
+{
+	struct stack_options o = { 0 };
+	struct strbuf sb = { 0 };
+	struct stacks *s = NULL;
+	struct err *err = stacks_open(&r->dump, &o, &s);
+	const struct stack *stack = err ? NULL : stacks_get(s, r->thread);
+	const struct stack_frame *first = NULL;
+	unsigned n = 0;
+
+	err_free(err);
+	for (size_t i = 0; stack && i < stack->frames.len && n < STACK_FRAMES; i++) {
+		const struct stack_frame *f = &stack->frames.data[i];
+
+		if (!f->own || !f->function)
+			continue;
+		if (!first)
+			first = f;
+		strbuf_addf(&sb, "%s%s", n++ ? " < " : "", f->function);
+	}
+	json_str(j, "kind", strsignal(r->dump.signal));
+	json_str(j, "function", strbuf_str(&sb));
+	json_str(j, "file", first && first->file ? first->file : "");
+	json_uint(j, "line", first ? first->line : 0);
+	json_str(j, "object", "");
+	json_str(j, "text", "no cause was found; sorted by its stack");
+	strbuf_deinit(&sb);
+	stacks_close(s);
+}
+
+static int sort_one(void *arg)
+{
+	struct job *job = arg;
+	struct rewind_options o = { .blocks = BLOCKS, .seconds = job->seconds, .no_run = true };
+	struct rewind *r = NULL;
+	struct err *err = rewind_open(job->path, &o, &r);
+	struct json j;
+
+	if (!err)
+		err = rewind_work(r);
+	json_init(&j);
+	json_begin_object(&j, NULL);
+	if (err) {
+		json_str(&j, "problem", err_message(err));
+	} else if (r->cause.text) {
+		char *object = element_of(r, r->cause.address);
+
+		json_str(&j, "kind", cause_kind_name(r->cause.kind));
+		json_place(r, &j, r->cause.insn);
+		json_str(&j, "object", object);
+		json_str(&j, "text", r->cause.text);
+		free(object);
+	} else {
+		json_stack(r, &j);
+	}
+	json_end(&j);
+	err = file_write(job->answer, j.out.data, j.out.len);
+	return err ? 1 : 0;
+}
+
+/* ---- all dumps ---- */
+
+static char *take_text(const cJSON *o, const char *key)
+{
+	const cJSON *v = cJSON_GetObjectItem(o, key);
+
+	return xstrdup(cJSON_IsString(v) ? v->valuestring : "");
+}
+
+static void take_answer(const cJSON *o, struct triaged *t)
+{
+	const cJSON *line = cJSON_GetObjectItem(o, "line");
+
+	if (cJSON_IsString(cJSON_GetObjectItem(o, "problem")))
+		t->problem = take_text(o, "problem");
+	t->kind = take_text(o, "kind");
+	t->function = take_text(o, "function");
+	t->object = take_text(o, "object");
+	t->file = take_text(o, "file");
+	t->text = take_text(o, "text");
+	t->line = cJSON_IsNumber(line) && line->valuedouble >= 0 ? (unsigned)line->valuedouble : 0;
+}
+
+static void read_answer(const char *path, struct triaged *t)
+{
+	struct strbuf sb = { 0 };
+	struct err *err = file_read(path, &sb);
+	cJSON *o = err ? NULL : cJSON_Parse(strbuf_str(&sb));
+
+	err_free(err);
+	take_answer(o, t); /* NULL has no items */
+	if (!o)
+		t->problem = xstrdup("rewinding it ended without an answer");
+	cJSON_Delete(o);
+	strbuf_deinit(&sb);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct triaged *)a)->path, ((const struct triaged *)b)->path);
+}
+
+static void add_dump(struct triage *t, char *path)
+{
+	struct triaged d = { .path = path };
+	struct stat st;
+
+	if (stat(path, &st) == 0) {
+		d.size = (uint64_t)st.st_size;
+		d.changed = st.st_mtime;
+	}
+	vec_push(&t->dumps, d);
+}
+
+static struct err *add_path(struct triage *t, const char *path)
+{
+	struct dirent *e;
+	struct stat st;
+	DIR *d;
+
+	if (stat(path, &st) < 0)
+		return err_new(ERR_ENV, "there is no dump or folder %s", path);
+	if (!S_ISDIR(st.st_mode)) {
+		add_dump(t, xstrdup(path));
+		return NULL;
+	}
+	d = opendir(path);
+	if (!d)
+		return err_new(ERR_ENV, "cannot read the folder %s", path);
+	while ((e = readdir(d)))
+		if (e->d_name[0] != '.' && e->d_type != DT_DIR)
+			add_dump(t, xasprintf("%s/%s", path, e->d_name));
+	closedir(d);
+	return NULL;
+}
+
+/* What an earlier triage said about dumps that have not changed since. */
+static void read_index(struct triage *t, const char *path)
+{
+	struct strbuf sb = { 0 };
+	struct err *err = path ? file_read(path, &sb) : NULL;
+	cJSON *root = err || !path ? NULL : cJSON_Parse(strbuf_str(&sb));
+	const cJSON *list = cJSON_GetObjectItem(root, "dumps"), *o;
+
+	err_free(err);
+	cJSON_ArrayForEach(o, list)
+	{
+		char *name = take_text(o, "path");
+		const cJSON *size = cJSON_GetObjectItem(o, "size");
+		const cJSON *changed = cJSON_GetObjectItem(o, "changed");
+
+		for (size_t i = 0; i < t->dumps.len; i++) {
+			struct triaged *d = &t->dumps.data[i];
+
+			if (d->kind || strcmp(d->path, name) != 0 || !cJSON_IsNumber(size) ||
+			    !cJSON_IsNumber(changed) || (uint64_t)size->valuedouble != d->size ||
+			    (int64_t)changed->valuedouble != d->changed)
+				continue;
+			take_answer(o, d);
+			t->known++;
+		}
+		free(name);
+	}
+	cJSON_Delete(root);
+	strbuf_deinit(&sb);
+}
+
+/* Rewind every dump that has no answer yet, `jobs` at a time. */
+static struct err *sort_all(struct triage *t, const struct triage_options *o, const char *folder)
+{
+	size_t jobs = MAX(o->jobs, 1u), next = 0, running = 0;
+	struct process *p = xcalloc(jobs, sizeof(*p));
+	struct job *job = xcalloc(t->dumps.len + 1, sizeof(*job));
+	size_t *of = xcalloc(jobs, sizeof(*of));
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < jobs; i++)
+		p[i].ended = true;
+	while (!err && !interrupted()) {
+		size_t slot = 0, done;
+
+		while (slot < jobs && !p[slot].ended)
+			slot++;
+		while (next < t->dumps.len && t->dumps.data[next].kind)
+			next++;
+		if (slot < jobs && next < t->dumps.len) {
+			job[next] = (struct job){ .path = t->dumps.data[next].path,
+						  .answer = xasprintf("%s/%zu", folder, next),
+						  .seconds = o->seconds };
+			of[slot] = next;
+			err = process_fork(sort_one, &job[next], &p[slot]);
+			running += !err;
+			next++;
+			continue;
+		}
+		if (!running)
+			break;
+		err = process_wait(p, jobs, &done);
+		if (err)
+			break;
+		running--;
+		read_answer(job[of[done]].answer, &t->dumps.data[of[done]]);
+	}
+	for (size_t i = 0; i < jobs; i++)
+		process_kill(&p[i]);
+	for (size_t i = 0; i < t->dumps.len; i++)
+		free(job[i].answer);
+	free(p);
+	free(job);
+	free(of);
+	return err ? err : interrupted() ? interrupt_error() : NULL;
+}
+
+/* ---- buckets ---- */
+
+struct annotation {
+	char name[128], kind[64], function[128], object[128];
+};
+struct annotations VEC_FIELDS(struct annotation);
+
+/* bucket "name" { kind = ...; function = ...; object = ... } */
+static struct err *read_annotations(const char *path, struct annotations *ret)
+{
+	struct strbuf sb = { 0 };
+	struct err *err = path ? file_read(path, &sb) : NULL;
+	const char *p = strbuf_str(&sb);
+
+	while (!err && p && (p = strstr(p, "bucket \""))) {
+		struct annotation a = { 0 };
+		const char *end = strchr(p, '}');
+		char key[16], value[128];
+		int used = 0;
+
+		if (!end || sscanf(p, "bucket \"%127[^\"]\" {%n", a.name, &used) != 1 || !used) {
+			err = err_new(ERR_ENV,
+				      "%s: a bucket is: bucket \"name\" { kind = ...; "
+				      "function = ...; object = ... }",
+				      path);
+			break;
+		}
+		for (p += used; p < end; p = strpbrk(p, ";}") + 1) {
+			if (sscanf(p, " %15[a-z] = %127[^;}\n]", key, value) != 2)
+				continue;
+			for (size_t n = strlen(value); n && value[n - 1] == ' '; n--)
+				value[n - 1] = '\0';
+			snprintf(!strcmp(key, "kind")	    ? a.kind
+				 : !strcmp(key, "function") ? a.function
+							    : a.object,
+				 !strcmp(key, "kind") ? sizeof(a.kind) : sizeof(a.object), "%s",
+				 value);
+		}
+		vec_push(ret, a);
+		p = end;
+	}
+	strbuf_deinit(&sb);
+	return err;
+}
+
+static bool fits(const char *want, const char *is)
+{
+	return !*want || strcmp(want, is) == 0;
+}
+
+static char *bucket_name(const struct triaged *d, const struct annotations *a, bool *annotated)
+{
+	*annotated = true;
+	for (size_t i = 0; i < a->len; i++)
+		if (fits(a->data[i].kind, d->kind) && fits(a->data[i].function, d->function) &&
+		    fits(a->data[i].object, d->object))
+			return xstrdup(a->data[i].name);
+	*annotated = false;
+	return xasprintf("%s in %s%s%s", d->kind, *d->function ? d->function : "?",
+			 *d->object ? ": " : "", d->object);
+}
+
+static void put_into_bucket(struct triage *t, uint32_t i, const struct annotations *a)
+{
+	struct triaged *d = &t->dumps.data[i];
+	struct bucket *b;
+	bool annotated;
+	char *name = bucket_name(d, a, &annotated);
+	uint32_t n = 0;
+
+	while (n < t->buckets.len && strcmp(t->buckets.data[n].name, name) != 0)
+		n++;
+	if (n == t->buckets.len)
+		vec_push(&t->buckets,
+			 ((struct bucket){
+				 .name = xstrdup(name), .annotated = annotated, .smallest = i }));
+	free(name);
+	b = &t->buckets.data[n];
+	b->count++;
+	d->bucket = n;
+	if (d->size < t->dumps.data[b->smallest].size)
+		b->smallest = i;
+}
+
+struct err *triage_run(char *const *paths, size_t n, const struct triage_options *o,
+		       struct triage *ret)
+{
+	struct annotations notes = { 0 };
+	char *folder = NULL;
+	struct err *err = NULL;
+
+	*ret = (struct triage){ 0 };
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_path(ret, paths[i]);
+	if (!err)
+		err = read_annotations(o->annotations, &notes);
+	if (!err)
+		err = file_temp_dir(&folder);
+	if (!err) {
+		vec_sort(&ret->dumps, by_path);
+		read_index(ret, o->index);
+		err = sort_all(ret, o, folder);
+	}
+	for (uint32_t i = 0; i < ret->dumps.len && !err; i++)
+		if (!ret->dumps.data[i].problem)
+			put_into_bucket(ret, i, &notes);
+	if (folder)
+		file_remove_tree(folder);
+	free(folder);
+	vec_deinit(&notes);
+	return err;
+}
+
+void triage_deinit(struct triage *t)
+{
+	for (size_t i = 0; i < t->dumps.len; i++) {
+		struct triaged *d = &t->dumps.data[i];
+
+		free(d->path);
+		free(d->kind);
+		free(d->function);
+		free(d->object);
+		free(d->file);
+		free(d->text);
+		free(d->problem);
+	}
+	for (size_t i = 0; i < t->buckets.len; i++)
+		free(t->buckets.data[i].name);
+	vec_deinit(&t->dumps);
+	vec_deinit(&t->buckets);
+}
