@@ -23,7 +23,7 @@ names=${NAMES:-$(cd "$CORPUS" && grep -lE '^symptom *= *"deadlock"' */bug.toml |
 for name in $names; do
 	build "$name" "$name.bug" && build "$name" "$name.fixed" -DFIXED || { not_ok "$name builds"; continue; }
 	status=0
-	for seed in $(seq "${TRIES:-200}"); do
+	for seed in $(seq "${TRIES:-2000}"); do
 		try "$name.bug" "$name" "$seed"
 		status=$?
 		[ $status -eq 0 ] || break
