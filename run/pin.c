@@ -5,8 +5,9 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "debug/binary.h"
 #include "run/log.h"
-#include "run/run.h"
+#include "run/session.h"
 #include "trace/trace.h"
 
 #include <signal.h>
@@ -33,6 +34,12 @@ static bool was_cut(const struct trace_outcome *o)
 						    o->signal == SIGINT || o->signal == SIGHUP));
 }
 
+/* Two assertions are two failures. */
+static bool is_same_assertion(const char *recorded, const char *now)
+{
+	return !recorded || !now || !strstr(recorded, "Assertion `") || strcmp(recorded, now) == 0;
+}
+
 /* Did this attempt end as the recorded run did? */
 static bool is_same_end(const struct trace_outcome *recorded, const struct run_result *r)
 {
@@ -40,8 +47,10 @@ static bool is_same_end(const struct trace_outcome *recorded, const struct run_r
 		return r->end == PLAIT_END_LOG || r->outcome == PLAIT_OUTCOME_DEADLOCK;
 	if (recorded->kind == PLAIT_OUTCOME_PASS)
 		return r->outcome == PLAIT_OUTCOME_PASS && r->end != PLAIT_END_LOG &&
-		       r->exit_code == recorded->exit_code;
-	return r->outcome == recorded->kind && (!recorded->signal || r->signal == recorded->signal);
+		       (recorded->exit_code < 0 || r->exit_code == recorded->exit_code);
+	return r->outcome == recorded->kind &&
+	       (!recorded->signal || r->signal == recorded->signal) &&
+	       is_same_assertion(recorded->message, r->text);
 }
 
 static void note_divergence(const struct trace_outcome *recorded, const struct run_result *r,
@@ -121,6 +130,34 @@ static struct err *put_in_place(const char *path, struct session *s, const struc
 	return err;
 }
 
+/* Counts and answers mean something in this build alone. */
+static struct err *check_build(const struct trace_meta *m, const char *program)
+{
+	char now[41] = "";
+
+	if (!m->nmodules || !m->modules[0].build_id[0])
+		return NULL;
+	err_free(binary_build_id(program, now));
+	return now[0] && strcmp(now, m->modules[0].build_id) != 0
+		       ? err_new(ERR_ENV,
+				 "it was recorded with another build of %s; a recording of mode sync "
+				 "is replayed with the same build only",
+				 program)
+		       : NULL;
+}
+
+static struct err *check_complete(const struct trace_meta *m)
+{
+	if (m->flags & PLAIT_RUN_EXECED)
+		return err_new(ERR_ENV, "the program became another one (exec): what was recorded is "
+					"not all of it");
+	return m->lost || m->flags & PLAIT_RUN_NO_SPACE
+		       ? err_new(ERR_ENV,
+				 "%llu records are missing (was the disk full?): it cannot be replayed",
+				 (unsigned long long)m->lost)
+		       : NULL;
+}
+
 static struct err *take_log(struct target *t, struct trace *trace)
 {
 	struct strbuf log = { 0 };
@@ -151,12 +188,16 @@ struct err *pin_plait(const char *path, const struct pin_options *o, struct pin_
 		trace_close(trace);
 		return NULL;
 	}
-	err = target_from_plait(&t, path, o->command);
+	err = check_complete(trace_meta(trace));
+	if (!err)
+		err = target_from_plait(&t, path, o->command);
 	if (!err)
 		err = take_log(&t, trace);
 	t.fail_on_exit |= trace_meta(trace)->outcome.kind == PLAIT_OUTCOME_EXIT;
 	if (!err)
 		err = session_open(&t, &s);
+	if (!err)
+		err = check_build(trace_meta(trace), s->runtime.program);
 	if (!err)
 		err = search(s, &trace_meta(trace)->outcome, o, &r, ret);
 	if (!err && ret->state == PIN_DONE)
