@@ -140,7 +140,8 @@ static struct err *check_build(const struct trace_meta *m, const char *program)
 	err_free(binary_build_id(program, now));
 	return now[0] && strcmp(now, m->modules[0].build_id) != 0
 		       ? err_new(ERR_ENV,
-				 "it was recorded with another build of %s; a recording of mode sync "
+				 "it was recorded with another build of %s; a recording of mode "
+				 "sync "
 				 "is replayed with the same build only",
 				 program)
 		       : NULL;
@@ -149,11 +150,13 @@ static struct err *check_build(const struct trace_meta *m, const char *program)
 static struct err *check_complete(const struct trace_meta *m)
 {
 	if (m->flags & PLAIT_RUN_EXECED)
-		return err_new(ERR_ENV, "the program became another one (exec): what was recorded is "
-					"not all of it");
+		return err_new(ERR_ENV,
+			       "the program became another one (exec): what was recorded is "
+			       "not all of it");
 	return m->lost || m->flags & PLAIT_RUN_NO_SPACE
 		       ? err_new(ERR_ENV,
-				 "%llu records are missing (was the disk full?): it cannot be replayed",
+				 "%llu records are missing (was the disk full?): it cannot be "
+				 "replayed",
 				 (unsigned long long)m->lost)
 		       : NULL;
 }

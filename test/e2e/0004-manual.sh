@@ -7,7 +7,7 @@
 mkdir path && ln -s "$UNPLAIT" path/unplait
 PATH=$work/path:$PATH # make calls it
 unset MAKEFLAGS MAKELEVEL MFLAGS # a make may have called us
-for page in tutorial races predict hang fleet editor; do
+for page in tutorial races predict hang production fleet editor; do
 	mkdir "$page" && cd "$page" || exit 3
 	cp "$top"/doc/manual/example/* "$CORPUS/deadlock/main.c" .
 	tour_page "$top/doc/manual/$page.md"
