@@ -382,10 +382,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_U64(0, "steps", "N", &o.target.point_budget,
 			"scheduling points per run (default: as many as it needs)"),
 		OPT_STR(0, "input", "FILE", &o.target.input, "standard input of the program"),
-		OPT_STR(0, "fail-on", "WHAT", &fail_on, FAIL_ON_HELP),
-		OPT_STR(0, "oracle", "CMD", &o.target.oracle,
-			"run CMD after each run; status 0 is good"),
-		OPT_STR(0, "expect", "FILE", &o.target.expect, "standard output must equal FILE"),
+		OPT_JUDGE(&o.target, &fail_on),
 		OPT_FLAG(0, "show-output", &out.show_all,
 			 "show all that the failing run printed, not only the last lines"),
 		OPT_STR(0, "points", "P", &points, "auto, sync, learned or all accesses"),
@@ -395,9 +392,7 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_STR(0, "junit", "FILE", &out.junit, "also write JUnit XML"),
 		OPT_STR(0, "sarif", "FILE", &out.sarif, "also write SARIF"),
 		OPT_STR(0, "witness", "FILE", &out.witness, WITNESS_HELP),
-		OPT_FLAG(0, "exec", &o.target.exec_each, "start the program anew for each run"),
-		OPT_FLAG(0, "fresh", &o.target.fresh, "fork the program for each run"),
-		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
+		OPT_MANY_RUNS(&o.target, &gate),
 		OPT_END,
 	};
 	struct err *err;

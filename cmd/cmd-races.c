@@ -173,13 +173,8 @@ static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int 
 		OPT_REAL(0, "timeout", "SEC", &o.target.timeout,
 			 "real seconds per run (default 10)"),
 		OPT_STR(0, "input", "FILE", &o.target.input, "standard input of the program"),
-		OPT_STR(0, "fail-on", "WHAT", &fail_on, FAIL_ON_HELP),
-		OPT_STR(0, "oracle", "CMD", &o.target.oracle,
-			"run CMD after each run; status 0 is good"),
-		OPT_STR(0, "expect", "FILE", &o.target.expect, "standard output must equal FILE"),
-		OPT_FLAG(0, "exec", &o.target.exec_each, "start the program anew for each run"),
-		OPT_FLAG(0, "fresh", &o.target.fresh, "fork the program for each run"),
-		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
+		OPT_JUDGE(&o.target, &fail_on),
+		OPT_MANY_RUNS(&o.target, &gate),
 		OPT_END,
 	};
 	struct err *err = cmd_parse(cmd, table, &out.common, false, &argc, &argv);

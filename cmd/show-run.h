@@ -39,4 +39,16 @@ struct err *run_options(const char *fail_on, const char *gate, const char *point
 struct err *fail_on_option(const char *words, bool *fail_on_exit, uint32_t *ignored);
 #define FAIL_ON_HELP "exit: any status but 0 fails; or the only kinds: assert,signal,deadlock,hang"
 
+/* Options of all commands that run a program and judge it: the same words, with the same meaning. */
+#define OPT_JUDGE(target, fail_on)                                                                 \
+	OPT_STR(0, "fail-on", "WHAT", fail_on, FAIL_ON_HELP),                                      \
+		OPT_STR(0, "oracle", "CMD", &(target)->oracle,                                     \
+			"run CMD after each run; status 0 is good"),                               \
+		OPT_STR(0, "expect", "FILE", &(target)->expect, "standard output must equal FILE")
+/* ... and of those that run it many times. */
+#define OPT_MANY_RUNS(target, gate)                                                                \
+	OPT_FLAG(0, "exec", &(target)->exec_each, "start the program anew for each run"),          \
+		OPT_FLAG(0, "fresh", &(target)->fresh, "fork the program for each run"),           \
+		OPT_STR(0, "gate", "G", gate, "how threads are switched: fiber or futex")
+
 #endif
