@@ -35,6 +35,7 @@ enum {
 	NEARLY_ALL = 20,
 	STILL_TRIED = 6,
 	MAX_EARLIER = 4,
+	MAX_NARROWER = 3,
 	LATE_STEPS = 6
 };
 #define DEAR 100000000u /* more than any block costs */
@@ -491,10 +492,15 @@ static struct err *try_all(struct trials *t)
 
 /* ---- what came before ---- */
 
-static bool is_block(const struct cure *c)
+static bool is_any_block(const struct cure *c)
 {
 	return (c->kind == BUG_ATOMICITY || c->kind == BUG_MULTI_VARIABLE) &&
-	       c->intruder != STEP_NONE && !c->to_in_passing && !c->loop && !c->waits;
+	       c->intruder != STEP_NONE && !c->loop && !c->waits;
+}
+
+static bool is_block(const struct cure *c)
+{
+	return is_any_block(c) && !c->to_in_passing;
 }
 
 static bool touches(const struct steps *s, const struct cure *c, uint32_t step)
@@ -547,6 +553,73 @@ static struct err *look_earlier(struct trials *t)
 			return NULL;
 		}
 		cheapest->seen.broken_failing = 0; /* not again */
+	}
+	return NULL;
+}
+
+/* ---- the shortest block ---- */
+
+/* Steps of its own thread in the failing run, which may have ended before the block did. */
+static uint32_t length_of(const struct steps *s, const struct cure *c)
+{
+	uint32_t n = 0, end = c->to_in_passing ? (uint32_t)s->len : c->to;
+
+	for (uint32_t i = c->from; i < end; i++)
+		n += s->data[i].thread == s->data[c->from].thread;
+	return n;
+}
+
+/* Does it lie within what was taken, and say as much? */
+static bool is_within(const struct trials *t, const struct ranked_cure *c)
+{
+	const struct cure *best = &t->best->cure;
+	const struct step *d = t->r->failing->data;
+
+	return is_any_block(&c->cure) && c->cure.to_in_passing == best->to_in_passing &&
+	       (c->cure.other_from == STEP_NONE || best->other_from != STEP_NONE) &&
+	       !c->cure.around_lock && c->cure.from >= best->from && c->cure.to <= best->to &&
+	       d[c->cure.from].thread == d[best->from].thread &&
+	       length_of(t->r->failing, &c->cure) < length_of(t->r->failing, best) &&
+	       cure_separation(&c->seen) >= cure_separation(&t->best->seen) - HARDLY_LESS;
+}
+
+/* A cheap block of one variable may hold a shorter one of two that cures as well: that is the part
+ * which must not be broken. */
+static struct err *narrow(struct trials *t)
+{
+	const struct advise_request *r = t->r;
+	struct trial_limits limits = { r->runs, 1, SECONDS_SHORT, r->seed + 1 };
+
+	if (!is_any_block(&t->best->cure))
+		return NULL;
+	for (unsigned tried = 0; tried < MAX_NARROWER && explain_spent(r->runner) < t->end;
+	     tried++) {
+		struct ranked_cure *shortest = NULL;
+		struct cure_trial trial;
+		struct err *err;
+
+		for (size_t i = 0; i < t->all.len; i++) {
+			struct ranked_cure *c = &t->all.data[i];
+
+			if (is_within(t, c) &&
+			    (!shortest || length_of(r->failing, &c->cure) <
+						  length_of(r->failing, &shortest->cure)))
+				shortest = c;
+		}
+		if (!shortest)
+			return NULL;
+		err = cure_try(r->runner, &shortest->cure, &limits, NULL, &trial);
+		if (err)
+			return err;
+		log_trial(shortest, &trial);
+		if (!trial.failed && !trial.other && !trial.dropped) {
+			t->best->cure = shortest->cure;
+			t->best->alternate = shortest->alternate;
+			t->best->after = trial;
+			t->best->seen = shortest->seen;
+			return NULL;
+		}
+		shortest->cure.loop = true; /* not again */
 	}
 	return NULL;
 }
@@ -610,6 +683,8 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 	t.end = explain_spent(r->runner) + SECONDS_ALL;
 	if (!err)
 		err = try_all(&t);
+	if (!err && ret->tested && !ret->after.failed && cure_observable(&ret->cure))
+		err = narrow(&t);
 	if (!err && ret->tested && !ret->after.failed && cure_observable(&ret->cure))
 		err = look_earlier(&t);
 	if (!err)

@@ -228,6 +228,8 @@ void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_
 			return;
 	c.constraints[0] = atomic_block(&fd->f->data[from], cure_end(fd, &c));
 	c.waits = waiting == STALE;
+	c.around_lock = fd->f->data[from].kind == PLAIT_EV_ATOMIC_WRITE &&
+			cure_end(fd, &c)->kind == PLAIT_EV_ATOMIC_RMW;
 	if (intruder != STEP_NONE) {
 		c.constraints[1] = outsider(fd, intruder);
 		c.block[1] = 1;
@@ -298,20 +300,12 @@ static uint32_t block_length(const struct finder *fd, const struct cure *c)
 	return from == STEP_NONE ? UINT32_MAX : n;
 }
 
-/* From where a lock made of an atomic is given back to where it is taken again: what it guards tells
- * more. */
-static bool around_spin_lock(const struct finder *fd, const struct cure *c)
-{
-	return fd->f->data[c->from].kind == PLAIT_EV_ATOMIC_WRITE &&
-	       cure_end(fd, c)->kind == PLAIT_EV_ATOMIC_RMW;
-}
-
 uint32_t finder_cost(const struct finder *fd, const struct cure *c)
 {
 	uint32_t length = MIN(block_length(fd, c), 100000u);
 
 	return (length + 1) * (c->kind == BUG_MULTI_VARIABLE ? 2 : 1) * (c->to_in_passing ? 2 : 1) *
-	       (c->other_from != STEP_NONE ? 2 : 1) * (around_spin_lock(fd, c) ? 16 : 1);
+	       (c->other_from != STEP_NONE ? 2 : 1) * (c->around_lock ? 16 : 1);
 }
 
 /* Rule 5: B's next write of y's object, in the failing run or after y's twin in the passing one. */

@@ -281,7 +281,9 @@ static bool publishes_early(const struct teller *t)
 	const struct step *to = t->c->to_in_passing ? &t->g->data[t->c->to] : &d[t->c->to];
 
 	return t->c->kind == BUG_MULTI_VARIABLE && step_writes(&d[t->c->from]) && step_writes(to) &&
-	       step_reads(&d[t->c->intruder]) && !step_writes(&d[t->c->intruder]) &&
+	       step_reads(&d[t->c->intruder]) &&
+	       (!step_writes(&d[t->c->intruder]) ||
+		d[t->c->intruder].kind == PLAIT_EV_ATOMIC_RMW) &&
 	       d[t->c->intruder].address == d[t->c->from].address;
 }
 
@@ -460,15 +462,46 @@ static const char *created_too_early(struct teller *t)
 	struct code_point at;
 
 	if (!b || !b->clock || b->parent != first->thread || b->clock > first->clock + 1 ||
-	    first->kind == PLAIT_EV_LOCK || t->c->constraints[0].kind == PLAIT_CONSTRAINT_LATE)
+	    !step_is_memory(first) || !step_writes(first) ||
+	    t->c->constraints[0].kind == PLAIT_CONSTRAINT_LATE)
 		return NULL;
 	if (!symbols_site(t->p.symbols, b->site, &at) || !at.line || is_system_file(at.file))
 		return "";
 	return arena_printf(&t->p.x->arena, " at %s", labels_point(&t->p, &at));
 }
 
+/* The order decides, but one side lacks the lock of the object. Which of the two is the mistake, the
+ * runs do not tell. */
+static struct err *tell_unguarded(struct teller *t, const struct guard *g, const struct told *first,
+				  const struct told *then)
+{
+	struct explanation *x = t->p.x;
+	struct told lock = { 0 }, with = { 0 }, without = { 0 };
+	struct err *err = tell(t, t->f, g->lock, &lock);
+
+	if (!err)
+		err = tell(t, t->f, g->with, &with);
+	if (!err)
+		err = tell(t, t->f, g->without, &without);
+	if (err)
+		return err;
+	x->summary = arena_printf(&x->arena,
+				  "thread %s %s without holding %s, which every other access "
+				  "holds; it fails when thread %s %s before thread %s %s",
+				  without.thread, without.verb, lock.object, then->thread,
+				  then->verb, first->thread, first->verb);
+	x->advice.text = arena_printf(&x->arena,
+				      "hold %s at %s, as %s does (locked at %s), around all that "
+				      "belongs together; if the %s must always come first, let "
+				      "thread %s wait for it (that alone was tried)",
+				      lock.object, without.where, with.where, lock.where,
+				      first->noun, then->thread);
+	return NULL;
+}
+
 static struct err *tell_order(struct teller *t)
 {
+	struct guard guard;
 	const char *created;
 	struct explanation *x = t->p.x;
 	struct told first = { 0 }, then = { 0 };
@@ -480,6 +513,8 @@ static struct err *tell_order(struct teller *t)
 		return err;
 	x->summary = arena_printf(&x->arena, "thread %s %s before thread %s %s", then.thread,
 				  then.verb, first.thread, first.verb);
+	if (!t->c->teardown && guards_find(t->f, t->c->from, t->c->to, &guard))
+		return tell_unguarded(t, &guard, &first, &then);
 	if (t->c->barrier)
 		x->advice.text = arena_printf(&x->arena,
 					      "every thread must be done with %s before any of "

@@ -162,6 +162,38 @@ for o in -O0 -O2; do
 	has flat "cell.c:8" "cell $o: and the other"
 done
 
+# the shortest block: the lock is free before its owner is cleared (isec-tugraz/sweb#19)
+cat >owner.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static int taken, owner;
+static void *run(void *arg)
+{
+	int me = (int)(long)arg;
+	for (int i = 0; i < 2; i++) {
+		if (__atomic_exchange_n(&taken, 1, 5))
+			continue;
+		assert(__atomic_load_n(&owner, 5) == 0);
+		__atomic_store_n(&owner, me, 5);
+		__atomic_store_n(&taken, 0, 5);
+		__atomic_store_n(&owner, 0, 5);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], 0, run, (void *)(i + 1));
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+C
+explained owner -O0
+has flat "write to taken at owner.c:12 and its write to owner at owner.c:13"
+has flat "or let the write to taken come last"
+
 # the optimiser left the access without a line: its site has one
 cat >deleted.c <<'C'
 #include <pthread.h>
