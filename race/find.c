@@ -188,13 +188,17 @@ static void measure(struct study *s, uint32_t input, const struct run_result *r)
 
 	s->result->threads = MAX(s->result->threads, r->nthreads);
 	s->result->uncontrolled |= r->uncontrolled;
-	if (r->outcome == PLAIT_OUTCOME_HANG)
+	s->result->looked++;
+	if (r->outcome == PLAIT_OUTCOME_HANG) {
+		s->result->cut_off += !r->stopped;
 		return;
+	}
 	in->longest = MAX(in->longest, r->points);
 	s->budget = MAX(s->budget, in->longest * 20 + 2000);
 }
 
-/* How long the program itself takes: one run that nobody records. */
+/* How long the program itself takes: one run that nobody records. It has fewer points than those in
+ * which every access is one, so it says nothing about how long they may be. */
 static struct err *time_original(struct study *s)
 {
 	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY };
@@ -203,8 +207,10 @@ static struct err *time_original(struct study *s)
 	struct err *err = study_run(s, 0, &req, &r);
 
 	s->result->original = clock_seconds() - begin;
-	if (!err)
-		measure(s, 0, &r);
+	if (!err) {
+		s->result->threads = MAX(s->result->threads, r.nthreads);
+		s->result->uncontrolled |= r.uncontrolled;
+	}
 	run_result_deinit(&r);
 	return err;
 }

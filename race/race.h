@@ -119,8 +119,9 @@ struct races_result {
 	double seconds;
 	double original; /* seconds of one plain run */
 	bool interrupted;
-	unsigned paths; /* inputs that were run */
-	char *note;	/* what an answer leaves out; NULL */
+	unsigned paths;		  /* inputs that were run */
+	uint64_t looked, cut_off; /* runs that looked for races; that used up their budget */
+	char *note;		  /* what an answer leaves out; NULL */
 };
 struct err *races_run(struct races_options *o, struct races_result *ret);
 void races_result_deinit(struct races_result *r);

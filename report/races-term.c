@@ -197,6 +197,11 @@ static void add_summary(const struct races_result *r, struct strbuf *out)
 			    (unsigned long long)r->unjudged);
 	if (r->interrupted)
 		strbuf_adds(out, "interrupted\n");
+	if (r->cut_off)
+		strbuf_addf(out,
+			    "%llu of the %llu runs that looked for races were cut off before "
+			    "their end: races behind that were not looked for\n",
+			    (unsigned long long)r->cut_off, (unsigned long long)r->looked);
 	if (r->note)
 		strbuf_addf(out, "note: %s\n", r->note);
 }
