@@ -47,6 +47,7 @@ enum { COVERED = 60, MIN_USUAL = 3, USUAL = 8 }; /* usual: in one of eight passi
 #define SECONDS_ALL   15.0
 #define ABOUT_EQUAL   0.15 /* separations that differ by less are equally good */
 #define HARDLY_LESS   0.02
+#define LITTLE_LESS   0.05 /* ... as long as it is the shorter block */
 #define LOOP_ROUND    0.35 /* ... what a round of a loop as a block has to make up for */
 #define STALE_CHECK   0.25 /* ... and what a wait between check and use is worth */
 #define FORGOTTEN     0.1  /* ... or a lock that every other access holds */
@@ -580,7 +581,7 @@ static bool is_within(const struct trials *t, const struct ranked_cure *c)
 	       !c->cure.around_lock && c->cure.from >= best->from && c->cure.to <= best->to &&
 	       d[c->cure.from].thread == d[best->from].thread &&
 	       length_of(t->r->failing, &c->cure) < length_of(t->r->failing, best) &&
-	       cure_separation(&c->seen) >= cure_separation(&t->best->seen) - HARDLY_LESS;
+	       cure_separation(&c->seen) >= cure_separation(&t->best->seen) - LITTLE_LESS;
 }
 
 /* A cheap block of one variable may hold a shorter one of two that cures as well: that is the part
