@@ -334,6 +334,15 @@ static bool skip_wild_call(struct walk *w)
 
 /* ---- names ---- */
 
+/* gcc splits functions: "work.part.0" is called by what is left of work. */
+static bool is_part(const struct stacks *s, uint64_t pc)
+{
+	Dwfl_Module *m = dwfl_addrmodule(s->dwfl, pc);
+	const char *symbol = m ? dwfl_module_addrname(m, pc) : NULL;
+
+	return symbol && strstr(symbol, ".part.");
+}
+
 static void add_functions(struct stacks *s, struct stack *k, uint64_t pc, bool innermost)
 {
 	uint64_t at = innermost ? pc : pc - 1;
@@ -355,6 +364,7 @@ static void add_functions(struct stacks *s, struct stack *k, uint64_t pc, bool i
 		frame.line = f->line;
 		frame.column = f->column;
 		frame.inlined = f->inlined;
+		frame.split = !f->inlined && is_part(s, at);
 		frame.own = l == &s->loaded.data[s->program] && f->file && f->line && !f->of_system;
 		vec_push(&k->frames, frame);
 	}

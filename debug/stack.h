@@ -20,6 +20,7 @@ struct stack_frame {
 	const char *file;     /* relative to the compilation directory; NULL = not known */
 	unsigned line, column;
 	bool inlined; /* into the next frame */
+	bool split;   /* a part of a function that gcc made a function of: called by the rest */
 	bool own;     /* the program's own code: neither a library nor a header of the system */
 	uint64_t pc;  /* of the machine frame; a return address but for the innermost frame */
 	const char *module; /* its path; NULL = in no module */

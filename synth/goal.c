@@ -55,6 +55,14 @@ static char *plain_function(const char *name)
 	return xstrndup(name, n ? n : strlen(name));
 }
 
+/* gcc splits a function and calls or inlines one part from the other: two frames, one function. (No
+ * compiler inlines a recursive call at -O2.) */
+static bool is_rest(const struct stack_frame *inner, const struct stack_frame *f)
+{
+	return (inner->split || inner->inlined) && inner->function && f->function &&
+	       !strcmp(inner->function, f->function);
+}
+
 static void add_stack(struct study *s, size_t thread)
 {
 	const struct stack *from = stacks_get(s->stacks, thread);
@@ -68,6 +76,8 @@ static void add_stack(struct study *s, size_t thread)
 
 		if (f->module == stacks_program(s->stacks) && !f->inlined)
 			vec_push(&to->offsets, f->offset);
+		if (i && is_rest(&from->frames.data[i - 1], f))
+			continue;
 		if (f->own && f->function)
 			vec_push(&to->points, (struct synth_point){ plain_function(f->function),
 								    xstrdup(f->file), f->line });
