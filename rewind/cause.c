@@ -594,7 +594,8 @@ static void name_memory(struct rewind *r)
 }
 
 /* Which link broke it? A write outside its object, if there is one; else the oldest write, because the
- * later ones only copied the value; else the call that returned it. */
+ * later ones only copied the value; else the call that returned it. If the value is older than the
+ * suffix, every write in it only copied: then nobody here broke it. */
 static size_t culprit(struct rewind *r)
 {
 	const struct cause *c = &r->cause;
@@ -608,6 +609,8 @@ static size_t culprit(struct rewind *r)
 			return i;
 		if (l->kind == LINK_WRITTEN || l->kind == LINK_RESULT)
 			found = i;
+		if (l->kind == LINK_BEFORE)
+			found = c->chain.len;
 	}
 	return found;
 }

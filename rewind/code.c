@@ -329,7 +329,26 @@ static void find_fixed(struct code *c, struct function *f)
 		vec_push(&outside, f->blocks.data[i].start);
 	f->fixed = fixed_find(f, is_entry(c, f->low), outside.data,
 			      has_cold_part(c, f) ? (uint32_t)outside.len : 0);
+	if (f->incomplete)
+		memset(f->fixed, 0, f->blocks.len * sizeof(*f->fixed));
 	vec_deinit(&outside);
+}
+
+/* Behind an instruction that could not be decoded nobody knows where the next one begins: from there on
+ * everything is refused. */
+static void refuse_rest(struct function *f)
+{
+	size_t at = 0;
+
+	while (at < f->insns.len && !(last_op(f, &f->insns.data[at])->kind == LIFT_REFUSE &&
+				      f->insns.data[at].length == 1))
+		at++;
+	f->incomplete = at < f->insns.len;
+	for (size_t i = at; i < f->insns.len; i++) {
+		f->insns.data[i].first_op = f->insns.data[at].first_op;
+		f->insns.data[i].nops = 1;
+		f->insns.data[i].ntemps = 0;
+	}
 }
 
 static struct function *lift(struct code *c, uint64_t low, uint64_t high)
@@ -351,6 +370,7 @@ static struct function *lift(struct code *c, uint64_t low, uint64_t high)
 		return NULL;
 	}
 	c->lifted += f->insns.len;
+	refuse_rest(f);
 	read_tables(c, f);
 	make_blocks(f);
 	find_fixed(c, f);
@@ -404,6 +424,8 @@ static void ways_in(const struct function *f, uint64_t address, struct ways *ret
 				vec_push(ret, w);
 		}
 		w.exit = -1;
+		if (end->kind == LIFT_REFUSE && b->end == address)
+			vec_push(ret, w);
 		if (end->kind != LIFT_NEXT || (end->w != LIFT_JUMP && end->w != LIFT_SYSCALL))
 			continue;
 		if (end->a ? by_table : end->imm == address)
@@ -411,11 +433,12 @@ static void ways_in(const struct function *f, uint64_t address, struct ways *ret
 	}
 }
 
-void code_jumps_to(struct code *c, const struct function *f, uint64_t address, struct ways *ret)
+bool code_jumps_to(struct code *c, const struct function *f, uint64_t address, struct ways *ret)
 {
 	const struct function *done[64];
 	size_t ndone = 0;
 	const char *why;
+	bool complete = !f->incomplete;
 
 	ways_in(f, address, ret);
 	for (size_t i = 0; i < f->partners.len; i++) {
@@ -428,7 +451,9 @@ void code_jumps_to(struct code *c, const struct function *f, uint64_t address, s
 			continue;
 		done[ndone++] = g;
 		ways_in(g, address, ret);
+		complete &= !g->incomplete;
 	}
+	return complete;
 }
 
 void code_returns(const struct function *f, struct ways *ret)

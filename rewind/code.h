@@ -36,6 +36,7 @@ struct function {
 	VEC(uint64_t) indirect;	   /* where jump tables of this function lead */
 	VEC(uint64_t) partners;	   /* targets of its jumps outside it */
 	struct fixed_block *fixed; /* per block */
+	bool incomplete; /* part of it could not be decoded (AVX-512): it may jump anywhere */
 };
 
 /* How control can get from one block to an address. */
@@ -76,8 +77,9 @@ const struct lift_op *insn_ops(const struct function *f, const struct insn *i);
 /* How the block ends: its last operation. */
 const struct lift_op *block_end(const struct function *f, const struct block *b);
 
-/* Append how control can have come to `address` of `f` by jumps, also from its partners. */
-void code_jumps_to(struct code *c, const struct function *f, uint64_t address, struct ways *ret);
+/* Append how control can have come to `address` of `f` by jumps, also from its partners. False: there may
+ * be more, in code that could not be decoded. */
+bool code_jumps_to(struct code *c, const struct function *f, uint64_t address, struct ways *ret);
 /* Append the blocks of `f` that return. */
 void code_returns(const struct function *f, struct ways *ret);
 /* The call instruction that ends at `address`; NULL when there is none. */

@@ -218,8 +218,10 @@ static void from_caller(struct tree *t, const struct node *node, uint64_t at, st
 	uint64_t back, target;
 	uint32_t first, n;
 	const char *why;
+	bool complete;
 
 	c->why = "the return address is not known";
+	complete = c->complete;
 	c->complete = false;
 	if (!return_address(t, node, &back))
 		return;
@@ -228,7 +230,7 @@ static void from_caller(struct tree *t, const struct node *node, uint64_t at, st
 	if (!call)
 		return;
 	target = code_target(code, f, call);
-	c->complete = true;
+	c->complete = complete;
 	if (!target || target == at) {
 		add_piece(c, calling_piece(f, call, at));
 		return;
@@ -247,7 +249,8 @@ static void from_caller(struct tree *t, const struct node *node, uint64_t at, st
 					     .to = at });
 		return;
 	}
-	code_jumps_to(code, f, at, &ways);
+	if (!code_jumps_to(code, f, at, &ways))
+		c->complete = false;
 	for (size_t i = 0; i < ways.len; i++)
 		add_way(c, &ways.data[i], at);
 	vec_deinit(&ways);
@@ -280,7 +283,8 @@ static void find_candidates(struct tree *t, const struct node *n, struct candida
 					     .to = at });
 		return;
 	}
-	code_jumps_to(t->h->code, f, at, &ways);
+	if (!code_jumps_to(t->h->code, f, at, &ways))
+		c->complete = false;
 	for (size_t i = 0; i < ways.len; i++)
 		add_way(c, &ways.data[i], at);
 	vec_deinit(&ways);
