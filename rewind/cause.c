@@ -760,6 +760,31 @@ static void find_check(struct trail *t)
 	}
 }
 
+/* libc failed on what it was given: which argument of the call is near the bad address? */
+static bool find_argument(struct trail *t)
+{
+	static const uint8_t arguments[] = { LIFT_RDI, LIFT_RSI, LIFT_RDX, LIFT_RCX };
+	const struct dump *d = &t->r->dump;
+	struct link l = {
+		.kind = LINK_USED, .insn = t->r->start->pc, .address = d->fault, .has_address = true
+	};
+
+	if (d->signal == SIGABRT || d->code <= 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
+		if (!past_value(t->h, t->best, t->r->start->registers[arguments[i]], &l.value) ||
+		    d->fault - l.value + 4096 > 8192 || is_mapped(d, l.value, 4))
+			continue;
+		l.has_value = true;
+		add_link(t, l);
+		t->place = (struct place){ .reg = arguments[i] };
+		walk(t);
+		judge(t->r);
+		return true;
+	}
+	return false;
+}
+
 void cause_find(struct rewind *r)
 {
 	uint64_t pc = r->start->pc;
@@ -776,7 +801,8 @@ void cause_find(struct rewind *r)
 	t.best = r->best->past;
 	t.at.node = r->tree.nodes.data[0];
 	if (r->at_call) {
-		find_check(&t);
+		if (!find_argument(&t) && r->dump.signal != SIGSEGV && r->dump.signal != SIGBUS)
+			find_check(&t);
 		return;
 	}
 	use = find_use(&t, f, in);

@@ -64,9 +64,11 @@ static bool unwind(struct history *h, struct dump_names *names, struct frame *f,
 	return true;
 }
 
-static bool sent_by_itself(const struct dump *d)
+/* abort() and the like; or a fault, which inside libc is most often due to what it was given. */
+static bool is_about_the_caller(const struct dump *d)
 {
-	return d->signal == SIGABRT || (d->signal && d->code < 0);
+	return d->signal == SIGABRT || d->signal == SIGSEGV || d->signal == SIGBUS ||
+	       (d->signal && d->code < 0);
 }
 
 /* The program's own frame above libc's. */
@@ -99,7 +101,7 @@ struct past *start_of(struct history *h, struct dump_names *names, size_t thread
 	struct frame f;
 
 	*at_call = false;
-	if (!sent_by_itself(h->dump) || !find_own(h, names, thread, &f))
+	if (!is_about_the_caller(h->dump) || !find_own(h, names, thread, &f))
 		return p;
 	call = code_call_before(h->code, f.pc, &fn);
 	if (!call)

@@ -39,6 +39,24 @@ dump ./unchecked
 run 1 unplait rewind dump
 has out "cause (result not checked): the result of getenv, 0x0, was used without a check"
 
+cat >given.c <<'END'
+#include <string.h>
+static const char *names[3] = { "one", "two", "three" };
+static __attribute__((noinline)) void rename_it(int i, long v) { names[i] = (const char *)v; }
+int main(int argc, char **argv)
+{
+	size_t n = 0;
+	rename_it(1, argc * 77);
+	for (int i = 0; i < 3; i++)
+		n += strlen(names[i]);
+	return (int)n;
+}
+END
+gcc -O1 -g -fno-builtin -o given given.c
+dump ./given
+run 1 unplait rewind dump
+has out "names[1] was set to 0x4d at given.c:3 in rename_it" "libc was given a bad pointer: who made it"
+
 cat >deep.c <<'END'
 static volatile int n;
 int down(int k) { volatile char room[2000]; room[k % 2000] = 1; n++; return down(k + 1) + room[5]; }
