@@ -81,6 +81,9 @@ static void print_text(const struct synth_options *o, const struct synth_result 
 			    r->attempts, r->states, r->questions);
 		if (r->plait)
 			show_saved(r->plait, &sb);
+		if (r->shipped_plait)
+			strbuf_addf(&sb, "  the shipped binary in gdb:  unplait replay --gdb %s\n",
+				    r->shipped_plait);
 	} else {
 		strbuf_addf(&sb,
 			    "%s after %" PRIu64 " native runs, %" PRIu64 " states, %" PRIu64
@@ -171,6 +174,7 @@ static struct err *print_json(const struct cmd_common *common, const struct synt
 		json_null(&j, "outcome");
 	json_inputs(&j, r);
 	json_str(&j, "plait", r->plait);
+	json_str(&j, "shipped_plait", r->shipped_plait);
 	json_goal(&j, &r->goal);
 	json_names(&j, "facts", &r->facts);
 	json_names(&j, "notes", &r->notes);

@@ -111,31 +111,38 @@ struct err *run_agrees(struct study *s, const struct run_result *r, const char *
 	return err;
 }
 
-/* The plait that the failing run left in our folder becomes the result. */
-static struct err *keep_plait(struct study *s, const char *plait)
+/* A plait of our folder becomes a result, at `to`. */
+static struct err *keep_plait(const char *plait, const char *to, char **ret)
 {
 	struct trace *t = NULL;
-	struct err *err;
+	struct err *err = trace_open(plait, &t);
 
-	if (!s->o->output)
-		return NULL;
-	err = trace_open(plait, &t);
 	if (!err)
-		err = trace_copy(t, NULL, 0, s->o->output);
+		err = trace_copy(t, NULL, 0, to);
 	trace_close(t);
 	if (!err)
-		s->r->plait = xstrdup(s->o->output);
+		*ret = xstrdup(to);
 	return err;
 }
 
-struct err *own_run_open(struct study *s, const struct synth_inputs *in, struct own_run *ret)
+/* "synth.shipped.plait" for "synth.plait". */
+static char *shipped_name(const char *output)
+{
+	size_t n = strlen(output), end = strlen(".plait");
+	bool has = n > end && !strcmp(output + n - end, ".plait");
+
+	return xasprintf("%.*s.shipped.plait", (int)(has ? n - end : n), output);
+}
+
+struct err *own_run_open(struct study *s, const struct synth_inputs *in, const char *program,
+			 struct own_run *ret)
 {
 	*ret = (struct own_run){ .target = { .env = in->env.len > 1 ? in->env.data : NULL,
 					     .input_data = in->input,
 					     .input_len = in->input_len,
 					     .timeout = s->o->timeout } };
 	for (size_t i = 0; i < in->args.len; i++)
-		vec_push(&ret->argv, i == 0 ? (char *)s->o->program : in->args.data[i]);
+		vec_push(&ret->argv, i == 0 ? (char *)program : in->args.data[i]);
 	ret->target.argv = ret->argv.data;
 	return session_open(&ret->target, &ret->session);
 }
@@ -152,7 +159,7 @@ static struct err *run_instrumented(struct study *s, const struct synth_inputs *
 {
 	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW };
 	struct own_run own;
-	struct err *err = own_run_open(s, in, &own);
+	struct err *err = own_run_open(s, in, s->o->program, &own);
 
 	*ret = NOT_SAME;
 	if (!err)
@@ -214,8 +221,26 @@ static struct err *look_closer(struct study *s, const struct synth_inputs *in, c
 	return err;
 }
 
+/* The shipped binary once more with the runtime preloaded, to be replayed. */
+static struct err *save_shipped(struct study *s, const struct synth_inputs *in, const char *plait)
+{
+	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW };
+	struct run_result run = { 0 };
+	struct own_run own;
+	struct err *err = own_run_open(s, in, stacks_program(s->stacks), &own);
+
+	if (!err)
+		err = session_run(own.session, &req, &run);
+	s->r->attempts++;
+	if (!err && run_failed(&run) && same_signal(&s->r->goal, &run))
+		err = save_plait(own.session, &run, plait);
+	run_result_deinit(&run);
+	own_run_close(&own);
+	return err;
+}
+
 static struct err *run_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
-			       bool *same)
+			       const char *plait, bool *same)
 {
 	char *core = xasprintf("%s/core", folder);
 	bool dumped = false;
@@ -224,6 +249,8 @@ static struct err *run_shipped(struct study *s, const struct synth_inputs *in, c
 	*same = false;
 	if (!err && dumped)
 		err = dump_agrees(s, core, same);
+	if (!err && *same)
+		err = save_shipped(s, in, plait);
 	free(core);
 	return err;
 }
@@ -242,35 +269,54 @@ static void keep_inputs(struct synth_result *r, const struct synth_inputs *in)
 	r->inputs.input_len = in->input_len;
 }
 
+/* Both plaits, where the user wants them. */
+static struct err *keep_plaits(struct study *s, const char *plait, const char *shipped)
+{
+	char *name;
+	struct err *err;
+
+	if (!s->o->output)
+		return NULL;
+	err = keep_plait(plait, s->o->output, &s->r->plait);
+	if (err || !s->r->shipped || !file_exists(shipped))
+		return err;
+	name = shipped_name(s->o->output);
+	err = keep_plait(shipped, name, &s->r->shipped_plait);
+	free(name);
+	return err;
+}
+
 struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same)
 {
 	double start = clock_seconds();
 	enum agreement agreement = NOT_SAME;
 	bool shipped = false;
-	char *folder = NULL, *plait;
+	char *folder = NULL, *plait, *shipped_plait;
 	struct err *err = file_temp_dir(&folder);
 
 	*same = false;
 	if (err)
 		return err;
 	plait = xasprintf("%s/run.plait", folder);
+	shipped_plait = xasprintf("%s/shipped.plait", folder);
 	err = run_instrumented(s, in, plait, &agreement);
 	if (!err && agreement != SAME && run_failed(&s->r->run) && s->r->run.max_alive <= 1 &&
 	    s->r->goal.has_lines)
 		err = look_closer(s, in, folder, &agreement);
 	if (!err && agreement != NOT_SAME)
-		err = s->r->run.max_alive > 1 ? hunt_shipped(s, in, folder, &shipped)
-					      : run_shipped(s, in, folder, &shipped);
+		err = s->r->run.max_alive > 1 ? hunt_shipped(s, in, folder, shipped_plait, &shipped)
+					      : run_shipped(s, in, folder, shipped_plait, &shipped);
 	*same = !err && (agreement == SAME || (agreement == MAYBE_SAME && shipped));
 	if (*same) {
 		s->r->found = true;
 		s->r->shipped = shipped;
 		keep_inputs(s->r, in);
-		err = keep_plait(s, plait);
+		err = keep_plaits(s, plait, shipped_plait);
 	}
 	file_remove_tree(folder);
 	free(folder);
 	free(plait);
+	free(shipped_plait);
 	s->r->seconds_native += clock_seconds() - start;
 	return err;
 }

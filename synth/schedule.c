@@ -170,25 +170,17 @@ struct err *try_schedules(struct study *s, const struct synth_inputs *in, struct
 }
 
 struct err *hunt_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
-			 bool *same)
+			 const char *plait, bool *same)
 {
-	struct target target = { .env = in->env.len > 1 ? in->env.data : NULL,
-				 .input_data = in->input,
-				 .input_len = in->input_len,
-				 .timeout = s->o->timeout };
-	char *plait = xasprintf("%s/shipped.plait", folder);
 	enum agreement agreement = NOT_SAME;
 	struct run_result run = { 0 };
-	VEC(char *) argv = { 0 };
-	struct err *err;
+	struct own_run own;
+	struct err *err = own_run_open(s, in, stacks_program(s->stacks), &own);
 
-	for (size_t i = 0; i < in->args.len; i++)
-		vec_push(&argv, i == 0 ? (char *)stacks_program(s->stacks) : in->args.data[i]);
-	target.argv = argv.data;
-	err = by_hunt(s, &target, folder, plait, shipped_agrees, &run, &agreement);
+	if (!err)
+		err = by_hunt(s, &own.target, folder, plait, shipped_agrees, &run, &agreement);
 	*same = !err && agreement == SAME;
 	run_result_deinit(&run);
-	vec_deinit(&argv);
-	free(plait);
+	own_run_close(&own);
 	return err;
 }

@@ -38,13 +38,14 @@ void facts_read(struct study *s);
  * dump says; then the result has the run, and the plait is written. */
 struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same);
 
-/* One run of the unplait build with these inputs. The target borrows them. */
+/* Runs of a program with these inputs: the unplait build, or the shipped one with the runtime preloaded. The target borrows them. */
 struct own_run {
 	struct target target;
 	struct session *session;
 	VEC(char *) argv;
 };
-struct err *own_run_open(struct study *s, const struct synth_inputs *in, struct own_run *ret);
+struct err *own_run_open(struct study *s, const struct synth_inputs *in, const char *program,
+			 struct own_run *ret);
 void own_run_close(struct own_run *o);
 /* The run that has just failed, saved at `plait`: as the dump says? */
 struct err *run_agrees(struct study *s, const struct run_result *r, const char *plait,
@@ -54,9 +55,10 @@ struct err *run_agrees(struct study *s, const struct run_result *r, const char *
  * `run`, saved at `plait`. */
 struct err *try_schedules(struct study *s, const struct synth_inputs *in, struct own_run *own,
 			  const char *plait, enum agreement *ret);
-/* The shipped binary, hunted with the runtime preloaded: does it come to the same? */
+/* The shipped binary, hunted with the runtime preloaded: does it come to the same? Then it is saved at
+ * `plait`. */
 struct err *hunt_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
-			 bool *same);
+			 const char *plait, bool *same);
 struct err *study_program(struct study *s);
 
 /* search.c: look for inputs whose path leads to the goal, and attempt each. */

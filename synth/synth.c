@@ -68,5 +68,6 @@ void synth_result_deinit(struct synth_result *r)
 	names_deinit(&r->facts);
 	names_deinit(&r->notes);
 	free(r->plait);
+	free(r->shipped_plait);
 	*r = (struct synth_result){ 0 };
 }

@@ -91,11 +91,12 @@ struct synth_result {
 	bool interrupted;
 	struct synth_inputs inputs;
 	struct run_result run;
-	char *plait;	    /* where it was saved; NULL */
-	const char *how;    /* "the dump's own input", "search" ... */
-	struct names facts; /* what the dump told, in words */
-	struct names notes; /* what the answer leaves out */
-	uint64_t attempts;  /* native runs */
+	char *plait;	     /* where it was saved; NULL */
+	char *shipped_plait; /* a run of the shipped binary itself; NULL */
+	const char *how;     /* "the dump's own input", "search" ... */
+	struct names facts;  /* what the dump told, in words */
+	struct names notes;  /* what the answer leaves out */
+	uint64_t attempts;   /* native runs */
 	uint64_t states, questions;
 	double seconds_read, seconds_search, seconds_native;
 	double df, de, du; /* debug determinism (001 section 3.2.2); only when found */

@@ -20,6 +20,15 @@ done
 run 1 unplait replay --times 3 gccO2.plait
 has out "replayed 3 of 3"
 has out "complain at"
+run 1 unplait replay --times 20 gccO2.shipped.plait
+has out "replayed 20 of 20" "the shipped binary itself, again and again"
+if command -v gdb >/dev/null; then
+	printf 'run\nbt 3\nquit\n' | unplait replay --gdb gccO2.shipped.plait >gdb.out 2>&1
+	has gdb.out "SIGSEGV" "gdb stops at the failure in the shipped binary"
+	has gdb.out "complain"
+else
+	skip "gdb" "not installed"
+fi
 run 1 unplait synth --json -o j.plait gccO2.core ./prog
 for text in '"found": true' '"shipped": true' '"function": "complain"' '"a//b"' '"plait": "j.plait"'; do has out "$text"; done
 # another way to fail is not the dump's

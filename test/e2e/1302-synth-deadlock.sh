@@ -17,6 +17,8 @@ has out "nl_close"
 has out "confirmed in the unplait build and in the shipped binary"
 run 1 unplait replay --times 3 h.plait
 has out "replayed 3 of 3"
+run 1 unplait replay --times 20 h.shipped.plait
+has out "replayed 20 of 20" "the shipped binary itself"
 echo m >typed
 mode=Yes stuck_dump_of listing.core ./listing41-shipped <typed
 run 1 unplait synth -o l.plait listing.core ./listing41
