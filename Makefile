@@ -67,7 +67,7 @@ endif
 # more things to build, one small .mk per folder that needs its own rule
 -include $(wildcard */extra.mk)
 
-.PHONY: all deps demo check check-quick check-long check-san check-fresh check-deb bench lint install deb tarball clean help unit
+.PHONY: all deps demo check check-quick check-long check-san check-fresh check-deb check-container bench lint install deb tarball clean help unit
 .DEFAULT_GOAL := all
 all: $(PROGRAMS)
 
@@ -79,6 +79,7 @@ help:
 	@echo "make check-long   fuzzing, fleets, browsers, real programs"
 	@echo "make check-san    the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make check-fresh  the two README commands inside a minimal Debian 12"
+	@echo "make check-container  the Containerfile, built by buildah"
 	@echo "make check-deb    the package of make deb inside a minimal Debian 12"
 	@echo "make bench        measure; ONLY=name runs one"
 	@echo "make lint         layers, banned functions, format, static analysis, man pages"
@@ -179,6 +180,8 @@ check-fresh:
 	@scripts/check-fresh
 check-deb: all
 	@scripts/check-deb
+check-container:
+	@scripts/check-container
 bench: all
 	@BUILD=$(BUILD) scripts/bench $(ONLY)
 lint: all
