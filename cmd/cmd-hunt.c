@@ -73,14 +73,14 @@ static void show_unfinished(const struct hunt_options *o, const struct hunt_resu
 		return;
 	if (r->point_budget)
 		strbuf_addf(sb,
-			    "%" PRIu64 " runs had not ended after %" PRIu64
-			    " scheduling points; give them more with --steps\n",
-			    r->unfinished, r->point_budget);
+			    "%" PRIu64 " run%s had not ended after %" PRIu64
+			    " scheduling points; give more with --steps\n",
+			    r->unfinished, r->unfinished == 1 ? "" : "s", r->point_budget);
 	else
 		strbuf_addf(sb,
-			    "%" PRIu64 " runs had not ended after %g seconds; give them more with "
+			    "%" PRIu64 " run%s had not ended after %g seconds; give more with "
 			    "--timeout\n",
-			    r->unfinished, o->target.timeout ? o->target.timeout : 10);
+			    r->unfinished, r->unfinished == 1 ? "" : "s", o->target.timeout ? o->target.timeout : 10);
 }
 
 static void print_claim(const struct hunt_result *r, struct strbuf *sb)
@@ -158,9 +158,9 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 	if (!r->failures.len)
 		print_claim(r, &sb);
 	strbuf_addf(&sb,
-		    "%" PRIu64 " runs in %.1f s, %" PRIu64 " events, %" PRIu64
+		    "%" PRIu64 " run%s in %.1f s, %" PRIu64 " events, %" PRIu64
 		    " write-to-read pairs, %" PRIu64 " shared sites\n",
-		    r->runs, r->seconds, r->steps, r->pairs, r->points);
+		    r->runs, r->runs == 1 ? "" : "s", r->seconds, r->steps, r->pairs, r->points);
 	if (r->hangs_dismissed)
 		strbuf_addf(&sb,
 			    "%" PRIu64 " runs used up their budget, but a fair schedule ends\n",

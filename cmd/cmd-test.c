@@ -114,7 +114,7 @@ static struct err *hunt_all(const struct suite *s, struct suite_options *o,
 	if (!common->json) {
 		_cleanup_(xfreep) char *what = printable(s->what);
 
-		log_note("%zu tests of %s", s->tests.len, what);
+		log_note("%zu test%s of %s", s->tests.len, s->tests.len == 1 ? "" : "s", what);
 		o->tell = tell;
 	}
 	err = suite_hunt(s, o, &r, &interrupted);

@@ -31,7 +31,7 @@ run 0 unplait cc -w -g -O1 -pthread -o long long.c
 run 0 unplait hunt -n 6 ./long
 hasnt out hang "more points than a run gets at first: the budget grows"
 run 4 unplait hunt -n 3 --steps 1000 ./long
-has out "had not ended after 1000 scheduling points; give them more with --steps"
+has out "had not ended after 1000 scheduling points; give more with --steps"
 hasnt out hang
 run 4 unplait hunt -s dfs -n 3 --steps 1000 ./long
 hasnt out "every schedule"
