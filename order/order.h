@@ -163,7 +163,7 @@ enum order_status { ORDER_UNKNOWN, ORDER_SAT, ORDER_UNSAT };
 struct order_budget {
 	double seconds; /* 0: no limit */
 	uint64_t seed;
-	bool no_search;	  /* for tests and bench: leave the forward search out */
+	bool no_search;	  /* leave the forward search out: slower, but the same answer every time */
 	bool no_learning; /* leave the clause learner out */
 };
 

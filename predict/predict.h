@@ -39,6 +39,7 @@ struct predict_options {
 	unsigned replays;   /* confirming replays of each failure */
 	bool all;	    /* go on after the first failure */
 	bool no_run;	    /* ask, but run nothing: every answer is unconfirmed */
+	bool steady;	    /* the same answers however busy the machine is; slower */
 	bool published;	    /* the published search, to the letter (published.h) */
 	uint32_t flips;	    /* of it: at most so many at once; 0 = 8 */
 	uint32_t traces;    /* of it: at most so many ways on behind a flip; 0 = 4 */

@@ -11,6 +11,7 @@ static struct err *predict(void *arg, const struct target *target, const char *p
 				     .runs = limits->runs,
 				     .questions = limits->questions,
 				     .seed = 1,
+				     .steady = true,
 				     .replays = 1 };
 	struct predict_result r = { 0 };
 	struct predict *p = NULL;

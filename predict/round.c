@@ -138,7 +138,8 @@ struct err *round_ask(struct predict *p, const struct base *b, const struct chan
 	struct order_question q = { c->goals, c->ngoals, TERM_NONE };
 	double left = MAX(p->deadline - clock_seconds(), 0.01);
 	struct order_budget budget = { .seconds = MIN(p->o.question_seconds, left),
-				       .seed = p->o.seed };
+				       .seed = p->o.seed,
+				       .no_search = p->o.steady };
 	double start = clock_seconds();
 	struct err *err;
 
