@@ -13,11 +13,11 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/strbuf.h"
 #include "cc/driver/command.h"
 #include "cc/driver/job.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -226,7 +226,8 @@ static bool make_units(struct link *l)
 	err = units_make(l);
 	if (!err)
 		return true;
-	log_verbose("not object by object: %s", err_message(err));
+	if (getenv("UNPLAIT_TIMES"))
+		fprintf(stderr, "unplait: not object by object: %s\n", err_message(err));
 	err_free(err);
 	forget_units(l);
 	return false;

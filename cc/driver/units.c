@@ -33,10 +33,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What an entry of the cache has: the object, its tables, and as text how many functions it has
+/* What an entry of the cache has: why it cannot be made by itself, or the object, its tables, and as text how many functions it has
  * (`functions N`), which it defines (`defines NAME`), and what it does not look into (`unseen NAME`). */
-static const char *const unit_files[] = { "unit.o", "sites.bin", "elements.bin", "bitcode.zst",
-					  "facts" };
+static const char *const unit_files[] = { "err",	  "unit.o",	 "sites.bin",
+					  "elements.bin", "bitcode.zst", "facts" };
+
+/* Every function that is not local may be called from outside, with anything. The points-to analysis
+ * of an object with very many of them (a test framework in a header, not optimised) would take
+ * minutes; as a whole such a program takes seconds. */
+enum { MOST_FUNCTIONS = 1000, NEVER = 1 /* exit status: see never */ };
 
 struct unit {
 	struct link *link;
@@ -46,6 +51,7 @@ struct unit {
 	char *prefix;		   /* of its files in our folder */
 	struct process process;	   /* that makes it, when the cache has none */
 	struct strbuf files;	   /* as cache_pack makes them */
+	bool never;		   /* it cannot be made by itself, whatever the circumstances */
 };
 struct unit_list VEC_FIELDS(struct unit);
 
@@ -94,8 +100,12 @@ static struct err *make_unit(struct unit *u, struct program *p)
 		err = prepare_program(p);
 	if (!err && LLVMGetFirstGlobalIFunc(p->module))
 		err = err_new(ERR_ENV, "a resolver runs before libplait can");
-	if (err)
+	if (!err && p->fns.len > MOST_FUNCTIONS)
+		err = err_new(ERR_ENV, "%zu functions are too many", p->fns.len);
+	if (err) {
+		u->never = p->fns.len > 0; /* it could be read */
 		return err;
+	}
 	analysis_run(&analysis, p);
 	err = expand_program(p, &analysis);
 	if (!err)
@@ -126,7 +136,7 @@ static int unit_main(void *arg)
 	if (!err)
 		return 0;
 	err_free(file_write(complaint, err_message(err), strlen(err_message(err))));
-	return 1;
+	return u->never ? NEVER : 3;
 }
 
 /* ---- all of them ---- */
@@ -173,16 +183,27 @@ static const struct unit *earlier(const struct unit_list *all, size_t i)
 	return NULL;
 }
 
+/* Its files, or an earlier link, say that it cannot be made by itself. */
+static struct err *refused(const struct unit *u)
+{
+	const char *why;
+	size_t len;
+
+	if (!cache_file(&u->files, "err", &why, &len))
+		return NULL;
+	return err_new(ERR_ENV, "%s: %.*s", u->object->path, (int)len, why);
+}
+
 static struct err *finish_unit(struct unit *u)
 {
 	_cleanup_(xfreep) char *complaint = xasprintf("%serr", u->prefix);
 	struct strbuf said = { 0 };
 	struct err *err;
 
-	if (u->process.exit_code == 0 &&
+	if ((u->process.exit_code == 0 || u->process.exit_code == NEVER) &&
 	    cache_pack(u->prefix, unit_files, ARRAY_SIZE(unit_files), &u->files)) {
 		cache_put(&u->link->cache, u->key, &u->files);
-		return NULL;
+		return refused(u);
 	}
 	err_free(file_read(complaint, &said));
 	err = err_new(ERR_ENV, "%s", said.len ? strbuf_str(&said) : "LLVM ended with a signal");
@@ -231,8 +252,12 @@ static struct err *make_missing(struct unit_list *all)
 	for (size_t i = 0; !err && i < all->len; i++) {
 		struct unit *u = &all->data[i];
 
-		if (earlier(all, i) || cache_get(&u->link->cache, u->key, &u->files))
+		if (earlier(all, i))
 			continue;
+		if (cache_get(&u->link->cache, u->key, &u->files)) {
+			err = refused(u);
+			continue;
+		}
 		while (!err && running(all) >= most)
 			err = wait_for_one(all);
 		if (!err)

@@ -141,4 +141,14 @@ run 0 unplait cc ifunc.c -o ifunc
 run 0 ./ifunc
 run 0 unplait info ./ifunc
 has out "variants plain full" "a resolver: the whole program at once"
+{
+	for i in $(seq 1100); do echo "int f$i(int *p) { return *p + $i; }"; done
+	echo 'int main(void) { int x = 1; return f7(&x) - 8; }'
+} >many.c
+run 0 unplait cc -c many.c
+for i in 1 2; do
+	UNPLAIT_TIMES=1 run 0 unplait cc many.o -o many
+	has err "too many" "1101 functions: as a whole (link $i)"
+	run 0 ./many
+done
 finish
