@@ -80,7 +80,8 @@ static void show_unfinished(const struct hunt_options *o, const struct hunt_resu
 		strbuf_addf(sb,
 			    "%" PRIu64 " run%s had not ended after %g seconds; give more with "
 			    "--timeout\n",
-			    r->unfinished, r->unfinished == 1 ? "" : "s", o->target.timeout ? o->target.timeout : 10);
+			    r->unfinished, r->unfinished == 1 ? "" : "s",
+			    o->target.timeout ? o->target.timeout : 10);
 }
 
 static void print_claim(const struct hunt_result *r, struct strbuf *sb)

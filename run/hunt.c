@@ -73,9 +73,17 @@ struct hunt {
 	size_t asked;		  /* so often */
 };
 
+/* Runs that may still be started; those of proposals count, too. */
+static uint64_t runs_left(const struct hunt *h)
+{
+	uint64_t begun = MAX(h->started, h->result->runs) + h->walks;
+
+	return !h->o->runs ? UINT64_MAX : begun < h->o->runs ? h->o->runs - begun : 0;
+}
+
 static bool is_over(const struct hunt *h)
 {
-	if (interrupted() || (h->o->runs && h->result->runs >= h->o->runs))
+	if (interrupted() || (!runs_left(h) && h->result->runs >= h->started))
 		return true;
 	if (!h->o->all && h->result->failures.len)
 		return true;
@@ -420,7 +428,8 @@ static void predict_in_between(struct hunt *h)
 	h->predicts = h->asked < ARRAY_SIZE(predict_limits);
 	limits.seconds = h->o->seconds > 0 ? MIN(PREDICT_SECONDS, h->o->seconds * PREDICT_SHARE)
 					   : PREDICT_SECONDS;
-	if (!h->passed.steps || h->passed.steps > PREDICT_STEPS)
+	limits.runs = MIN(limits.runs, runs_left(h));
+	if (!h->passed.steps || h->passed.steps > PREDICT_STEPS || !limits.runs)
 		return;
 	err = ask_predictor(h, limits);
 	if (err) {
@@ -433,7 +442,7 @@ static void predict_in_between(struct hunt *h)
 
 static bool may_start(const struct hunt *h)
 {
-	return h->started - h->result->runs < h->nslots && (!h->o->runs || h->started < h->o->runs);
+	return h->started - h->result->runs < h->nslots && runs_left(h) > 0;
 }
 
 static struct err *search(struct hunt *h)
