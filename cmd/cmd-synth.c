@@ -234,6 +234,8 @@ static struct err *synth_main(const struct cmd *cmd, int argc, char **argv, int 
 		OPT_REAL(0, "time", "SEC", &o.seconds, "stop after SEC seconds (60)"),
 		OPT_REAL(0, "timeout", "SEC", &o.timeout, "real time a run may take (10)"),
 		OPT_U64(0, "seed", "N", &o.seed, "same seed, same answer (1)"),
+		OPT_STR(0, "guide", "HOW", &o.guide,
+			"goal (default), or depth, random-path: to compare with"),
 		OPT_END,
 	};
 	struct err *err = cmd_parse(cmd, table, &common, true, &argc, &argv);
@@ -246,6 +248,9 @@ static struct err *synth_main(const struct cmd *cmd, int argc, char **argv, int 
 		return cmd_usage(cmd, "--kind is crash, deadlock, race or hang");
 	if (facts && !synth_facts_parse(facts, &o.facts))
 		return cmd_usage(cmd, "--facts is stack, args or all");
+	if (o.guide && strcmp(o.guide, "goal") != 0 && strcmp(o.guide, "depth") != 0 &&
+	    strcmp(o.guide, "random-path") != 0)
+		return cmd_usage(cmd, "--guide is goal, depth or random-path");
 	o.core = argv[0];
 	o.program = argv[1];
 	if (!o.output)

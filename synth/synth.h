@@ -99,7 +99,6 @@ struct synth_result {
 	uint64_t attempts;   /* native runs */
 	uint64_t states, questions;
 	double seconds_read, seconds_search, seconds_native;
-	double df, de, du; /* debug determinism (001 section 3.2.2); only when found */
 };
 struct err *synth_run(const struct synth_options *o, struct synth_result *ret);
 void synth_result_deinit(struct synth_result *r);
