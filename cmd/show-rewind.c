@@ -194,8 +194,12 @@ static void show_verdict(struct rewind *r, struct strbuf *out)
 	};
 
 	strbuf_addf(out, "%u blocks, %u instructions; ", r->best->depth, r->best->insns);
-	strbuf_addf(out, "%s%s%s\n", words[r->confirmed.verdict], r->confirmed.why,
-		    r->may_run ? "" : " (see below)");
+	if (r->at_call && r->confirmed.verdict == CONFIRMED)
+		strbuf_adds(out, "confirmed up to the call of libc: run natively, it comes there "
+				 "with all that is known of that moment\n");
+	else
+		strbuf_addf(out, "%s%s%s\n", words[r->confirmed.verdict], r->confirmed.why,
+			    r->may_run ? "" : " (see below)");
 	if (!r->may_run)
 		strbuf_addf(out, "not run: %s\n", r->may_not_run);
 }
@@ -383,6 +387,7 @@ void json_rewind(struct rewind *r, struct json *j)
 			  r->confirmed.verdict == CONFIRMED ||
 				  r->confirmed.verdict == CONFIRMED_BUT_GAPS);
 		json_str(j, "verdict", verdicts[r->confirmed.verdict]);
+		json_bool(j, "up_to_call", r->at_call);
 		json_str(j, "why", *r->confirmed.why ? r->confirmed.why : NULL);
 		json_steps(r, j);
 		json_end(j);

@@ -20,10 +20,10 @@ run 2 unplait rewind --thread 7 dump
 has err "threads 1 to 1"
 run 3 unplait rewind missing
 run 3 unplait rewind empty
-has err "not an x86-64 core dump"
+has err "core dump"
 run 3 unplait rewind folder
 run 3 unplait rewind broken
-has err "not an x86-64 core dump"
+has err "core dump"
 
 # cut and mutated: any status but a crash
 size=$(stat -c %s dump)

@@ -22,7 +22,7 @@ for cc in gcc clang-19; do
 	dump ./assertion
 	run 1 unplait rewind --time 5 dump
 	has out "balance[1] was set to 0xffffffec at rewind-assert.c:8" "$cc: the account that went negative"
-	has out "confirmed: run natively"
+	has out "confirmed up to the call of libc: run natively"
 done
 
 cat >unchecked.c <<'END'
