@@ -197,6 +197,8 @@ static void add_summary(const struct races_result *r, struct strbuf *out)
 			    (unsigned long long)r->unjudged);
 	if (r->interrupted)
 		strbuf_adds(out, "interrupted\n");
+	if (!r->looked)
+		strbuf_adds(out, "no run has looked for races: no time was left (--time)\n");
 	if (r->cut_off)
 		strbuf_addf(out,
 			    "%llu of the %llu runs that looked for races were cut off before "

@@ -30,4 +30,7 @@ run 1 unplait races --one-path -o "" ./late
 has out "late.c:8"
 has out "output-differs"
 
+# no time: said, and no clean bill
+run 4 unplait races --one-path --time 0.001 -o "" ./late
+has out "no run has looked for races"
 finish
