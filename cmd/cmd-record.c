@@ -303,8 +303,10 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	o.runs = (unsigned)runs;
 	o.jobs = (unsigned)MIN(jobs, 1024);
 	err = fail_on_option(fail_on, &o.judge.fail_on_exit, &o.judge.ignored);
-	if (!err && runs > 1)
+	if (!err && (runs > 1 || strcmp(o.mode, "sync") == 0))
 		err = target_read_stdin(&target);
+	if (!err && strcmp(o.mode, "sync") == 0)
+		err = target_read_input(&target);
 	if (err)
 		return err;
 	target.fail_on_exit = o.judge.fail_on_exit;

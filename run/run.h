@@ -74,6 +74,9 @@ struct target target_borrow(const struct target *t);
 /* What was given to us as standard input goes to every run: from a file, or from a pipe that says
  * something soon. A terminal, a device or a silent pipe gives the target nothing. */
 struct err *target_read_stdin(struct target *t);
+/* The file that is to be standard input becomes part of the target, unless it is large: then its path must
+ * do. */
+struct err *target_read_input(struct target *t);
 /* "late", "never", "any": enum plait_timeouts; false: none of them. */
 const char *timeouts_name(uint32_t timeouts);
 bool timeouts_parse(const char *name, uint32_t *ret);

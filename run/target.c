@@ -6,6 +6,7 @@
 #include "run/run.h"
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "run/log.h"
@@ -168,6 +169,20 @@ struct err *target_read_stdin(struct target *t)
 	if (text.len)
 		t->input_data = t->stored_input = strbuf_detach(&text);
 	return NULL;
+}
+
+struct err *target_read_input(struct target *t)
+{
+	struct strbuf text = { 0 };
+	struct err *err = t->input ? file_read(t->input, &text) : NULL;
+
+	if (!err && t->input && text.len <= INPUT_MAX) {
+		t->input_len = text.len;
+		t->input_data = t->stored_input = text.len ? strbuf_detach(&text) : xstrdup("");
+		t->input = NULL;
+	}
+	strbuf_deinit(&text);
+	return err;
 }
 
 static struct err *take_input(struct target *t, struct trace *trace)

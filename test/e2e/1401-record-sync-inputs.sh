@@ -22,5 +22,20 @@ for i in 1 2 3; do
 	has "again.$i" "words $i"
 	has "again.$i" "its pointer is right"
 done
+# standard input, read by stdio
+cat >adds.c <<'C'
+#include <stdio.h>
+int main(void) { int n, sum = 0; while (scanf("%d", &n) == 1) sum += n; printf("sum %d\n", sum); return 0; }
+C
+run 0 unplait cc -g -O2 -o adds adds.c
+echo 1 2 3 >numbers
+run 0 unplait record --mode sync --input numbers -o file.plait -- ./adds
+printf '4 5 6' | "$UNPLAIT" record --mode sync -o piped.plait -- ./adds >out 2>err
+has out "sum 15"
+rm numbers
+run 0 unplait replay --show-output file.plait
+has err "sum 6"
+run 0 unplait replay --show-output piped.plait
+has err "sum 15"
 [ -n "$alone" ] || skip "without a network" "unshare -n is not allowed here"
 finish
