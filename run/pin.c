@@ -66,8 +66,8 @@ static void note_divergence(const struct trace_outcome *recorded, const struct r
 					r->text ? r->text : "");
 }
 
-/* The first attempt lets every thread go on as long as it may; later ones disturb accesses that are not
- * ordered by synchronisation. */
+/* The first attempt lets every thread go on as long as it may, the second makes
+ * accesses as late as the recorded order allows; later ones disturb accesses that are not ordered by synchronisation. */
 static struct run_request attempt_request(unsigned attempt)
 {
 	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY,
@@ -76,7 +76,9 @@ static struct run_request attempt_request(unsigned attempt)
 				   .event_budget = (uint64_t)EVENTS << 16,
 				   .seed = attempt };
 
-	if (attempt > 0) {
+	if (attempt == 1) {
+		req.flags |= PLAIT_CONTROL_LATE;
+	} else if (attempt > 1) {
 		static const uint32_t strategies[] = { PLAIT_STRATEGY_RANDOM, PLAIT_STRATEGY_POS,
 						       PLAIT_STRATEGY_PCT };
 

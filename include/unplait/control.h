@@ -46,6 +46,8 @@ enum plait_control_flags {
 	PLAIT_CONTROL_RACES = 1024,	/* look for data races, and fill the races region */
 	PLAIT_CONTROL_HANDOVERS = 2048, /* synchronisation in the order of the log region */
 	PLAIT_CONTROL_CUT = 4096, /* nobody knows how the run went on: it ends with its events */
+	PLAIT_CONTROL_LATE =
+		8192, /* HANDOVERS: what comes before an operation waits for its turn, too */
 };
 
 /* When a wait with a deadline may give up, beyond the case that nobody else can go on. */

@@ -74,20 +74,26 @@ static bool has_more(const struct control_thread *t)
 	return is_recorded(t) && followers[t->log_name].count < log_threads[t->log_name].synced;
 }
 
-/* What its next operation must come after has been done. */
-static const struct plait_log_handover *missing(const struct control_thread *t)
+/* What the operation that is `ahead` operations away must come after, and has not been done; NULL: nothing. */
+static const struct plait_log_handover *waits_before(const struct control_thread *t, uint64_t ahead)
 {
 	const struct follower *f = &followers[t->log_name];
 	const struct plait_log_part *part = &log_threads[t->log_name].handovers;
 
 	for (uint64_t i = f->handover; i < part->first + part->n; i++) {
-		if (handovers[i].at > f->count + 1)
+		if (handovers[i].at > f->count + ahead)
 			break;
-		if (handovers[i].at == f->count + 1 &&
+		if (handovers[i].at == f->count + ahead &&
 		    followers[handovers[i].thread].count < handovers[i].count)
 			return &handovers[i];
 	}
 	return NULL;
+}
+
+/* ... and the next one. */
+static const struct plait_log_handover *missing(const struct control_thread *t)
+{
+	return waits_before(t, 1);
 }
 
 /* What its next operation returned. */
@@ -283,11 +289,30 @@ void handovers_stuck(void)
 	control_log_ended();
 }
 
+/* Those who could also make the operation after this one, if there are any: what a thread does between two
+ * operations mostly came right before the second. */
+static size_t prefer_late(struct sched_task **tasks, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct control_thread *t = (const struct control_thread *)tasks[i];
+		struct sched_task *other = tasks[kept];
+
+		if (is_recorded(t) && waits_before(t, counts(&t->op) ? 2 : 1))
+			continue;
+		tasks[kept++] = tasks[i];
+		tasks[i] = other;
+	}
+	return kept ? kept : n;
+}
+
 size_t handovers_filter(struct sched_task **tasks, size_t late, size_t n)
 {
 	size_t kept;
 
-	if ((kept = keep(tasks, 0, late, false)) || (kept = keep(tasks, late, n, true)))
-		return kept;
-	return 0;
+	kept = keep(tasks, 0, late, false);
+	if (!kept)
+		kept = keep(tasks, late, n, true);
+	return kept > 1 && control_asked(PLAIT_CONTROL_LATE) ? prefer_late(tasks, kept) : kept;
 }
