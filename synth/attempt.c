@@ -286,6 +286,23 @@ static struct err *keep_plaits(struct study *s, const char *plait, const char *s
 	return err;
 }
 
+/* The unplait build does not fail with what the dump knows. If the shipped binary does, the user should hear
+ * of it; it is no finding, because it is true of a program that has been mended, too. */
+static struct err *note_shipped_alone(struct study *s, const struct synth_inputs *in,
+				      const char *folder, const char *plait)
+{
+	bool shipped = false;
+	struct err *err = run_shipped(s, in, folder, plait, &shipped);
+
+	if (!err && shipped)
+		names_intern(&s->r->notes, "with the input in the dump the shipped binary fails, "
+					   "and the unplait build "
+					   "does not: its source was mended, or its compiler "
+					   "removed the failure (build "
+					   "it with -O0)");
+	return err;
+}
+
 struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same)
 {
 	double start = clock_seconds();
@@ -306,6 +323,8 @@ struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same)
 	if (!err && agreement != NOT_SAME)
 		err = s->r->run.max_alive > 1 ? hunt_shipped(s, in, folder, shipped_plait, &shipped)
 					      : run_shipped(s, in, folder, shipped_plait, &shipped);
+	else if (!err && in == &s->known && !run_failed(&s->r->run) && s->r->run.max_alive <= 1)
+		err = note_shipped_alone(s, in, folder, shipped_plait);
 	*same = !err && (agreement == SAME || (agreement == MAYBE_SAME && shipped));
 	if (*same) {
 		s->r->found = true;

@@ -31,6 +31,11 @@ else
 fi
 run 1 unplait synth --json -o j.plait gccO2.core ./prog
 for text in '"found": true' '"shipped": true' '"function": "complain"' '"a//b"' '"plait": "j.plait"'; do has out "$text"; done
+# a program that was mended, or whose compiler removed the failure: no finding, but it is said
+run 0 unplait cc -g -O0 -DFIXED -o mended "$CORPUS/mkdir/main.c"
+"$UNPLAIT" synth --time 3 -o mended.plait gccO2.core ./mended >out 2>err
+[ $? -ne 1 ] && ok "a mended program is no finding" || not_ok "a mended program is no finding"
+has out "the shipped binary fails, and the unplait build does not"
 # another way to fail is not the dump's
 cat >other.c <<'C'
 #include <stdlib.h>
