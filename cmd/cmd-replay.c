@@ -131,11 +131,28 @@ static struct err *print_json(const struct cmd_common *common, const struct run_
 	return cmd_write_json(common, &j);
 }
 
+/* The last run is left in *r; *same: how many went as the schedule says. */
+static struct err *replay_times(struct session *session, const struct schedule *schedule,
+				uint64_t times, struct run_result *r, uint64_t *same)
+{
+	struct err *err = NULL;
+
+	for (uint64_t i = 0; !err && i < times; i++) {
+		struct run_request req = schedule_request(schedule);
+
+		err = session_run(session, &req, r);
+		*same += !err && is_same(r, schedule);
+		progress("%" PRIu64 " of %" PRIu64 " replays", i + 1, times);
+	}
+	progress_done();
+	return err;
+}
+
 static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct cmd_common common = { 0 };
 	struct target target = { 0 };
-	uint64_t times = 1, i, same = 0;
+	uint64_t times = 1, same = 0;
 	const char *gate = NULL, *fail_on = NULL, *output = NULL;
 	struct strings gdb_commands = { 0 };
 	bool gdb = false, steps = false, trust = false;
@@ -191,14 +208,8 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		err = debug(session, &schedule, &gdb_commands, status);
 		goto out;
 	}
-	for (i = 0; !err && i < times; i++) {
-		struct run_request req = schedule_request(&schedule);
-
-		err = session_run(session, &req, &r);
-		same += !err && is_same(&r, &schedule);
-		progress("%" PRIu64 " of %" PRIu64 " replays", i + 1, times);
-	}
-	progress_done();
+	if (!err)
+		err = replay_times(session, &schedule, times, &r, &same);
 	if (!err && steps)
 		err = step(session, &r);
 	if (err)

@@ -1,24 +1,21 @@
 /* rewind/cause.c - see cause.h.
  *
  * The failing instruction computed an address (or jumped to one) from registers. We take the register
- * that holds the bad pointer and follow it backwards along the suffix: to the instruction that set it, to the
- * memory that was read there, to the write that put the value there, and so on, until a constant, a
- * call that was skipped, a computation from several values, or the suffix's beginning. The oldest
- * write on that chain, or one outside its object, is what broke the program; what is known about the
- * memory makes it a kind of cause. */
+ * that holds the bad pointer and follow it back (trail.h). The oldest write on that chain, or one outside its
+ * object, is what broke the program; what is known about the memory makes it a kind of cause. */
 #include "rewind/cause.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "debug/heap.h"
-#include "rewind/rewind.h"
+#include "rewind/trail.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_CHAIN = 64, NEAR = 1 << 16 };
+enum { NEAR = 1 << 16 };
 
 const char *cause_kind_name(enum cause_kind kind)
 {
@@ -35,429 +32,6 @@ void cause_deinit(struct cause *c)
 {
 	free(c->text);
 	vec_deinit(&c->chain);
-}
-
-/* What is being followed: a register, or bytes of memory. */
-struct place {
-	bool in_memory;
-	unsigned reg;
-	uint64_t address;
-	unsigned w;
-};
-
-/* A position in the suffix, walked backwards: the instruction before it is the next to look at. */
-struct cursor {
-	const struct node *node;
-	uint32_t piece, insn; /* behind this one */
-};
-
-struct trail {
-	struct rewind *r;
-	struct history *h;
-	const struct past *best;
-	struct place place;
-	struct cursor at;
-};
-
-static const struct insn *insn_at(const struct cursor *c, const struct function **f)
-{
-	const struct piece *p = &c->node->step.pieces[c->piece];
-
-	*f = p->function;
-	return &p->function->insns.data[p->first + c->insn];
-}
-
-/* One instruction back; false at the suffix's beginning. */
-static bool back(struct trail *t)
-{
-	struct cursor *c = &t->at;
-
-	for (;;) {
-		if (c->insn > 0) {
-			c->insn--;
-			return true;
-		}
-		if (c->piece > 0) {
-			c->piece--;
-			c->insn = c->node->step.pieces[c->piece].n;
-			continue;
-		}
-		/* to the step before: the child on the way to the best leaf */
-		const struct node *n = t->r->best;
-
-		if (n == c->node)
-			return false;
-		while (n->parent != c->node)
-			n = n->parent;
-		if (!n->step.npieces) /* part of a longer step */
-			while (!n->step.npieces && n != t->r->best) {
-				const struct node *m = t->r->best;
-
-				while (m->parent != n)
-					m = m->parent;
-				n = m;
-			}
-		if (!n->step.npieces)
-			return false;
-		c->node = n;
-		c->piece = n->step.npieces;
-		c->insn = 0;
-	}
-}
-
-/* The order of the cursor's instruction in its step, as accesses count. */
-static uint32_t order_of(const struct cursor *c)
-{
-	uint32_t n = c->insn;
-
-	for (uint32_t i = 0; i < c->piece; i++)
-		n += c->node->step.pieces[i].n;
-	return n;
-}
-
-static void add_link(struct trail *t, struct link l)
-{
-	l.certain = t->at.node->parent == NULL || tree_is_certain(&t->r->tree, t->at.node);
-	vec_push(&t->r->cause.chain, l);
-}
-
-/* The accesses of the cursor's instruction: the n-th of its kind. */
-static const struct access *access_of(const struct trail *t, bool is_write, unsigned n)
-{
-	const struct step *s = &t->at.node->step;
-	uint32_t order = order_of(&t->at);
-
-	for (uint32_t i = 0; i < s->naccesses; i++)
-		if (s->accesses[i].order == order && s->accesses[i].is_write == is_write &&
-		    s->accesses[i].w && n-- == 0)
-			return &s->accesses[i];
-	return NULL;
-}
-
-/* Where a temporary of an instruction came from. */
-struct origin {
-	const struct lift_op *op; /* GET, LOAD, CONST, OPAQUE, or an operation of several values */
-	unsigned loads;		  /* which LOAD of the instruction */
-};
-
-static const struct lift_op *definition(const struct lift_op *ops, unsigned n, uint16_t temp)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (ops[i].dst == temp)
-			return &ops[i];
-	return NULL;
-}
-
-static unsigned count_loads(const struct lift_op *ops, const struct lift_op *until)
-{
-	unsigned n = 0;
-
-	for (; ops < until; ops++)
-		n += ops->kind == LIFT_LOAD;
-	return n;
-}
-
-static bool is_constant(const struct lift_op *ops, unsigned n, uint16_t temp)
-{
-	const struct lift_op *d = definition(ops, n, temp);
-
-	return d && d->kind == LIFT_CONST;
-}
-
-/* Through moves, extensions, parts, and sums with constants. */
-static struct origin origin_of(const struct lift_op *ops, unsigned n, uint16_t temp)
-{
-	const struct lift_op *d;
-
-	while ((d = definition(ops, n, temp))) {
-		switch (d->kind) {
-		case LIFT_ZEXT:
-		case LIFT_SEXT:
-		case LIFT_EXTRACT:
-			temp = d->a;
-			continue;
-		case LIFT_CONCAT: /* the low part is the new one, or a register's old high half */
-			temp = d->b;
-			continue;
-		case LIFT_ADD:
-		case LIFT_SUB:
-			if (is_constant(ops, n, d->b)) {
-				temp = d->a;
-				continue;
-			}
-			if (is_constant(ops, n, d->a)) {
-				temp = d->b;
-				continue;
-			}
-			break;
-		default:
-			break;
-		}
-		break;
-	}
-	return (struct origin){ d, d && d->kind == LIFT_LOAD ? count_loads(ops, d) : 0 };
-}
-
-/* ---- the failing instruction ---- */
-
-struct bad_use {
-	bool found, is_write, is_jump;
-	uint64_t address; /* that could not be used */
-	unsigned reg;
-	bool has_reg;
-};
-
-/* Registers that an address is made of; the one nearest to the address is the pointer. */
-static void pointer_of(struct trail *t, const struct lift_op *ops, unsigned n, uint16_t temp,
-		       struct bad_use *use, uint64_t *nearest)
-{
-	const struct lift_op *d = definition(ops, n, temp);
-	uint64_t v, distance;
-
-	if (!d)
-		return;
-	if (d->kind == LIFT_GET && d->imm < 16) {
-		if (!past_value(t->h, t->r->start, t->r->start->registers[d->imm], &v))
-			return;
-		distance = use->address > v ? use->address - v : v - use->address;
-		if (!use->has_reg || distance < *nearest) {
-			use->reg = (unsigned)d->imm;
-			use->has_reg = true;
-			*nearest = distance;
-		}
-		return;
-	}
-	if (d->kind == LIFT_CONST || d->kind == LIFT_LOAD || d->kind == LIFT_GET)
-		return;
-	pointer_of(t, ops, n, d->a, use, nearest);
-	if (d->b)
-		pointer_of(t, ops, n, d->b, use, nearest);
-}
-
-/* The address that a temporary has in the dump's state; only sums, products and shifts are needed. */
-static bool evaluate(struct trail *t, const struct lift_op *ops, unsigned n, uint16_t temp,
-		     uint64_t *ret)
-{
-	const struct lift_op *d = definition(ops, n, temp);
-	uint64_t a, b;
-
-	if (!d)
-		return false;
-	switch (d->kind) {
-	case LIFT_CONST:
-		*ret = d->imm;
-		return true;
-	case LIFT_GET:
-		return past_value(t->h, t->r->start, t->r->start->registers[d->imm], ret);
-	case LIFT_LOAD:
-		return evaluate(t, ops, n, d->a, &a) &&
-		       past_value(t->h, t->r->start, past_load(t->h, t->r->start, a, d->w), ret);
-	case LIFT_ZEXT:
-		return evaluate(t, ops, n, d->a, ret);
-	case LIFT_EXTRACT:
-		if (!evaluate(t, ops, n, d->a, &a))
-			return false;
-		*ret = a >> d->imm & mask_of(d->w);
-		return true;
-	case LIFT_ADD:
-	case LIFT_SUB:
-	case LIFT_SHL:
-	case LIFT_MUL:
-	case LIFT_AND:
-		if (!evaluate(t, ops, n, d->a, &a) || !evaluate(t, ops, n, d->b, &b))
-			return false;
-		*ret = expr_fold(d->kind == LIFT_ADD   ? EX_ADD
-				 : d->kind == LIFT_SUB ? EX_SUB
-				 : d->kind == LIFT_SHL ? EX_SHL
-				 : d->kind == LIFT_MUL ? EX_MUL
-						       : EX_AND,
-				 d->w, a, b);
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool is_mapped(const struct dump *d, uint64_t address, uint32_t flag)
-{
-	for (size_t i = 0; i < d->segments.len; i++)
-		if (address >= d->segments.data[i].address &&
-		    address - d->segments.data[i].address < d->segments.data[i].size)
-			return d->segments.data[i].flags & flag;
-	return false;
-}
-
-/* Which access of the instruction failed? */
-static struct bad_use find_use(struct trail *t, const struct function *f, const struct insn *in)
-{
-	const struct lift_op *ops = insn_ops(f, in);
-	const struct dump *d = &t->r->dump;
-	struct bad_use use = { 0 };
-	uint64_t nearest = 0;
-
-	for (unsigned i = 0; i < in->nops && !use.found; i++) {
-		bool is_write = ops[i].kind == LIFT_STORE;
-
-		if ((!is_write && ops[i].kind != LIFT_LOAD) ||
-		    !evaluate(t, ops, in->nops, ops[i].a, &use.address) ||
-		    is_mapped(d, use.address, is_write ? 2 : 4))
-			continue;
-		use.found = true;
-		use.is_write = is_write;
-		pointer_of(t, ops, in->nops, ops[i].a, &use, &nearest);
-	}
-	return use;
-}
-
-/* ---- the chain ---- */
-
-static bool value_at(struct trail *t, const struct access *a, uint64_t *address, uint64_t *value,
-		     struct link *l)
-{
-	l->has_address = past_value(t->h, t->best, a->address, address);
-	l->has_value = past_value(t->h, t->best, a->value, value);
-	l->w = a->w;
-	return l->has_address;
-}
-
-/* The value that `temp` of the cursor's instruction has comes from somewhere: go there. False: the
- * chain ends. */
-static bool follow(struct trail *t, const struct function *f, const struct insn *in, uint16_t temp)
-{
-	const struct lift_op *ops = insn_ops(f, in);
-	struct origin o = origin_of(ops, in->nops, temp);
-	struct link l = { .insn = in->address };
-	const struct access *a;
-
-	if (o.op && o.op->kind == LIFT_GET) {
-		t->place = (struct place){ .reg = (unsigned)o.op->imm };
-		return true;
-	}
-	if (o.op && o.op->kind == LIFT_LOAD) {
-		a = access_of(t, false, o.loads);
-		l.kind = LINK_READ;
-		if (!a || !value_at(t, a, &l.address, &l.value, &l)) {
-			l.kind = LINK_COMPUTED;
-			add_link(t, l);
-			return false;
-		}
-		add_link(t, l);
-		t->place = (struct place){ .in_memory = true, .address = l.address, .w = l.w };
-		return true;
-	}
-	l.kind = o.op && o.op->kind == LIFT_CONST ? LINK_CONSTANT : LINK_COMPUTED;
-	if (l.kind == LINK_CONSTANT) {
-		l.value = o.op->imm;
-		l.has_value = true;
-	}
-	add_link(t, l);
-	return false;
-}
-
-static const struct lift_op *last_put(const struct lift_op *ops, unsigned n, unsigned reg)
-{
-	const struct lift_op *found = NULL;
-
-	for (unsigned i = 0; i < n; i++)
-		if (ops[i].kind == LIFT_PUT && ops[i].imm == reg)
-			found = &ops[i];
-	return found;
-}
-
-static bool is_lost_in_call(unsigned reg)
-{
-	return reg < 16 && reg != LIFT_RBX && reg != LIFT_RBP && reg != LIFT_RSP && reg < LIFT_R12;
-}
-
-/* Did a skipped call at the end of this piece set the place? */
-static bool set_by_call(struct trail *t, const struct piece *p)
-{
-	struct link l = { .kind = LINK_RESULT,
-			  .insn = p->function->insns.data[p->first + p->n - 1].address,
-			  .function = p->effect->function };
-	const struct step *s = &t->at.node->step;
-	uint64_t at, len;
-
-	if (!t->place.in_memory) {
-		if (!is_lost_in_call(t->place.reg))
-			return false;
-		if (t->place.reg == LIFT_RAX)
-			l.has_value =
-				past_value(t->h, t->best, s->after->registers[LIFT_RAX], &l.value);
-		add_link(t, l);
-		return true;
-	}
-	for (uint32_t i = 0; i < s->naccesses; i++)
-		if (!s->accesses[i].w && s->accesses[i].insn == l.insn &&
-		    past_value(t->h, t->best, s->accesses[i].address, &at) &&
-		    past_value(t->h, t->best, s->accesses[i].value, &len) &&
-		    t->place.address >= at && t->place.address < at + MAX(len, 16u)) {
-			l.kind = LINK_WRITTEN;
-			l.from = at;
-			l.address = t->place.address;
-			l.w = (uint8_t)t->place.w;
-			l.has_address = true;
-			add_link(t, l);
-			return true;
-		}
-	return false;
-}
-
-/* Does the instruction at the cursor set the place? *go_on: the chain goes on. */
-static bool set_here(struct trail *t, bool *go_on)
-{
-	const struct function *f;
-	const struct insn *in = insn_at(&t->at, &f);
-	const struct lift_op *ops = insn_ops(f, in), *put;
-	unsigned n = 0;
-
-	*go_on = false;
-	if (!t->place.in_memory) {
-		put = last_put(ops, in->nops, t->place.reg);
-		if (!put)
-			return false;
-		*go_on = follow(t, f, in, put->a);
-		return true;
-	}
-	for (unsigned i = 0; i < in->nops; i++) {
-		const struct access *a;
-		struct link l = { .kind = LINK_WRITTEN, .insn = in->address };
-
-		if (ops[i].kind != LIFT_STORE)
-			continue;
-		a = access_of(t, true, n++);
-		if (!a || !value_at(t, a, &l.address, &l.value, &l) ||
-		    l.address >= t->place.address + t->place.w / 8 ||
-		    l.address + a->w / 8 <= t->place.address)
-			continue;
-		add_link(t, l);
-		*go_on = l.address == t->place.address && follow(t, f, in, ops[i].b);
-		return true;
-	}
-	return false;
-}
-
-static void walk(struct trail *t)
-{
-	while (t->r->cause.chain.len < LONGEST_CHAIN) {
-		const struct piece *p;
-		bool go_on;
-
-		if (!back(t)) {
-			struct link l = { .kind = LINK_BEFORE,
-					  .address = t->place.address,
-					  .has_address = t->place.in_memory,
-					  .w = (uint8_t)t->place.w };
-
-			add_link(t, l);
-			return;
-		}
-		p = &t->at.node->step.pieces[t->at.piece];
-		if (p->way == WAY_SKIPPED && t->at.insn + 1 == p->n && set_by_call(t, p))
-			return;
-		if (set_here(t, &go_on) && !go_on)
-			return;
-	}
 }
 
 /* ---- kinds ---- */
@@ -694,57 +268,15 @@ static bool is_stack_overflow(struct rewind *r, uint64_t fault)
 	       is_mapped(&r->dump, sp + NEAR, 4);
 }
 
-/* ---- a failed check ---- */
-
-/* The instruction before the cursor's that set the flags of its branch. */
-static bool to_comparison(struct trail *t)
-{
-	const struct function *f;
-
-	do {
-		const struct insn *in;
-
-		if (!back(t))
-			return false;
-		in = insn_at(&t->at, &f);
-		if (last_put(insn_ops(f, in), in->nops, LIFT_ZF))
-			return true;
-	} while (t->at.insn > 0);
-	return false;
-}
-
-/* The values that an instruction compares: memory first, else a register. */
-static bool compared(struct trail *t, struct place *ret)
-{
-	const struct function *f;
-	const struct insn *in = insn_at(&t->at, &f);
-	const struct lift_op *ops = insn_ops(f, in);
-	const struct access *a = access_of(t, false, 0);
-	uint64_t at;
-
-	if (a && past_value(t->h, t->best, a->address, &at)) {
-		struct link l = { .kind = LINK_READ, .insn = in->address };
-
-		value_at(t, a, &l.address, &l.value, &l);
-		add_link(t, l);
-		*ret = (struct place){ .in_memory = true, .address = at, .w = a->w };
-		return true;
-	}
-	for (unsigned i = 0; i < in->nops; i++)
-		if (ops[i].kind == LIFT_GET && ops[i].imm < 16) {
-			*ret = (struct place){ .reg = (unsigned)ops[i].imm };
-			return true;
-		}
-	return false;
-}
+/* ---- where the chain begins ---- */
 
 /* The program ended itself: the last branch before that decided it. What did it look at? */
 static void find_check(struct trail *t)
 {
 	const struct function *f;
 
-	while (back(t)) {
-		const struct insn *in = insn_at(&t->at, &f);
+	while (trail_back(t)) {
+		const struct insn *in = trail_insn(t, &f);
 		const struct lift_op *ops = insn_ops(f, in);
 		bool branch = false;
 
@@ -752,9 +284,9 @@ static void find_check(struct trail *t)
 			branch |= ops[i].kind == LIFT_EXIT;
 		if (!branch)
 			continue;
-		add_link(t, (struct link){ .kind = LINK_CHECKED, .insn = in->address });
-		if (to_comparison(t) && compared(t, &t->place))
-			walk(t);
+		trail_add(t, (struct link){ .kind = LINK_CHECKED, .insn = in->address });
+		if (trail_to_compared(t))
+			trail_walk(t);
 		judge(t->r);
 		return;
 	}
@@ -776,9 +308,9 @@ static bool find_argument(struct trail *t)
 		    d->fault - l.value + 4096 > 8192 || is_mapped(d, l.value, 4))
 			continue;
 		l.has_value = true;
-		add_link(t, l);
+		trail_add(t, l);
 		t->place = (struct place){ .reg = arguments[i] };
-		walk(t);
+		trail_walk(t);
 		judge(t->r);
 		return true;
 	}
@@ -805,7 +337,7 @@ void cause_find(struct rewind *r)
 			find_check(&t);
 		return;
 	}
-	use = find_use(&t, f, in);
+	use = trail_find_use(&t, f, in);
 	if (!use.found)
 		return;
 	if (is_stack_overflow(r, use.address)) {
@@ -822,10 +354,10 @@ void cause_find(struct rewind *r)
 	};
 	used.has_value = use.has_reg &&
 			 past_value(&r->h, r->start, r->start->registers[use.reg], &used.value);
-	add_link(&t, used);
+	trail_add(&t, used);
 	if (!use.has_reg)
 		return;
 	t.place = (struct place){ .reg = use.reg };
-	walk(&t);
+	trail_walk(&t);
 	judge(r);
 }

@@ -1,0 +1,58 @@
+/* rewind/trail.h - private to rewind/: follow one value backwards along the suffix.
+ *
+ * From the place where a value is (a register, or memory) to the instruction that set it, to the
+ * memory that was read there, to the write that put the value there, and so on, until a constant, a
+ * call that was skipped, a computation from several values, or the suffix's beginning. Each step is a
+ * link of the cause's chain. */
+#ifndef REWIND_TRAIL_H
+#define REWIND_TRAIL_H
+
+#include "rewind/rewind.h"
+
+/* What is being followed: a register, or bytes of memory. */
+struct place {
+	bool in_memory;
+	unsigned reg;
+	uint64_t address;
+	unsigned w;
+};
+
+/* A position in the suffix, walked backwards: the instruction before it is the next to look at. */
+struct cursor {
+	const struct node *node;
+	uint32_t piece, insn; /* behind this one */
+};
+
+struct trail {
+	struct rewind *r;
+	struct history *h;
+	const struct past *best;
+	struct place place;
+	struct cursor at;
+};
+
+/* The instruction of the cursor, and its function. */
+const struct insn *trail_insn(const struct trail *t, const struct function **f);
+/* One instruction back; false at the suffix's beginning. */
+bool trail_back(struct trail *t);
+void trail_add(struct trail *t, struct link l);
+
+/* What an instruction could not use. */
+struct bad_use {
+	bool found, is_write, is_jump;
+	uint64_t address; /* that could not be used */
+	unsigned reg;
+	bool has_reg;
+};
+
+/* Which access of the failing instruction failed? */
+struct bad_use trail_find_use(struct trail *t, const struct function *f, const struct insn *in);
+/* Is the address in memory that allows this (2 write, 4 read)? */
+bool is_mapped(const struct dump *d, uint64_t address, uint32_t flag);
+
+/* From the cursor's branch back to what it compared: that becomes the place. False: not known. */
+bool trail_to_compared(struct trail *t);
+/* Follow the place to the end of its chain. */
+void trail_walk(struct trail *t);
+
+#endif
