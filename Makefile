@@ -4,7 +4,7 @@
 # rt/ (with sched/) becomes libplait, which is linked into the user's program; preload/ becomes the
 # watch library for unmodified programs; cc/ becomes the compiler driver.
 
-VERSION := 0.2.0
+VERSION := 0.3.0
 BUILD   ?= $(if $(SAN),build-$(subst $(comma),-,$(SAN)),build)
 PREFIX  ?= /usr/local
 comma   := ,
