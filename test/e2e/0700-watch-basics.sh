@@ -68,7 +68,7 @@ run 3 unplait watch -- ./no-such-program
 run 3 unplait watch --area ab.c
 has err "not an area"
 run 3 unplait watch --core ab.c
-has err "not an x86-64 core dump"
+has err "ab.c is not a core dump"
 cc -static -o static -x c - <<<'int main(void) { return 0; }' 2>/dev/null &&
 	{ run 3 unplait watch -- ./static; has err "statically linked"; }
 size=$(stat -c %s "$(dirname "$UNPLAIT")/libplait-watch.so")
