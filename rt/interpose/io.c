@@ -9,7 +9,6 @@
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -158,62 +157,14 @@ static size_t outside(const struct control_thread *t, struct pollfd *set, size_t
 	return 0;
 }
 
-/* Is it the kernel thread of one of ours, which may have ended? */
-static bool is_ours(uint64_t tid)
-{
-	size_t i;
-
-	for (i = 0; i < control_nthreads(); i++)
-		if (control_thread_at(i)->gate.tid == tid)
-			return true;
-	return false;
-}
-
-/* With futex hand-over: is there a kernel thread that is none of ours? The kernel lists them by
- * number. */
-static bool stranger_in(const char *entries, long n)
-{
-	const struct dirent64 *d;
-	long at;
-
-	for (at = 0; at < n; at += d->d_reclen) {
-		uint64_t tid = 0;
-		const char *c;
-
-		d = (const struct dirent64 *)(entries + at);
-		for (c = d->d_name; *c >= '0' && *c <= '9'; c++)
-			tid = tid * 10 + (uint64_t)(*c - '0');
-		if (tid && !is_ours(tid))
-			return true;
-	}
-	return false;
-}
-
-static bool has_stranger(void)
-{
-	char entries[2048] __attribute__((aligned(8)));
-	long fd = rt_syscall(SYS_open, (long)"/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-			     0, 0, 0, 0);
-	bool found = false;
-	long n;
-
-	while (fd >= 0 && !found &&
-	       (n = rt_syscall(SYS_getdents64, fd, (long)entries, sizeof(entries), 0, 0, 0)) > 0)
-		found = stranger_in(entries, n);
-	if (fd >= 0)
-		rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-	return found;
-}
-
 /* Does this process have kernel threads that are not ours (libc makes some, for asynchronous
- * I/O)? With fibers we have one. */
+ * I/O)? With fibers we have one. With futex hand-over nobody can tell: threads of ours that have
+ * ended may still be there. */
 static bool foreign_threads(void)
 {
 	struct stat s;
 
-	if (!control_has_fibers())
-		return has_stranger();
-	return stat("/proc/self/task", &s) == 0 && s.st_nlink > 3;
+	return control_has_fibers() && stat("/proc/self/task", &s) == 0 && s.st_nlink > 3;
 }
 
 /* Another process may act on what t waits for. What it signals to a condition variable does not
