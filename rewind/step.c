@@ -58,8 +58,14 @@ struct run {
 	uint64_t insn;
 };
 
-static expr_id fresh(struct run *r, unsigned w, uint64_t key, const char *what)
+/* What an unknown value belongs to: with a number, and the place in the code but for OF_MEMORY, what it
+ * is known by. */
+enum owner { OF_OPERATION, OF_FLAGS, OF_REGISTER, OF_BYTE, OF_MEMORY };
+
+static expr_id fresh(struct run *r, unsigned w, enum owner owner, uint64_t number, const char *what)
 {
+	uint64_t place = owner == OF_MEMORY ? 0 : r->place;
+	uint64_t key = hash_u64(hash_u64(place << 3 | owner) ^ number);
 	uint64_t *known = map_find(r->fresh, key);
 
 	if (!known)
@@ -110,14 +116,14 @@ static expr_id load(struct run *r, expr_id address, unsigned w)
 
 	address = past_simplify(r->h, r->now, address);
 	if (!expr_is_const(x, address) || r->lost) {
-		v = fresh(r, w, r->place, "load");
+		v = fresh(r, w, OF_OPERATION, 0, "load");
 		note(r, address, w, false, v);
 		return past_simplify(r->h, r->now, v);
 	}
 	at = expr_get(x, address)->imm;
 	if (!readable(r, at)) { /* it would have failed here, not later */
 		r->refuted = true;
-		return fresh(r, w, r->place, "load");
+		return fresh(r, w, OF_OPERATION, 0, "load");
 	}
 	v = load_byte(r, at + w / 8 - 1);
 	for (unsigned i = w / 8 - 1; i-- > 0;)
@@ -207,8 +213,7 @@ static void overwrite(struct run *r, uint64_t at, uint64_t len)
 		return;
 	}
 	for (uint64_t i = 0; i < len; i++)
-		*map_put(&r->stored, at + i, 0) =
-			fresh(r, 8, hash_u64(r->place) ^ (at + i), "written by a call");
+		*map_put(&r->stored, at + i, 0) = fresh(r, 8, OF_BYTE, at + i, "written by a call");
 }
 
 /* What system calls change in the program: nothing, or a buffer (argument, length or argument). Others
@@ -245,9 +250,9 @@ static void system_call(struct run *r, uint64_t next)
 			overwrite(r, at, len);
 	}
 	r->why = NULL;
-	regs[LIFT_RAX] = past_simplify(r->h, r->now, fresh(r, 64, r->place, "result"));
+	regs[LIFT_RAX] = past_simplify(r->h, r->now, fresh(r, 64, OF_OPERATION, 0, "result"));
 	regs[LIFT_RCX] = expr_const(&r->h->exprs, 64, next);
-	regs[LIFT_R11] = past_simplify(r->h, r->now, fresh(r, 64, ~r->place, "flags"));
+	regs[LIFT_R11] = past_simplify(r->h, r->now, fresh(r, 64, OF_FLAGS, 0, "flags"));
 }
 
 /* ---- instructions ---- */
@@ -280,8 +285,8 @@ static void run_insn(struct run *r, const struct function *f, const struct insn 
 			store(r, r->temps[op->a], op->w, r->temps[op->b]);
 			break;
 		case LIFT_OPAQUE:
-			r->temps[op->dst] = past_simplify(r->h, r->now,
-							  fresh(r, op->w, r->place, "some value"));
+			r->temps[op->dst] = past_simplify(
+				r->h, r->now, fresh(r, op->w, OF_OPERATION, 0, "some value"));
 			break;
 		case LIFT_EXIT:
 			leave(r, r->temps[op->a], is_last && exit == piece->exit);
@@ -311,7 +316,7 @@ static void run_insn(struct run *r, const struct function *f, const struct insn 
 /* What the call returned, a symbol. */
 static expr_id result_of(struct run *r)
 {
-	return fresh(r, 64, r->place << 8 | LIFT_RAX, "result of a call");
+	return fresh(r, 64, OF_REGISTER, LIFT_RAX, "result of a call");
 }
 
 /* Where and how much a call wrote. */
@@ -383,10 +388,10 @@ static void skip_call(struct run *r, const struct piece *piece)
 	for (unsigned i = 0; i < ARRAY_SIZE(lost); i++)
 		r->now->registers[lost[i]] =
 			past_simplify(r->h, r->now,
-				      fresh(r, lift_register_width(lost[i]),
-					    r->place << 8 | lost[i], "result of a call"));
+				      fresh(r, lift_register_width(lost[i]), OF_REGISTER, lost[i],
+					    "result of a call"));
 	for (unsigned i = LIFT_YMM; i < LIFT_REGISTERS; i++)
-		r->now->registers[i] = fresh(r, 64, r->place << 8 | i, "result of a call");
+		r->now->registers[i] = fresh(r, 64, OF_REGISTER, i, "result of a call");
 	if (is_length)
 		r->now->registers[LIFT_RAX] = expr_const(x, 64, length);
 	r->now->registers[LIFT_RSP] =
@@ -543,7 +548,8 @@ static bool adopt_write(struct run *r, uint64_t at, unsigned bytes, struct map *
 		if (map_find(next, at + i))
 			continue;
 		if (!old && !word)
-			word = fresh(r, 8 * bytes, ~at - ((uint64_t)bytes << 56), "overwritten");
+			word = fresh(r, 8 * bytes, OF_MEMORY, at | (uint64_t)bytes << 56,
+				     "overwritten");
 		same &= old != NULL;
 		map_put(next, at + i, old ? *old : expr_extract(&r->h->exprs, word, 8 * i, 8));
 	}

@@ -66,4 +66,30 @@ gcc -O0 -g -o deep deep.c
 dump ./deep
 run 1 unplait rewind --blocks 20 dump
 has out "cause (stack exhausted)"
+
+# C++ that ends by an exception, with long ways back through libstdc++
+cat >options.cc <<'C'
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+struct Option { std::string name; int value; };
+static std::vector<Option> options;
+static void add(const char *arg)
+{
+	const char *eq = strchr(arg, '=');
+	options.push_back({std::string(arg, eq), atoi(eq + 1)});
+}
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) add(argv[i]);
+	for (auto &o : options) printf("%s %d\n", o.name.c_str(), o.value);
+}
+C
+g++ -O2 -g -o options options.cc
+dump ./options verbose
+unplait rewind --time 8 dump >out 2>err
+status=$?
+[ $status -eq 0 ] || [ $status -eq 1 ] || [ $status -eq 4 ] && ok "C++ ends with an answer" || not_ok "C++ ends with an answer" "status $status" "$(tail -n 2 err)"
+hasnt err "Assertion"
 finish
