@@ -88,3 +88,53 @@ char *demangle(const char *name)
 	free(text);
 	return strbuf_detach(&out);
 }
+
+/* Behind the scopes and the result's type: what follows the last "::" or space outside of brackets. */
+static const char *behind_scopes(const char *from, const char *end)
+{
+	const char *begin = from;
+	int depth = 0;
+
+	for (const char *p = from; p < end; p++) {
+		depth += *p == '<' || *p == '(' || *p == '{' ? 1 : 0;
+		depth -= *p == '>' || *p == ')' || *p == '}' ? 1 : 0;
+		if (!depth && (*p == ' ' || *p == ':'))
+			begin = p + 1;
+	}
+	return begin;
+}
+
+/* The bracket of the parameters: the first one outside of "<>" that does not begin a scope. */
+static const char *parameters(const char *text)
+{
+	const char *p = text;
+	int depth = 0;
+
+	for (; *p; p++) {
+		depth += *p == '<' ? 1 : *p == '>' ? -1 : 0;
+		if (*p != '(' || depth)
+			continue;
+		if (strncmp(p, "(anonymous namespace)", 21) != 0)
+			break;
+		p += 20;
+	}
+	return p;
+}
+
+char *function_own_name(const char *name)
+{
+	char *text = demangle(name), *own;
+	const char *begin = strstr(text, "operator"), *end;
+
+	if (begin && (begin == text || begin[-1] == ':' || begin[-1] == ' ')) {
+		end = begin + 8;
+		end += strncmp(end, "()", 2) == 0 ? 2 : strcspn(end, "(");
+	} else {
+		end = parameters(text);
+		begin = behind_scopes(text, end);
+		end = begin + strcspn(begin, "<(.");
+	}
+	own = xstrndup(begin, (size_t)(end - begin));
+	free(text);
+	return own;
+}

@@ -157,7 +157,7 @@ struct err *sym_explore(struct sym_program *p, const struct sym_config *config,
 			struct sym_result *ret);
 /* A place of the source that a search is to come to. */
 struct sym_point {
-	const char *function; /* demangled */
+	const char *function; /* its own name (base/demangle.h) */
 	unsigned line;
 };
 

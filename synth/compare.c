@@ -8,22 +8,25 @@
  * equal. */
 #include "synth/study.h"
 
+#include "base/demangle.h"
 #include "base/err.h"
 #include "base/path.h"
 #include "run/place.h"
 #include "trace/trace.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { INNER_MOST = 2 }; /* frames of the run, inside of the dump's innermost */
 
 static bool same_point(const struct synth_point *want, const struct place *have)
 {
-	size_t n = strcspn(have->function, ".");
+	char *own = function_own_name(have->function);
+	bool same = want->line == have->line && !strcmp(want->own_name, own);
 
-	return want->line == have->line && strlen(want->function) == n &&
-	       !strncmp(want->function, have->function, n);
+	free(own);
+	return same;
 }
 
 static bool is_own(const struct place *p)

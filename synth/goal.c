@@ -6,6 +6,7 @@
  * any. */
 #include "synth/study.h"
 
+#include "base/demangle.h"
 #include "base/err.h"
 #include "debug/waits.h"
 
@@ -40,6 +41,7 @@ void goal_deinit(struct synth_goal *g)
 		for (size_t n = 0; n < k->points.len; n++) {
 			free(k->points.data[n].function);
 			free(k->points.data[n].file);
+			free(k->points.data[n].own_name);
 		}
 		vec_deinit(&k->points);
 		vec_deinit(&k->offsets);
@@ -79,8 +81,11 @@ static void add_stack(struct study *s, size_t thread)
 		if (i && is_rest(&from->frames.data[i - 1], f))
 			continue;
 		if (f->own && f->function)
-			vec_push(&to->points, (struct synth_point){ plain_function(f->function),
-								    xstrdup(f->file), f->line });
+			vec_push(&to->points,
+				 (struct synth_point){ .function = plain_function(f->function),
+						       .file = xstrdup(f->file),
+						       .own_name = function_own_name(f->function),
+						       .line = f->line });
 	}
 }
 

@@ -190,7 +190,7 @@ static struct err *check_program(struct study *s, const struct synth_stack *k)
 	bool asked = false;
 
 	for (size_t i = 0; i < k->points.len; i++) {
-		const char *name = k->points.data[i].function;
+		const char *name = k->points.data[i].own_name;
 
 		if (!strcmp(name, "main"))
 			continue;
@@ -217,7 +217,7 @@ struct err *search(struct study *s)
 
 	for (size_t i = k->points.len; i-- > 0;)
 		vec_push(&points,
-			 (struct sym_point){ k->points.data[i].function, k->points.data[i].line });
+			 (struct sym_point){ k->points.data[i].own_name, k->points.data[i].line });
 	goal = (struct sym_goal){ points.data, (uint32_t)points.len };
 	s->r->how = "search";
 	if (!err)

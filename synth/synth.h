@@ -52,6 +52,7 @@ struct synth_options {
 /* A place of the source. Strings are owned by the goal. */
 struct synth_point {
 	char *function, *file;
+	char *own_name; /* of the function, as all compilers say it (base/demangle.h) */
 	unsigned line;
 };
 

@@ -95,7 +95,7 @@ struct op_src {
 
 /* A line of the source, in the function that its author wrote it in. */
 struct ir_place {
-	uint32_t function; /* index into ir->names: demangled */
+	uint32_t function; /* index into ir->names: its own name (base/demangle.h) */
 	uint32_t line;
 	uint32_t outer; /* where that function was inlined; 0 = it was not */
 };

@@ -7,15 +7,15 @@
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 
-enum { DI_SCOPE = 1, DI_NAME = 2, DI_LINKAGE_NAME = 3, OPERANDS_MOST = 64, SCOPES_MOST = 100 };
+enum { DI_SCOPE = 1, DI_NAME = 2, OPERANDS_MOST = 64, SCOPES_MOST = 100 };
 
-static uint32_t intern(struct ir *ir, const char *name, unsigned len)
+static uint32_t own_name(struct ir *ir, const char *name, unsigned len)
 {
-	char *mangled = xstrndup(name, len), *plain = demangle(mangled);
-	uint32_t id = names_intern(&ir->names, plain);
+	char *whole = xstrndup(name, len), *own = function_own_name(whole);
+	uint32_t id = names_intern(&ir->names, own);
 
-	free(mangled);
-	free(plain);
+	free(whole);
+	free(own);
 	return id;
 }
 
@@ -30,12 +30,10 @@ static uint32_t function_of(struct ir *ir, LLVMMetadataRef scope)
 			break;
 		LLVMGetMDNodeOperands(v, ops);
 		if (LLVMGetMetadataKind(scope) == LLVMDISubprogramMetadataKind) {
-			unsigned which = n > DI_LINKAGE_NAME && ops[DI_LINKAGE_NAME]
-						 ? DI_LINKAGE_NAME
-						 : DI_NAME;
-			const char *name = ops[which] ? LLVMGetMDString(ops[which], &len) : NULL;
+			const char *name =
+				ops[DI_NAME] ? LLVMGetMDString(ops[DI_NAME], &len) : NULL;
 
-			return intern(ir, name ? name : "", len);
+			return own_name(ir, name ? name : "", len);
 		}
 		scope = ops[DI_SCOPE] ? LLVMValueAsMetadata(ops[DI_SCOPE]) : NULL;
 	}

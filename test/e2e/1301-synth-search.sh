@@ -32,4 +32,39 @@ run 0 unplait cc -g -O1 -DFIXED -o cured "$CORPUS/mkfifo/main.c"
 "$UNPLAIT" synth --facts stack --time 5 -o c.plait mkfifo-gcc.core ./cured >out 2>&1
 is "$(($? == 1))" 0 "the cured program does not fail so"
 [ ! -e c.plait ] && ok "and leaves no plait" || not_ok "and leaves no plait"
+# C++: gcc writes no full name of a static function, clang does
+cat >options.cc <<'C'
+#include <cstring>
+#include <string>
+struct Options {
+	int level;
+	void set(const char *arg);
+};
+static int parse(const char *s)
+{
+	int v = 0;
+	while (*s)
+		v = v * 10 + (*s++ - '0');
+	return v;
+}
+__attribute__((noinline)) void Options::set(const char *arg)
+{
+	const char *eq = strchr(arg, '=');
+	level = parse(eq + (eq ? 1 : 0));
+}
+int main(int argc, char **argv)
+{
+	Options o = { 0 };
+	for (int i = 1; i < argc; i++)
+		o.set(argv[i]);
+	return o.level > 9;
+}
+C
+for build in "g++ -O0" "g++ -O2" "clang++-19 -O2"; do
+	$build -g -o options options.cc
+	dump_of options.core ./options a=1 verbose </dev/null
+	run 0 unplait c++ -g -O0 -o options.u options.cc
+	run 1 unplait synth --time 20 --facts stack -o options.plait --shipped ./options options.core ./options.u
+	has out "confirmed in the unplait build and in the shipped binary" "$build, a static function and a member"
+done
 finish

@@ -155,6 +155,31 @@ Test(base, demangle)
 	}
 }
 
+Test(base, own_name_of_a_function)
+{
+	static const char *const cases[][2] = {
+		{ "work", "work" },
+		{ "work.part.0", "work" },
+		{ "_ZN10ThreadPool4workEv", "work" },
+		{ "_ZL5parsePKc", "parse" },
+		{ "parse(char const*)", "parse" },
+		{ "int largest<int, long>(int, long)", "largest" },
+		{ "largest<int, long>", "largest" },
+		{ "(anonymous namespace)::look(int)", "look" },
+		{ "Pool::Pool(int)::{lambda()#1}::operator()() const", "operator()" },
+		{ "operator<<(std::ostream&, Point const&)", "operator<<" },
+		{ "Pool::~Pool()", "~Pool" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *own = function_own_name(cases[i][0]);
+
+		cr_expect_str_eq(own, cases[i][1]);
+		free(own);
+	}
+}
+
 static void check_printable(const char *in, const char *want)
 {
 	char *got = printable(in);
