@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$top/test/e2e/dumps.sh"
 
-for build in "gcc -O0" "gcc -O2" "clang -O2"; do
+for build in "gcc -O0" "gcc -O2" "clang-19 -O2"; do
 	name=$(echo "$build" | tr -d ' -')
 	$build -g -o "$name" "$CORPUS/mkdir/main.c"
 	dump_of "$name.core" "./$name" -v a//b </dev/null
@@ -12,7 +12,7 @@ done
 gcc -O2 -s -o stripped "$CORPUS/mkdir/main.c"
 dump_of stripped.core ./stripped -v a//b </dev/null
 run 0 unplait cc -g -O0 -o prog "$CORPUS/mkdir/main.c"
-for name in gccO0 gccO2 clangO2 stripped; do
+for name in gccO0 gccO2 clang19O2 stripped; do
 	run 1 unplait synth -o $name.plait $name.core ./prog
 	has out "found by the dump's own input" "$name"
 	has out "confirmed in the unplait build and in the shipped binary" "$name"

@@ -7,7 +7,7 @@
 build() { # NAME ARGS...: the shipped builds with their dumps, and ours
 	local name=$1 b
 	shift
-	for b in "gcc -O2" "clang -O0"; do
+	for b in "gcc -O2" "clang-19 -O0"; do
 		$b -g -o "$name-${b%% *}" "$CORPUS/$name/main.c"
 		dump_of "$name-${b%% *}.core" "./$name-${b%% *}" "$@" </dev/null
 	done
@@ -18,7 +18,7 @@ build mkfifo -m u+q,g pipe
 build mkdir -v a//b
 build paste -d 'x\' -s a b
 for name in mkfifo mkdir paste; do
-	for b in gcc clang; do
+	for b in gcc clang-19; do
 		for p in "$name" "$name-2"; do
 			run 1 unplait synth --facts stack -o s.plait "$name-$b.core" "./$p"
 			has out "found by search"
