@@ -66,3 +66,10 @@ bool path_is_system(const char *path)
 {
 	return strncmp(path, "/usr/", 5) == 0;
 }
+
+const char *path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}

@@ -11,6 +11,9 @@ struct strbuf;
  * be NULL) if the file is below it. Only the text is looked at, not the disk. */
 void path_shorten(const char *path, const char *folder, struct strbuf *out);
 
+/* What follows the last slash; the path itself if it has no slash. */
+const char *path_name(const char *path);
+
 /* A header or source that came with the system, not with the user's program. */
 bool path_is_system(const char *path);
 

@@ -13,7 +13,7 @@
 /* gdb, and the program with it, until the client has enough. */
 static struct err *debug(const struct dap *d, const char *dir)
 {
-	_cleanup_(dap_words_deinit) struct dap_words extra = { 0 };
+	_cleanup_(words_deinit) struct words extra = { 0 };
 	struct target target = { 0 };
 	struct schedule schedule = { 0 };
 	struct session *session = NULL;

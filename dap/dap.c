@@ -252,7 +252,7 @@ void dap_say_end(struct dap *d)
 
 /* ---- gdb ---- */
 
-struct err *dap_gdb_arguments(const struct dap *d, const char *dir, struct dap_words *ret)
+struct err *dap_gdb_arguments(const struct dap *d, const char *dir, struct words *ret)
 {
 	_cleanup_(xfreep) char *launch = xasprintf("%s/launch.json", dir);
 	char *script = xasprintf("%s/dap.py", dir), *text;
@@ -266,19 +266,11 @@ struct err *dap_gdb_arguments(const struct dap *d, const char *dir, struct dap_w
 		err = file_write(launch, text, strlen(text));
 	free(text);
 	cJSON_Delete(m);
-	vec_push(ret, xstrdup("-x"));
-	vec_push(ret, script);
-	vec_push(ret, xstrdup("-ex"));
-	vec_push(ret, xasprintf("python serve(%d, %d, '%s')", d->in, d->out, launch));
-	vec_push(ret, NULL);
+	words_push(ret, "-x");
+	words_take(ret, script);
+	words_push(ret, "-ex");
+	words_take(ret, xasprintf("python serve(%d, %d, '%s')", d->in, d->out, launch));
 	return err;
-}
-
-void dap_words_deinit(struct dap_words *w)
-{
-	for (size_t i = 0; i < w->len; i++)
-		free(w->data[i]);
-	vec_deinit(w);
 }
 
 void dap_deinit(struct dap *d)

@@ -6,7 +6,7 @@
 #ifndef DAP_DAP_H
 #define DAP_DAP_H
 
-#include "base/vec.h"
+#include "base/words.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -32,9 +32,7 @@ void dap_refuse(struct dap *d, struct err *err);
 /* gdb is gone. Unless the client knows, tell it. */
 void dap_say_end(struct dap *d);
 /* Files in `dir` for gdb, and in *ret its arguments: `-x`, the script, `-ex`, a command. */
-struct dap_words VEC_FIELDS(char *);
-struct err *dap_gdb_arguments(const struct dap *d, const char *dir, struct dap_words *ret);
-void dap_words_deinit(struct dap_words *w);
+struct err *dap_gdb_arguments(const struct dap *d, const char *dir, struct words *ret);
 void dap_deinit(struct dap *d);
 
 #endif

@@ -18,7 +18,7 @@ uint16_t emit_op(struct lifting *l, struct lift_op op)
 
 uint16_t emit(struct lifting *l, enum lift_kind kind, unsigned w, uint16_t a, uint16_t b)
 {
-	/* addresses relative to the instruction are fixed; whoever looks for tables wants to see them */
+	/* addresses relative to the instruction are fixed; the search for jump tables needs to see them */
 	if ((kind == LIFT_ADD || kind == LIFT_SUB) && l->constant[a] && l->constant[b]) {
 		uint64_t x = l->ops[l->constant[a] - 1].imm, y = l->ops[l->constant[b] - 1].imm;
 

@@ -189,7 +189,7 @@ static void call_ended(struct server *s)
 
 static struct err *start_command(struct server *s, const cJSON *arguments)
 {
-	_cleanup_(mcp_words_deinit) struct mcp_words words = { 0 };
+	_cleanup_(words_deinit) struct words words = { 0 };
 	struct process_options o = { .program = s->o->program,
 				     .folder = s->o->root,
 				     .in = "/dev/null",

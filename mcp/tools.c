@@ -130,13 +130,6 @@ static const struct mcp_tool tools[] = {
 			   NULL } } },
 };
 
-void mcp_words_deinit(struct mcp_words *w)
-{
-	for (size_t i = 0; i < w->len; i++)
-		free(w->data[i]);
-	vec_deinit(w);
-}
-
 const struct mcp_tool *mcp_tool_find(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
@@ -251,9 +244,9 @@ static struct err *check_all(const struct mcp_tool *t, const cJSON *arguments)
 	return NULL;
 }
 
-static void push_value(const struct mcp_argument *a, const char *value, struct mcp_words *ret)
+static void push_value(const struct mcp_argument *a, const char *value, struct words *ret)
 {
-	vec_push(ret, a->option ? xasprintf("%s=%s", a->option, value) : xstrdup(value));
+	words_take(ret, a->option ? xasprintf("%s=%s", a->option, value) : xstrdup(value));
 }
 
 /* A search must end before its call does, so that it can tell what it has. */
@@ -263,7 +256,7 @@ static double clamp(const struct mcp_argument *a, double v, const struct mcp_opt
 }
 
 static void push_argument(const struct mcp_argument *a, const cJSON *v, const struct mcp_options *o,
-			  struct mcp_words *ret)
+			  struct words *ret)
 {
 	const cJSON *word;
 
@@ -279,7 +272,7 @@ static void push_argument(const struct mcp_argument *a, const cJSON *v, const st
 }
 
 static void push_all(const struct mcp_tool *t, const cJSON *arguments, bool options,
-		     const struct mcp_options *o, struct mcp_words *ret)
+		     const struct mcp_options *o, struct words *ret)
 {
 	for (const struct mcp_argument *a = t->arguments; a->name; a++) {
 		const cJSON *v = cJSON_GetObjectItemCaseSensitive(arguments, a->name);
@@ -290,19 +283,18 @@ static void push_all(const struct mcp_tool *t, const cJSON *arguments, bool opti
 }
 
 struct err *mcp_tool_command(const struct mcp_tool *t, const cJSON *arguments,
-			     const struct mcp_options *o, struct mcp_words *ret)
+			     const struct mcp_options *o, struct words *ret)
 {
 	struct err *err = check_all(t, arguments);
 
 	if (err)
 		return err;
-	vec_push(ret, xstrdup(o->program));
+	words_push(ret, o->program);
 	for (size_t i = 0; i < ARRAY_SIZE(t->command) && t->command[i]; i++)
-		vec_push(ret, xstrdup(t->command[i]));
+		words_push(ret, t->command[i]);
 	push_all(t, arguments, true, o, ret);
-	vec_push(ret, xstrdup("--"));
+	words_push(ret, "--");
 	push_all(t, arguments, false, o, ret);
-	vec_push(ret, NULL);
 	return NULL;
 }
 

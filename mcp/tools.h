@@ -2,7 +2,7 @@
 #ifndef MCP_TOOLS_H
 #define MCP_TOOLS_H
 
-#include "base/vec.h"
+#include "base/words.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -10,9 +10,6 @@
 struct err;
 struct mcp_options;
 struct strbuf;
-
-struct mcp_words VEC_FIELDS(char *);
-void mcp_words_deinit(struct mcp_words *w);
 
 enum mcp_kind { MCP_TEXT, MCP_NUMBER, MCP_LIST };
 
@@ -40,7 +37,7 @@ const struct mcp_tool *mcp_tool_find(const char *name);
 cJSON *mcp_tools_list(void);
 /* The command of a call. An error says what is wrong with the arguments. */
 struct err *mcp_tool_command(const struct mcp_tool *t, const cJSON *arguments,
-			     const struct mcp_options *o, struct mcp_words *ret);
+			     const struct mcp_options *o, struct words *ret);
 /* Lines of a source file, for the one tool that runs nothing. */
 struct err *mcp_source(const cJSON *arguments, const char *root, struct strbuf *ret);
 

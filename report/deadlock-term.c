@@ -5,18 +5,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/path.h"
 #include "deadlock/fingerprint.h"
 #include "deadlock/foreign.h"
 #include "deadlock/merge.h"
 
 #include <string.h>
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static void add_frame(struct strbuf *out, const struct fp_frame *fr)
 {
@@ -24,9 +18,9 @@ static void add_frame(struct strbuf *out, const struct fp_frame *fr)
 		strbuf_addf(out, "%s  %s:%u%s", fr->function, fr->file, fr->line,
 			    fr->inlined ? "  (inlined)" : "");
 	else if (fr->function)
-		strbuf_addf(out, "%s  (%s)", fr->function, base_name(fr->module));
+		strbuf_addf(out, "%s  (%s)", fr->function, path_name(fr->module));
 	else if (fr->module)
-		strbuf_addf(out, "%s+0x%llx", base_name(fr->module),
+		strbuf_addf(out, "%s+0x%llx", path_name(fr->module),
 			    (unsigned long long)fr->offset);
 	else
 		strbuf_addf(out, "code at 0x%llx, in no file", (unsigned long long)fr->offset);

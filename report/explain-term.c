@@ -12,6 +12,7 @@
 
 #include "base/demangle.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/mem.h"
 #include "explain/explanation.h"
@@ -103,9 +104,7 @@ static void add_dots(struct strbuf *out, const struct lanes *l, uint32_t thread)
 /* The tail of a long path: the line matters more than the folders. */
 static const char *short_path(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return strlen(path) > 24 && slash ? slash + 1 : path;
+	return strlen(path) > 24 ? path_name(path) : path;
 }
 
 /* brief: the member without its structure. */

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "graph/ranking.h"
 
@@ -12,9 +13,7 @@
 
 static const char *base_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash && strlen(path) > 28 ? slash + 1 : path;
+	return strlen(path) > 28 ? path_name(path) : path;
 }
 
 static void add_point(struct strbuf *out, const struct shown_point *p)

@@ -14,6 +14,7 @@
 #define SUITE_SUITE_H
 
 #include "base/vec.h"
+#include "base/words.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,13 +24,6 @@ struct framework;
 struct names;
 struct strbuf;
 struct strings;
-
-/* Owned strings. data is NULL-terminated whenever it is not NULL. */
-struct words VEC_FIELDS(char *);
-void words_push(struct words *w, const char *word);
-void words_take(struct words *w, char *word);
-void words_copy(struct words *to, const struct words *from);
-void words_deinit(struct words *w);
 
 struct suite_test {
 	char *name;			   /* as the framework says it; unique in the suite */

@@ -20,10 +20,12 @@
 
 enum { INNER_MOST = 2 }; /* frames of the run, inside of the dump's innermost */
 
+/* Folders differ between builds; functions of one name in two classes may stand at equal lines. */
 static bool same_point(const struct synth_point *want, const struct place *have)
 {
 	char *own = function_own_name(have->function);
-	bool same = want->line == have->line && !strcmp(want->own_name, own);
+	bool same = want->line == have->line && !strcmp(want->own_name, own) &&
+		    (!want->file[0] || !strcmp(path_name(want->file), path_name(have->file)));
 
 	free(own);
 	return same;

@@ -119,7 +119,7 @@ static char *default_dir(void)
 	return home && home[0] == '/' ? xasprintf("%s/.cache/unplait", home) : NULL;
 }
 
-/* Whoever may write there decides what code we link. */
+/* A user who may write there decides what code we link. */
 static bool is_ours(const char *dir)
 {
 	struct stat st;

@@ -188,6 +188,15 @@ bool spin_repeats(struct control_thread *me, uint32_t site);
 /* A number for the thread's registers and stack. */
 uint64_t spin_state(const struct control_thread *me);
 
+/* ---- who waits at the condition variable that me signals ---- */
+
+static inline bool waits_for_signal_of(const struct control_thread *t,
+				       const struct control_thread *me)
+{
+	return t->rt && !t->ended && t->op.kind == PLAIT_EV_WOKEN &&
+	       t->op.object == me->op.object && !t->released && !t->timed_out;
+}
+
 /* ---- sanitizer.c ---- */
 
 void sanitizer_init(void); /* before the first run */

@@ -191,8 +191,7 @@ uint32_t handovers_choose(const struct control_thread *me, uint32_t n)
 	for (size_t i = 0; i < control_nthreads(); i++) {
 		const struct control_thread *t = control_thread_at(i);
 
-		if (!t->rt || t->ended || t->op.kind != PLAIT_EV_WOKEN ||
-		    t->op.object != me->op.object || t->released || t->timed_out)
+		if (!waits_for_signal_of(t, me))
 			continue;
 		if (has_more(t) && !expected(t) && (chosen == n || comes_after(t, me)))
 			chosen = waiter;

@@ -86,7 +86,8 @@ void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count)
 	record_end(t, p, q, PLAIT_EV_HANDOVER);
 }
 
-void log_operation(const void *object)
+/* is_new: it is the thread's next operation, not another object of its last one. */
+static void take(const void *object, bool is_new)
 {
 	struct rt_thread *t = recorded();
 	struct log_place *p;
@@ -95,21 +96,18 @@ void log_operation(const void *object)
 		return;
 	p = place_of(object);
 	lock(p);
-	take_place(t, p, advance(t));
+	take_place(t, p, is_new ? advance(t) : log_threads[t->index].count);
 	unlock(p);
+}
+
+void log_operation(const void *object)
+{
+	take(object, true);
 }
 
 void log_also(const void *object)
 {
-	struct rt_thread *t = recorded();
-	struct log_place *p;
-
-	if (!t)
-		return;
-	p = place_of(object);
-	lock(p);
-	take_place(t, p, log_threads[t->index].count);
-	unlock(p);
+	take(object, false);
 }
 
 void log_result(int64_t result)

@@ -36,21 +36,34 @@ C
 	gcc -shared -fPIC -o "$work/slow.so" "$work/slow.c"
 }
 
-# stuck_dump_of CORE PROGRAM [ARG]...: start it with slow locks, wait until nobody moves, leave its dump.
+# stuck PID: wait until nobody in it moves; false when it has ended instead
+stuck() {
+	local i
+	for i in $(seq 100); do
+		sleep 0.1
+		grep -q . /proc/"$1"/task/*/syscall 2>/dev/null || return 1
+		[ "$(cat /proc/"$1"/task/*/syscall 2>/dev/null | grep -vc '^202 ')" -ne 0 ] || return 0
+	done
+	return 1
+}
+
+# stuck_dump_of CORE PROGRAM [ARG]...: start it with slow locks, wait until nobody moves, leave its dump. On a busy
+# machine its threads may miss each other: then once more.
 stuck_dump_of() {
-	local to=$1 folder pid i
+	local to=$1 folder pid try
 	shift
 	folder=$(mktemp -d "$work/dump-XXXXXX")
 	cat >"$folder/input" </dev/stdin
-	LD_PRELOAD=$work/slow.so "$@" <"$folder/input" >/dev/null 2>&1 &
-	pid=$!
-	for i in $(seq 100); do
-		sleep 0.1
-		[ "$(cat /proc/$pid/task/*/syscall 2>/dev/null | grep -vc '^202 ')" -ne 0 ] || break
+	for try in $(seq 40); do
+		LD_PRELOAD=$work/slow.so "$@" <"$folder/input" >/dev/null 2>&1 &
+		pid=$!
+		if stuck $pid; then
+			gcore -o "$folder/core" "$pid" >/dev/null 2>&1
+			mv "$folder/core.$pid" "$to" 2>/dev/null
+		fi
+		kill -9 "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+		[ ! -f "$to" ] || break
 	done
-	gcore -o "$folder/core" "$pid" >/dev/null 2>&1
-	mv "$folder/core.$pid" "$to" 2>/dev/null
-	kill -9 "$pid"
-	wait "$pid" 2>/dev/null
 	[ -f "$to" ] && ok "a dump of $*" || not_ok "a dump of $*"
 }

@@ -1,0 +1,14 @@
+/* base/words.h - a list of owned strings, as execve wants it. */
+#ifndef BASE_WORDS_H
+#define BASE_WORDS_H
+
+#include "base/vec.h"
+
+/* data ends with a NULL, which len does not count, whenever data is not NULL. */
+struct words VEC_FIELDS(char *);
+void words_push(struct words *w, const char *word); /* a copy */
+void words_take(struct words *w, char *word);	    /* the word itself */
+void words_copy(struct words *to, const struct words *from);
+void words_deinit(struct words *w);
+
+#endif
