@@ -27,7 +27,7 @@ enum { MAX_STATES = 200000 };
 /* Every schedule ends well, in the same way, and in silence. */
 static bool makes_no_difference(const struct sym_schedules *r)
 {
-	if (!r->complete || r->prints || r->notes.len || !r->ends.len)
+	if (!r->complete || r->prints || r->reads_clock || r->notes.len || !r->ends.len)
 		return false;
 	for (size_t i = 0; i < r->ends.len; i++)
 		if (r->ends.data[i].outcome.kind != SYM_EXIT ||
@@ -87,7 +87,6 @@ struct err *races_prove(struct study *s)
 	if (!is_worth_it(s))
 		return NULL;
 	claim_look_at(&claim, s->o->target.argv[0]);
-	claim_look_at_calls(&claim, s->o->target.argv[0]);
 	if (s->result->uncontrolled & ~(uint32_t)PLAIT_UNCONTROLLED_CONSTRAINT)
 		claim.gaps |= CLAIM_UNCONTROLLED;
 	err = claim_is_complete(&claim) ? explore(s, &same) : NULL;

@@ -59,31 +59,6 @@ void claim_look_at(struct claim *c, const char *program)
 	sites_close(s);
 }
 
-static bool reads_clock(const char *name)
-{
-	return !strcmp(name, "time") || !strcmp(name, "clock") || strstr(name, "clock_gettime") ||
-	       strstr(name, "gettimeofday");
-}
-
-void claim_look_at_calls(struct claim *c, const char *program)
-{
-	struct sites *s = NULL;
-	struct err *err = sites_open(program, &s);
-
-	for (uint32_t i = 0; !err && i < s->header.nsites; i++) {
-		const char *name = sites_string(s, s->sites[i].object);
-
-		if (s->sites[i].kind < PLAIT_SITE_CALL)
-			continue;
-		if (reads_clock(name))
-			c->gaps |= CLAIM_CLOCK;
-		if (strstr(name, "timedwait") || strstr(name, "clockwait"))
-			c->gaps |= CLAIM_TIMED_WAITS;
-	}
-	err_free(err);
-	sites_close(s);
-}
-
 void claim_add_run(struct claim *c, const struct run_result *r)
 {
 	static const struct {
@@ -128,7 +103,6 @@ void claim_describe_gaps(const struct claim *c, const char *between, struct strb
 		  "timeouts of a second or more: they do not end early (--timeouts any)" },
 		{ CLAIM_CLOCK,
 		  "the clock: it moves with the schedule, and has other values elsewhere" },
-		{ CLAIM_TIMED_WAITS, "timed waits that give up while another thread has the lock" },
 		{ CLAIM_SPINS, "loops that wait: one that counts its attempts on the heap or in a "
 			       "static variable is taken to wait for ever" },
 		{ CLAIM_COPIES, "long copies: they are made in pieces, not byte by byte" },

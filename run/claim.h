@@ -13,18 +13,17 @@ struct run_result;
 struct strbuf;
 
 enum claim_gap {
-	CLAIM_BOUND = 1,	 /* only so many preemptions */
-	CLAIM_UNCONTROLLED = 2,	 /* something was not under control (enum plait_uncontrolled) */
-	CLAIM_TIMERS = 4,	 /* timers that begin again */
-	CLAIM_CLOCK = 8,	 /* the program looked at the clock */
-	CLAIM_BUDGET = 16,	 /* a run was given up before its end */
-	CLAIM_UNSEEN = 32,	 /* code that was not built by us: its accesses are not seen */
-	CLAIM_TIMED_WAITS = 128, /* states: a wait that times out while its mutex is held */
-	CLAIM_GUARDS = 256,	 /* timeouts of a second or more */
-	CLAIM_SPINS = 512,	 /* loops that wait, and may count where nobody looks */
-	CLAIM_COPIES = 1024,	 /* accesses of more than a word at once */
-	CLAIM_REUSE = 2048,	 /* addresses that malloc gives out again */
-	CLAIM_UNKNOWN = 64,	 /* functions outside that nobody looked into: `unknown` */
+	CLAIM_BOUND = 1,	/* only so many preemptions */
+	CLAIM_UNCONTROLLED = 2, /* something was not under control (enum plait_uncontrolled) */
+	CLAIM_TIMERS = 4,	/* timers that begin again */
+	CLAIM_CLOCK = 8,	/* the program looked at the clock when it had had threads */
+	CLAIM_BUDGET = 16,	/* a run was given up before its end */
+	CLAIM_UNSEEN = 32,	/* code that was not built by us: its accesses are not seen */
+	CLAIM_GUARDS = 256,	/* timeouts of a second or more */
+	CLAIM_SPINS = 512,	/* loops that wait, and may count where nobody looks */
+	CLAIM_COPIES = 1024,	/* accesses of more than a word at once */
+	CLAIM_REUSE = 2048,	/* addresses that malloc gives out again */
+	CLAIM_UNKNOWN = 64,	/* functions outside that nobody looked into: `unknown` */
 };
 
 struct claim {
@@ -36,8 +35,6 @@ struct claim {
 void claim_deinit(struct claim *c);
 /* What the table of the program's binary says about code that is not seen. */
 void claim_look_at(struct claim *c, const char *program);
-/* The same for a search over states, which makes no native runs: what the program calls. */
-void claim_look_at_calls(struct claim *c, const char *program);
 /* A native run that was part of the search. */
 void claim_add_run(struct claim *c, const struct run_result *r);
 /* May it be said? */

@@ -336,8 +336,8 @@ static struct err *search_states(struct hunt *h, uint64_t work)
 		err = try_proposal(h, &p.failing.data[i]);
 	if (!err && p.complete && !p.failing.len) {
 		searched(h);
-		if (h->o->target.argv)
-			claim_look_at_calls(&h->result->claim, h->o->target.argv[0]);
+		if (p.reads_clock)
+			h->result->claim.gaps |= CLAIM_CLOCK;
 	}
 	if (!err && !work && !p.complete && !p.failing.len)
 		memcpy(h->result->states_why, p.why, sizeof(p.why));

@@ -261,9 +261,10 @@ struct proposal {
 };
 struct proposals {
 	VEC(struct proposal) failing;
-	bool complete;	 /* there are no other failures */
-	uint64_t states; /* it has looked at */
-	char why[256];	 /* not complete: why; "" = a failure ended the search */
+	bool complete;	  /* there are no other failures */
+	bool reads_clock; /* of a program with threads: other values of it were not tried */
+	uint64_t states;  /* it has looked at */
+	char why[256];	  /* not complete: why; "" = a failure ended the search */
 };
 void proposals_deinit(struct proposals *p);
 struct proposer {

@@ -61,6 +61,12 @@ static void add_choice(struct plan *p, uint64_t step, uint32_t choice)
 	vec_push(&p->decisions, ((struct decision){ step, DECISION_CHOICE, choice }));
 }
 
+/* A wait that gives up while another thread has its mutex is a decision without an event. */
+static void add_giving_up(struct plan *p, uint64_t step, uint32_t thread)
+{
+	vec_push(&p->decisions, ((struct decision){ step, DECISION_SWITCH, thread }));
+}
+
 static void decide(struct plan *p)
 {
 	uint64_t *done = xcalloc(p->nthreads + 1, sizeof(*done)), step = 0;
@@ -70,9 +76,14 @@ static void decide(struct plan *p)
 	vec_clear(&p->decisions);
 	vec_clear(&p->turns);
 	step = done[0] = p->alone;
-	for (i = 0; i < p->n && p->count[i]; i++) {
+	for (i = 0; i < p->n && (p->count[i] || p->ops[i].gives_up); i++) {
 		const struct carry_op *o = &p->ops[i];
 
+		if (o->gives_up) {
+			add_giving_up(p, step, o->thread);
+			current = PLAIT_ANY; /* whoever goes on now, it must be said */
+			continue;
+		}
 		if (p->count[i] > done[o->thread]) {
 			add_turn(p, step, o->thread, p->count[i],
 				 current != o->thread || o->expires);
@@ -196,7 +207,8 @@ static struct err *match(struct plan *p, struct trace *trace, const struct run_r
 	struct err *err;
 
 	for (size_t i = 0; i < p->n; i++)
-		vec_push(&threads[p->ops[i].thread].own, i);
+		if (!p->ops[i].gives_up)
+			vec_push(&threads[p->ops[i].thread].own, i);
 	memset(p->seen, 0, p->n * sizeof(*p->seen));
 	p->beyond = UINT64_MAX;
 	cursor_init(&c, trace, CURSOR_ALL, 0);
@@ -233,6 +245,8 @@ static size_t followed(const struct plan *p)
 	for (n = 0; n < p->n; n++) {
 		uint64_t clock = p->seen[n];
 
+		if (p->ops[n].gives_up)
+			continue;
 		if ((!clock || clock < last) && p->ops[n].kind != PLAIT_EV_START)
 			break;
 		last = MAX(clock, last);

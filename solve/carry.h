@@ -17,6 +17,7 @@ struct carry_op {
 	uint32_t site;	 /* PLAIT_ANY: at any place */
 	uint32_t kind;	 /* enum plait_event_kind; PLAIT_EV_NONE: any step at that place */
 	bool expires;	 /* its time-out must expire first */
+	bool gives_up;	 /* nothing but that: the operation itself comes later */
 	uint32_t choice, nchoices; /* a signal: which waiter wakes, by thread; of how many */
 	/* steps of its thread up to and with it, as far as the proposer knows; 0: not known */
 	uint64_t count;

@@ -29,6 +29,7 @@ void propose_schedule(const struct sym_end *e, struct carry_schedule *ret)
 						 .site = t->site ? t->site : PLAIT_ANY,
 						 .kind = t->site ? PLAIT_EV_NONE : t->kind,
 						 .expires = t->timed_out,
+						 .gives_up = t->gives_up,
 						 .choice = t->choice,
 						 .nchoices = t->nchoices };
 	}
@@ -128,6 +129,7 @@ static struct err *search(struct sym_proposer *p, uint64_t work, double seconds,
 	ret->complete = r.complete && !r.notes.len; /* a note says what was left out */
 	if (!err && !ret->complete)
 		say_why(&r, ret);
+	ret->reads_clock = r.reads_clock;
 	ret->states = r.states;
 	sym_schedules_deinit(&r);
 	return err;
@@ -137,7 +139,8 @@ static struct err *search(struct sym_proposer *p, uint64_t work, double seconds,
 
 struct answer {
 	uint64_t states, nfailing;
-	bool complete, failed; /* failed: there was an error, and `why` is its message */
+	bool complete, reads_clock;
+	bool failed; /* failed: there was an error, and `why` is its message */
 	char why[256];
 };
 
@@ -162,7 +165,11 @@ static bool get(int fd, void *data, size_t len)
 
 static int answer(int fd, struct err *err, const struct proposals *p)
 {
-	struct answer a = { p->states, p->failing.len, p->complete, err != NULL, "" };
+	struct answer a = { .states = p->states,
+			    .nfailing = p->failing.len,
+			    .complete = p->complete,
+			    .reads_clock = p->reads_clock,
+			    .failed = err != NULL };
 
 	snprintf(a.why, sizeof(a.why), "%s", err ? err_message(err) : p->why);
 	put(fd, &a, sizeof(a));
@@ -196,6 +203,7 @@ static bool listen_to(int fd, struct proposals *ret)
 	}
 	ret->states = a.states;
 	ret->complete = a.complete;
+	ret->reads_clock = a.reads_clock;
 	return true;
 }
 

@@ -189,10 +189,11 @@ struct err *sym_confirm(struct sym_program *p, const struct sym_config *config,
 
 /* One scheduling decision: this thread does its next operation. */
 struct sym_turn {
-	uint32_t thread;	   /* by birth */
-	uint32_t site;		   /* of an access, in the binary's table; 0: a call */
-	uint8_t kind;		   /* enum plait_event_kind of a call */
-	bool timed_out;		   /* its wait ended without what it waited for */
+	uint32_t thread; /* by birth */
+	uint32_t site;	 /* of an access, in the binary's table; 0: a call */
+	uint8_t kind;	 /* enum plait_event_kind of a call */
+	bool timed_out;	 /* its wait ended without what it waited for */
+	bool gives_up;	 /* nothing but that: another thread has the mutex it needs next */
 	uint32_t choice, nchoices; /* a signal: which waiter wakes, by thread; of how many */
 };
 
@@ -211,6 +212,7 @@ struct sym_schedules {
 	uint32_t depth;		  /* of the longest schedule */
 	bool complete;		  /* there are no other states */
 	bool prints;		  /* some schedule writes output */
+	bool reads_clock;	  /* some schedule looks at the clock when threads have been made */
 	struct names notes;
 	struct sym_stats stats;
 };

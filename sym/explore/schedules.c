@@ -18,7 +18,8 @@
  * scheduler does, the program goes round for ever. Any other loop ends under a fair scheduler.
  *
  * Time is as unfair as can be: a sleep may end at once, a wait with a time limit may end whenever
- * it would have to wait. What the C library prints is no scheduling point here. */
+ * it would have to wait. If another thread has the mutex of a wait that ends so, taking it again is
+ * a step of its own. What the C library prints is no scheduling point here. */
 #include "base/err.h"
 #include "base/log.h"
 #include "sym/ir/op-sites.h"
@@ -156,6 +157,13 @@ static enum stop run_fresh(struct machine *m)
 	return st;
 }
 
+static void time_out(struct state *s, struct thread *t)
+{
+	t->timed_out = true;
+	s->clock = MAX(s->clock, t->wake_time);
+	t->status = TH_RUNNABLE;
+}
+
 /* While one thread is alone it needs no decisions, and native runs make none. */
 static enum stop run_alone(struct machine *m, enum stop st)
 {
@@ -167,9 +175,11 @@ static enum stop run_alone(struct machine *m, enum stop st)
 		m->s->current = i;
 		m->s->threads[i].status = TH_RUNNABLE;
 		st = run_thread(m, false);
-		if (st == STOP_THREAD && m->s->threads[i].status == TH_BLOCKED)
-			break; /* for ever: a deadlock, or a time-out */
-		if (st != STOP_END)
+		if (st == STOP_THREAD && m->s->threads[i].status == TH_BLOCKED) {
+			if (!m->s->threads[i].timed)
+				break; /* for ever: a deadlock */
+			time_out(m->s, &m->s->threads[i]);
+		} else if (st != STOP_END)
 			st = run_fresh(m);
 	}
 	return st;
@@ -214,14 +224,11 @@ static bool step(struct machine *m, struct state *s, uint32_t i, struct sym_turn
 	if ((waits || is_stuck(t, phase)) && *st != STOP_END) {
 		if (!t->timed)
 			return false;
-		t->timed_out = turn->timed_out = true;
-		s->clock = MAX(s->clock, t->wake_time);
-		t->status = TH_RUNNABLE;
+		turn->timed_out = true;
+		time_out(s, t);
 		*st = run_thread(m, true);
 		t = &s->threads[i];
-		if (*st != STOP_END &&
-		    is_stuck(t, phase)) /* a mutex that is held, after the wait */
-			return false;
+		turn->gives_up = *st != STOP_END && is_stuck(t, phase);
 	}
 	turn->nchoices = m->nchoices;
 	if (*st == STOP_THREAD && t->status == TH_BLOCKED)
@@ -425,6 +432,7 @@ static void finish(struct machine *m, struct search *x)
 		names_intern(&r->notes, m->notes.text[i]);
 	r->states = x->visited.len;
 	r->complete = !x->incomplete;
+	r->reads_clock = m->clock_read;
 	r->stats = m->stats;
 	for (size_t i = 0; i < m->ir->functions.len; i++) {
 		free(m->ir->functions.data[i]->points);

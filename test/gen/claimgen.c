@@ -28,6 +28,7 @@
 struct thread threads[THREADS];
 unsigned nthreads;
 bool boxes;
+static bool waits; /* for conditions and semaphores, mostly */
 bool joins;
 static unsigned long long rng;
 
@@ -265,6 +266,16 @@ static void statement(struct thread *t)
 		box(t);
 		return;
 	}
+	if (waits && rnd(3)) { /* waits that give up, beside those who signal and hold the lock */
+		if (rnd(3))
+			condition(t);
+		else if (rnd(2))
+			semaphore(t);
+		else
+			section(t, LOCK, UNLOCK, 0, "pthread_mutex_lock(&m[0])",
+				"pthread_mutex_unlock(&m[0])");
+		return;
+	}
 	switch (rnd(18)) {
 	case 0:
 		section(t, LOCK, UNLOCK, m, format("pthread_mutex_lock%s", lock), undo);
@@ -333,6 +344,7 @@ static void make(unsigned long long seed)
 	nthreads = rnd(4) ? 2 : 3;
 	joins = rnd(4) != 0;
 	boxes = seed % 3 == 0;
+	waits = seed % 3 == 1;
 	for (unsigned i = 1; i < nthreads; i++)
 		emit(&threads[0], CREATE, 0, 0, (int)i,
 		     format("pthread_create(&t[%u], 0, thread%u, 0);", i, i));
