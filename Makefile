@@ -126,6 +126,7 @@ $(BUILD)/rtobj/%.o: %.c
 	@mkdir -p $(@D)
 	$(if $(filter 1,$(V)),,@echo "  RT    $<")
 	$(Q)$(CC) $(RT_CFLAGS) -MF $(@:.o=.d) -c -o $@ $<
+$(BUILD)/rtobj/rt/log/atomics.o: RT_CFLAGS += -mgeneral-regs-only
 $(BUILD)/rtobj/%.o: %.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) -Iinclude -I. -MMD -MP -MF $(@:.o=.d) -c -o $@ $<

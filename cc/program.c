@@ -62,6 +62,7 @@ void program_deinit(struct program *p)
 	map_deinit(&p->looked);
 	vec_deinit(&p->looks);
 	vec_deinit(&p->plans);
+	vec_deinit(&p->atomics);
 	vec_deinit(&p->sites);
 	vec_deinit(&p->elements);
 	names_deinit(&p->strings);

@@ -54,6 +54,12 @@ enum action {
 	ACT_ALLOC,  /* the same, of an allocating function */
 };
 
+/* An atomic load, store or read-modify-write of the program as it came, in module order. */
+struct atomic {
+	LLVMValueRef at;
+	bool hooked; /* full has a hook for it */
+};
+
 /* Some bytes of something with a type, and what to call that: by a global, by a local variable, by
  * a name ("results[]"), else by its type. */
 struct view {
@@ -84,6 +90,7 @@ struct program {
 	struct names external_refs;  /* symbols that objects without bitcode mention */
 	bool trace_all;		     /* instrument pruned accesses too, to check the pruning */
 	bool absent[PLAIT_VARIANTS]; /* variants that are not made: full stands in for them */
+	bool no_places;		     /* the atomics of plain cannot be recorded (atomics.h) */
 
 	VEC(struct fn) fns;   /* in module order: index = ir_function */
 	struct map fn_index;  /* LLVMValueRef -> index in fns */
@@ -93,6 +100,7 @@ struct program {
 	VEC(struct look) looks;
 
 	VEC(struct plan) plans;
+	VEC(struct atomic) atomics;
 	VEC(struct plait_site) sites; /* strings: ids in `strings` until written */
 	VEC(struct plait_element) elements;
 	struct names strings;

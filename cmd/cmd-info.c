@@ -82,6 +82,7 @@ static void print_flags(const struct trace_meta *m)
 		const char *text;
 	} flags[] = {
 		{ PLAIT_RUN_NO_SPACE, "there was no room for all events" },
+		{ PLAIT_RUN_NO_ATOMICS, "its atomics are not in the order of mode sync" },
 		{ PLAIT_RUN_FORKED, "it forked; children are not in this plait" },
 		{ PLAIT_RUN_EXECED, "it ended by starting another program" },
 		{ PLAIT_RUN_SYNC_ONLY, "not built with unplait: only synchronisation was seen" },

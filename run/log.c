@@ -142,6 +142,7 @@ struct err *log_from_trace(struct trace *t, struct strbuf *ret)
 
 	memcpy(b.head.magic, PLAIT_LOG_MAGIC, 8);
 	b.head.nthreads = (uint32_t)trace_meta(t)->nthreads;
+	b.head.atomics = !(trace_meta(t)->flags & PLAIT_RUN_NO_ATOMICS);
 	for (uint32_t i = 0; i < b.head.nthreads && !err; i++)
 		err = add_thread(&b, t, i);
 	if (err)

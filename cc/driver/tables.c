@@ -105,6 +105,7 @@ struct err *tables_write(struct link *l)
 	_cleanup_(xfreep) char *source = xasprintf("%s/tables.s", l->tmp);
 	struct err *err = write_build(l, build);
 
+	l->program.no_places = l->args->gc_sections && !l->program.absent[PLAIT_VARIANT_PLAIN];
 	if (!err)
 		err = sites_write_assembly(&l->program, l->tmp, l->output, strbuf_str(&l->bases),
 					   source);

@@ -11,6 +11,7 @@
 #include "cc/analyse/prepare.h"
 #include "cc/driver/merge.h"
 #include "cc/expand/expand.h"
+#include "cc/instrument/atomics.h"
 #include "cc/instrument/instrument.h"
 #include "cc/instrument/sites.h"
 #include "cc/instrument/variant.h"
@@ -27,14 +28,32 @@ enum { LARGE_PROGRAM = 40000 }; /* accesses that may be shared */
 
 const char *const variant_names[PLAIT_VARIANTS] = { "plain", "path", "full", "graph", "order" };
 
-/* The maker of plain is started before that is decided: its module is not to be expanded. */
+static bool read_all(int fd, void *p, size_t n)
+{
+	for (ssize_t got; n > 0; n -= (size_t)got, p = (char *)p + got)
+		if ((got = read(fd, p, n)) <= 0)
+			return false;
+	return true;
+}
+
+static bool write_all(int fd, const void *p, size_t n)
+{
+	for (ssize_t put; n > 0; n -= (size_t)put, p = (const char *)p + put)
+		if ((put = write(fd, p, n)) <= 0)
+			return false;
+	return true;
+}
+
+/* The maker of plain is started before that is decided: its module is not to be expanded. Its instructions
+ * lie where ours do, since it is a child. */
 static bool wait_for_decision(struct link *l, int v)
 {
 	struct program *p = &l->program;
 
 	close(l->decided[1]);
 	if (v == PLAIT_VARIANT_PLAIN &&
-	    read(l->decided[0], p->absent, sizeof(p->absent)) != sizeof(p->absent))
+	    (!read_all(l->decided[0], p->absent, sizeof(p->absent)) ||
+	     !read_all(l->decided[0], p->atomics.data, p->atomics.len * sizeof(struct atomic))))
 		return false;
 	if (p->absent[v])
 		_exit(0);
@@ -270,6 +289,23 @@ static struct err *write_table_files(struct link *l)
 
 /* ---- the whole way ---- */
 
+/* Which variants there are, and which atomics have places. A link that drops unused sections has none: the
+ * table of places would keep every function alive. */
+static struct err *tell_plain(struct link *l)
+{
+	struct program *p = &l->program;
+
+	if (p->absent[PLAIT_VARIANT_PLAIN])
+		return NULL;
+	if (!l->args->gc_sections)
+		atomics_decide(p);
+	return write_all(l->decided[1], p->absent, sizeof(p->absent)) &&
+			       write_all(l->decided[1], p->atomics.data,
+					 p->atomics.len * sizeof(struct atomic))
+		       ? NULL
+		       : err_errno(errno, "cannot write to a pipe");
+}
+
 static struct err *make(struct link *l)
 {
 	struct program *p = &l->program;
@@ -284,6 +320,7 @@ static struct err *make(struct link *l)
 	times_note("merge", TIMES_ALL);
 	if (err)
 		return err;
+	atomics_collect(p);
 	if (wants_plain(p))
 		start_variant(l, PLAIT_VARIANT_PLAIN); /* before anything changes */
 	analysis_run(&analysis, p);
@@ -295,8 +332,8 @@ static struct err *make(struct link *l)
 	analysis_deinit(&analysis);
 	times_note("plan", TIMES_ALL);
 	choose_variants(l);
-	if (!err && write(l->decided[1], p->absent, sizeof(p->absent)) != sizeof(p->absent))
-		err = err_errno(errno, "cannot write to a pipe");
+	if (!err)
+		err = tell_plain(l);
 	if (!err)
 		err = write_table_files(l);
 	times_note("write tables", TIMES_ALL);

@@ -105,6 +105,11 @@ static int rmw_number(LLVMAtomicRMWBinOp op)
 	}
 }
 
+bool full_has_rmw(LLVMValueRef at)
+{
+	return rmw_number(LLVMGetAtomicRMWBinOp(at)) >= 0;
+}
+
 static void full_rmw(struct hooks *h, LLVMValueRef at, uint32_t site)
 {
 	LLVMTypeRef type = LLVMTypeOf(at);

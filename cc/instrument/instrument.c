@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "cc/instrument/allocation.h"
+#include "cc/instrument/atomics.h"
 #include "cc/instrument/full.h"
 #include "cc/instrument/graph.h"
 #include "cc/instrument/hooks.h"
@@ -87,8 +88,10 @@ void instrument(struct program *p, int v)
 {
 	struct hooks h;
 
-	if (v == PLAIT_VARIANT_PLAIN)
+	if (v == PLAIT_VARIANT_PLAIN) {
+		atomics_make_places(p);
 		return;
+	}
 	hooks_init(&h, p, v);
 	forget_effects(p);
 	if (v == PLAIT_VARIANT_ORDER)

@@ -8,7 +8,7 @@
 
 struct program;
 
-/* Insert the calls of variant `v`; nothing for plain. Call before variant_split. */
+/* Insert the calls of variant `v`; for plain, places around atomics. Call before variant_split. */
 void instrument(struct program *p, int v);
 
 #endif

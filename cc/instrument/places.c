@@ -16,6 +16,7 @@
 #include "cc/instrument/places.h"
 
 #include "base/strbuf.h"
+#include "unplait/hooks.h"
 #include "unplait/vectors.h"
 
 #include <stdio.h>
@@ -41,7 +42,7 @@ static void add_cold(struct strbuf *sb, const char *instruction, struct place p)
 	strbuf_addf(sb,
 		    "jmp 4b\n\t.popsection\n\t.pushsection plait_order,\"a\",@progbits\n\t"
 		    ".long 1b-., 3b-., %u, %d\n\t.popsection",
-		    p.site, !p.enter);
+		    p.site, p.enter ? PLAIT_PLACE_ENTER : PLAIT_PLACE_LEAVE);
 }
 
 static void access_text(struct strbuf *sb, const char *instruction, struct place p)
@@ -55,19 +56,27 @@ static void access_text(struct strbuf *sb, const char *instruction, struct place
 	add_cold(sb, instruction, p);
 }
 
-static LLVMValueRef build(LLVMBuilderRef b, LLVMTypeRef type, const struct strbuf *text,
-			  const char *constraints, LLVMValueRef *args, unsigned n, uint64_t memory)
+/* calls: its code out of the way calls somebody, and the red zone must be free for that. */
+static LLVMValueRef build_text(LLVMBuilderRef b, LLVMTypeRef type, const struct strbuf *text,
+			       const char *constraints, LLVMValueRef *args, unsigned n,
+			       uint64_t memory, bool calls)
 {
 	LLVMContextRef c = LLVMGetTypeContext(type);
 	LLVMValueRef code =
 		LLVMGetInlineAsm(type, text->data, text->len, constraints, strlen(constraints),
-				 true, true, LLVMInlineAsmDialectATT, false);
+				 true, calls, LLVMInlineAsmDialectATT, false);
 	LLVMValueRef call = LLVMBuildCall2(b, type, code, args, n, "");
 
 	call_add_attribute(c, call, "nounwind", 0);
 	if (memory)
 		call_add_attribute(c, call, "memory", memory);
 	return call;
+}
+
+static LLVMValueRef build(LLVMBuilderRef b, LLVMTypeRef type, const struct strbuf *text,
+			  const char *constraints, LLVMValueRef *args, unsigned n, uint64_t memory)
+{
+	return build_text(b, type, text, constraints, args, n, memory, true);
 }
 
 /* Of the first argument: what lies there. */
@@ -119,6 +128,46 @@ void place_store(LLVMBuilderRef b, LLVMValueRef p, LLVMValueRef v, unsigned n, b
 			atomic ? EVERYTHING : WRITES),
 		  types[1]);
 	strbuf_deinit(&text);
+}
+
+/* ---- the plain variant ---- */
+
+/* Nothing until a jump is written over it; then `cold`, below whatever the function keeps under its stack
+ * pointer. */
+static void sync_place(LLVMBuilderRef b, const char *cold, LLVMTypeRef type, const char *constraints,
+		       LLVMValueRef *args, unsigned n)
+{
+	struct strbuf text = { 0 };
+
+	strbuf_addf(&text,
+		    "1:\t.byte 0x0f, 0x1f, 0x44, 0, 0\n4:\n\t"
+		    ".pushsection .text.plait_cold,\"ax\",@progbits\n3:\t"
+		    "leaq -136(%%rsp), %%rsp\n\t%s\n\tleaq 136(%%rsp), %%rsp\n\tjmp 4b\n\t"
+		    ".popsection\n\t.pushsection plait_order,\"a\",@progbits\n\t"
+		    ".long 1b-., 3b-., 0, %d\n\t.popsection",
+		    cold, PLAIT_PLACE_SYNC);
+	build_text(b, type, &text, constraints, args, n, EVERYTHING, false);
+	strbuf_deinit(&text);
+}
+
+void place_sync_enter(LLVMBuilderRef b, LLVMValueRef p)
+{
+	LLVMTypeRef ptr = LLVMTypeOf(p);
+	LLVMTypeRef none = LLVMVoidTypeInContext(LLVMGetTypeContext(ptr));
+
+	sync_place(b,
+		   "movq ${0:q}, (%rsp)\n\tcall *plait_sync_enter_kept@GOTPCREL(%rip)",
+		   LLVMFunctionType(none, &ptr, 1, 0), "r,~{flags},~{memory}", &p, 1);
+}
+
+void place_sync_leave(LLVMBuilderRef b)
+{
+	LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInsertBlock(b));
+	LLVMContextRef c = LLVMGetModuleContext(LLVMGetGlobalParent(f));
+
+	sync_place(b, "call *plait_sync_leave_kept@GOTPCREL(%rip)",
+		   LLVMFunctionType(LLVMVoidTypeInContext(c), NULL, 0, 0), "~{flags},~{memory}",
+		   NULL, 0);
 }
 
 void place_bare(LLVMBuilderRef b, struct place place)

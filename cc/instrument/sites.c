@@ -97,7 +97,7 @@ struct err *sites_write_assembly(struct program *p, const char *dir, const char 
 		    "plait_module_base:\n"
 		    "\t.zero 4\n"
 		    "\t.section plait_order,\"a\",@progbits\n" /* so that there is one */
-		    "\t.zero %d\n"
+		    "\t.long 0, 0, 0, %d\n"
 		    "\t.hidden __start_plait_order\n"
 		    "\t.hidden __stop_plait_order\n"
 		    "\t.section .data.rel.ro.plait,\"aw\",@progbits\n"
@@ -110,7 +110,7 @@ struct err *sites_write_assembly(struct program *p, const char *dir, const char 
 		    "register:\n"
 		    "\tleaq module(%%rip), %%rdi\n"
 		    "\tjmp plait_register_module@PLT\n",
-		    bases, (int)sizeof(struct plait_order_place), PLAIT_MODULE_VERSION, p->library,
+		    bases, p->no_places ? PLAIT_PLACE_NONE : PLAIT_PLACE_ENTER, PLAIT_MODULE_VERSION, p->library,
 		    p->counts.nsites, p->counts.nelements);
 	/* an executable registers before every constructor, of its libraries too */
 	strbuf_addf(&sb, "\t.section %s\n\t.p2align 3\n\t.quad register\n",

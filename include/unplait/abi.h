@@ -150,6 +150,7 @@ enum plait_run_flags {
 	PLAIT_RUN_EXECED = 4,
 	PLAIT_RUN_SYNC_ONLY = 8,   /* unmodified program: only synchronisation was seen */
 	PLAIT_RUN_TSAN_ROUTE = 16, /* -fsanitize=thread objects: sites are program counters */
+	PLAIT_RUN_NO_ATOMICS = 32, /* mode sync: the program's atomics could not be recorded */
 };
 
 #endif

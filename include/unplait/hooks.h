@@ -56,10 +56,19 @@ PLAIT_EXPORT extern int plait_variant;
 struct plait_order_place {
 	int32_t hot, cold; /* relative to their own address */
 	uint32_t site;	   /* in its module */
-	uint32_t leaves;   /* it only leaves: there is no number */
+	uint32_t kind;	   /* enum plait_place */
+};
+enum plait_place {
+	PLAIT_PLACE_ENTER,
+	PLAIT_PLACE_LEAVE, /* it only leaves: there is no number */
+	PLAIT_PLACE_SYNC,  /* plain variant, before or behind an atomic: for mode sync */
+	PLAIT_PLACE_NONE,  /* no place (hot is 0): the plain variant has none for its atomics */
 };
 PLAIT_EXPORT void plait_order_enter_kept(void);
 PLAIT_EXPORT void plait_order_leave_kept(void);
+/* In front of an atomic whose address lies above the return address, and behind it. */
+PLAIT_EXPORT void plait_sync_enter_kept(void);
+PLAIT_EXPORT void plait_sync_leave_kept(void);
 
 /* One per instrumented module, emitted by cc as a constant; a constructor of the highest priority
  * (executable: .preinit_array) hands it to plait_register_module. */

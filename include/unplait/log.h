@@ -9,13 +9,14 @@
 
 #include <stdbool.h>
 
-#define PLAIT_LOG_MAGIC "PLAITLOG"
+#define PLAIT_LOG_MAGIC "PLAITLG2"
 
 struct plait_log {
 	char magic[8];
 	uint32_t version; /* PLAIT_FORMAT_VERSION */
 	uint32_t nthreads;
 	uint64_t nhandovers, nresults, nanswers, nbytes;
+	uint64_t atomics; /* 1: the program's own atomics are operations, too */
 };
 
 /* first, n: its entries in each array. Threads have the numbers of the recorded run. */
@@ -69,10 +70,12 @@ static inline enum plait_call_how plait_call_how(uint32_t call)
 	return call < PLAIT_CALL_COUNT ? (enum plait_call_how)table[call] : PLAIT_CALL_IN;
 }
 
-/* Does an event of this kind count as an operation in mode sync? */
-static inline bool plait_log_counts(uint32_t kind)
+/* Does an event of this kind count as an operation in mode sync? atomics: as in the log. */
+static inline bool plait_log_counts(uint32_t kind, bool atomics)
 {
-	return (kind >= PLAIT_EV_LOCK && kind <= PLAIT_EV_RWUNLOCK) ||
+	return (atomics && kind >= PLAIT_EV_ATOMIC_READ && kind <= PLAIT_EV_ATOMIC_RMW) ||
+	       kind == PLAIT_EV_FUTEX_WAIT || kind == PLAIT_EV_FUTEX_WAKE ||
+	       (kind >= PLAIT_EV_LOCK && kind <= PLAIT_EV_RWUNLOCK) ||
 	       (kind >= PLAIT_EV_WAIT && kind <= PLAIT_EV_BROADCAST) ||
 	       (kind >= PLAIT_EV_SEM_WAIT && kind <= PLAIT_EV_ONCE_PASS);
 }

@@ -16,6 +16,8 @@ enum { WORD = 16 }; /* the most bytes that one instruction accesses at once */
 
 static bool is_point(uint32_t kind, uint32_t site)
 {
+	if (control.handovers && plait_is_atomic(kind)) /* it may be an operation of the log */
+		return true;
 	switch (control.rule) {
 	case CONTROL_RULE_ALL:
 		return true;

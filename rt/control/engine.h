@@ -188,12 +188,14 @@ bool spin_repeats(struct control_thread *me, uint32_t site);
 /* A number for the thread's registers and stack. */
 uint64_t spin_state(const struct control_thread *me);
 
-/* ---- who waits at the condition variable that me signals ---- */
+/* ---- who waits at the condition variable that me signals, or at the futex that it wakes ---- */
 
 static inline bool waits_for_signal_of(const struct control_thread *t,
 				       const struct control_thread *me)
 {
-	return t->rt && !t->ended && t->op.kind == PLAIT_EV_WOKEN &&
+	uint32_t kind = me->op.kind == PLAIT_EV_FUTEX_WAKE ? PLAIT_EV_FUTEX_WAIT : PLAIT_EV_WOKEN;
+
+	return t->rt && !t->ended && t->op.kind == kind && t->op.wait &&
 	       t->op.object == me->op.object && !t->released && !t->timed_out;
 }
 

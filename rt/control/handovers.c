@@ -15,8 +15,10 @@
 
 #include "rt/control/engine.h"
 #include "sched/decisions.h"
+#include "unplait/hooks.h"
 #include "unplait/log.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -123,7 +125,9 @@ bool control_refused(struct control_thread *me)
 
 static bool counts(const struct control_op *op)
 {
-	return op->logged || plait_log_counts(op->kind);
+	/* rand() is code of the program in full alone (cc/expand) */
+	return op->logged || (plait_log_counts(op->kind, log->atomics) &&
+			      op->object != (const void *)&plait_state_rand);
 }
 
 static bool everybody_else_is_done(const struct control_thread *me)
@@ -186,7 +190,7 @@ uint32_t handovers_choose(const struct control_thread *me, uint32_t n)
 {
 	uint32_t waiter = 0, chosen = n;
 
-	if (me->op.kind != PLAIT_EV_SIGNAL)
+	if (me->op.kind != PLAIT_EV_SIGNAL && me->op.kind != PLAIT_EV_FUTEX_WAKE)
 		return n;
 	for (size_t i = 0; i < control_nthreads(); i++) {
 		const struct control_thread *t = control_thread_at(i);
@@ -201,13 +205,19 @@ uint32_t handovers_choose(const struct control_thread *me, uint32_t n)
 	return chosen;
 }
 
+static bool waits_to_be_released(const struct control_op *op)
+{
+	return op->kind == PLAIT_EV_WOKEN || (op->kind == PLAIT_EV_FUTEX_WAIT && op->wait);
+}
+
 struct control_thread *handovers_wake(void)
 {
 	for (size_t i = 0; i < control_nthreads(); i++) {
 		struct control_thread *t = control_thread_at(i);
 
-		if (!t->rt || t->ended || t->op.kind != PLAIT_EV_WOKEN || t->released ||
-		    t->timed_out || judge(t) != MAY || expected(t))
+		if (!t->rt || t->ended || !waits_to_be_released(&t->op) || t->released ||
+		    t->timed_out || judge(t) != MAY ||
+		    (expected(t) && expected(t) != EINTR))
 			continue;
 		t->released = true;
 		if (control_thread_ready(t))

@@ -24,6 +24,8 @@ int plait_variant = PLAIT_VARIANT_PLAIN;
 enum plait_mode rt_mode = PLAIT_MODE_OFF;
 uint8_t rt_access = RT_ACCESS_PLAIN;
 void (*rt_before_access)(uint32_t kind, const void *p, size_t size, uint32_t site);
+void (*rt_atomic_enter)(const void *p);
+void (*rt_atomic_leave)(void);
 bool rt_server_fork, rt_fork_follows;
 
 __attribute__((noinline, section("plait_calls"))) long rt_syscall(long nr, long a, long b, long c,
@@ -119,6 +121,8 @@ static void after_fork_in_child(void)
 		return;
 	memcpy(dir, rt_dir, sizeof(dir));
 	order_forked();
+	if (rt_mode == PLAIT_MODE_SYNC)
+		log_forked();
 	switch_off();
 	if (t && t != &rt_nobody) {
 		rt_values_forget(t);
@@ -162,6 +166,18 @@ static void at_exit(int status, void *arg)
 	rt_finish(status);
 }
 
+/* Mode sync runs the plain variant, with hooks at its atomics. */
+static void record_atomics(const struct plait_module *module, uint32_t first_site)
+{
+	bool none = false;
+
+	for (const struct plait_order_place *p = module->order_places; p < module->order_places_end;
+	     p++)
+		none |= p->kind == PLAIT_PLACE_NONE;
+	if (none || !places_patch(module, first_site))
+		__atomic_fetch_or(&rt_run->flags, PLAIT_RUN_NO_ATOMICS, __ATOMIC_RELAXED);
+}
+
 void plait_register_module(const struct plait_module *module)
 {
 	uint32_t first;
@@ -170,7 +186,9 @@ void plait_register_module(const struct plait_module *module)
 	if (module->version != PLAIT_MODULE_VERSION)
 		return;
 	first = rt_module_new(module);
-	if (first)
+	if (first && rt_mode == PLAIT_MODE_SYNC)
+		record_atomics(module, first);
+	else if (first)
 		order_module(module, first);
 }
 

@@ -206,6 +206,9 @@ enum rt_access {
 };
 extern uint8_t rt_access;
 /* Mode graph: called before the access. */
+/* Mode sync: around every atomic that a hook performs; NULL otherwise. */
+extern void (*rt_atomic_enter)(const void *p);
+extern void (*rt_atomic_leave)(void);
 extern void (*rt_before_access)(uint32_t kind, const void *p, size_t size, uint32_t site);
 
 /* failure.c. Fill in rt_run->failure (the first caller wins) and record a FAILURE event.

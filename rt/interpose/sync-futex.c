@@ -36,7 +36,7 @@ static long futex_wait(struct control_thread *me, uint32_t site, const uint32_t 
 	control_point(
 		me, &(struct control_op){
 			    .kind = PLAIT_EV_FUTEX_WAIT, .site = site, .object = word, .size = 4 });
-	if (*word != expected) {
+	if (*word != expected || control_refused(me)) {
 		control_spin_check(me, site, word, *word);
 		rt_record_futex(PLAIT_EV_FUTEX_WAIT, site, word, expected, EAGAIN);
 		return result(-EAGAIN);
@@ -51,6 +51,8 @@ static long futex_wait(struct control_thread *me, uint32_t site, const uint32_t 
 						     .signals = CONTROL_RESTARTS,
 						     .deadline = deadline }))
 		r = me->interrupted ? EINTR : ETIMEDOUT;
+	else if (control_refused(me))
+		r = deadline != CONTROL_NEVER ? ETIMEDOUT : EINTR;
 	me->released = false;
 	rt_record_futex(PLAIT_EV_FUTEX_WAIT, site, word, expected, r);
 	return result(-r);
@@ -107,47 +109,47 @@ static uint64_t futex_deadline(int op, const struct timespec *ts)
 }
 
 /* Calls that have a function of libc's, made by number: what holds for the function holds here. */
-static bool by_name(long nr, const long *a, long *ret)
+bool calls_by_name(long nr, const long *a, long *ret)
 {
 	switch (nr) {
 	case SYS_gettid:
-		*ret = hook_gettid();
+		*ret = interpose_gettid();
 		return true;
 	case SYS_getpid:
-		*ret = hook_getpid();
+		*ret = interpose_getpid();
 		return true;
 	case SYS_getppid:
-		*ret = hook_getppid();
+		*ret = interpose_getppid();
 		return true;
 	case SYS_tgkill:
-		*ret = hook_tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]);
+		*ret = interpose_tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]);
 		return true;
 	case SYS_kill:
-		*ret = hook_kill((pid_t)a[0], (int)a[1]);
+		*ret = interpose_kill((pid_t)a[0], (int)a[1]);
 		return true;
 	case SYS_getrandom:
-		*ret = hook_getrandom((void *)a[0], (size_t)a[1], (unsigned)a[2]);
+		*ret = interpose_getrandom((void *)a[0], (size_t)a[1], (unsigned)a[2]);
 		return true;
 	case SYS_clock_gettime:
-		*ret = hook_clock_gettime((clockid_t)a[0], (struct timespec *)a[1]);
+		*ret = interpose_clock_gettime((clockid_t)a[0], (struct timespec *)a[1]);
 		return true;
 	case SYS_gettimeofday:
-		*ret = hook_gettimeofday((struct timeval *)a[0], (void *)a[1]);
+		*ret = interpose_gettimeofday((struct timeval *)a[0], (void *)a[1]);
 		return true;
 	case SYS_time:
-		*ret = hook_time((time_t *)a[0]);
+		*ret = interpose_time((time_t *)a[0]);
 		return true;
 	case SYS_times:
-		*ret = hook_times((struct tms *)a[0]);
+		*ret = interpose_times((struct tms *)a[0]);
 		return true;
 	case SYS_getrusage:
-		*ret = hook_getrusage((int)a[0], (struct rusage *)a[1]);
+		*ret = interpose_getrusage((int)a[0], (struct rusage *)a[1]);
 		return true;
 	case SYS_getcpu:
-		*ret = hook_getcpu((unsigned *)a[0], (unsigned *)a[1]);
+		*ret = interpose_getcpu((unsigned *)a[0], (unsigned *)a[1]);
 		return true;
 	case SYS_wait4:
-		*ret = hook_wait4((pid_t)a[0], (int *)a[1], (int)a[2], (struct rusage *)a[3]);
+		*ret = interpose_wait4((pid_t)a[0], (int *)a[1], (int)a[2], (struct rusage *)a[3]);
 		return true;
 	default:
 		return false;
@@ -179,7 +181,7 @@ long hook_syscall(long nr, ...)
 			control_note(PLAIT_UNCONTROLLED_FOREIGN);
 		}
 	}
-	if (world_is_virtual() && by_name(nr, a, &r))
+	if (world_is_virtual() && calls_by_name(nr, a, &r))
 		return r;
 	/* as libc makes it: again-calls.c wants to see it */
 	return real.syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -30,6 +30,11 @@ uint64_t random_word(void);
 const char *random_device_path(const char *path);
 bool random_is_device(int fd); /* ... and is this what was opened? */
 
+/* ---- sync-futex.c ---- */
+
+/* A call made by number that libc has a function for, which is taken over: call that. False: there is none. */
+bool calls_by_name(long nr, const long *a, long *ret);
+
 /* ---- paths.c ---- */
 
 /* A file that a replay of mode sync makes or changes: where it does so. The name itself in other runs. */

@@ -2,6 +2,8 @@
  *
  *	order.c    which operation came right after which: hand-overs
  *	locks.c    pthreads' and C11's objects, as they are recorded
+ *	atomics.c  ... and the program's own atomics
+ *	futex.c    ... and raw futexes
  *	noted.c    calls that bring something in or send it out, as they are recorded
  *	given.c    ... and as a replay gives it back
  *	passing.c  what such a call fills (calls.def)
@@ -28,8 +30,21 @@ void log_operation(const void *object);
 void log_also(const void *object);
 /* The last one returned something else than 0. */
 void log_result(int64_t result);
-/* ---- locks.c, noted.c ---- */
 
+/* ---- atomics.c: around an atomic access of p, with its helpers of general registers alone ---- */
+
+void log_atomic_enter(const void *p);
+bool log_atomic_leave(void);
+void log_atomic_record(void);
+/* An operation on a futex's word, ordered with all atomics on it; what the word was then. */
+uint32_t log_word_operation(const uint32_t *word);
+/* In the child of a fork: nobody is inside anything. */
+void log_forked(void);
+
+/* ---- locks.c, noted.c, futex.c ---- */
+
+void atomics_init(void);
+void futex_init(void);
 void locks_init(void);
 void noted_init(void);
 void noted_begin(void); /* main begins */

@@ -22,9 +22,6 @@
 
 #include "rt/core/record.h"
 
-#include <sched.h>
-#include <sys/syscall.h>
-
 struct log_place log_places[LOG_PLACES + LOG_SHARED];
 struct log_thread log_threads[PLAIT_MAX_THREADS];
 bool log_begun;
@@ -43,20 +40,6 @@ struct log_place *log_find_place(const void *object, uint64_t hash)
 			return p;
 	}
 	return &log_places[LOG_PLACES + hash % LOG_SHARED];
-}
-
-static void lock(struct log_place *p)
-{
-	for (unsigned i = 1; __atomic_exchange_n(&p->lock, 1, __ATOMIC_ACQUIRE); i++) {
-		if (i % LOG_SPINS == 0)
-			rt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-		__builtin_ia32_pause();
-	}
-}
-
-static void unlock(struct log_place *p)
-{
-	__atomic_store_n(&p->lock, 0, __ATOMIC_RELEASE);
 }
 
 static uint8_t *put_count(struct log_thread *l, uint8_t *q)
@@ -95,9 +78,9 @@ static void take(const void *object, bool is_new)
 	if (!t)
 		return;
 	p = place_of(object);
-	lock(p);
+	log_lock(&p->lock);
 	take_place(t, p, is_new ? advance(t) : log_threads[t->index].count);
-	unlock(p);
+	log_unlock(&p->lock);
 }
 
 void log_operation(const void *object)
@@ -133,6 +116,8 @@ static void main_begins(void)
 void log_record_init(void)
 {
 	locks_init();
+	atomics_init();
+	futex_init();
 	noted_init();
 	rt_on_main = main_begins;
 }

@@ -4,6 +4,8 @@
 
 #include "rt/log/log.h"
 
+#include <sys/syscall.h>
+
 enum {
 	LOG_PLACES = 1 << 14,
 	LOG_SHARED = 1 << 10, /* more places, for objects that have none of their own */
@@ -36,6 +38,29 @@ extern struct log_thread log_threads[PLAIT_MAX_THREADS];
 struct log_place *log_find_place(const void *object, uint64_t hash);
 /* This operation of t came after operation `count` of the thread with index who - 1. */
 void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count);
+
+/* Does it know already that the thread came so far? last: as in struct log_place. */
+static inline bool log_knows(const struct log_thread *l, uint64_t last)
+{
+	uint32_t who = (uint32_t)(last >> LOG_COUNT_BITS);
+
+	return l->known_who[who % LOG_KNOWN] == who &&
+	       l->known[who % LOG_KNOWN] >= (last & ((1ull << LOG_COUNT_BITS) - 1));
+}
+
+static inline void log_lock(uint32_t *lock)
+{
+	for (unsigned i = 1; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE); i++) {
+		if (i % LOG_SPINS == 0)
+			rt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+		__builtin_ia32_pause();
+	}
+}
+
+static inline void log_unlock(uint32_t *lock)
+{
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
 
 static inline struct log_place *place_of(const void *object)
 {

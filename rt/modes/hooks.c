@@ -223,6 +223,8 @@ static inline void atomic_before(uint32_t kind, const void *p, size_t size, uint
 {
 	if (rt_access > RT_ACCESS_RECORD)
 		before(kind, p, size, site);
+	else if (unlikely(rt_atomic_enter && kind != PLAIT_EV_FENCE))
+		rt_atomic_enter(p);
 }
 
 /* wrote: false for a compare-exchange that failed; order: as the hook got it. */
@@ -237,6 +239,8 @@ static inline void atomic_after(uint32_t kind, uint32_t site, const void *p, uin
 		rt_record_access(kind, site, p, size, value, value2);
 	else if (rt_access != RT_ACCESS_PLAIN)
 		after(kind, p, size, site, value, value2);
+	else if (unlikely(rt_atomic_leave))
+		rt_atomic_leave();
 }
 
 #define SEQ __ATOMIC_SEQ_CST

@@ -1,4 +1,5 @@
-/* rt/modes/order-patch.c - the order variant: hooks where the profile wants them, and nowhere else.
+/* rt/modes/order-patch.c - the order variant: hooks where the profile wants them, and nowhere else. In mode
+ * sync the same for the atomics of the plain variant: hooks at all of them.
  *
  * Every access of the order variant is a place of at least five bytes, with a piece of code out of
  * the way that records it (unplait/hooks.h). For each place whose site has a slot we write a jump
@@ -53,54 +54,79 @@ static void include(struct span *s, uint8_t *p)
 		s->high = p + 2 * PUSH;
 }
 
-/* The slot of a place; 0: it is not recorded. */
+/* The order variant: the slot of a place; 0: it is not recorded. */
 static uint32_t slot_of(const struct plait_order_place *p, uint32_t first_site)
 {
-	return p->hot ? elements_of_site(first_site + p->site - 1) : 0;
+	return p->hot && p->kind <= PLAIT_PLACE_LEAVE ? elements_of_site(first_site + p->site - 1)
+						      : 0;
 }
 
-static void patch_one(const struct plait_order_place *place, uint32_t slot)
+static void put_jump(const struct plait_order_place *place)
 {
 	uint8_t *at = address_of(&place->hot), *to = address_of(&place->cold);
-	uint32_t address = (uint32_t)(uintptr_t)&order_slots[slot];
-	uint32_t once = ORDER_ONCE;
 	int32_t distance = (int32_t)(to - (at + 5));
 
-	if (!place->leaves)
-		memcpy(to + 1, &address, 4);
-	if (!place->leaves && rt_mode == PLAIT_MODE_BLOCK)
-		memcpy(to + PUSH + 1, &once, 4);
 	*at = JUMP;
 	memcpy(at + 1, &distance, 4);
 }
 
-void order_patch(const struct plait_module *module, uint32_t first_site)
+static void put_slot(const struct plait_order_place *place, uint32_t slot)
+{
+	uint8_t *to = address_of(&place->cold);
+	uint32_t address = (uint32_t)(uintptr_t)&order_slots[slot];
+	uint32_t once = ORDER_ONCE;
+
+	if (place->kind != PLAIT_PLACE_ENTER)
+		return;
+	memcpy(to + 1, &address, 4);
+	if (rt_mode == PLAIT_MODE_BLOCK)
+		memcpy(to + PUSH + 1, &once, 4);
+}
+
+/* Does this run record what is there? Mode sync wants all places of the plain variant. */
+static bool is_wanted(const struct plait_order_place *p, uint32_t first_site)
+{
+	return rt_mode == PLAIT_MODE_SYNC ? p->kind == PLAIT_PLACE_SYNC && p->hot
+					  : slot_of(p, first_site) != 0;
+}
+
+bool places_patch(const struct plait_module *module, uint32_t first_site)
 {
 	const struct plait_order_place *p, *end = module->order_places_end;
 	struct span span = { 0 };
-	uint32_t slot;
 
-	if (plait_variant != PLAIT_VARIANT_ORDER)
-		return;
 	for (p = module->order_places; p < end; p++) {
-		if (slot_of(p, first_site)) {
+		if (is_wanted(p, first_site)) {
 			include(&span, address_of(&p->hot));
 			include(&span, address_of(&p->cold));
 		}
 	}
 	if (!span.low)
+		return true;
+	if (!protect(span.low, span.high, PROT_READ | PROT_WRITE | PROT_EXEC))
+		return false;
+	for (p = module->order_places; p < end; p++) {
+		if (!is_wanted(p, first_site))
+			continue;
+		if (p->kind != PLAIT_PLACE_SYNC)
+			put_slot(p, slot_of(p, first_site));
+		put_jump(p);
+	}
+	protect(span.low, span.high, PROT_READ | PROT_EXEC);
+	return true;
+}
+
+void order_patch(const struct plait_module *module, uint32_t first_site)
+{
+	const struct plait_order_place *end = module->order_places_end;
+
+	if (plait_variant != PLAIT_VARIANT_ORDER)
 		return;
-	if (!protect(span.low, span.high, PROT_READ | PROT_WRITE | PROT_EXEC)) {
+	if (!places_patch(module, first_site)) {
 		/* nothing of it will be recorded, and readers of the log must know */
 		__atomic_fetch_or(&rt_run->flags, PLAIT_RUN_NO_SPACE, __ATOMIC_RELAXED);
 		return;
 	}
-	for (p = module->order_places; p < end; p++) {
-		slot = slot_of(p, first_site);
-		if (slot)
-			patch_one(p, slot);
-	}
-	protect(span.low, span.high, PROT_READ | PROT_EXEC);
 	if (npatched < MODULES) {
 		patched[npatched].begin = module->order_places;
 		patched[npatched++].end = end;
@@ -116,7 +142,7 @@ uint64_t order_hot_pc(uint64_t pc)
 		     p++) {
 			uint64_t cold = (uint64_t)address_of(&p->cold);
 
-			if (p->hot && pc >= cold && pc - cold < 64 && cold > best) {
+			if (p->hot && p->kind != PLAIT_PLACE_SYNC && pc >= cold && pc - cold < 64 && cold > best) {
 				best = cold;
 				hot = (uint64_t)address_of(&p->hot);
 			}

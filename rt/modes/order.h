@@ -43,6 +43,8 @@ static inline bool order_records(uint32_t site)
 bool order_can_patch(void);
 /* Have the sites with a slot recorded, in the module's order variant. */
 void order_patch(const struct plait_module *module, uint32_t first_site);
+/* Write the jumps that this run wants. False: the system forbids it, and nothing has changed. */
+bool places_patch(const struct plait_module *module, uint32_t first_site);
 /* Where the program made an access whose recorded copy lies at pc; pc itself if it is none. */
 uint64_t order_hot_pc(uint64_t pc);
 /* In the child of a fork: nobody owns anything. */

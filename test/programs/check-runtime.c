@@ -323,7 +323,7 @@ void plait_shadow_slow(uint32_t s, const void *p, uint32_t n, uint32_t w) { (voi
 UNUSED(plait_shadow_read1_kept) UNUSED(plait_shadow_read2_kept) UNUSED(plait_shadow_read4_kept)
 UNUSED(plait_shadow_read8_kept) UNUSED(plait_shadow_write1_kept) UNUSED(plait_shadow_write2_kept)
 UNUSED(plait_shadow_write4_kept) UNUSED(plait_shadow_write8_kept) UNUSED(plait_order_enter_kept)
-UNUSED(plait_order_leave_kept)
+UNUSED(plait_order_leave_kept) UNUSED(plait_sync_enter_kept) UNUSED(plait_sync_leave_kept)
 void plait_path_switch(uint32_t a, uint32_t b) { (void)a; (void)b; }
 void plait_flush_values(void) {}
 UNUSED(plait_flush_values_kept)
