@@ -155,22 +155,31 @@ static void note(struct detector *d, const struct event *ev)
 }
 
 /* What a race report says about an event. */
-static struct race_access access_of(struct detector *d, const struct event *ev)
+struct race_access race_access_of(const struct event *ev)
 {
-	bool frees = ev->kind == PLAIT_EV_FREE;
-
 	return (struct race_access){
 		.thread = ev->thread,
 		.index = ev->index,
 		.step = ev->clock,
 		.site = ev->site,
 		.address = ev->address,
-		.size = frees ? map_get_or(&d->blocks, ev->address, 0) : ev->n,
+		.size = ev->n,
 		.kind = ev->kind,
-		.is_write = frees || event_is_write(ev),
+		.is_write = plait_is_access(ev->kind) && event_is_write(ev),
 		.is_atomic = plait_is_atomic(ev->kind),
-		.in_handler = ev->thread < d->in_handler.len && d->in_handler.data[ev->thread],
 	};
+}
+
+static struct race_access access_of(struct detector *d, const struct event *ev)
+{
+	struct race_access a = race_access_of(ev);
+
+	if (ev->kind == PLAIT_EV_FREE) {
+		a.size = map_get_or(&d->blocks, ev->address, 0);
+		a.is_write = true;
+	}
+	a.in_handler = ev->thread < d->in_handler.len && d->in_handler.data[ev->thread];
+	return a;
 }
 
 static void look_at_access(struct detector *d, const struct happens_event *e)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct err;
+struct event;
 struct trace;
 
 struct race_access {
@@ -33,6 +34,9 @@ struct race_access {
 	bool is_write, is_atomic;
 	bool in_handler; /* of a signal */
 };
+
+/* What an event of a recording is to the detectors; not an access: neither a write nor atomic. */
+struct race_access race_access_of(const struct event *ev);
 
 struct race_instance {
 	struct race_access first, second; /* in the order of this run */

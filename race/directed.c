@@ -60,19 +60,6 @@ static void find_sites(struct trace *t, struct symbols *symbols, const struct re
 
 /* ---- a run that meets ---- */
 
-static void access_of(const struct event *ev, struct race_access *ret)
-{
-	*ret = (struct race_access){ .thread = ev->thread,
-				     .index = ev->index,
-				     .step = ev->clock,
-				     .site = ev->site,
-				     .address = ev->address,
-				     .size = ev->n,
-				     .kind = ev->kind,
-				     .is_write = event_is_write(ev),
-				     .is_atomic = plait_is_atomic(ev->kind) };
-}
-
 /* The two accesses of a recorded meeting; *both: they are there, and one of them is not atomic. */
 static struct err *find_accesses(struct trace *t, uint64_t step, struct instance *ret, bool *both)
 {
@@ -85,7 +72,7 @@ static struct err *find_accesses(struct trace *t, uint64_t step, struct instance
 	while (!(err = cursor_next(&cur, &ev)) && ev && ev->clock <= step + 1) {
 		if (!plait_is_access(ev->kind) || ev->clock < step)
 			continue;
-		access_of(ev, ev->clock == step ? &ret->first : &ret->second);
+		*(ev->clock == step ? &ret->first : &ret->second) = race_access_of(ev);
 	}
 	*both = !err && ret->first.step && ret->second.step &&
 		ret->first.thread != ret->second.thread &&

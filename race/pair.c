@@ -150,19 +150,12 @@ static void mask_ending(const struct study_input *in, struct ending *e)
 /* A run that used up its budget hangs only if a fair schedule does not end either. */
 static struct err *judge_hang(struct study *s, uint32_t input, struct run_result *r)
 {
-	struct run_request req = schedule_request(&r->schedule);
+	struct run_request req = fair_request(r, s->budget);
 	struct run_result fair = { 0 };
 	struct err *err;
 
 	if (r->outcome != PLAIT_OUTCOME_HANG || r->timed_out)
 		return NULL;
-	req.strategy = PLAIT_STRATEGY_FAIR;
-	req.seed = 1;
-	req.points = PLAIT_POINTS_ALL;
-	req.flags |= PLAIT_CONTROL_PREFIX;
-	req.event_budget = 0;
-	req.point_budget = s->budget;
-	req.ndecisions = schedule_prefix(&r->schedule, r->steps / 2);
 	err = study_run(s, input, &req, &fair);
 	if (!err && fair.outcome != PLAIT_OUTCOME_HANG)
 		r->outcome = r->schedule.outcome = PLAIT_OUTCOME_UNKNOWN;

@@ -555,18 +555,7 @@ static struct err *take_in(struct pairing *g, struct trace *t)
 	cursor_init(&c, t, CURSOR_ALL, 0);
 	while (!(err = cursor_next(&c, &ev)) && ev) {
 		predictor_add(g->p, ev);
-		vec_push(&g->accesses,
-			 (struct race_access){
-				 .thread = ev->thread,
-				 .index = ev->index,
-				 .step = ev->clock,
-				 .site = ev->site,
-				 .address = ev->address,
-				 .size = ev->n,
-				 .kind = ev->kind,
-				 .is_write = plait_is_access(ev->kind) && event_is_write(ev),
-				 .is_atomic = plait_is_atomic(ev->kind),
-			 });
+		vec_push(&g->accesses, race_access_of(ev));
 	}
 	cursor_deinit(&c);
 	return err;

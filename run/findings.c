@@ -38,26 +38,14 @@ static bool has_evidence(const struct findings *f, const struct run_result *r)
 	return r->stopped || (f->longest && r->points > f->longest * HANG_FACTOR);
 }
 
-/* A hang under an unfair schedule is the scheduler's fault: half of the run again, then fairly. A
- * program that has got into a loop it cannot leave hangs all the same. */
+/* A program that has got into a loop it cannot leave hangs under a fair schedule as well. */
 static struct err *judge_budget(struct findings *f, struct session *s,
 				const struct run_result *hung, enum hang *ret)
 {
-	struct run_request req = schedule_request(&hung->schedule);
+	struct run_request req = fair_request(hung, f->point_budget);
 	struct run_result r = { 0 };
-	struct err *err;
+	struct err *err = session_run(s, &req, &r);
 
-	req.strategy = PLAIT_STRATEGY_FAIR;
-	req.seed = 1;
-	req.points = PLAIT_POINTS_ALL;
-	req.flags |= PLAIT_CONTROL_PREFIX;
-	req.event_budget = 0;
-	req.point_budget = f->point_budget;
-	req.ndecisions = 0;
-	while (req.ndecisions < hung->schedule.decisions.len &&
-	       req.decisions[req.ndecisions].step < hung->steps / 2)
-		req.ndecisions++;
-	err = session_run(s, &req, &r);
 	if (!err) {
 		findings_measure(f, &r);
 		*ret = r.outcome != PLAIT_OUTCOME_HANG		      ? HANG_UNFAIR

@@ -154,6 +154,10 @@ struct run_request {
 /* The request that replays a schedule. It borrows the decisions. A hang is over where it was
  * declared one: the request's budget of events ends there. */
 struct run_request schedule_request(const struct schedule *s);
+struct run_result;
+/* The first half of a run that had not ended, the rest under a fair schedule of so many points: a
+ * hang under an unfair schedule is the scheduler's fault. *hung must live as long as the request. */
+struct run_request fair_request(const struct run_result *hung, uint64_t point_budget);
 
 struct blocked VEC_FIELDS(struct plait_blocked);
 

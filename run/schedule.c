@@ -33,6 +33,20 @@ struct run_request schedule_request(const struct schedule *s)
 	};
 }
 
+struct run_request fair_request(const struct run_result *hung, uint64_t point_budget)
+{
+	struct run_request req = schedule_request(&hung->schedule);
+
+	req.strategy = PLAIT_STRATEGY_FAIR;
+	req.seed = 1;
+	req.points = PLAIT_POINTS_ALL;
+	req.flags |= PLAIT_CONTROL_PREFIX;
+	req.event_budget = 0;
+	req.point_budget = point_budget;
+	req.ndecisions = schedule_prefix(&hung->schedule, hung->steps / 2);
+	return req;
+}
+
 void schedule_write(const struct schedule *s, struct strbuf *out)
 {
 	uint8_t bytes[DECISION_MAX_BYTES];
