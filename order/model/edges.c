@@ -1,5 +1,33 @@
 /* order/model/edges.c - the edges of a total order; see edges.h. */
 #include "order/model/edges.h"
+#include "base/err.h"
+
+struct err *placed_order_init(struct placed_order *o, struct engine *e, const struct order_model *m,
+			      enum order_want want, const uint32_t *order, size_t len,
+			      uint64_t seed)
+{
+	struct err *err;
+
+	if (len != m->events.len)
+		return err_new(ERR_ENV, "an order of %zu events for a model of %zu", len,
+			       m->events.len);
+	err = engine_init(e, m, want, NULL, seed);
+	if (err)
+		return err;
+	o->order = xcalloc(len + 1, sizeof(*o->order));
+	o->position = xcalloc(len + 1, sizeof(*o->position));
+	for (uint32_t i = 0; i < len; i++) {
+		o->order[i] = e->p.of_model[order[i]];
+		o->position[o->order[i]] = i;
+	}
+	return NULL;
+}
+
+void placed_order_deinit(struct placed_order *o)
+{
+	free(o->order);
+	free(o->position);
+}
 
 struct walker {
 	struct engine *e;

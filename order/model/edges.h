@@ -4,6 +4,17 @@
 
 #include "order/search/engine.h"
 
+/* A total order of all events in our numbers, and where each event stands in it. */
+struct placed_order {
+	uint32_t *order, *position;
+};
+
+/* Opens the engine for a question about `order` (the model's numbers), which has to be a total order. */
+struct err *placed_order_init(struct placed_order *o, struct engine *e, const struct order_model *m,
+			      enum order_want want, const uint32_t *order, size_t len,
+			      uint64_t seed);
+void placed_order_deinit(struct placed_order *o);
+
 struct pinned_edge {
 	lit literal;
 	uint32_t before, after; /* our event numbers */

@@ -278,32 +278,26 @@ struct err *order_alternates(const struct order_model *m, enum order_want want,
 			     struct order_alternates *ret)
 {
 	struct engine e;
+	struct placed_order placed;
 	double start = clock_seconds();
 	struct err *err;
 
 	*ret = (struct order_alternates){ .complete = true };
-	if (len != m->events.len)
-		return err_new(ERR_ENV, "an order of %zu events for a model of %zu", len,
-			       m->events.len);
-	err = engine_init(&e, m, want, NULL, budget->seed);
+	err = placed_order_init(&placed, &e, m, want, order, len, budget->seed);
 	if (err)
 		return err;
 	if (!e.f.impossible && core->edges.len) {
 		double limit = budget->seconds ? budget->seconds : 1e30;
-		struct flipper x = { .e = &e, .deadline = start + limit * 0.75 };
-		uint32_t *mine = xcalloc(len + 1, sizeof(*mine));
+		struct flipper x = { .e = &e,
+				     .order = placed.order,
+				     .position = placed.position,
+				     .deadline = start + limit * 0.75 };
 
 		e.learner = learner_new(&e.p, &e.f);
-		x.position = xcalloc(len + 1, sizeof(*x.position));
 		x.nearest = xcalloc(len + 1, sizeof(*x.nearest));
-		for (uint32_t i = 0; i < len; i++) {
-			mine[i] = e.p.of_model[order[i]];
-			x.position[mine[i]] = i;
-		}
-		x.order = mine;
 		x.failing = order_projected_events(m, order, len);
-		learner_set_witness(e.learner, mine);
-		edges_of_order(&e, mine, &x.all);
+		learner_set_witness(e.learner, x.order);
+		edges_of_order(&e, x.order, &x.all);
 		try_edges(&x, core, max, ret);
 		x.deadline = start + limit;
 		if (!ret->found.len && !ret->complete)
@@ -313,10 +307,9 @@ struct err *order_alternates(const struct order_model *m, enum order_want want,
 			free(vec_pop(&ret->found).order);
 		vec_deinit(&x.all);
 		free(x.failing);
-		free(x.position);
 		free(x.nearest);
-		free(mine);
 	}
+	placed_order_deinit(&placed);
 	engine_stats(&e, &ret->stats);
 	ret->stats.seconds = clock_seconds() - start;
 	engine_deinit(&e);

@@ -145,14 +145,12 @@ struct err *order_core(const struct order_model *m, enum order_want avoid, const
 		       struct order_core *ret)
 {
 	struct engine e;
+	struct placed_order placed;
 	double start = clock_seconds();
 	struct err *err;
 
 	*ret = (struct order_core){ 0 };
-	if (len != m->events.len)
-		return err_new(ERR_ENV, "an order of %zu events for a model of %zu", len,
-			       m->events.len);
-	err = engine_init(&e, m, avoid, NULL, budget->seed);
+	err = placed_order_init(&placed, &e, m, avoid, order, len, budget->seed);
 	if (err)
 		return err;
 	if (e.f.impossible) { /* no order at all has this outcome */
@@ -161,24 +159,19 @@ struct err *order_core(const struct order_model *m, enum order_want avoid, const
 		e.how = "saturation";
 	} else {
 		struct shrink s = { .e = &e,
+				    .order = placed.order,
+				    .position = placed.position,
+				    .failure = failure_of(&e, placed.order),
 				    .deadline = budget->seconds ? start + budget->seconds : 1e30 };
-		uint32_t *mine = xcalloc(len + 1, sizeof(*mine));
-		s.position = xcalloc(len + 1, sizeof(*s.position));
-		for (uint32_t i = 0; i < len; i++) {
-			mine[i] = e.p.of_model[order[i]];
-			s.position[mine[i]] = i;
-		}
-		s.order = mine;
-		s.failure = failure_of(&e, mine);
+
 		find_core(&s, minimal, ret);
 		for (size_t i = 0; i < s.core.len; i++)
 			vec_push(&ret->edges,
 				 (struct order_edge){ e.p.ev[s.core.data[i].before].model,
 						      e.p.ev[s.core.data[i].after].model });
 		vec_deinit(&s.core);
-		free(s.position);
-		free(mine);
 	}
+	placed_order_deinit(&placed);
 	engine_stats(&e, &ret->stats);
 	ret->stats.seconds = clock_seconds() - start;
 	engine_deinit(&e);
