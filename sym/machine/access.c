@@ -353,6 +353,26 @@ static enum stop resolve_any(struct machine *m, expr_id addr, uint64_t len, bool
 			     "a pointer that may point to more places than the machine tries");
 }
 
+/* One place for an access of n bytes. *xoff is not 0 where the offset stays symbolic: in objects of at
+ * most `largest` bytes; in larger ones the offset gets one value. */
+static enum stop locate(struct machine *m, struct val addr, uint64_t n, bool write, size_t largest,
+			struct object **o, uint32_t *off, expr_id *xoff)
+{
+	enum stop st;
+
+	*xoff = 0;
+	if (!addr.x)
+		return mem_resolve(m, addr.c, n, write, o, off);
+	st = resolve_any(m, addr.x, n, write, o, xoff);
+	if (st || (!expr_is_const(&m->exprs, *xoff) && (*o)->size <= largest))
+		return st;
+	*off = (uint32_t)machine_concretise(m, (struct val){ 0, *xoff }, 64,
+					    "an offset into a large object");
+	*o = memory_find(&m->s->memory, (*o)->id);
+	*xoff = 0;
+	return STOP_NONE;
+}
+
 /* --- loads and stores --- */
 
 static struct val read_bytes(struct machine *m, const struct object *o, uint32_t off, unsigned w)
@@ -393,30 +413,16 @@ static struct val read_at(struct machine *m, const struct object *o, expr_id off
 
 enum stop mem_load(struct machine *m, struct val addr, unsigned w, struct val *ret)
 {
-	uint64_t n = (w + 7) / 8;
 	struct object *o;
 	uint32_t off;
 	expr_id xoff;
-	enum stop st;
+	enum stop st = locate(m, addr, (w + 7) / 8, false, MAX_SNAPSHOT, &o, &off, &xoff);
 
-	if (addr.x) {
-		st = resolve_any(m, addr.x, n, false, &o, &xoff);
-		if (st)
-			return st;
-		if (!expr_is_const(&m->exprs, xoff) && o->size <= MAX_SNAPSHOT) {
-			*ret = read_at(m, o, xoff, w);
-			return STOP_NONE;
-		}
-		off = (uint32_t)machine_concretise(m, (struct val){ 0, xoff }, 64,
-						   "an offset into a large object");
-		o = memory_find(&m->s->memory, o->id);
-	} else {
-		st = mem_resolve(m, addr.c, n, false, &o, &off);
-		if (st)
-			return st;
+	if (st)
+		return st;
+	if (!addr.x)
 		cache_fill(m, o, false);
-	}
-	*ret = read_bytes(m, o, off, w);
+	*ret = xoff ? read_at(m, o, xoff, w) : read_bytes(m, o, off, w);
 	return STOP_NONE;
 }
 
@@ -469,28 +475,17 @@ static void write_at(struct machine *m, struct object *o, expr_id off, unsigned 
 
 enum stop mem_store(struct machine *m, struct val addr, unsigned w, struct val v)
 {
-	uint64_t n = (w + 7) / 8;
 	struct object *o;
 	uint32_t off;
 	expr_id xoff;
-	enum stop st;
+	enum stop st = locate(m, addr, (w + 7) / 8, true, MAX_SYMBOLIC_STORE, &o, &off, &xoff);
 
-	if (addr.x) {
-		st = resolve_any(m, addr.x, n, true, &o, &xoff);
-		if (st)
-			return st;
-		if (!expr_is_const(&m->exprs, xoff) && o->size <= MAX_SYMBOLIC_STORE) {
-			write_at(m, own(m, o->id), xoff, w, v);
-			return STOP_NONE;
-		}
-		off = (uint32_t)machine_concretise(m, (struct val){ 0, xoff }, 64,
-						   "an offset into a large object");
-	} else {
-		st = mem_resolve(m, addr.c, n, true, &o, &off);
-		if (st)
-			return st;
-	}
-	write_bytes(m, own(m, o->id), off, w, v);
+	if (st)
+		return st;
+	if (xoff)
+		write_at(m, own(m, o->id), xoff, w, v);
+	else
+		write_bytes(m, own(m, o->id), off, w, v);
 	return STOP_NONE;
 }
 
