@@ -315,6 +315,23 @@ void node_add_edge(struct pointsto *pt, struct cell from, struct cell to)
 	pt->merges++;
 }
 
+void pointsto_flow(struct pointsto *pt, enum pointsto_direction direction,
+		   bool (*flow)(struct pointsto *pt, struct cell a, struct cell b))
+{
+	size_t n = pt->edges.len;
+	bool changed;
+
+	do {
+		changed = false;
+		for (size_t i = 0; i < n; i++) {
+			struct edge e = pt->edges.data[direction == POINTSTO_ALONG ? i : n - 1 - i];
+			struct cell a = pointsto_find(pt, e.from), b = pointsto_find(pt, e.to);
+
+			changed |= a.node != b.node && flow(pt, a, b);
+		}
+	} while (changed);
+}
+
 struct cell node_outside(struct pointsto *pt)
 {
 	return (struct cell){ pt->outside, 0 };

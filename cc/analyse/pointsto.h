@@ -127,6 +127,12 @@ static inline struct node *pointsto_node(struct pointsto *pt, uint32_t n)
 {
 	return &pt->nodes.data[n];
 }
+/* Calls flow(pt, a, b) for every edge a -> b between two nodes, again and again until none says that it
+ * changed something. Edges were made with the flow of values: what flows against them settles
+ * sooner from the last edge to the first. */
+enum pointsto_direction { POINTSTO_ALONG, POINTSTO_AGAINST };
+void pointsto_flow(struct pointsto *pt, enum pointsto_direction direction,
+		   bool (*flow)(struct pointsto *pt, struct cell a, struct cell b));
 /* Walk the functions that a pointer to c may name, ours and external: start with *at = 0. */
 bool pointsto_next_function(struct pointsto *pt, struct cell c, size_t *at, LLVMValueRef *ret);
 /* May it name functions that came from code we do not see? */

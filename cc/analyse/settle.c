@@ -152,21 +152,9 @@ static void settle_indirect(struct pointsto *pt, size_t i)
 }
 
 /* A function pointer flows along edges: the target of the edge can be called as well. */
-static void flow_functions(struct pointsto *pt)
+static bool flow_functions(struct pointsto *pt, struct cell a, struct cell b)
 {
-	bool changed = true;
-
-	while (changed) {
-		changed = false;
-		for (size_t i = 0; i < pt->edges.len; i++) {
-			struct cell a = pointsto_find(pt, pt->edges.data[i].from);
-			struct cell b = pointsto_find(pt, pt->edges.data[i].to);
-
-			if (a.node != b.node && pt->nodes.data[a.node].fns)
-				changed |=
-					node_add_functions(pt, b.node, pt->nodes.data[a.node].fns);
-		}
-	}
+	return node_add_functions(pt, b.node, pointsto_node(pt, a.node)->fns);
 }
 
 /* Functions that reach unseen code may be called with anything. */
@@ -201,7 +189,7 @@ void settle_all(struct pointsto *pt)
 			settle_edge(pt, pt->edges.data[i]);
 		for (size_t i = 0; i < pt->copies.len; i++)
 			settle_copy(pt, &pt->copies.data[i]);
-		flow_functions(pt);
+		pointsto_flow(pt, POINTSTO_ALONG, flow_functions);
 		settle_outside(pt, &outside_done);
 		for (size_t i = 0; i < pt->indirect.len; i++)
 			settle_indirect(pt, i);

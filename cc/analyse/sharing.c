@@ -506,30 +506,20 @@ static void shifted(const struct node *have, const struct node *want, int32_t de
 		       (int32_t)want->stride;
 }
 
-static void flow_touches(struct sharing *s)
+/* What is done through the pointer that sees more is done to what it was made from. */
+static bool flow_touches(struct pointsto *pt, struct cell a, struct cell b)
 {
-	struct pointsto *pt = s->pt;
-	struct node *o = pointsto_node(pt, pointsto_find(pt, (struct cell){ pt->outside, 0 }).node);
-	bool changed = true;
+	struct node *na = pointsto_node(pt, a.node), *nb = pointsto_node(pt, b.node);
+	bool changed = false;
 
-	touch(o, 0, EVERYTHING, ~0ull, ~0ull);
-	while (changed) {
-		changed = false;
-		for (size_t i = pt->edges.len; i-- > 0;) {
-			struct cell a = pointsto_find(pt, pt->edges.data[i].from);
-			struct cell b = pointsto_find(pt, pt->edges.data[i].to);
-			struct node *na = pointsto_node(pt, a.node),
-				    *nb = pointsto_node(pt, b.node);
+	for (size_t k = 0; k < nb->touched.len; k++) {
+		struct interval t = nb->touched.data[k];
+		int32_t off, size;
 
-			for (size_t k = 0; a.node != b.node && k < nb->touched.len; k++) {
-				struct interval t = nb->touched.data[k];
-				int32_t off, size;
-
-				shifted(nb, na, a.off - b.off, &t, &off, &size);
-				changed |= touch(na, off, size, t.readers, t.writers);
-			}
-		}
+		shifted(nb, na, a.off - b.off, &t, &off, &size);
+		changed |= touch(na, off, size, t.readers, t.writers);
 	}
+	return changed;
 }
 
 /* ---- 4. escape ---- */
@@ -626,30 +616,21 @@ static bool heat_up(struct node *n, int32_t off, int32_t size)
 	return changed;
 }
 
-static void flow_heat(struct sharing *s)
+static bool flow_heat(struct pointsto *pt, struct cell a, struct cell b)
 {
-	struct pointsto *pt = s->pt;
-	bool changed = true;
+	struct node *na = pointsto_node(pt, a.node), *nb = pointsto_node(pt, b.node);
+	bool changed = false;
 
-	while (changed) {
-		changed = false;
-		for (size_t i = 0; i < pt->edges.len; i++) {
-			struct cell a = pointsto_find(pt, pt->edges.data[i].from);
-			struct cell b = pointsto_find(pt, pt->edges.data[i].to);
-			struct node *na = pointsto_node(pt, a.node),
-				    *nb = pointsto_node(pt, b.node);
+	for (size_t k = 0; k < na->touched.len; k++) {
+		struct interval t = na->touched.data[k];
+		int32_t off, size;
 
-			for (size_t k = 0; a.node != b.node && k < na->touched.len; k++) {
-				struct interval t = na->touched.data[k];
-				int32_t off, size;
-
-				if (!t.hot)
-					continue;
-				shifted(na, nb, b.off - a.off, &t, &off, &size);
-				changed |= heat_up(nb, off, size);
-			}
-		}
+		if (!t.hot)
+			continue;
+		shifted(na, nb, b.off - a.off, &t, &off, &size);
+		changed |= heat_up(nb, off, size);
 	}
+	return changed;
 }
 
 void sharing_run(struct sharing *s, struct program *p, struct pointsto *pt)
@@ -667,12 +648,14 @@ void sharing_run(struct sharing *s, struct program *p, struct pointsto *pt)
 		return;
 	find_after(s);
 	touch_all(s);
-	flow_touches(s);
+	touch(pointsto_node(pt, pointsto_find(pt, (struct cell){ pt->outside, 0 }).node), 0,
+	      EVERYTHING, ~0ull, ~0ull);
+	pointsto_flow(pt, POINTSTO_AGAINST, flow_touches);
 	escape(s);
 	for (size_t i = 1; i < pt->nodes.len; i++)
 		if (!pt->nodes.data[i].up && pt->nodes.data[i].flags & NODE_ESCAPES)
 			heat_node(&pt->nodes.data[i]);
-	flow_heat(s);
+	pointsto_flow(pt, POINTSTO_ALONG, flow_heat);
 }
 
 bool sharing_is_hot(struct sharing *s, LLVMValueRef ptr, uint64_t size)
