@@ -181,18 +181,22 @@ static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex
 		return call;                                                                       \
 	} while (0)
 
+/* What a lock and a try begin with: a mutex that is free and plain is taken at once, and they return. */
+#define MUTEX_TAKE(m, fp, call)                                                                    \
+	struct watch_slot *t = get_self();                                                         \
+	struct watch_use *use;                                                                     \
+	int result;                                                                                \
+	if (unlikely(!t))                                                                          \
+		return call;                                                                       \
+	if (likely(plain_lock(t, (pthread_mutex_t *)(m)))) {                                       \
+		use_push(t, WATCH_MUTEX, WATCH_HELD, 0, m, fp);                                    \
+		return 0;                                                                          \
+	}                                                                                          \
+	use = relock(t, (const pthread_mutex_t *)(m))
+
 #define MUTEX_LOCK(m, flags, fp, try, call)                                                        \
 	do {                                                                                       \
-		struct watch_slot *t = get_self();                                                 \
-		struct watch_use *use;                                                             \
-		int result;                                                                        \
-		if (unlikely(!t))                                                                  \
-			return call;                                                               \
-		if (likely(plain_lock(t, (pthread_mutex_t *)(m)))) {                               \
-			use_push(t, WATCH_MUTEX, WATCH_HELD, 0, m, fp);                            \
-			return 0;                                                                  \
-		}                                                                                  \
-		use = relock(t, (const pthread_mutex_t *)(m));                                     \
+		MUTEX_TAKE(m, fp, call);                                                           \
 		if (use) {                                                                         \
 			result = call;                                                             \
 			use->count += result == 0;                                                 \
@@ -206,16 +210,7 @@ static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex
 
 #define MUTEX_TRY(m, fp, call)                                                                     \
 	do {                                                                                       \
-		struct watch_slot *t = get_self();                                                 \
-		struct watch_use *use;                                                             \
-		int result;                                                                        \
-		if (unlikely(!t))                                                                  \
-			return call;                                                               \
-		if (likely(plain_lock(t, (pthread_mutex_t *)(m)))) {                               \
-			use_push(t, WATCH_MUTEX, WATCH_HELD, 0, m, fp);                            \
-			return 0;                                                                  \
-		}                                                                                  \
-		use = relock(t, (const pthread_mutex_t *)(m));                                     \
+		MUTEX_TAKE(m, fp, call);                                                           \
 		result = call;                                                                     \
 		if (unlikely(use != NULL))                                                         \
 			use->count += result == 0;                                                 \

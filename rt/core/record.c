@@ -89,14 +89,19 @@ RECORD_SLOW uint8_t *record_begin_slow(struct rt_thread *t, size_t n)
 	return NULL;
 }
 
+/* Who listens hears of it whether or not it is recorded. */
+static inline void tell(const struct rt_sync *s)
+{
+	if (unlikely(rt_on_sync != NULL))
+		rt_on_sync(s);
+}
+
 void rt_record_sa_r(uint32_t kind, uint32_t site, const void *object, int result)
 {
 	struct rt_thread *t = rt_self();
 	uint8_t *p, *q;
 
-	if (unlikely(rt_on_sync != NULL))
-		rt_on_sync(&(struct rt_sync){
-			.kind = kind, .site = site, .object = object, .result = result });
+	tell(&(struct rt_sync){ .kind = kind, .site = site, .object = object, .result = result });
 	if (!rt_recording || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);
@@ -105,44 +110,8 @@ void rt_record_sa_r(uint32_t kind, uint32_t site, const void *object, int result
 	record_end(t, p, q, kind);
 }
 
-static void record_sa(uint32_t kind, uint32_t site, const void *object)
+static bool has_count(uint32_t kind)
 {
-	struct rt_thread *t = rt_self();
-	uint8_t *p = record_begin(t, 0, true), *q;
-
-	if (!p)
-		return;
-	q = put_site(t, p + 1, site);
-	q = put_address(t, q, object);
-	record_end(t, p, q, kind);
-}
-
-static void record_san(uint32_t kind, uint32_t site, const void *object, uint64_t n)
-{
-	struct rt_thread *t = rt_self();
-	uint8_t *p = record_begin(t, 0, true), *q;
-
-	if (!p)
-		return;
-	q = put_site(t, p + 1, site);
-	q = put_address(t, q, object);
-	q = put_varint(q, n);
-	record_end(t, p, q, kind);
-}
-
-/* One entry for "sa" and "san": kinds with a count write it, the others have none. */
-void rt_record_sa_n(uint32_t kind, uint32_t site, const void *object, uint64_t n)
-{
-	/* what mode path writes, too */
-	bool always = kind == PLAIT_EV_ALLOC || kind == PLAIT_EV_FREE ||
-		      kind == PLAIT_EV_ONCE_BEGIN || kind == PLAIT_EV_ONCE_END ||
-		      kind == PLAIT_EV_ONCE_PASS;
-
-	if (unlikely(rt_on_sync != NULL))
-		rt_on_sync(
-			&(struct rt_sync){ .kind = kind, .site = site, .object = object, .n = n });
-	if (!rt_recording && !(always && rt_writing))
-		return;
 	switch (kind) {
 	case PLAIT_EV_SIGNAL:
 	case PLAIT_EV_BROADCAST:
@@ -152,11 +121,30 @@ void rt_record_sa_n(uint32_t kind, uint32_t site, const void *object, uint64_t n
 	case PLAIT_EV_FREE:
 	case PLAIT_EV_RELEASE:
 	case PLAIT_EV_ACQUIRE:
-		record_sa(kind, site, object);
-		break;
+		return false;
 	default:
-		record_san(kind, site, object, n);
+		return true;
 	}
+}
+
+/* One entry for "sa" and "san": kinds with a count write it, the others have none. */
+void rt_record_sa_n(uint32_t kind, uint32_t site, const void *object, uint64_t n)
+{
+	/* what mode path writes, too */
+	bool always = kind == PLAIT_EV_ALLOC || kind == PLAIT_EV_FREE ||
+		      kind == PLAIT_EV_ONCE_BEGIN || kind == PLAIT_EV_ONCE_END ||
+		      kind == PLAIT_EV_ONCE_PASS;
+	struct rt_thread *t = rt_self();
+	uint8_t *p, *q;
+
+	tell(&(struct rt_sync){ .kind = kind, .site = site, .object = object, .n = n });
+	if (!(rt_recording || (always && rt_writing)) || !(p = record_begin(t, 0, true)))
+		return;
+	q = put_site(t, p + 1, site);
+	q = put_address(t, q, object);
+	if (has_count(kind))
+		q = put_varint(q, n);
+	record_end(t, p, q, kind);
 }
 
 void rt_record_wait(uint32_t kind, uint32_t site, const void *cond, const void *mutex, int result)
@@ -164,12 +152,8 @@ void rt_record_wait(uint32_t kind, uint32_t site, const void *cond, const void *
 	struct rt_thread *t = rt_self();
 	uint8_t *p, *q;
 
-	if (unlikely(rt_on_sync != NULL))
-		rt_on_sync(&(struct rt_sync){ .kind = kind,
-					      .site = site,
-					      .object = cond,
-					      .object2 = mutex,
-					      .result = result });
+	tell(&(struct rt_sync){
+		.kind = kind, .site = site, .object = cond, .object2 = mutex, .result = result });
 	if (!rt_recording || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);
@@ -185,9 +169,8 @@ void rt_record_futex(uint32_t kind, uint32_t site, const void *word, uint64_t n,
 	struct rt_thread *t = rt_self();
 	uint8_t *p, *q;
 
-	if (unlikely(rt_on_sync != NULL))
-		rt_on_sync(&(struct rt_sync){
-			.kind = kind, .site = site, .object = word, .n = n, .result = result });
+	tell(&(struct rt_sync){
+		.kind = kind, .site = site, .object = word, .n = n, .result = result });
 	if (!rt_recording || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);
@@ -203,9 +186,7 @@ void rt_record_thread(uint32_t kind, uint32_t site, uint32_t thread, int result)
 	struct rt_thread *t = rt_self();
 	uint8_t *p, *q;
 
-	if (unlikely(rt_on_sync != NULL))
-		rt_on_sync(&(struct rt_sync){
-			.kind = kind, .site = site, .thread = thread, .result = result });
+	tell(&(struct rt_sync){ .kind = kind, .site = site, .thread = thread, .result = result });
 	if (!rt_writing || !(p = record_begin(t, 0, true)))
 		return;
 	q = put_site(t, p + 1, site);

@@ -192,6 +192,19 @@ static uint32_t join_holder(const struct control_thread *t)
 
 static const struct control_wait join_wait = { "to join thread", join_ready, join_holder, 0 };
 
+/* t has ended, and `me` has waited for it. */
+static int joined(struct control_thread *me, struct control_thread *t, pthread_t handle,
+		  uint32_t site, void **result)
+{
+	t->joined = true;
+	control_joined(me, t);
+	birth_reap(&t->gate, handle);
+	if (result)
+		*result = t->result;
+	rt_record_thread(PLAIT_EV_JOIN, site, t->task.id, 0);
+	return 0;
+}
+
 static int join_controlled(struct control_thread *me, uint32_t site, pthread_t handle,
 			   void **result, uint64_t deadline)
 {
@@ -213,13 +226,7 @@ static int join_controlled(struct control_thread *me, uint32_t site, pthread_t h
 		rt_record_thread(PLAIT_EV_JOIN, site, t->task.id, ETIMEDOUT);
 		return ETIMEDOUT;
 	}
-	t->joined = true;
-	control_joined(me, t);
-	birth_reap(&t->gate, handle);
-	if (result)
-		*result = t->result;
-	rt_record_thread(PLAIT_EV_JOIN, site, t->task.id, 0);
-	return 0;
+	return joined(me, t, handle, site, result);
 }
 
 static uint32_t index_of(pthread_t handle);
@@ -279,13 +286,7 @@ int hook_pthread_tryjoin_np(pthread_t handle, void **result)
 		rt_record_thread(PLAIT_EV_JOIN, site, t->task.id, EBUSY);
 		return EBUSY;
 	}
-	t->joined = true;
-	control_joined(me, t);
-	birth_reap(&t->gate, handle);
-	if (result)
-		*result = t->result;
-	rt_record_thread(PLAIT_EV_JOIN, site, t->task.id, 0);
-	return 0;
+	return joined(me, t, handle, site, result);
 }
 
 int hook_thrd_join(thrd_t handle, int *result)
