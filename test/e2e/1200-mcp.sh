@@ -3,32 +3,7 @@
 # level: check
 . "$(dirname "$0")/lib.sh"
 
-cat >bank.c <<'END'
-#include <assert.h>
-#include <pthread.h>
-
-static int balance = 10;
-
-static void *take(void *p)
-{
-	int b = balance;
-
-	balance = b - 1;
-	return p;
-}
-
-int main(void)
-{
-	pthread_t a, b;
-
-	pthread_create(&a, 0, take, 0);
-	pthread_create(&b, 0, take, 0);
-	pthread_join(a, 0);
-	pthread_join(b, 0);
-	assert(balance == 8);
-	return 0;
-}
-END
+cp "$top/test/programs/bank.c" .
 run 0 unplait cc -g -O1 -pthread -o bank bank.c
 echo 'int forever(void); int main(void) { for (;;) forever(); }' >slow.c
 echo 'int forever(void) { return 1; }' >forever.c
@@ -97,11 +72,11 @@ if len(sys.argv) > 3: # the flaky GoogleTest of README
     plait = text.split("unplait replay ")[1].split()[0]
     bad, text = call("explain", plait=plait)
     check(not bad and "0 of 1000 with it enforced" in text, "which explain confirms", text)
-bad, text = call("source", file="bank.c", line=8, around=2)
-check(not bad and ">    8  \tint b = balance;" in text and text.count("\n") == 5, "source shows lines", text)
+bad, text = call("source", file="bank.c", line=9, around=2)
+check(not bad and ">    9  \tint b = balance;" in text and text.count("\n") == 5, "source shows lines", text)
 if sys.argv[2]:
     bad, text = call("look", plait="fail.plait", gdb=["plait who-wrote balance", "print balance"])
-    check(not bad and "in take at bank.c:10" in text and "= 9" in text, "look shows who changed a variable", text)
+    check(not bad and "in take at bank.c:11" in text and "= 9" in text, "look shows who changed a variable", text)
 
 for name, arguments, says in (
     ("source", {"file": "outside.c", "line": 1}, "lies outside"),

@@ -195,34 +195,7 @@ has flat "write to taken at owner.c:12 and its write to owner at owner.c:13"
 has flat "or let the write to taken come last"
 
 # the optimiser left the access without a line: its site has one
-cat >deleted.c <<'C'
-#include <pthread.h>
-#include <stdlib.h>
-struct conn { int closed; int *buf; };
-static struct conn *c;
-static int sum;
-static void *user(void *p)
-{
-	for (int i = 0; i < 3; i++) {
-		if (c->closed)
-			break;
-		sum += c->buf[0];
-	}
-	return p;
-}
-int main(void)
-{
-	pthread_t t;
-	c = calloc(1, sizeof(*c));
-	c->buf = calloc(4, sizeof(int));
-	pthread_create(&t, 0, user, 0);
-	c->closed = 1;
-	free(c->buf);
-	c->buf = 0;
-	pthread_join(t, 0);
-	return 0;
-}
-C
+cp "$top/test/programs/deleted.c" .
 run 0 unplait cc -g -O1 -pthread deleted.c -o deleted
 run 1 unplait hunt -q --all -n 600 -o many ./deleted
 hasnt out "deleted.c:0"
