@@ -50,6 +50,12 @@ static void show_flip(const struct predict_flip *f, struct strbuf *out)
 		strbuf_adds(out, ": reads another value than recorded\n");
 	else if (f->change == PREDICT_STOP)
 		strbuf_adds(out, ": comes here at the same time\n");
+	else if (f->change == PREDICT_FREE)
+		strbuf_adds(out, ": gives it back here, before\n");
+	else if (f->change == PREDICT_USE)
+		strbuf_adds(out, ": uses it here\n");
+	else if (f->change == PREDICT_RACING)
+		strbuf_adds(out, ": is about to access it at the same time\n");
 	else
 		strbuf_addf(out, ": the condition was %s, now it is %s\n",
 			    f->was ? "true" : "false", f->now ? "true" : "false");
@@ -80,6 +86,20 @@ static void show_prediction(const struct predict_result *r, const struct predict
 		show_saved(f->plait, out);
 }
 
+static void show_race(const struct predicted_race *x, struct strbuf *out)
+{
+	strbuf_adds(out, "data race, seen in a native run\n  predicted from ");
+	strbuf_add_printable(out, x->base, "");
+	strbuf_adds(out, "; what differs:\n");
+	for (size_t i = 0; i < x->flips.len; i++)
+		show_flip(&x->flips.data[i], out);
+	strbuf_addf(out, "  after %" PRIu64 " questions and %" PRIu64 " native runs\n",
+		    x->questions, x->native_runs);
+	strbuf_adds(out, "  what races do to the program: unplait races -- PROGRAM\n");
+	if (x->plait)
+		show_saved(x->plait, out);
+}
+
 static void show_nothing(const struct predict_result *r, struct strbuf *out)
 {
 	if (r->unconfirmed.len)
@@ -93,6 +113,9 @@ static void show_nothing(const struct predict_result *r, struct strbuf *out)
 		strbuf_addf(out,
 			    "%" PRIu64 " runs failed, but did not repeat when they were replayed\n",
 			    r->found.set_aside);
+	if (r->unwanted)
+		strbuf_addf(out, "%" PRIu64 " runs failed, but not as --targets and --at ask for\n",
+			    r->unwanted);
 	strbuf_addf(out, "no failure predicted%s\n",
 		    r->exhausted       ? ": with this input every run passes"
 		    : r->interrupted   ? ""
@@ -145,7 +168,9 @@ static void print_text(const struct predict_job *job, const struct predict_resul
 			strbuf_addc(&sb, '\n');
 		}
 	}
-	if (!r->predictions.len)
+	for (size_t i = 0; i < r->races.len; i++)
+		show_race(&r->races.data[i], &sb);
+	if (!r->predictions.len && !r->races.len)
 		show_nothing(r, &sb);
 	if (job->o.published)
 		show_published(r, &sb);
@@ -169,7 +194,7 @@ static void print_text(const struct predict_job *job, const struct predict_resul
 
 static void json_flip(struct json *j, const struct predict_flip *f)
 {
-	static const char *const names[] = { "branch", "value", "stop" };
+	static const char *const names[] = { "branch", "value", "stop", "free", "use", "access" };
 
 	json_begin_object(j, NULL);
 	json_str(j, "thread", f->thread);
@@ -237,6 +262,19 @@ static void json_prediction(struct json *j, const struct predict_result *r,
 	json_end(j);
 }
 
+static void json_race(struct json *j, const struct predicted_race *x)
+{
+	json_begin_object(j, NULL);
+	json_str(j, "kind", "race");
+	json_bool(j, "confirmed", true);
+	json_str(j, "base", x->base);
+	json_flips(j, "flips", &x->flips);
+	json_uint(j, "asked", x->questions);
+	json_uint(j, "native_runs", x->native_runs);
+	json_str(j, "plait", x->plait);
+	json_end(j);
+}
+
 static void json_published(struct json *j, const struct predict_published *x)
 {
 	json_begin_object(j, "published");
@@ -266,6 +304,8 @@ static void write_json(struct json *j, const struct predict_job *job,
 	json_begin_array(j, "predictions");
 	for (size_t i = 0; i < r->predictions.len; i++)
 		json_prediction(j, r, &r->predictions.data[i], job->why[i]);
+	for (size_t i = 0; i < r->races.len; i++)
+		json_race(j, &r->races.data[i]);
 	json_end(j);
 	json_begin_array(j, "unconfirmed");
 	for (size_t i = 0; i < r->unconfirmed.len; i++)
@@ -295,6 +335,7 @@ static void write_json(struct json *j, const struct predict_job *job,
 	}
 	json_end(j);
 	json_uint(j, "set_aside", r->found.set_aside);
+	json_uint(j, "unwanted", r->unwanted);
 	json_bool(j, "interrupted", r->interrupted);
 	json_begin_object(j, "seconds");
 	json_real(j, "load", r->seconds_load, 3);
@@ -346,6 +387,8 @@ static struct err *print(const struct predict_job *job, const struct predict_res
 /* The first failures that were replayed in vain are no findings. */
 static int status_of(const struct predict_result *r)
 {
+	if (r->races.len)
+		return 1;
 	if (r->predictions.len)
 		return r->found.unconfirmed == r->found.failures.len ? 4 : 1;
 	return r->unconfirmed.len || r->interrupted || r->found.unfinished || r->found.set_aside
@@ -466,8 +509,6 @@ static struct err *check(const struct cmd *cmd, const struct predict_job *job)
 static struct err *take_limits(const struct cmd *cmd, struct predict_job *job, uint64_t flips,
 			       uint64_t traces)
 {
-	if (!job->o.published && (flips || traces))
-		return cmd_usage(cmd, "--flips and --traces are limits of --published");
 	if (flips > PREDICT_MOST_FLIPS || traces > PREDICT_MOST_TRACES)
 		return cmd_usage(cmd, "--flips takes at most 12, --traces at most 1000");
 	job->o.flips = (uint32_t)flips;
@@ -475,10 +516,33 @@ static struct err *take_limits(const struct cmd *cmd, struct predict_job *job, u
 	return NULL;
 }
 
+/* FILE:LINE, cut in place. */
+static struct err *take_place(const struct cmd *cmd, struct predict_job *job, char *at)
+{
+	char *colon = at ? strrchr(at, ':') : NULL, *end = NULL;
+	unsigned long line = colon ? strtoul(colon + 1, &end, 10) : 0;
+
+	if (!at)
+		return NULL;
+	if (!colon || colon == at || !line || *end || line > UINT32_MAX)
+		return cmd_usage(cmd, "--at takes a place such as queue.c:42");
+	*colon = 0;
+	job->o.at_file = at;
+	job->o.at_line = (uint32_t)line;
+	return NULL;
+}
+
+static struct err *take_targets(const struct cmd *cmd, struct predict_job *job, const char *targets)
+{
+	if (!targets || predict_targets_parse(targets, &job->o.targets))
+		return NULL;
+	return cmd_usage(cmd, "--targets takes some of assert,crash,memory,deadlock,hang,race");
+}
+
 static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct predict_job job = { .o = { .seed = 1, .replays = 5 } };
-	const char *fail_on = NULL;
+	const char *fail_on = NULL, *targets = NULL, *at = NULL;
 	uint64_t flips = 0, traces = 0;
 	const struct opt table[] = {
 		OPT_U64(0, "record", "N", &job.record, "make N passing runs of PROGRAM first"),
@@ -486,15 +550,18 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 			"where to save (predicted.plait; with --all a folder: predicted)"),
 		OPT_FLAG(0, "all", &job.o.all,
 			 "go on after the first failure, keep one of each kind"),
+		OPT_STR(0, "targets", "LIST", &targets,
+			"of assert,crash,memory,deadlock,hang,race (all but race)"),
+		OPT_STR(0, "at", "FILE:LINE", &at, "only failures at this place"),
 		OPT_REAL(0, "time", "SEC", &job.o.seconds, "stop after SEC seconds (60)"),
 		OPT_U64('n', "runs", "N", &job.o.runs, "run at most N proposals (500)"),
 		OPT_U64(0, "questions", "N", &job.o.questions, "ask at most N questions"),
 		OPT_FLAG(0, "no-run", &job.o.no_run, "run nothing: every answer is a proposal"),
 		OPT_FLAG(0, "published", &job.o.published,
 			 "search as Cortex did: sets of flips, synthesised paths"),
-		OPT_U64(0, "flips", "D", &flips, "with --published: flip at most D branches (8)"),
-		OPT_U64(0, "traces", "N", &traces,
-			"with --published: at most N ways on behind a flip (4)"),
+		OPT_U64(0, "flips", "D", &flips,
+			"take at most D decisions otherwise on one way (with --published 8)"),
+		OPT_U64(0, "traces", "N", &traces, "try at most N ways on behind a flip (4)"),
 		OPT_U64(0, "seed", "N", &job.o.seed, "same seed, same answer (1)"),
 		OPT_REAL(0, "timeout", "SEC", &job.o.target.timeout,
 			 "real time a run may take (10)"),
@@ -509,6 +576,7 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 		OPT_FLAG(0, "trust", &job.trust, TRUST_HELP),
 		OPT_END,
 	};
+	_cleanup_(xfreep) char *place = NULL;
 	struct err *err;
 
 	job.o.target.argv = take_program(&argc, argv);
@@ -517,6 +585,11 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 	job.nruns = (size_t)argc;
 	if (!err)
 		err = check(cmd, &job);
+	if (!err)
+		err = take_targets(cmd, &job, targets);
+	place = at ? xstrdup(at) : NULL;
+	if (!err)
+		err = take_place(cmd, &job, place);
 	if (!err)
 		err = take_limits(cmd, &job, flips, traces);
 	if (!err)

@@ -71,6 +71,24 @@ static void find_wanted(struct base *b)
 	map_deinit(&cells);
 }
 
+/* Chances at the place that the user names. */
+static void find_asked_for(struct base *b, const struct predict_options *o)
+{
+	for (size_t i = 0; i < b->chances.len && o->at_file && b->symbols; i++) {
+		struct chance *c = &b->chances.data[i];
+		const struct order_thread *t = &b->l.built.m->threads.data[c->goals[0].thread];
+		uint64_t site = c->condition != ORDER_NONE
+					? b->l.built.m->places.data[c->condition].site
+				: c->goals[0].index < t->len
+					? b->l.built.m->events.data[t->data[c->goals[0].index]].site
+					: 0;
+		struct code_point at;
+
+		c->asked_for = symbols_site(b->symbols, (uint32_t)site, &at) &&
+			       predict_is_at(o, at.file, at.line);
+	}
+}
+
 /* ---- opening ---- */
 
 static struct err *look_for_frees(struct base *b)
@@ -100,9 +118,9 @@ bool base_is_many(const struct base *b, uint32_t condition)
 }
 
 struct err *base_open(const char *plait, const char *recording, struct sym_program *program,
-		      double seconds, uint32_t targets, bool keep, struct base *ret)
+		      double seconds, const struct predict_options *o, struct base *ret)
 {
-	struct load_options load = { .seconds = seconds, .program = program, .keep = keep };
+	struct load_options load = { .seconds = seconds, .program = program, .keep = o->published };
 	struct err *err;
 
 	*ret = (struct base){ .plait = xstrdup(plait), .recording = xstrdup(recording) };
@@ -125,9 +143,9 @@ struct err *base_open(const char *plait, const char *recording, struct sym_progr
 	ret->reach = order_reach_open(ret->l.built.m);
 	find_chances(ret);
 	find_wanted(ret);
-	if (!(targets & PREDICT_DECISIONS))
-		vec_clear(&ret->chances);
-	targets_find(ret, targets);
+	targets_find(ret, o->targets);
+	meetings_find(ret, o->targets);
+	find_asked_for(ret, o);
 	return NULL;
 }
 
@@ -176,9 +194,13 @@ void base_describe(const struct base *b, const struct chance *c, struct predict_
 		const struct order_goal *g = &c->goals[i];
 		const struct order_thread *t = &m->threads.data[g->thread];
 		uint32_t next = g->passes ? g->index - 1 : MIN(g->index, (uint32_t)t->len - 1);
+		enum predict_change change = c->target == PREDICT_RACE	   ? PREDICT_RACING
+					     : c->target != PREDICT_MEMORY ? PREDICT_STOP
+					     : g->passes		   ? PREDICT_FREE
+									   : PREDICT_USE;
 
 		add_flip(b, g->thread, m->events.data[t->data[next]].site,
-			 (struct predict_flip){ .change = PREDICT_STOP }, ret);
+			 (struct predict_flip){ .change = change }, ret);
 	}
 }
 

@@ -15,6 +15,9 @@ enum { MAX_GOALS = 16 };
 /* Something that may lead to a failure: a decision that could be taken otherwise, or threads that
  * could stop each other. */
 struct chance {
+	uint32_t target;    /* enum predict_target; 0: a decision, which leads to any of them */
+	uint64_t key;	    /* of no decision: equal ones are asked a few times only; 0: always */
+	bool asked_for;	    /* at the place that the user names */
 	uint32_t condition; /* of the base's model: to be taken otherwise; ORDER_NONE: none */
 	uint32_t behind;    /* events of its thread behind it */
 	uint32_t ngoals;    /* where threads must come */
@@ -37,10 +40,11 @@ struct base {
 	bool frees;	 /* it gives memory back while several threads live */
 };
 
-/* targets: enum predict_target. program: of the recordings' binary. keep: as in struct load_options.
- * Where the threads cannot be followed, l.unsupported says so and nothing else is there. */
+/* o: targets, a place, and whether conditions are kept that nothing changes (published). program: of
+ * the recordings' binary. Where the threads cannot be followed, l.unsupported says so and nothing else
+ * is there. */
 struct err *base_open(const char *plait, const char *recording, struct sym_program *program,
-		      double seconds, uint32_t targets, bool keep, struct base *ret);
+		      double seconds, const struct predict_options *o, struct base *ret);
 void base_close(struct base *b);
 
 /* What a person sees of a chance, added to *ret. */
@@ -48,10 +52,15 @@ void base_describe(const struct base *b, const struct chance *c, struct predict_
 void flips_deinit(struct predict_flips *f);
 void flips_copy(struct predict_flips *to, const struct predict_flips *from);
 
+/* Is this the place that the user names? True when there is none. */
+bool predict_is_at(const struct predict_options *o, const char *file, uint32_t line);
+
 /* Has this condition more than two outcomes: a value, a switch? */
 bool base_is_many(const struct base *b, uint32_t condition);
 
-/* targets.c: chances that are no decisions, of the kinds asked for, added to b->chances. */
+/* Chances that are no decisions, of the kinds asked for, added to b->chances. targets.c: threads that
+ * stop each other; meetings.c: two accesses that should not come in this order, or not at once. */
 void targets_find(struct base *b, uint32_t targets);
+void meetings_find(struct base *b, uint32_t targets);
 
 #endif

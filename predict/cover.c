@@ -180,7 +180,8 @@ struct err *cover_all(struct predict *p, bool *more)
 		     i++) {
 			struct covering c = { p, b, p->bases.data[b].chances.data[i], false };
 
-			if (c.chance.condition == ORDER_NONE || round_answer(p, b, i) != ORDER_SAT)
+			if (c.chance.condition == ORDER_NONE || c.chance.target ||
+			    round_answer(p, b, i) != ORDER_SAT)
 				continue;
 			/* one run with another value does not stand for all values */
 			p->open_end |= base_is_many(&p->bases.data[b], c.chance.condition);
@@ -205,6 +206,17 @@ static bool has_pointer_pins(const struct order_model *m)
 	return false;
 }
 
+/* Every chance of every base was asked about, and nothing narrows what counts as a failure. */
+static bool asked_for_all(const struct predict *p)
+{
+	for (size_t b = 0; b < p->bases.len; b++)
+		for (size_t i = 0; i < p->bases.data[b].chances.len; i++)
+			if (!round_is_asked(p, b, i))
+				return false;
+	return (p->o.targets & PREDICT_DEFAULT) == PREDICT_DEFAULT && !p->o.at_file &&
+	       !p->result->unwanted;
+}
+
 static void gap(struct predict *p, bool is_one, const char *text)
 {
 	if (is_one)
@@ -222,13 +234,14 @@ bool cover_is_proof(struct predict *p)
 		const struct base *b = &p->bases.data[i];
 
 		gap(p, b->may_stick,
-		    "not asked: can threads wait for ever for semaphores, barriers or signals");
+		    "not asked: every way in which threads can wait for ever for each other");
 		gap(p, b->frees, "not asked: can memory be used after it was given back");
 		gap(p, b->l.open_results,
 		    "not asked: calls whose result depends on the order (try, once)");
 		gap(p, has_pointer_pins(b->l.built.m),
 		    "not asked: other places that recorded pointers may name");
 	}
+	gap(p, !asked_for_all(p), "not everything was asked about");
 	gap(p, p->open_end, "a question was not answered, or a proposal not run as asked");
 	p->claim.ended = true;
 	claim_look_at(&p->claim, p->binary);

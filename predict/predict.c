@@ -35,8 +35,8 @@ struct err *predict_open(const struct predict_options *o, struct predict **ret)
 	if (p->o.question_seconds <= 0)
 		p->o.question_seconds = DEFAULT_QUESTION_SECONDS;
 	if (!p->o.targets)
-		p->o.targets = PREDICT_DECISIONS | PREDICT_DEADLOCK;
-	if (!p->o.flips)
+		p->o.targets = PREDICT_DEFAULT;
+	if (!p->o.flips && p->o.published)
 		p->o.flips = PUBLISHED_FLIPS;
 	if (!p->o.traces)
 		p->o.traces = PUBLISHED_TRACES;
@@ -46,6 +46,27 @@ struct err *predict_open(const struct predict_options *o, struct predict **ret)
 	p->deadline = clock_seconds() + p->o.seconds;
 	*ret = p;
 	return NULL;
+}
+
+bool predict_targets_parse(const char *text, uint32_t *ret)
+{
+	static const char *const names[] = {
+		"assert", "crash", "memory", "deadlock", "hang", "race"
+	};
+
+	*ret = 0;
+	while (*text) {
+		size_t len = strcspn(text, ","), i = 0;
+
+		while (i < ARRAY_SIZE(names) &&
+		       (strlen(names[i]) != len || strncmp(names[i], text, len) != 0))
+			i++;
+		if (i == ARRAY_SIZE(names))
+			return false;
+		*ret |= 1u << i;
+		text += len + (text[len] == ',');
+	}
+	return *ret != 0;
 }
 
 static void skip(struct predict *p, const char *path, const char *why)
@@ -304,6 +325,7 @@ void predict_close(struct predict *p)
 	map_deinit(&p->paths);
 	map_deinit(&p->taken);
 	map_deinit(&p->asked);
+	map_deinit(&p->times);
 	findings_deinit(&p->findings);
 	claim_deinit(&p->claim);
 	sym_close(p->program);
@@ -327,6 +349,12 @@ void predict_result_deinit(struct predict_result *r)
 		free(x->base);
 	}
 	vec_deinit(&r->predictions);
+	for (size_t i = 0; i < r->races.len; i++) {
+		flips_deinit(&r->races.data[i].flips);
+		free(r->races.data[i].base);
+		free(r->races.data[i].plait);
+	}
+	vec_deinit(&r->races);
 	for (size_t i = 0; i < r->unconfirmed.len; i++) {
 		flips_deinit(&r->unconfirmed.data[i].flips);
 		free(r->unconfirmed.data[i].base);

@@ -20,17 +20,26 @@ struct predict;
 
 enum { PREDICT_MOST_FLIPS = 12, PREDICT_MOST_TRACES = 1000 };
 
-/* What to look for. */
+/* What to look for. Decisions are flipped whatever it is: they lead to everything else. */
 enum predict_target {
-	PREDICT_DECISIONS = 1, /* sides of decisions that no run took: assertions, crashes, exits */
-	PREDICT_DEADLOCK = 2,  /* cycles of locks, signals that nobody waits for yet */
+	PREDICT_ASSERT = 1,   /* assertions, aborts, exit statuses, outputs, oracles */
+	PREDICT_CRASH = 2,    /* signals */
+	PREDICT_MEMORY = 4,   /* memory that was given back is used, a lock that was destroyed */
+	PREDICT_DEADLOCK = 8, /* cycles of locks, waits that nobody can end any more */
+	PREDICT_HANG = 16,    /* loops that nobody can end any more */
+	PREDICT_RACE = 32,    /* two threads are about to access one place, one of them writes */
+	PREDICT_DEFAULT = 31,
 };
+/* "assert,race" into a set; false: a word that is none of them. */
+bool predict_targets_parse(const char *text, uint32_t *ret);
 
 struct predict_options {
 	/* How to run and judge; what the first recording says where this says nothing. argv: the
 	 * command to run instead of the recorded one, NULL = that. */
 	struct target target;
-	uint32_t targets;	 /* enum predict_target; 0 = all */
+	uint32_t targets;    /* enum predict_target; 0 = PREDICT_DEFAULT */
+	const char *at_file; /* only failures there: the end of its name; NULL = anywhere */
+	uint32_t at_line;
 	double seconds;		 /* for everything; 0 = 60 */
 	double question_seconds; /* for one question to the solver; 0 = 2 */
 	uint64_t questions;	 /* at most so many; 0 = no limit */
@@ -41,8 +50,8 @@ struct predict_options {
 	bool no_run;	    /* ask, but run nothing: every answer is unconfirmed */
 	bool steady;	    /* the same answers however busy the machine is; slower */
 	bool published;	    /* the published search, to the letter (published.h) */
-	uint32_t flips;	    /* of it: at most so many at once; 0 = 8 */
-	uint32_t traces;    /* of it: at most so many ways on behind a flip; 0 = 4 */
+	uint32_t flips;	    /* decisions taken otherwise, at most so many on one way; 0 = 8 */
+	uint32_t traces;    /* ways on behind a flip, at most so many each; 0 = 4 */
 	const char *output; /* plait to write, with `all` a folder; NULL = none */
 };
 
@@ -51,6 +60,9 @@ enum predict_change {
 	PREDICT_BRANCH, /* takes the other side */
 	PREDICT_VALUE,	/* reads another value, which becomes an address */
 	PREDICT_STOP,	/* comes here while others are at the other stops */
+	PREDICT_FREE,	/* gives something back here, before ... */
+	PREDICT_USE,	/* ... this thread uses it */
+	PREDICT_RACING, /* is about to access what another thread is about to access, too */
 };
 
 struct predict_flip {
@@ -68,6 +80,13 @@ struct prediction {
 	char *base;	/* the recording it started from */
 	struct predict_flips flips;
 	uint64_t questions, native_runs; /* until it was found */
+};
+
+/* A data race that a native run has had. It need not fail. */
+struct predicted_race {
+	char *base, *plait;	    /* plait: of that run; NULL = not saved */
+	struct predict_flips flips; /* the last two: the accesses */
+	uint64_t questions, native_runs;
 };
 
 /* A proposal that no native run has shown to fail. */
@@ -96,11 +115,13 @@ struct predict_skipped {
 struct predict_result {
 	struct hunt_result found; /* the failures, confirmed, and what else the runs showed */
 	VEC(struct prediction) predictions;
+	VEC(struct predicted_race) races;
 	VEC(struct predict_proposal) unconfirmed; /* of no_run */
 	VEC(struct predict_skipped) skipped;	  /* recordings that were of no use */
 	struct predict_published published;
 	size_t recordings, paths;     /* used; different ones */
 	uint64_t sat, unsat, unknown; /* questions */
+	uint64_t unwanted; /* runs that failed, but in no way or place that was asked for */
 	uint64_t native_runs, proposals, followed;
 	size_t models;	   /* paths that could be followed */
 	bool exhausted;	   /* there is no other run with this input */

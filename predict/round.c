@@ -15,11 +15,13 @@
 #include "base/err.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "run/place.h"
 #include "solve/realize.h"
 #include "trace/trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- bases ---- */
 
@@ -49,9 +51,8 @@ struct err *round_add(struct predict *p, const char *plait, const char *recordin
 {
 	double start = clock_seconds();
 	struct base b;
-	struct err *err =
-		base_open(plait, recording, p->program, MAX(p->deadline - clock_seconds(), 0.1),
-			  p->o.targets, p->o.published, &b);
+	struct err *err = base_open(plait, recording, p->program,
+				    MAX(p->deadline - clock_seconds(), 0.1), &p->o, &b);
 
 	p->result->seconds_load += clock_seconds() - start;
 	if (err)
@@ -89,27 +90,42 @@ static const struct order_place *place_of(const struct predict *p, size_t base,
 	return &p->bases.data[base].l.built.m->places.data[c->condition];
 }
 
-/* A way to stop each other, or a decision that leads to a failure nearby, comes first. Then few
- * flips; a side that other runs have taken, only not beside these paths of the other threads, counts
- * like three more, one that writes nothing that the failure depends on like one more. Then decisions near the end of their thread. */
+/* What the user names comes first; then ways to stop each other and decisions that lead to a failure
+ * nearby; then pairs of accesses. Then few flips; a side that other runs have taken, only not beside
+ * these paths of the other threads, counts like three more, one that writes nothing that the failure
+ * depends on like one more, and so does a loop that may not end. Then decisions near the end of
+ * their thread. */
 static uint64_t cost(const struct predict *p, size_t base, const struct chance *c)
 {
 	uint64_t flips = p->bases.data[base].flips.len;
 	const struct order_place *at;
+	bool near;
 
+	if (c->asked_for)
+		return (uint64_t)c->behind << 8;
 	if (c->condition == ORDER_NONE)
-		return flips << 40;
+		return flips << 40 | (uint64_t)(c->target != PREDICT_DEADLOCK) << 39;
 	at = place_of(p, base, c);
+	near = at->doom <= 1 && p->o.targets & (PREDICT_ASSERT | PREDICT_CRASH);
 	if (map_find(&p->taken, load_side(at->node, !at->was)))
 		flips += 3;
-	if (!(at->writes & p->bases.data[base].wanted))
+	if (!(at->writes & p->bases.data[base].wanted) || c->target)
 		flips++;
-	return (uint64_t)(at->doom > 1) << 60 | flips << 40 | (uint64_t)c->behind << 8 | at->pin;
+	return (uint64_t)!near << 60 | flips << 40 | (uint64_t)c->behind << 8 | at->pin;
 }
 
-static bool is_open(const struct predict *p, size_t base, size_t chance)
+/* A pair of places is asked about a few times, not on every path; a way of too many flips never. */
+static bool is_spent(const struct predict *p, size_t base, const struct chance *c)
 {
-	return !map_find(&p->asked, asked_key(base, chance));
+	enum { MOST_TIMES = 3 };
+
+	return (c->key && map_get_or(&p->times, c->key, 0) >= MOST_TIMES) ||
+	       (p->o.flips && p->bases.data[base].flips.len >= p->o.flips);
+}
+
+bool round_is_asked(const struct predict *p, size_t base, size_t chance)
+{
+	return map_find(&p->asked, asked_key(base, chance));
 }
 
 static bool pick(const struct predict *p, struct pick *ret)
@@ -119,9 +135,12 @@ static bool pick(const struct predict *p, struct pick *ret)
 	for (size_t b = 0; b < p->bases.len; b++)
 		for (size_t i = 0; i < p->bases.data[b].chances.len; i++) {
 			const struct chance *c = &p->bases.data[b].chances.data[i];
-			uint64_t price = cost(p, b, c);
+			uint64_t price;
 
-			if (price >= best || !is_open(p, b, i))
+			if (round_is_asked(p, b, i) || is_spent(p, b, c))
+				continue;
+			price = cost(p, b, c);
+			if (price >= best)
 				continue;
 			best = price;
 			*ret = (struct pick){ b, i };
@@ -154,15 +173,14 @@ struct err *round_ask(struct predict *p, const struct base *b, const struct chan
 	return err;
 }
 
-static uint64_t questions(const struct predict *p)
+uint64_t round_questions(const struct predict *p)
 {
 	return p->result->sat + p->result->unsat + p->result->unknown;
 }
 
 /* ---- running ---- */
 
-/* What leads from the user's recording to a run that takes this chance. */
-static void all_flips(const struct base *b, const struct chance *c, struct predict_flips *ret)
+void round_flips(const struct base *b, const struct chance *c, struct predict_flips *ret)
 {
 	flips_copy(ret, &b->flips);
 	base_describe(b, c, ret);
@@ -185,22 +203,75 @@ static struct err *run_unrecorded(struct predict *p, struct run_result *run)
 	return err;
 }
 
+/* ---- which failures count ---- */
+
+static uint32_t target_of(const struct run_result *run)
+{
+	if (run->end == PLAIT_END_MISUSE)
+		return PREDICT_MEMORY;
+	switch (run->outcome) {
+	case PLAIT_OUTCOME_SIGNAL:
+		return PREDICT_CRASH;
+	case PLAIT_OUTCOME_DEADLOCK:
+		return PREDICT_DEADLOCK;
+	case PLAIT_OUTCOME_HANG:
+		return PREDICT_HANG;
+	default:
+		return PREDICT_ASSERT;
+	}
+}
+
+bool predict_is_at(const struct predict_options *o, const char *file, uint32_t line)
+{
+	size_t len = strlen(file), end = o->at_file ? strlen(o->at_file) : 0;
+
+	if (!o->at_file)
+		return true;
+	return line == o->at_line && len >= end && strcmp(file + len - end, o->at_file) == 0 &&
+	       (len == end || file[len - end - 1] == '/');
+}
+
+/* Is one of the frames of the thread that failed at the place that the user names? */
+static struct err *is_there(struct predict *p, const struct run_result *run, bool *ret)
+{
+	_cleanup_(xfreep) char *plait = NULL;
+	struct places at = { 0 };
+	struct err *err;
+
+	*ret = !p->o.at_file;
+	if (*ret)
+		return NULL;
+	plait = xasprintf("%s/at.plait", p->dir);
+	err = save_plait(p->session, run, plait);
+	if (!err)
+		err = places_of_failure(run, plait, &at);
+	for (size_t i = 0; i < at.len; i++)
+		*ret |= predict_is_at(&p->o, at.data[i].file, at.data[i].line);
+	places_deinit(&at);
+	return err;
+}
+
 /* What hunt does with a failure. */
 struct err *round_consider(struct predict *p, size_t base, const struct predict_flips *flips,
 			   struct run_result *run)
 {
 	size_t before = p->result->found.failures.len;
 	struct prediction new = { .failure = before };
-	struct err *err = run_unrecorded(p, run);
+	bool wanted = target_of(run) & p->o.targets;
+	struct err *err = wanted ? run_unrecorded(p, run) : NULL;
 
-	if (!err)
+	if (!err && wanted)
+		err = is_there(p, run, &wanted);
+	if (!wanted)
+		p->result->unwanted++;
+	if (!err && wanted)
 		err = findings_consider(&p->findings, p->session, run, p->result->proposals,
 					"predict");
 	if (err || p->result->found.failures.len == before)
 		return err;
 	new.base = predict_name(p, p->bases.data[base].recording);
 	flips_copy(&new.flips, flips);
-	new.questions = questions(p);
+	new.questions = round_questions(p);
 	new.native_runs = p->result->proposals;
 	vec_push(&p->result->predictions, new);
 	p->stop = !p->o.all;
@@ -213,7 +284,7 @@ static struct err *consider(struct predict *p, size_t base, const struct chance 
 	struct predict_flips flips = { 0 };
 	struct err *err;
 
-	all_flips(&p->bases.data[base], c, &flips);
+	round_flips(&p->bases.data[base], c, &flips);
 	err = round_consider(p, base, &flips, run);
 	flips_deinit(&flips);
 	return err;
@@ -228,7 +299,7 @@ static struct err *go_on(struct predict *p, size_t base, const struct chance *c,
 	struct predict_flips flips = { 0 };
 	struct err *err = save_plait(p->session, run, plait);
 
-	all_flips(&p->bases.data[base], c, &flips); /* bases may move */
+	round_flips(&p->bases.data[base], c, &flips); /* bases may move */
 	if (!err)
 		err = round_add(p, plait, recording, &flips);
 	flips_deinit(&flips);
@@ -253,6 +324,10 @@ struct err *round_propose(struct predict *p, size_t base, const struct chance *c
 		findings_measure(&p->findings, &r.run);
 		claim_add_run(&p->claim, &r.run);
 		p->open_end |= !r.followed;
+		if (c->target == PREDICT_RACE)
+			err = race_consider(p, base, c, &r.run);
+	}
+	if (!err && !p->stop) {
 		err = run_failed(&r.run) ? consider(p, base, c, &r.run) : go_on(p, base, c, &r.run);
 	}
 	p->result->seconds_run += clock_seconds() - start;
@@ -264,7 +339,7 @@ static void note_proposal(struct predict *p, size_t base, const struct chance *c
 {
 	struct predict_proposal new = { .base = predict_name(p, p->bases.data[base].recording) };
 
-	all_flips(&p->bases.data[base], c, &new.flips);
+	round_flips(&p->bases.data[base], c, &new.flips);
 	vec_push(&p->result->unconfirmed, new);
 }
 
@@ -277,7 +352,7 @@ bool round_is_over(struct predict *p)
 	if (p->stop)
 		return true;
 	p->result->out_of_budget = clock_seconds() > p->deadline || r->proposals >= p->o.runs ||
-				   (p->o.questions && questions(p) >= p->o.questions);
+				   (p->o.questions && round_questions(p) >= p->o.questions);
 	p->result->interrupted = interrupted() != 0;
 	return r->out_of_budget || r->interrupted;
 }
@@ -296,10 +371,12 @@ static struct err *ask_all(struct predict *p)
 		struct chance c = p->bases.data[next.base].chances.data[next.chance];
 		struct order_reached a = { 0 };
 
-		progress("%" PRIu64 " questions, %" PRIu64 " runs", questions(p),
+		progress("%" PRIu64 " questions, %" PRIu64 " runs", round_questions(p),
 			 p->result->proposals);
 		err = round_ask(p, &p->bases.data[next.base], &c, &a);
 		map_put(&p->asked, asked_key(next.base, next.chance), a.status);
+		if (c.key)
+			++*map_put(&p->times, c.key, 0);
 		if (!err && a.status == ORDER_SAT && c.condition != ORDER_NONE) {
 			const struct order_place *at = place_of(p, next.base, &c);
 

@@ -21,6 +21,7 @@ struct predict {
 	struct map paths;   /* of all threads -> 1 */
 	struct map taken;   /* node and outcome -> 1 */
 	struct map asked;   /* base, chance -> its answer, enum order_status */
+	struct map times;   /* key of a chance -> how often it was asked about */
 	struct claim claim; /* what native runs say against a proof */
 	bool open_end;	    /* something was not answered, or not run as asked */
 	struct findings findings;
@@ -40,6 +41,7 @@ struct err *round_add(struct predict *p, const char *plait, const char *recordin
 /* Ask and run until nothing is left or the budget is used up. */
 struct err *round_run(struct predict *p);
 bool round_is_over(struct predict *p);
+uint64_t round_questions(const struct predict *p); /* asked so far */
 /* The parts, for cover.c: a question about a chance with more goals; a prefix that takes the chance
  * is run, and its run becomes a base or a finding. */
 struct err *round_ask(struct predict *p, const struct base *b, const struct chance *c,
@@ -49,6 +51,12 @@ struct err *round_propose(struct predict *p, size_t base, const struct chance *c
 /* A run that failed becomes a finding, replayed and saved, with what leads to it. */
 struct err *round_consider(struct predict *p, size_t base, const struct predict_flips *flips,
 			   struct run_result *run);
+/* What leads from the user's recording to a run that takes this chance. The caller frees. */
+void round_flips(const struct base *b, const struct chance *c, struct predict_flips *ret);
+/* races.c: has this run the race of that chance? Then it becomes one of the result's. */
+struct err *race_consider(struct predict *p, size_t base, const struct chance *c,
+			  const struct run_result *run);
+bool round_is_asked(const struct predict *p, size_t base, size_t chance);
 enum order_status round_answer(const struct predict *p, size_t base, size_t chance);
 
 /* published-run.c: the published search instead of ours. */

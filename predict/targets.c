@@ -3,12 +3,20 @@
  * Cycles of locks. A thread that takes a lock while it holds another has an edge from the one to
  * the other. Edges of different threads that form a cycle, with no lock held by two of them, are a
  * chance: each thread comes to the point where it takes its second lock. Whether they can be there
- * at once is for the order engine to say.
+ * at once is for the order engine to say. A semaphore that begins with 1, and that every thread takes
+ * and gives back in turn, is a lock, too.
+ *
+ * Waits with a lock in hand. A thread waits for a semaphore, a signal, a barrier or another thread's
+ * end while it holds a lock, and the one that would help takes that lock first. The chance: the one
+ * is about to wait, the other about to take the lock.
  *
  * Signals that come too early. A wait that was woken by a signal may wait for ever if every thread
  * that signals has done so before. The chance: the thread is about to wait, and the others are
  * behind their last signal. A loop around the wait that looks at a flag under the lock makes that
- * impossible, and the answer is no. */
+ * impossible, and the answer is no.
+ *
+ * Loops that nobody ends. A decision that a thread takes again and again goes the other way, and
+ * those who write what it looks at have all done their last write. */
 #include "predict/base.h"
 
 #include "base/map.h"
@@ -55,6 +63,40 @@ static void release(struct held_locks *h, uint32_t lock)
 		}
 }
 
+/* Semaphores that are used as locks, by object. */
+static bool *find_lock_sems(const struct order_model *m)
+{
+	bool *is = xcalloc(m->objects.len + 1, sizeof(*is));
+	uint32_t *held = xcalloc(m->objects.len + 1, sizeof(*held));
+
+	for (size_t o = 0; o < m->objects.len; o++)
+		is[o] = m->objects.data[o].kind == ORDER_OBJECT_SEM &&
+			m->objects.data[o].initial == 1;
+	for (size_t t = 0; t < m->threads.len; t++) {
+		memset(held, 0, m->objects.len * sizeof(*held));
+		for (size_t i = 0; i < m->threads.data[t].len; i++) {
+			const struct order_event *e = &m->events.data[m->threads.data[t].data[i]];
+
+			if (e->kind == ORDER_SEM_WAIT)
+				is[e->object] &= held[e->object]++ == 0;
+			if (e->kind == ORDER_SEM_POST)
+				is[e->object] &= held[e->object]-- == 1;
+		}
+	}
+	free(held);
+	return is;
+}
+
+/* As order_lock_effect, with these semaphores. */
+static int effect_of(const bool *lock_sems, const struct order_event *e, uint32_t *lock)
+{
+	if ((e->kind == ORDER_SEM_WAIT || e->kind == ORDER_SEM_POST) && lock_sems[e->object]) {
+		*lock = e->object;
+		return e->kind == ORDER_SEM_WAIT ? 1 : -1;
+	}
+	return order_lock_effect(e, lock);
+}
+
 static void note_nested(const struct order_event *e, uint32_t lock, const struct held_locks *held,
 			struct nesteds *ret)
 {
@@ -71,7 +113,16 @@ static void note_nested(const struct order_event *e, uint32_t lock, const struct
 	vec_push(ret, n);
 }
 
-static void find_nested(const struct order_model *m, struct nesteds *ret)
+/* Waits for something that another thread does. */
+static bool is_wait(const bool *lock_sems, const struct order_event *e)
+{
+	return (e->kind == ORDER_SEM_WAIT && !lock_sems[e->object]) || e->kind == ORDER_WAKE ||
+	       e->kind == ORDER_JOIN || e->kind == ORDER_BARRIER_LEAVE;
+}
+
+/* Where locks are taken with others in hand, and where something else is waited for with one. */
+static void find_nested(const struct order_model *m, const bool *lock_sems, struct nesteds *locks,
+			struct nesteds *waits)
 {
 	struct held_locks held = { 0 };
 
@@ -80,12 +131,14 @@ static void find_nested(const struct order_model *m, struct nesteds *ret)
 		for (size_t i = 0; i < m->threads.data[t].len; i++) {
 			const struct order_event *e = &m->events.data[m->threads.data[t].data[i]];
 			uint32_t lock;
-			int effect = order_lock_effect(e, &lock);
+			int effect = effect_of(lock_sems, e, &lock);
 
 			if (e->synthetic)
 				break;
+			if (is_wait(lock_sems, e) && held.len)
+				note_nested(e, e->object, &held, waits);
 			if (effect > 0 && held.len && !holds(&held, lock))
-				note_nested(e, lock, &held, ret);
+				note_nested(e, lock, &held, locks);
 			if (effect > 0)
 				vec_push(&held,
 					 ((struct held_lock){ lock, e->kind == ORDER_RDLOCK }));
@@ -124,7 +177,7 @@ struct cycles {
 
 static void add_cycle(struct cycles *c)
 {
-	struct chance new = { .condition = ORDER_NONE, .ngoals = c->n };
+	struct chance new = { .target = PREDICT_DEADLOCK, .condition = ORDER_NONE, .ngoals = c->n };
 	uint64_t key = 0;
 
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -171,18 +224,132 @@ static void extend(struct cycles *c)
 		}
 }
 
-static void find_cycles(struct base *b)
+static void find_cycles(struct base *b, struct nesteds *all)
 {
-	struct cycles c = { .b = b, .n = 1 };
+	struct cycles c = { .b = b, .n = 1, .all = *all };
 
-	find_nested(b->l.built.m, &c.all);
 	for (uint32_t i = 0; i < c.all.len; i++) {
 		c.stack[0] = i;
 		extend(&c);
 	}
 	b->may_stick |= c.found >= MOST_CYCLES || c.looks > MOST_LOOKS;
-	vec_deinit(&c.all);
 	map_deinit(&c.seen);
+}
+
+/* ---- waits with a lock in hand ---- */
+
+/* Is `thread` the one waited for, or one that it waits for itself? */
+static bool is_joined(const struct order_model *m, uint32_t joined, uint32_t thread, unsigned depth)
+{
+	const struct order_thread *t = &m->threads.data[joined];
+
+	for (size_t i = 0; i < t->len && depth && joined != thread; i++) {
+		const struct order_event *e = &m->events.data[t->data[i]];
+
+		if (e->kind == ORDER_JOIN && is_joined(m, e->object, thread, depth - 1))
+			return true;
+	}
+	return joined == thread;
+}
+
+/* Does this event help one that waits at `wait`? */
+static bool helps(const struct order_model *m, const struct nested *wait,
+		  const struct order_event *e)
+{
+	const struct order_event *w =
+		&m->events.data[m->threads.data[wait->thread].data[wait->index]];
+
+	switch (w->kind) {
+	case ORDER_SEM_WAIT:
+		return e->kind == ORDER_SEM_POST && e->object == w->object;
+	case ORDER_WAKE:
+		return (e->kind == ORDER_SIGNAL || e->kind == ORDER_BROADCAST) &&
+		       e->object == w->object;
+	case ORDER_BARRIER_LEAVE:
+		return e->kind == ORDER_BARRIER_ENTER && e->object == w->object;
+	default: /* a join */
+		return e->kind == ORDER_EXIT && is_joined(m, w->object, e->thread, 4);
+	}
+}
+
+static bool is_held(const struct nested *n, uint32_t lock)
+{
+	for (uint32_t i = 0; i < n->nheld; i++)
+		if (n->held[i] == lock)
+			return true;
+	return false;
+}
+
+static void add_waiting(struct base *b, const struct nested *wait, uint32_t thread, uint32_t index)
+{
+	const struct order_event *w =
+		&b->l.built.m->events
+			 .data[b->l.built.m->threads.data[wait->thread].data[wait->index]];
+	/* a thread that has begun to wait or entered the barrier is not stopped in between */
+	uint32_t at = w->kind == ORDER_WAKE || w->kind == ORDER_BARRIER_LEAVE ? wait->index - 1
+									      : wait->index;
+
+	vec_push(&b->chances,
+		 ((struct chance){ .target = PREDICT_DEADLOCK,
+				   .key = hash_u64(wait->site ^ hash_u64(thread * 77u + index)),
+				   .condition = ORDER_NONE,
+				   .ngoals = 2,
+				   .goals = { { wait->thread, at, UINT32_MAX, false },
+					      { thread, index, UINT32_MAX, false } } }));
+}
+
+/* Where u takes a lock that the waiting thread holds and helps it later: the first and the last such
+ * place. */
+static void find_helper(struct base *b, const bool *lock_sems, const struct nested *wait,
+			uint32_t u)
+{
+	const struct order_model *m = b->l.built.m;
+	const struct order_thread *t = &m->threads.data[u];
+	uint32_t first = ORDER_NONE, last = ORDER_NONE, open = ORDER_NONE;
+
+	for (uint32_t i = 0; i < t->len; i++) {
+		const struct order_event *e = &m->events.data[t->data[i]];
+		uint32_t lock;
+
+		if (effect_of(lock_sems, e, &lock) > 0 && is_held(wait, lock))
+			open = i;
+		if (!helps(m, wait, e) || open == ORDER_NONE)
+			continue;
+		if (first == ORDER_NONE)
+			first = open;
+		last = open;
+	}
+	if (first != ORDER_NONE)
+		add_waiting(b, wait, u, first);
+	if (last != first)
+		add_waiting(b, wait, u, last);
+}
+
+/* Other ways to wait in a circle than these may exist, as soon as somebody else takes such a lock. */
+static bool is_wanted(const struct order_model *m, const bool *lock_sems, const struct nested *wait)
+{
+	for (size_t i = 0; i < m->events.len; i++) {
+		uint32_t lock;
+
+		if (m->events.data[i].thread != wait->thread &&
+		    effect_of(lock_sems, &m->events.data[i], &lock) > 0 && is_held(wait, lock))
+			return true;
+	}
+	return false;
+}
+
+static void find_waiting(struct base *b, const bool *lock_sems, const struct nesteds *waits)
+{
+	size_t before = b->chances.len;
+
+	for (size_t i = 0; i < waits->len; i++) {
+		if (!is_wanted(b->l.built.m, lock_sems, &waits->data[i]))
+			continue;
+		b->may_stick = true;
+		for (uint32_t u = 0; u < b->l.built.m->threads.len; u++)
+			if (u != waits->data[i].thread && b->chances.len < before + MOST_CYCLES)
+				find_helper(b, lock_sems, &waits->data[i], u);
+	}
 }
 
 /* ---- signals ---- */
@@ -206,7 +373,7 @@ static uint32_t behind_signals(const struct order_model *m, uint32_t thread, uin
 static void add_wait(struct base *b, const struct order_event *wait)
 {
 	const struct order_model *m = b->l.built.m;
-	struct chance new = { .condition = ORDER_NONE, .ngoals = 1 };
+	struct chance new = { .target = PREDICT_DEADLOCK, .condition = ORDER_NONE, .ngoals = 1 };
 
 	new.goals[0] = (struct order_goal){ wait->thread, wait->index, UINT32_MAX, false };
 	for (uint32_t t = 0; t < m->threads.len; t++) {
@@ -233,6 +400,77 @@ static void find_waits(struct base *b)
 							    .data[m->events.data[i].index - 1]]);
 }
 
+/* ---- loops ---- */
+
+/* Behind its last write to one of these cells; 0: it never writes there. */
+static uint32_t behind_writes(const struct order_model *m, uint32_t thread, const struct map *cells)
+{
+	const struct order_thread *t = &m->threads.data[thread];
+
+	for (uint32_t i = (uint32_t)t->len; i-- > 0;) {
+		const struct order_event *e = &m->events.data[t->data[i]];
+
+		if (e->value != TERM_NONE && !e->synthetic && map_find(cells, e->object))
+			return i + 1;
+	}
+	return 0;
+}
+
+static void add_loop(struct base *b, uint32_t condition)
+{
+	const struct order_model *m = b->l.built.m;
+	const struct order_place *at = &m->places.data[condition];
+	struct chance new = { .target = PREDICT_HANG,
+			      .key = hash_u64(at->site * 31 + at->thread),
+			      .condition = condition,
+			      .behind = (uint32_t)m->threads.data[at->thread].len - at->index,
+			      .ngoals = 1,
+			      .goals = { { at->thread, at->index, at->nth, false } } };
+	struct order_cells blamed;
+	struct map cells = { 0 };
+
+	order_reach_blame(m, m->conditions.data[condition], &blamed);
+	for (size_t i = 0; i < blamed.len; i++)
+		map_put(&cells, blamed.data[i], 1);
+	for (uint32_t t = 0; t < m->threads.len; t++) {
+		uint32_t index = t == at->thread ? 0 : behind_writes(m, t, &cells);
+
+		if (index && new.ngoals < MAX_GOALS)
+			new.goals[new.ngoals++] = (struct order_goal){ t, index, UINT32_MAX, true };
+	}
+	if (new.ngoals > 1)
+		vec_push(&b->chances, new);
+	map_deinit(&cells);
+	vec_deinit(&blamed);
+}
+
+/* The last time that a thread takes a decision which it has taken before. */
+static void find_loops(struct base *b)
+{
+	const struct order_model *m = b->l.built.m;
+	struct map last = { 0 }, times = { 0 };
+
+	for (uint32_t c = 0; c < m->conditions.len; c++) {
+		const struct order_place *at = &m->places.data[c];
+		uint64_t key = hash_u64(at->site) ^ at->thread;
+
+		if (at->thread == ORDER_NONE || !at->site || at->pin)
+			continue;
+		++*map_put(&times, key, 0);
+		*map_put(&last, key, 0) = c;
+	}
+	for (uint32_t c = 0; c < m->conditions.len; c++) {
+		const struct order_place *at = &m->places.data[c];
+		uint64_t key = hash_u64(at->site) ^ at->thread;
+
+		if (at->thread != ORDER_NONE && at->site && !at->pin &&
+		    map_get_or(&times, key, 0) > 1 && map_get_or(&last, key, 0) == c)
+			add_loop(b, c);
+	}
+	map_deinit(&last);
+	map_deinit(&times);
+}
+
 /* Waits of which we do not ask in which ways they can last for ever. */
 static bool has_other_waits(const struct order_model *m)
 {
@@ -250,9 +488,21 @@ static bool has_other_waits(const struct order_model *m)
 
 void targets_find(struct base *b, uint32_t targets)
 {
-	if (!(targets & PREDICT_DEADLOCK))
-		return;
-	find_cycles(b);
-	find_waits(b);
+	struct nesteds locks = { 0 }, waits = { 0 };
+	bool *lock_sems = find_lock_sems(b->l.built.m);
+
+	if (targets & PREDICT_DEADLOCK) {
+		find_nested(b->l.built.m, lock_sems, &locks, &waits);
+		find_cycles(b, &locks);
+		find_waits(b);
+		find_waiting(b, lock_sems, &waits);
+	} else {
+		b->may_stick = true;
+	}
+	if (targets & PREDICT_HANG)
+		find_loops(b);
 	b->may_stick |= has_other_waits(b->l.built.m);
+	vec_deinit(&locks);
+	vec_deinit(&waits);
+	free(lock_sems);
 }

@@ -172,6 +172,8 @@ static enum order_step_kind step_kind(uint32_t event)
 		[PLAIT_EV_START] = ORDER_STEP_START,
 		[PLAIT_EV_EXIT] = ORDER_STEP_EXIT,
 		[PLAIT_EV_JOIN] = ORDER_STEP_JOIN,
+		[PLAIT_EV_FREE] = ORDER_STEP_FREE,
+		[PLAIT_EV_LOCK_DESTROY] = ORDER_STEP_FREE,
 		[PLAIT_EV_FUTEX_WAIT] = ORDER_STEP_INEXPRESSIBLE,
 		[PLAIT_EV_FUTEX_WAKE] = ORDER_STEP_INEXPRESSIBLE,
 		[PLAIT_EV_CANCEL] = ORDER_STEP_INEXPRESSIBLE,
@@ -352,6 +354,17 @@ static void on_step(void *arg, const struct sym_step *s)
 		access_step(l, s);
 		break;
 	default:
+		if (step_kind(s->event) == ORDER_STEP_FREE) {
+			put(l, s->thread, true,
+			    &(struct order_step){
+				    .kind = ORDER_STEP_FREE,
+				    .site = s->site,
+				    .address = s->address,
+				    .other = s->event == PLAIT_EV_FREE
+						     ? (uint32_t)MIN(MAX(s->n, 1u), UINT32_MAX)
+						     : 0 });
+			break;
+		}
 		load_blocked_note(t, order_build_position(l->b, s->thread), s);
 		sync_step(l, s);
 	}

@@ -12,77 +12,12 @@
  *     numbers, and so have the values a local read can have, so one walk in order of numbers does.
  *
  * pthread_once is a cell: 0 not begun, 1 running, 2 done. */
-#include "order/model/build.h"
+#include "order/model/build-private.h"
 
 #include "base/err.h"
-#include "order/model/build-cells.h"
 
 #include <errno.h>
 #include <inttypes.h>
-
-struct raw {
-	struct order_step s;
-	uint32_t step;	      /* of its thread */
-	uint32_t placeholder; /* symbol of the builder, ORDER_NONE */
-};
-
-struct raw_thread {
-	char *name;
-	VEC(struct raw) steps;
-	uint32_t nsteps;
-	VEC(uint32_t) nevents; /* of the model, before each step; while finishing */
-};
-
-/* A decision, in the order in which they were told. */
-struct raw_condition {
-	term_id term;
-	struct order_taken at;
-	bool recorded;
-};
-
-/* What a placeholder stands for: pieces, the lowest first. */
-struct part {
-	bool local;
-	term_id term; /* local: of the builder; else of the model */
-	uint32_t low, bits;
-};
-
-struct placeholder {
-	uint32_t bits;
-	bool input;
-	uint64_t hint;
-	uint32_t first, count; /* in parts */
-};
-
-/* A write whose value is still one of the builder's terms. */
-struct late_value {
-	uint32_t event, low, bits;
-	term_id term;
-};
-
-struct order_build {
-	struct terms terms;
-	VEC(struct raw_thread) threads;
-	bool keep; /* conditions that are always true, too */
-	VEC(struct placeholder) placeholders;
-	VEC(struct raw_condition) conditions;
-	VEC(struct byte_range) cut; /* written by steps that were cut off */
-	uint32_t failing;
-	term_id failure;
-	bool fails;
-	/* while finishing */
-	const struct order_memory *memory;
-	struct order_built *out;
-	struct order_model *m;
-	struct pieces pieces;
-	struct map objects[ORDER_OBJECT_THREAD + 1]; /* by kind: address -> object */
-	struct map onces;
-	VEC(struct part) parts;
-	VEC(uint32_t) steps; /* per event of the model */
-	term_id *model_term; /* per term of the builder */
-	VEC(struct late_value) late;
-	bool blocked; /* somebody still waits for a lock, or for somebody else */
-};
 
 /* ---- collecting ---- */
 
@@ -114,6 +49,9 @@ void order_build_free(struct order_build *b)
 	vec_deinit(&b->parts);
 	vec_deinit(&b->steps);
 	vec_deinit(&b->late);
+	vec_deinit(&b->freed[0]);
+	vec_deinit(&b->freed[1]);
+	vec_deinit(&b->uses);
 	free(b->model_term);
 	terms_deinit(&b->terms);
 	free(b);
@@ -124,6 +62,7 @@ void order_built_deinit(struct order_built *b)
 	order_model_free(b->m);
 	free(b->step);
 	free(b->nsteps);
+	vec_deinit(&b->uses);
 	*b = (struct order_built){ 0 };
 }
 
@@ -299,8 +238,8 @@ static uint64_t initial_of(struct order_build *b, uint64_t address, unsigned byt
 					       : 0;
 }
 
-static uint32_t new_object(struct order_build *b, enum order_object_kind kind, uint64_t address,
-			   unsigned bits, uint64_t initial)
+uint32_t build_object(struct order_build *b, enum order_object_kind kind, uint64_t address,
+		      unsigned bits, uint64_t initial)
 {
 	_cleanup_(strbuf_deinit) struct strbuf name = { 0 };
 
@@ -311,13 +250,13 @@ static uint32_t new_object(struct order_build *b, enum order_object_kind kind, u
 static uint32_t cell_of(struct order_build *b, struct piece *p)
 {
 	if (p->object == ORDER_NONE)
-		p->object = new_object(b, ORDER_OBJECT_CELL, p->address, p->bytes * 8,
-				       initial_of(b, p->address, p->bytes));
+		p->object = build_object(b, ORDER_OBJECT_CELL, p->address, p->bytes * 8,
+					 initial_of(b, p->address, p->bytes));
 	return p->object;
 }
 
-static uint32_t new_event(struct order_build *b, uint32_t thread, const struct raw *r,
-			  enum order_kind kind, uint32_t object)
+uint32_t build_event(struct order_build *b, uint32_t thread, const struct raw *r,
+		     enum order_kind kind, uint32_t object)
 {
 	uint32_t e = order_event(b->m, thread, kind, object);
 
@@ -355,7 +294,7 @@ static void shared_access(struct order_build *b, uint32_t thread, const struct r
 	enum order_kind kind = !writes(&r->s)	  ? ORDER_READ
 			       : reads(r->s.kind) ? ORDER_RMW
 						  : ORDER_WRITE;
-	uint32_t e = new_event(b, thread, r, kind, cell_of(b, p));
+	uint32_t e = build_event(b, thread, r, kind, cell_of(b, p));
 
 	if (kind != ORDER_WRITE)
 		vec_push(&b->parts, (struct part){ false, order_value(b->m, e), 0, bits });
@@ -388,171 +327,6 @@ static struct err *access_event(struct order_build *b, uint32_t thread, const st
 	b->out->split += shared > 1;
 	b->out->local_steps += !shared;
 	return NULL;
-}
-
-/* ---- synchronisation ---- */
-
-static uint32_t sync_object(struct order_build *b, enum order_object_kind kind, uint64_t address,
-			    uint64_t initial)
-{
-	uint64_t *o = map_put(&b->objects[kind], address, ORDER_NONE);
-
-	if (*o == ORDER_NONE)
-		*o = new_object(b, kind, address, 64, initial);
-	return (uint32_t)*o;
-}
-
-static void once_event(struct order_build *b, uint32_t thread, const struct raw *r)
-{
-	uint64_t *o = map_put(&b->onces, r->s.address, ORDER_NONE);
-	struct terms *ts = &b->m->terms;
-	struct order_place at;
-	term_id done;
-	uint32_t e;
-
-	if (*o == ORDER_NONE)
-		*o = new_object(b, ORDER_OBJECT_CELL, r->s.address, 8, 0);
-	e = new_event(b, thread, r,
-		      r->s.kind == ORDER_STEP_ONCE_BEGIN ? ORDER_RMW
-		      : r->s.kind == ORDER_STEP_ONCE_END ? ORDER_WRITE
-							 : ORDER_READ,
-		      (uint32_t)*o);
-	if (r->s.kind != ORDER_STEP_ONCE_PASS)
-		b->m->events.data[e].value =
-			term_const(ts, 8, r->s.kind == ORDER_STEP_ONCE_BEGIN ? 1 : 2);
-	if (r->s.kind == ORDER_STEP_ONCE_END)
-		return;
-	/* it waits for that, so the place is before the event */
-	at = (struct order_place){ .thread = thread, .index = b->m->events.data[e].index };
-	done = term_const(ts, 8, r->s.kind == ORDER_STEP_ONCE_BEGIN ? 0 : 2);
-	order_condition_at(b->m, term_binary(ts, TERM_EQ, order_value(b->m, e), done), &at);
-}
-
-static void lock_event(struct order_build *b, uint32_t thread, const struct raw *r,
-		       enum order_object_kind object, enum order_kind took, enum order_kind failed)
-{
-	uint32_t o;
-
-	if (r->s.blocked && took != ORDER_LOCK)
-		return; /* only a wait for a mutex has an event of its own */
-	if (r->s.result && r->s.result != EBUSY && r->s.result != ETIMEDOUT)
-		return; /* refused: nothing happened */
-	o = sync_object(b, object, r->s.address, 0);
-	new_event(b, thread, r, r->s.blocked ? ORDER_LOCK_BLOCKED : r->s.result ? failed : took, o);
-}
-
-static void unlock_event(struct order_build *b, uint32_t thread, const struct raw *r,
-			 enum order_object_kind object, enum order_kind kind)
-{
-	if (!r->s.result)
-		new_event(b, thread, r, kind, sync_object(b, object, r->s.address, 0));
-}
-
-static void wait_event(struct order_build *b, uint32_t thread, const struct raw *r,
-		       enum order_kind kind)
-{
-	uint32_t cond = sync_object(b, ORDER_OBJECT_COND, r->s.address, 0);
-	uint32_t mutex = sync_object(b, ORDER_OBJECT_MUTEX, r->s.mutex, 0);
-	uint32_t e = new_event(b, thread, r, kind, cond);
-
-	b->m->events.data[e].mutex = mutex;
-}
-
-static struct err *sync_event(struct order_build *b, uint32_t thread, const struct raw *r)
-{
-	const struct order_step *s = &r->s;
-	uint32_t e;
-
-	switch (s->kind) {
-	case ORDER_STEP_LOCK:
-		lock_event(b, thread, r, ORDER_OBJECT_MUTEX, ORDER_LOCK, ORDER_LOCK_FAILED);
-		return NULL;
-	case ORDER_STEP_UNLOCK:
-		unlock_event(b, thread, r, ORDER_OBJECT_MUTEX, ORDER_UNLOCK);
-		return NULL;
-	case ORDER_STEP_RDLOCK:
-		lock_event(b, thread, r, ORDER_OBJECT_RWLOCK, ORDER_RDLOCK, ORDER_RDLOCK_FAILED);
-		return NULL;
-	case ORDER_STEP_WRLOCK:
-		lock_event(b, thread, r, ORDER_OBJECT_RWLOCK, ORDER_WRLOCK, ORDER_WRLOCK_FAILED);
-		return NULL;
-	case ORDER_STEP_RWUNLOCK:
-		unlock_event(b, thread, r, ORDER_OBJECT_RWLOCK, ORDER_RWUNLOCK);
-		return NULL;
-	case ORDER_STEP_WAIT:
-		wait_event(b, thread, r, ORDER_WAIT);
-		return NULL;
-	case ORDER_STEP_WOKEN:
-		if (!s->blocked)
-			wait_event(b, thread, r, s->result ? ORDER_WAKE_TIMEOUT : ORDER_WAKE);
-		return NULL;
-	case ORDER_STEP_SIGNAL:
-	case ORDER_STEP_BROADCAST:
-		new_event(b, thread, r,
-			  s->kind == ORDER_STEP_SIGNAL ? ORDER_SIGNAL : ORDER_BROADCAST,
-			  sync_object(b, ORDER_OBJECT_COND, s->address, 0));
-		return NULL;
-	case ORDER_STEP_SEM_POST:
-		unlock_event(b, thread, r, ORDER_OBJECT_SEM, ORDER_SEM_POST);
-		return NULL;
-	case ORDER_STEP_SEM_WAIT:
-		e = new_event(b, thread, r,
-			      s->result || s->blocked ? ORDER_SEM_FAILED : ORDER_SEM_WAIT,
-			      sync_object(b, ORDER_OBJECT_SEM, s->address, 0));
-		b->m->events.data[e].aside = s->blocked;
-		return NULL;
-	case ORDER_STEP_BARRIER_ENTER:
-	case ORDER_STEP_BARRIER_LEAVE:
-		if (!s->blocked)
-			new_event(b, thread, r,
-				  s->kind == ORDER_STEP_BARRIER_ENTER ? ORDER_BARRIER_ENTER
-								      : ORDER_BARRIER_LEAVE,
-				  sync_object(b, ORDER_OBJECT_BARRIER, s->address, s->other));
-		return NULL;
-	case ORDER_STEP_ONCE_BEGIN:
-	case ORDER_STEP_ONCE_END:
-	case ORDER_STEP_ONCE_PASS:
-		once_event(b, thread, r);
-		return NULL;
-	case ORDER_STEP_FORK:
-		new_event(b, thread, r, ORDER_FORK, s->other);
-		return NULL;
-	case ORDER_STEP_JOIN:
-		if (!s->blocked && !s->result)
-			new_event(b, thread, r, ORDER_JOIN, s->other);
-		return NULL;
-	case ORDER_STEP_START:
-		new_event(b, thread, r, ORDER_START, ORDER_NONE);
-		return NULL;
-	case ORDER_STEP_EXIT:
-		new_event(b, thread, r, ORDER_EXIT, ORDER_NONE);
-		return NULL;
-	case ORDER_STEP_INEXPRESSIBLE:
-		return err_new(ERR_ENV, "futexes and cancellation have no constraints");
-	case ORDER_STEP_LOCAL:
-	case ORDER_STEP_SEM_INIT: /* find_counts has seen it */
-	case ORDER_STEP_READ:
-	case ORDER_STEP_WRITE:
-	case ORDER_STEP_RMW:
-		b->out->local_steps++;
-		return NULL;
-	}
-	BUG("step of kind %d", (int)s->kind);
-}
-
-/* Semaphores and barriers may be used by a thread that is looked at before the one that made them.
- */
-static void find_counts(struct order_build *b)
-{
-	for (size_t t = 0; t < b->threads.len; t++)
-		for (size_t i = 0; i < b->threads.data[t].steps.len; i++) {
-			const struct order_step *s = &b->threads.data[t].steps.data[i].s;
-
-			if (s->kind == ORDER_STEP_SEM_INIT)
-				sync_object(b, ORDER_OBJECT_SEM, s->address, s->other);
-			else if (s->kind == ORDER_STEP_BARRIER_ENTER && s->other)
-				sync_object(b, ORDER_OBJECT_BARRIER, s->address, s->other);
-		}
 }
 
 /* ---- terms ---- */
@@ -682,12 +456,16 @@ static struct err *walk_thread(struct order_build *b, uint32_t t)
 	struct err *err = NULL;
 
 	for (size_t i = 0; i < r->steps.len && !err; i++) {
+		size_t first = b->m->events.len;
+
 		vec_push(&r->nevents, (uint32_t)b->m->threads.data[t].len);
 		if (is_memory(r->steps.data[i].s.kind))
 			err = r->steps.data[i].s.blocked ? NULL
 							 : access_event(b, t, &r->steps.data[i]);
 		else
-			err = sync_event(b, t, &r->steps.data[i]);
+			err = build_sync(b, t, &r->steps.data[i]);
+		if (!err)
+			build_note_use(b, t, &r->steps.data[i], first);
 	}
 	return err_wrap(err, "thread %s", r->name);
 }
@@ -698,7 +476,7 @@ static void set_failure(struct order_build *b)
 	struct raw at_end = { .step = b->threads.data[b->failing].nsteps };
 
 	if (!t->len)
-		new_event(b, b->failing, &at_end, ORDER_POINT, ORDER_NONE);
+		build_event(b, b->failing, &at_end, ORDER_POINT, ORDER_NONE);
 	b->m->failure_event = t->data[t->len - 1];
 	if (b->failure != TERM_NONE)
 		b->m->failure = b->model_term[b->failure];
@@ -745,13 +523,15 @@ struct err *order_build_finish(struct order_build *b, const struct order_memory 
 	for (size_t t = 0; t < b->threads.len; t++)
 		order_thread(b->m, b->threads.data[t].name);
 	find_pieces(b);
-	find_counts(b);
+	build_counts(b);
+	build_find_freed(b);
 	for (uint32_t t = 0; t < b->threads.len && !err; t++)
 		err = walk_thread(b, t);
 	if (err) {
 		order_built_deinit(ret);
 		return err;
 	}
+	build_finish_uses(b);
 	copy_terms(b);
 	if (b->fails)
 		set_failure(b);

@@ -50,6 +50,7 @@ enum order_step_kind {
 	ORDER_STEP_START,
 	ORDER_STEP_EXIT,
 	ORDER_STEP_JOIN,
+	ORDER_STEP_FREE, /* memory is given back, or a lock destroyed; other: so many bytes */
 	ORDER_STEP_INEXPRESSIBLE, /* no model has this: order_build_finish fails */
 };
 
@@ -59,7 +60,8 @@ struct order_step {
 	uint64_t address; /* memory, lock, condition variable, semaphore, barrier, once */
 	uint64_t mutex;	  /* wait, woken */
 	uint32_t bits;	  /* memory: width of the access, a multiple of 8 up to 64 */
-	uint32_t other;	  /* fork, join: the thread; barrier: how many meet; semaphore: its count */
+	uint32_t other;	  /* fork, join: the thread; barrier: how many meet; semaphore: its count;
+			   * free: bytes, 0 of a lock */
 	int result;	  /* of try and timed calls: 0 or an errno */
 	bool blocked;	  /* the recording ends while the thread waits to do this */
 	term_id value;	  /* write; for a read-modify-write see order_build_value */
@@ -77,13 +79,21 @@ struct order_memory {
 	void *arg;
 };
 
+/* One thread uses memory that another one gives back: two events of the model. In the recorded run
+ * the use came first. */
+struct order_use {
+	uint32_t free, use;
+};
+struct order_uses VEC_FIELDS(struct order_use);
+
 struct order_built {
 	struct order_model *m;
-	uint32_t *step;	     /* per event of the model: which step of its thread it is, from 0 */
-	uint32_t *nsteps;    /* per thread */
-	size_t split;	     /* accesses that became several events: other widths meet there */
-	size_t local_steps;  /* steps that no other thread can notice */
-	size_t contradicted; /* recorded values that were left out */
+	uint32_t *step;		/* per event of the model: which step of its thread it is, from 0 */
+	uint32_t *nsteps;	/* per thread */
+	struct order_uses uses; /* of memory that another thread gives back */
+	size_t split;		/* accesses that became several events: other widths meet there */
+	size_t local_steps;	/* steps that no other thread can notice */
+	size_t contradicted;	/* recorded values that were left out */
 };
 void order_built_deinit(struct order_built *b);
 

@@ -60,9 +60,7 @@ static bool only_looks(const char *name)
 /* What a pointer argument leads to may have changed: the bytes of its object are unknown now. */
 static void forget_object(struct machine *m, uint64_t address)
 {
-	struct object *o = address & ADDR_TAG ? memory_find(&m->s->memory,
-							    (uint32_t)(address >> 32) & 0x3fffffff)
-					      : NULL;
+	struct object *o = mem_find(m, address);
 	uint32_t off = (uint32_t)address - ADDR_BIAS;
 
 	if (!o || o->freed || o->readonly || off >= o->size)

@@ -4,6 +4,7 @@
 #include "sym/follow/follow.h"
 
 #include <errno.h>
+#include <string.h>
 
 static uint64_t address_of(struct machine *m, struct val v)
 {
@@ -244,6 +245,19 @@ static enum stop on_init(struct machine *m, enum builtin id, const struct val *a
 	return STOP_NONE;
 }
 
+/* A block is given back. What models of libc free for themselves nobody else has; operator delete is
+ * a model, and its caller frees. */
+static enum stop on_free(struct machine *m, struct val block)
+{
+	const struct function *f = current_thread(m)->top->f;
+	uint64_t at = machine_concretise(m, block, 64, "a pointer to free");
+	const struct object *o = mem_find(m, at);
+
+	if (o && !(f->is_model && strncmp(f->name, "_Zd", 3) != 0))
+		emit_sync(m, PLAIT_EV_FREE, at, 0, 0, o->size);
+	return STOP_NONE;
+}
+
 enum stop follow_builtin(struct machine *m, enum builtin id, struct val *a, struct val *ret,
 			 bool *done)
 {
@@ -288,7 +302,12 @@ enum stop follow_builtin(struct machine *m, enum builtin id, struct val *a, stru
 	case BI_SEM_GETVALUE:
 		follow_gap(m, "the value of a semaphore");
 		return mem_store(m, a[1], 32, follow_symbol(m, 32, "sem_getvalue", NULL));
-	case BI_FREE: /* nothing is freed: another thread may have used it before */
+	case BI_FREE: /* its contents stay: another thread may have used it before */
+		*ret = (struct val){ 0 };
+		return on_free(m, a[0]);
+	case BI_REALLOC:
+		*done = false;
+		return on_free(m, a[0]);
 	case BI_OUTPUT:
 	case BI_YIELD:
 	case BI_SLEEP:

@@ -20,6 +20,11 @@ static uint32_t id_of(uint64_t addr)
 	return (uint32_t)(addr >> 32) & 0x3fffffff;
 }
 
+struct object *mem_find(const struct machine *m, uint64_t addr)
+{
+	return addr & ADDR_TAG ? memory_find(&m->s->memory, id_of(addr)) : NULL;
+}
+
 void cache_clear(struct machine *m)
 {
 	memset(m->cache, 0, sizeof(m->cache));
@@ -144,7 +149,7 @@ static const char *describe(struct machine *m, const struct object *o, char *buf
 static void bad_address(struct machine *m, struct sym_outcome *out, uint64_t addr, uint64_t len,
 			bool write)
 {
-	struct object *o = addr & ADDR_TAG ? memory_find(&m->s->memory, id_of(addr)) : NULL;
+	struct object *o = mem_find(m, addr);
 	const char *what = write ? "write" : "read";
 	char text[200];
 
@@ -193,7 +198,7 @@ static bool refuse_foreign(struct machine *m, const struct object *o)
 enum stop mem_resolve(struct machine *m, uint64_t addr, uint64_t len, bool write,
 		      struct object **ret, uint32_t *off)
 {
-	struct object *o = addr & ADDR_TAG ? memory_find(&m->s->memory, id_of(addr)) : NULL;
+	struct object *o = mem_find(m, addr);
 
 	*off = (uint32_t)addr - ADDR_BIAS;
 	if (!o || o->freed || *off > o->size || len > o->size - *off || (write && o->readonly)) {
@@ -265,7 +270,7 @@ static enum stop resolve_symbolic(struct machine *m, expr_id addr, uint64_t len,
 {
 	struct exprs *e = &m->exprs;
 	uint64_t at = machine_value(m, m->s, addr), base;
-	struct object *o = at & ADDR_TAG ? memory_find(&m->s->memory, id_of(at)) : NULL;
+	struct object *o = mem_find(m, at);
 	expr_id inside, rel;
 	struct model *model = NULL;
 	enum answer elsewhere = ANSWER_NO;
@@ -606,7 +611,7 @@ enum stop mem_free_call(struct machine *m, struct val addr)
 
 	if (!at || m->guide->sites) /* on a recorded path nothing is freed: sym/follow/plait.c */
 		return STOP_NONE;
-	o = at & ADDR_TAG ? memory_find(&m->s->memory, id_of(at)) : NULL;
+	o = mem_find(m, at);
 	if (o && o->freed)
 		return machine_fault(m, SYM_DOUBLE_FREE, "second free of %s",
 				     describe(m, o, text, sizeof(text)));

@@ -198,6 +198,8 @@ enum stop mem_write(struct machine *m, uint64_t addr, const void *data, uint64_t
 uint64_t mem_new(struct machine *m, enum object_kind kind, uint64_t size);
 void mem_release_to(struct machine *m, struct frame *f, uint32_t until);
 /* The object and offset a concrete address means, for `len` bytes; faults otherwise. */
+/* The object whose range the address lies in, also behind its end or freed; NULL: none. */
+struct object *mem_find(const struct machine *m, uint64_t addr);
 enum stop mem_resolve(struct machine *m, uint64_t addr, uint64_t len, bool write, struct object **o,
 		      uint32_t *off);
 enum stop mem_free_call(struct machine *m, struct val addr);

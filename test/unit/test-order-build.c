@@ -307,3 +307,53 @@ Test(order_build, widths_meet)
 	cr_assert(solvable(built.m, ORDER_PASS));
 	order_built_deinit(&built);
 }
+
+/* ---- memory that is given back ---- */
+
+static void one(struct order_build *b, uint32_t thread, enum order_step_kind kind, uint64_t address,
+		uint32_t other)
+{
+	order_build_step(b, thread,
+			 &(struct order_step){ .kind = kind,
+					       .address = address,
+					       .bits = 32,
+					       .other = other,
+					       .value = TERM_NONE,
+					       .held = TERM_NONE });
+}
+
+/* Who frees what another thread uses has an event for it, and so has every use; nobody else. */
+Test(order_build, freed)
+{
+	struct order_build *b = order_build_new();
+	uint32_t owner = order_build_thread(b, "0"), user = order_build_thread(b, "0.1");
+	static const uint8_t kinds[] = { ORDER_USE, ORDER_LOCK, ORDER_UNLOCK };
+	struct order_built built;
+
+	one(b, owner, ORDER_STEP_FORK, 0, user);
+	one(b, owner, ORDER_STEP_READ, 0x1000, 0);  /* of the block: its own use */
+	one(b, owner, ORDER_STEP_FREE, 0x1000, 16); /* used by the other */
+	one(b, owner, ORDER_STEP_FREE, 0x2000, 16); /* by nobody */
+	one(b, owner, ORDER_STEP_FREE, 0x100c, 0);  /* a lock inside it that is destroyed */
+	one(b, user, ORDER_STEP_START, 0, 0);
+	one(b, user, ORDER_STEP_READ, 0x1008, 0); /* nobody writes there: it would leave no event */
+	one(b, user, ORDER_STEP_READ, 0x1010, 0); /* behind its end */
+	one(b, user, ORDER_STEP_LOCK, 0x100c, 0);
+	one(b, user, ORDER_STEP_UNLOCK, 0x100c, 0);
+	cr_assert_null(order_build_finish(b, NULL, &built));
+
+	cr_assert_eq(built.m->threads.data[owner].len, 3); /* fork, free, destroy */
+	cr_assert_eq(built.m->threads.data[user].len, 4);  /* start, use, lock, unlock */
+	cr_assert_eq(built.uses.len, 3);
+	for (size_t i = 0; i < built.uses.len; i++) {
+		const struct order_event *gone = &built.m->events.data[built.uses.data[i].free];
+		const struct order_event *use = &built.m->events.data[built.uses.data[i].use];
+
+		cr_assert_eq(gone->kind, ORDER_FREE);
+		cr_assert_eq(gone->thread, owner);
+		cr_assert_eq(built.step[built.uses.data[i].free], i ? 4 : 2); /* locks: destroyed */
+		cr_assert_eq(use->kind, kinds[i]);
+	}
+	order_built_deinit(&built);
+	order_build_free(b);
+}
