@@ -220,8 +220,10 @@ struct err *find_races(struct study *s, uint32_t input)
 	static const uint32_t strategies[] = { PLAIT_STRATEGY_STAY, PLAIT_STRATEGY_RANDOM,
 					       PLAIT_STRATEGY_POS, PLAIT_STRATEGY_PCT };
 	struct err *err = input ? NULL : time_original(s);
+	bool one_schedule = false;
 
-	for (unsigned i = 0; i < s->o->runs && !err && !study_out_of_time(s); i++) {
+	for (unsigned i = 0;
+	     i < s->o->runs && !one_schedule && !err && !study_out_of_time(s); i++) {
 		struct run_request req = { .strategy = strategies[i % ARRAY_SIZE(strategies)],
 					   .seed = s->o->seed + i,
 					   .depth = 3,
@@ -239,9 +241,11 @@ struct err *find_races(struct study *s, uint32_t input)
 			err = look_at(s, input, t, &r, i);
 		}
 		trace_close(t);
+		if (!err && s->result->threads < 2) {
+			s->result->fails_alone = run_failed(&r);
+			one_schedule = true;
+		}
 		run_result_deinit(&r);
-		if (!err && s->result->threads < 2)
-			break; /* there is only one schedule */
 	}
 	return err;
 }

@@ -182,7 +182,10 @@ static void add_summary(const struct races_result *r, struct strbuf *out)
 	if (r->suppressed)
 		strbuf_addf(out, ", %llu suppressed", (unsigned long long)r->suppressed);
 	strbuf_adds(out, "\n");
-	if (r->threads < 2)
+	if (r->fails_alone)
+		strbuf_adds(out, "the program fails before it starts a thread, so no race was "
+				 "looked for: unplait hunt shows how\n");
+	else if (r->threads < 2)
 		strbuf_adds(out, "note: the program starts no threads\n");
 	if (r->unmet)
 		strbuf_addf(out, "%llu predicted races were never met and are not shown\n",

@@ -10,6 +10,7 @@
 #include "unplait/abi.h"
 
 #include <elf.h>
+#include <sched.h>
 
 /* The note that rt/modes/note.S leaves in every program with the runtime. */
 #define NOTE ".note.unplait"
@@ -111,6 +112,27 @@ static void set_sanitizer_options(const char *mode, struct environment *e)
 			    "abort_on_error=1:halt_on_error=1:print_stacktrace=1");
 }
 
+/* OpenMP's threads wait by spinning, in code that nobody sees. Told so, they wait properly, or give the
+ * processor away: rt/interpose/passed.c tells the runtime that there is one, so the number of threads
+ * is said beforehand. The user's own settings win. */
+static void set_openmp_options(struct environment *e)
+{
+	char threads[16];
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return;
+	snprintf(threads, sizeof(threads), "%d", CPU_COUNT(&set));
+	if (!environment_find(e, "KMP_BLOCKTIME"))
+		environment_set(e, "KMP_BLOCKTIME", "0");
+	if (!environment_find(e, "OMP_NUM_THREADS"))
+		environment_set(e, "OMP_NUM_THREADS", threads);
+	if (!environment_find(e, "KMP_AFFINITY") && !environment_find(e, "OMP_PROC_BIND") &&
+	    !environment_find(e, "OMP_PLACES"))
+		environment_set(e, "KMP_AFFINITY", "disabled");
+}
+
 void runtime_set_environment(const struct runtime *r, const char *mode, struct environment *e)
 {
 	static const char *const ours[] = { PLAIT_ENV_MODE, PLAIT_ENV_DIR, PLAIT_ENV_CONTROL,
@@ -119,9 +141,8 @@ void runtime_set_environment(const struct runtime *r, const char *mode, struct e
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		environment_set(e, ours[i], NULL);
 	environment_set(e, PLAIT_ENV_MODE, mode);
-	/* OpenMP's threads wait by spinning, in code that nobody sees; told so, they wait properly */
-	if (!strcmp(mode, "control") && !environment_find(e, "KMP_BLOCKTIME"))
-		environment_set(e, "KMP_BLOCKTIME", "0");
+	if (!strcmp(mode, "control"))
+		set_openmp_options(e);
 	if (r->library)
 		environment_prepend(e, "LD_PRELOAD", r->library);
 	if (r->library && r->sanitizer)

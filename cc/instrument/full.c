@@ -75,9 +75,23 @@ static void range(struct hooks *h, const char *name, LLVMValueRef ptr, LLVMValue
 	hooks_call(h, name, h->none, 3, args);
 }
 
-static int rmw_number(LLVMAtomicRMWBinOp op)
+static bool is_floating(LLVMTypeRef type)
+{
+	return LLVMGetTypeKind(type) == LLVMFloatTypeKind ||
+	       LLVMGetTypeKind(type) == LLVMDoubleTypeKind;
+}
+
+static int rmw_number(LLVMAtomicRMWBinOp op, LLVMTypeRef type)
 {
 	switch (op) {
+	case LLVMAtomicRMWBinOpFAdd:
+		return is_floating(type) ? PLAIT_RMW_FADD : -1;
+	case LLVMAtomicRMWBinOpFSub:
+		return is_floating(type) ? PLAIT_RMW_FSUB : -1;
+	case LLVMAtomicRMWBinOpFMax:
+		return is_floating(type) ? PLAIT_RMW_FMAX : -1;
+	case LLVMAtomicRMWBinOpFMin:
+		return is_floating(type) ? PLAIT_RMW_FMIN : -1;
 	case LLVMAtomicRMWBinOpXchg:
 		return PLAIT_RMW_XCHG;
 	case LLVMAtomicRMWBinOpAdd:
@@ -101,7 +115,7 @@ static int rmw_number(LLVMAtomicRMWBinOp op)
 	case LLVMAtomicRMWBinOpUMin:
 		return PLAIT_RMW_UMIN;
 	default:
-		return -1; /* floating point, wrap-around: seen as a wide write */
+		return -1; /* vectors, half floats, wrap-around: seen as a wide write */
 	}
 }
 
@@ -114,7 +128,7 @@ static void full_rmw(struct hooks *h, LLVMValueRef at, uint32_t site)
 {
 	LLVMTypeRef type = LLVMTypeOf(at);
 	unsigned n = hooks_bytes(h, type);
-	int op = rmw_number(LLVMGetAtomicRMWBinOp(at));
+	int op = rmw_number(LLVMGetAtomicRMWBinOp(at), type);
 	LLVMValueRef args[5], v;
 	char name[32];
 

@@ -211,7 +211,11 @@ enum plait_rmw {
 	PLAIT_RMW_MAX,
 	PLAIT_RMW_MIN,
 	PLAIT_RMW_UMAX,
-	PLAIT_RMW_UMIN
+	PLAIT_RMW_UMIN,
+	PLAIT_RMW_FADD, /* from here on: float (4 bytes) or double (8), as its bits */
+	PLAIT_RMW_FSUB,
+	PLAIT_RMW_FMAX,
+	PLAIT_RMW_FMIN
 };
 PLAIT_EXPORT uint8_t plait_atomic_rmw1(void *p, uint8_t v, uint32_t op, uint32_t order,
 				       uint32_t site);

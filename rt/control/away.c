@@ -7,6 +7,10 @@
  * writes, and resumes inside the handler. The decision is recorded like any other: on replay, the
  * nudge at the same step does the same.
  *
+ * Some waits of that kind are known: OpenMP's runtime waits for tasks by looking for them again and again
+ * (rt/modes/ompt.c). A thread that says so is nudged by a timer of its own, soon, and nothing about it
+ * is out of control: such a loop ends only when somebody else has done something.
+ *
  * The interrupted code may hold a lock of libc. Another thread that wants this lock waits in the
  * kernel; it is nudged in turn, and the first one goes on. */
 #include "rt/control/again.h"
@@ -15,6 +19,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
 
 /* The carrier's mask is everybody's, and this handler may wait for long. */
@@ -35,22 +41,56 @@ static void on_nudge(int number, siginfo_t *info, void *context)
 	uint64_t here[2] = { (uint64_t)c->uc_mcontext.gregs[REG_RBP],
 			     (uint64_t)c->uc_mcontext.gregs[REG_RIP] + 1 };
 	struct control_thread *me = t ? t->control : NULL;
+	bool known = info->si_code == SI_TIMER;
 	int saved = errno;
 
 	(void)number;
-	(void)info;
 	if (!control_active || !me || t->depth || t->in_signal ||
-	    rt_steps != control.area->nudge_step)
+	    (known ? !me->waits_outside : rt_steps != control.area->nudge_step))
 		return; /* it is with us, or has moved */
 	me->frame = here;
-	if (control.area->nudge_last)
+	if (control.area->nudge_last && !known)
 		control_hang("no end in real time, and no step for a while");
 	again_give_up(); /* what it was doing is none of ours */
 	t->depth++;	 /* a second nudge on the heels of this one is not for us */
 	others_may_be_nudged();
-	control_away(me);
+	control_away(me, known);
 	t->depth--;
 	errno = saved;
+}
+
+/* ---- waits that are known ---- */
+
+enum { WAIT_NS = 2000000 }; /* of processor time */
+
+static void set_timer(long ns)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = PLAIT_NUDGE };
+	struct itimerspec when = { { 0, ns }, { 0, ns } };
+	static int timer = -1; /* this process's */
+	static uint32_t owner;
+
+	if (owner != control.area->pid) {
+		timer = -1;
+		owner = control.area->pid;
+		if (rt_syscall(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, (long)&event,
+			       (long)&timer, 0, 0, 0) != 0)
+			timer = -1;
+	}
+	if (timer >= 0)
+		rt_syscall(SYS_timer_settime, timer, 0, (long)&when, 0, 0, 0);
+}
+
+void control_waits_outside(bool begins)
+{
+	struct control_thread *me = control_self();
+
+	if (!me || control.area->gate_used != PLAIT_GATE_FIBER || me->waits_outside == begins)
+		return;
+	me->waits_outside = begins;
+	control.waits_outside += begins ? 1 : -1;
+	if (control.waits_outside == (begins ? 1 : 0))
+		set_timer(begins ? WAIT_NS : 0);
 }
 
 void away_init(void)

@@ -98,6 +98,20 @@ static char *stack_of(const struct slot *s)
 	return region + (size_t)(s - slots) * (STACK + GUARD) + GUARD;
 }
 
+static uint64_t added_stack; /* bytes of the limit that the program did not ask for */
+
+void birth_add_stack(uint64_t bytes)
+{
+	struct rlimit limit = { 0 };
+
+	rt_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0);
+	if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur + bytes > limit.rlim_max)
+		return;
+	limit.rlim_cur += bytes;
+	if (rt_syscall(SYS_prlimit64, 0, RLIMIT_STACK, (long)&limit, 0, 0, 0) == 0)
+		added_stack += bytes;
+}
+
 /* False when there is none: the target's limit asks for larger stacks, or no address space. */
 static bool have_region(void)
 {
@@ -107,7 +121,7 @@ static bool have_region(void)
 	if (region)
 		return true;
 	rt_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0);
-	if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur > STACK)
+	if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur > STACK + added_stack)
 		return false;
 	p = rt_syscall(SYS_mmap, 0, (long)SLOTS * (STACK + GUARD), PROT_NONE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

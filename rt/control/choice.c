@@ -299,7 +299,7 @@ static struct control_thread *meanwhile(struct control_thread *me)
 	return t;
 }
 
-void control_away(struct control_thread *me)
+void control_away(struct control_thread *me, bool known)
 {
 	struct control_thread *to;
 
@@ -309,8 +309,14 @@ void control_away(struct control_thread *me)
 	me->spinning_since = control.writes;
 	to = meanwhile(me);
 	if (to && to != me) {
-		control_note(PLAIT_UNCONTROLLED_AWAY);
+		if (!known)
+			control_note(PLAIT_UNCONTROLLED_AWAY);
 		go(me, to);
+		/* what it does next comes after what the others did: that is one step later */
+		if (known) {
+			control_executed(me, PLAIT_EV_YIELD, 0);
+			rt_record_sv(PLAIT_EV_YIELD, 0, 0);
+		}
 	}
 	me->spinning_since = 0;
 }

@@ -116,6 +116,7 @@ struct control_thread {
 	uint64_t held_key;	 /* stands for the set of locks it holds */
 	uint64_t noted_salt;	 /* quick.h: mixed into what it has noted */
 	uint8_t race_ignores;	 /* accesses that do not count: PLAIT_EV_IGNORE */
+	bool waits_outside;	 /* control_waits_outside() */
 	uint32_t turn;		 /* FOLLOW: where its next event belongs */
 	uint64_t spinning_since; /* control.writes when it was found to spin; 0: not spinning */
 	struct {
@@ -143,6 +144,10 @@ struct control_thread {
 	uint64_t draws;		     /* random numbers that it has got */
 	const void *freeing;	     /* the block whose release has just been a step */
 };
+
+/* The running thread begins to wait in code that we do not see, by looking again and again; or it no
+ * longer does. away.c. */
+void control_waits_outside(bool begins);
 
 /* The log of mode sync that this run gets its inputs from; NULL: none. */
 extern const struct plait_log *control_log;

@@ -47,6 +47,7 @@ struct control {
 	bool focusing; /* the strategy asks which operations are of the focus */
 	bool trust;    /* control_trusts() may say yes; trusted: it did */
 	bool trusted;
+	int waits_outside; /* threads that do: control_waits_outside() */
 };
 extern struct control control;
 
@@ -80,7 +81,7 @@ void control_op_executed(struct control_thread *me);
 /* A memory access, which is in me->op and me->task.op already and waits for nothing. Returns me. */
 struct control_thread *control_access_point(struct control_thread *me);
 /* `me` does not come back from code we do not see: somebody else goes on meanwhile. */
-void control_away(struct control_thread *me);
+void control_away(struct control_thread *me, bool known); /* known: it said so */
 /* What was found out about candidates does not hold any more. */
 void control_forget_candidates(void);
 

@@ -73,6 +73,8 @@ void birth_park(uint32_t n);
 uint32_t birth_used(void);
 /* Fork without libc's handlers, so that threads that are ready stay so in the child. */
 long birth_fork(void);
+/* Main may use so much more of its stack, which we have taken from it. */
+void birth_add_stack(uint64_t bytes);
 /* calloc, realloc and free of libc's loader while a thread is made: see birth.c. */
 void *birth_calloc(size_t n, size_t size); /* NULL: not for us */
 bool birth_owns(const void *p);

@@ -294,6 +294,7 @@ __attribute__((noinline)) static int call_main(int argc, char **argv, char **env
 	if (limit.rlim_cur < STACK_NEEDED)
 		return target_main(argc, argv, envp);
 	gap = __builtin_alloca(past);
+	birth_add_stack(past);
 	__asm__ volatile("" : : "r"(gap) : "memory");
 	return target_main(argc, argv, envp);
 }

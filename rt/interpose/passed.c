@@ -1,6 +1,11 @@
 /* rt/interpose/passed.c - functions that only mode sync and its replays have an interest in (rt/log): here
- * they are libc's. */
+ * they are libc's, but for what OpenMP's runtime asks. */
 #include "rt/interpose/interpose.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* clang-format off: a table */
 #define PASS(ret, name, params, args)                                                              \
@@ -27,6 +32,28 @@ PASS(int, fstat64, (int fd, struct stat64 *st), (fd, st))
 PASS(int, getaddrinfo,
      (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **ret),
      (node, service, hints, ret))
-PASS(long, sysconf, (int name), (name))
 PASS(int, get_nprocs, (void), ())
 /* clang-format on */
+
+/* LLVM's OpenMP runtime gives the processor away in its loops only where there are more threads than
+ * processors. Under control one thread runs at a time: the runtime, and nobody else, is told so. With
+ * places for threads it would count processors a second time, and not believe it: run/runtime.c
+ * switches those off. */
+static bool is_openmp(const void *caller)
+{
+	const char *places = getenv("KMP_AFFINITY");
+	Dl_info info;
+
+	return places && strcmp(places, "disabled") == 0 && dladdr(caller, &info) &&
+	       info.dli_fname && strstr(info.dli_fname, "omp");
+}
+
+long hook_sysconf(int name)
+{
+	HOOK_ENTER;
+	plait_call_site = 0;
+	if (name == _SC_NPROCESSORS_CONF && rt_mode == PLAIT_MODE_CONTROL &&
+	    is_openmp(__builtin_return_address(0)))
+		return 1;
+	return real.sysconf(name);
+}

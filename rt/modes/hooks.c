@@ -245,6 +245,26 @@ static inline void atomic_after(uint32_t kind, uint32_t site, const void *p, uin
 
 #define SEQ __ATOMIC_SEQ_CST
 
+/* What an operation on floating-point numbers leaves, as bits. */
+#define FLOATING(F, T, n)                                                                          \
+	static T floating##n(uint32_t op, T old, T v)                                              \
+	{                                                                                          \
+		F a, b;                                                                            \
+                                                                                                   \
+		memcpy(&a, &old, sizeof(a));                                                       \
+		memcpy(&b, &v, sizeof(b));                                                         \
+		a = op == PLAIT_RMW_FADD   ? a + b                                                 \
+		    : op == PLAIT_RMW_FSUB ? a - b                                                 \
+		    : op == PLAIT_RMW_FMAX ? (a > b || b != b ? a : b)                             \
+					   : (a < b || b != b ? a : b);                            \
+		memcpy(&old, &a, sizeof(a));                                                       \
+		return old;                                                                        \
+	}
+FLOATING(float, uint32_t, 4)
+FLOATING(double, uint64_t, 8)
+#define floating1(op, old, v) (v) /* there are none so small */
+#define floating2(op, old, v) (v)
+
 /* clang-format off */
 /* old and new value of an operation that has no instruction of its own */
 #define BY_CAS(T, expression) do {							\
@@ -290,7 +310,8 @@ static inline void atomic_after(uint32_t kind, uint32_t site, const void *p, uin
 		case PLAIT_RMW_MAX: BY_CAS(T, (S)old > (S)v ? old : v); break;		\
 		case PLAIT_RMW_MIN: BY_CAS(T, (S)old < (S)v ? old : v); break;		\
 		case PLAIT_RMW_UMAX: BY_CAS(T, old > v ? old : v); break;		\
-		default: BY_CAS(T, old < v ? old : v); break;				\
+		case PLAIT_RMW_UMIN: BY_CAS(T, old < v ? old : v); break;		\
+		default: BY_CAS(T, floating##n(op, old, v)); break;			\
 		}									\
 		atomic_after(PLAIT_EV_ATOMIC_RMW, site, p, n, old, now, order, true);		\
 		return old;								\

@@ -11,8 +11,12 @@
  *
  * Where two orders cannot be told apart the rule is to order more: that hides a race at worst. */
 #include "rt/core/rt.h"
+#include "rt/control/control.h"
 #include "rt/modes/annotations.h"
+#include "sched/tasks.h"
 
+#include <dlfcn.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -55,8 +59,8 @@ enum {
 	ON_REDUCTION = 31,
 };
 enum { SYNC_TASKWAIT = 5, SYNC_TASKGROUP = 6, SYNC_REDUCTION = 7 };
-enum { DEPENDS_IN = 1 };
-enum { TASK_COMPLETE = 1, TASK_CANCEL = 3 };
+enum { TASK_COMPLETE = 1, TASK_CANCEL = 3, TASK_WAIT_IS_OVER = 8 };
+enum { TASK_EXPLICIT = 4, TASK_IS_WAIT = 16 };
 
 /* ---- names of orders ---- */
 
@@ -76,8 +80,8 @@ enum order_of {
 #define RELEASE(number, which) SAY(PLAIT_EV_RELEASE, NAME_OF((uint64_t)(number), which))
 #define ACQUIRE(number, which) SAY(PLAIT_EV_ACQUIRE, NAME_OF((uint64_t)(number), which))
 
-/* A task's word: its number, its parent's, and how many barriers it has passed. */
-enum { NUMBER_BITS = 28, ROUND_BITS = 8 };
+/* A task's word: its number, its parent's, whether it waits for others, and the round of barriers. */
+enum { NUMBER_BITS = 28, ROUND_BITS = 8, ROUND = 1, IS_WAITING = 2 };
 static _Atomic uint32_t numbers;
 
 static uint64_t new_number(void)
@@ -135,7 +139,7 @@ static void on_implicit_task(int endpoint, union ompt_data *region, union ompt_d
  * is ordered by then is ordered by JOIN. */
 static void on_barrier(int endpoint, union ompt_data *region, union ompt_data *task)
 {
-	uint64_t odd = task->value & 1;
+	uint64_t odd = task->value & ROUND;
 
 	if (!region)
 		return;
@@ -145,8 +149,54 @@ static void on_barrier(int endpoint, union ompt_data *region, union ompt_data *t
 	} else {
 		ACQUIRE(region->value, odd ? ROUND_1 : ROUND_0);
 		ACQUIRE(0, TASKS);
-		task->value ^= 1;
+		task->value ^= ROUND;
 	}
+}
+
+/* ---- waiting for tasks ---- */
+
+/* Guarded by nothing: where several threads run at a time (mode full) only its dependences are looked
+ * at, and a task's are there before anybody can run it. */
+static struct tasks tasks;
+
+enum { YIELDS_MOST = 1000 };
+
+/* Under control a wait that has nothing to do lets others run first. False: it is of no use. */
+static bool let_others_go_on(uint32_t times)
+{
+	if (rt_mode != PLAIT_MODE_CONTROL || times > YIELDS_MOST)
+		return false;
+	sched_yield();
+	return true;
+}
+
+static void wait_for_children(const union ompt_data *task, uint64_t finishing)
+{
+	for (uint32_t i = 0; tasks_must_wait(&tasks, number_of(task), finishing); i++)
+		if (!let_others_go_on(i))
+			break;
+}
+
+static bool is_awaited(uint64_t number)
+{
+	const struct tasks_task *task = tasks_find(&tasks, number);
+
+	return task && task->state == TASKS_AWAITED;
+}
+
+static void on_task_wait(int kind, int endpoint, union ompt_data *task)
+{
+	if (endpoint == BEGIN) {
+		task->value |= IS_WAITING;
+		wait_for_children(task, 0);
+		control_waits_outside(true);
+		return;
+	}
+	control_waits_outside(false);
+	task->value &= ~(uint64_t)IS_WAITING;
+	ACQUIRE(number_of(task), WAITED);
+	if (kind == SYNC_TASKGROUP)
+		ACQUIRE(0, TASKS);
 }
 
 static void on_sync_region(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
@@ -155,46 +205,23 @@ static void on_sync_region(int kind, int endpoint, union ompt_data *region, unio
 	(void)where;
 	if (!task || kind == SYNC_REDUCTION)
 		return;
-	if (kind != SYNC_TASKWAIT && kind != SYNC_TASKGROUP) {
+	if (kind == SYNC_TASKWAIT || kind == SYNC_TASKGROUP)
+		on_task_wait(kind, endpoint, task);
+	else
 		on_barrier(endpoint, region, task);
-	} else if (endpoint == END) {
-		ACQUIRE(number_of(task), WAITED);
-		if (kind == SYNC_TASKGROUP)
-			ACQUIRE(0, TASKS);
-	}
 }
 
 /* ---- tasks ---- */
 
-enum { MOST_TASKS = 512, MOST_DEPENDENCES = 6 };
-
-/* What the latest tasks depend on, by number. A task that is forgotten is ordered with nobody. */
-static struct {
-	uint64_t task;
-	int n;
-	struct dependence on[MOST_DEPENDENCES];
-} depends[MOST_TASKS];
-
-static void on_dependences(union ompt_data *task, const struct dependence *on, int n)
-{
-	uint64_t number = number_of(task);
-
-	depends[number % MOST_TASKS].task = number;
-	depends[number % MOST_TASKS].n = n < MOST_DEPENDENCES ? n : MOST_DEPENDENCES;
-	for (int i = 0; i < depends[number % MOST_TASKS].n; i++)
-		depends[number % MOST_TASKS].on[i] = on[i];
-}
-
-/* A dependence is named by its address: who writes there comes before all others. Readers are
- * ordered with writers only, by the next address. */
+/* What a dependence orders: who writes there comes before all others. It is named by its address;
+ * readers are ordered with writers only, by the next address. */
 static void order_dependences(uint64_t number, bool begins)
 {
-	if (!number || depends[number % MOST_TASKS].task != number)
-		return;
-	for (int i = 0; i < depends[number % MOST_TASKS].n; i++) {
-		const struct dependence *d = &depends[number % MOST_TASKS].on[i];
-		const char *written = d->variable.ptr, *read = written + 1;
-		bool reads = d->type == DEPENDS_IN;
+	const struct tasks_task *task = tasks_find(&tasks, number);
+
+	for (uint32_t i = 0; task && i < task->n; i++) {
+		const char *written = (const char *)task->on[i].variable, *read = written + 1;
+		bool reads = task->on[i].type == TASKS_IN;
 
 		if (begins) {
 			SAY(PLAIT_EV_ACQUIRE, written);
@@ -206,24 +233,59 @@ static void order_dependences(uint64_t number, bool begins)
 	}
 }
 
+static void on_dependences(union ompt_data *task, const struct dependence *on, int n)
+{
+	uint64_t number = number_of(task);
+
+	for (int i = 0; i < n; i++)
+		tasks_depend(&tasks, number, on[i].variable.value, (uint32_t)on[i].type);
+	for (uint32_t i = 0; is_awaited(number) && tasks_must_wait_for(&tasks, number); i++)
+		if (!let_others_go_on(i))
+			break;
+	if (is_awaited(number))
+		control_waits_outside(true);
+}
+
 static void on_task_create(union ompt_data *task, const void *frame, union ompt_data *new_task,
 			   int flags, int has_dependences, const void *where)
 {
-	(void)frame, (void)flags, (void)has_dependences, (void)where;
+	(void)frame, (void)has_dependences, (void)where;
 	if (!new_task)
 		return;
 	name_task(new_task, number_of(task));
+	tasks_create(&tasks, number_of(new_task), number_of(task),
+		     flags & TASK_IS_WAIT    ? TASKS_AWAITED
+		     : flags & TASK_EXPLICIT ? TASKS_CREATED
+					     : TASKS_DONE);
 	RELEASE(number_of(new_task), CREATED);
 }
 
 static void on_task_schedule(union ompt_data *prior, int status, union ompt_data *next)
 {
-	if (prior && (status == TASK_COMPLETE || status == TASK_CANCEL)) {
+	bool ends = status == TASK_COMPLETE || status == TASK_CANCEL;
+
+	if (prior && status == TASK_WAIT_IS_OVER) {
+		control_waits_outside(false);
+		order_dependences(number_of(prior), true);
+	}
+	if (prior && ends) {
 		order_dependences(number_of(prior), false);
 		RELEASE(parent_of(prior), WAITED);
 		RELEASE(0, TASKS);
 	}
+	/* Whoever waits for it sees its end after this call only: the table as well, and here nobody
+	 * waits but its parent. */
+	if (next && next->value & IS_WAITING && ends && parent_of(prior) == number_of(next))
+		wait_for_children(next, number_of(prior));
+	if (prior && ends)
+		tasks_set(&tasks, number_of(prior), TASKS_DONE);
+	if (next)
+		control_waits_outside(next->value & IS_WAITING);
 	if (next && number_of(next)) {
+		const struct tasks_task *task = tasks_find(&tasks, number_of(next));
+
+		if (task && task->state == TASKS_CREATED)
+			tasks_set(&tasks, number_of(next), TASKS_STARTED);
 		ACQUIRE(number_of(next), CREATED);
 		order_dependences(number_of(next), true);
 	}
@@ -276,6 +338,19 @@ static int initialize(lookup_fn lookup, int device, union ompt_data *tool)
 static void finalize(union ompt_data *tool)
 {
 	(void)tool;
+}
+
+/* Under control OpenMP's runtime was told that there is one processor (rt/interpose/passed.c). The
+ * program hears the truth. */
+EXPORT int omp_get_num_procs(void)
+{
+	int (*theirs)(void) = (int (*)(void))dlsym(RTLD_NEXT, "omp_get_num_procs");
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (theirs && rt_mode != PLAIT_MODE_CONTROL)
+		return theirs();
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 /* NULL: no tool. With one, OpenMP's runtime takes other ways through its own code: under control it

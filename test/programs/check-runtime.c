@@ -252,6 +252,26 @@ int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*fn)(void *), v
 	return real(t, a, started, s);
 }
 
+/* float and double, as their bits */
+static uint64_t floating(int n, uint32_t op, uint64_t old, uint64_t v)
+{
+	float f, g;
+	double d, e;
+
+	if (n == 4) {
+		memcpy(&f, &old, 4);
+		memcpy(&g, &v, 4);
+		f = op == PLAIT_RMW_FADD ? f + g : f - g;
+		memcpy(&old, &f, 4);
+	} else {
+		memcpy(&d, &old, 8);
+		memcpy(&e, &v, 8);
+		d = op == PLAIT_RMW_FADD ? d + e : d - e;
+		memcpy(&old, &d, 8);
+	}
+	return old;
+}
+
 #define HOOKS(n, T, S)                                                                                 \
 	T plait_read##n(const void *p, uint32_t site)                                                  \
 	{                                                                                              \
@@ -299,6 +319,8 @@ int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*fn)(void *), v
 			case PLAIT_RMW_MIN: new = (S)old < (S)v ? old : v; break;                      \
 			case PLAIT_RMW_UMAX: new = old > v ? old : v; break;                           \
 			case PLAIT_RMW_UMIN: new = old < v ? old : v; break;                           \
+			case PLAIT_RMW_FADD:                                                           \
+			case PLAIT_RMW_FSUB: new = (T)floating(n, op, old, v); break;                  \
 			default: new = v;                                                              \
 			}                                                                              \
 		} while (!__atomic_compare_exchange_n((T *)p, &old, new, 0, 5, 5));                    \
