@@ -121,7 +121,7 @@ static int rmw_number(LLVMAtomicRMWBinOp op, LLVMTypeRef type)
 
 bool full_has_rmw(LLVMValueRef at)
 {
-	return rmw_number(LLVMGetAtomicRMWBinOp(at)) >= 0;
+	return rmw_number(LLVMGetAtomicRMWBinOp(at), LLVMTypeOf(at)) >= 0;
 }
 
 static void full_rmw(struct hooks *h, LLVMValueRef at, uint32_t site)
