@@ -94,10 +94,11 @@ static void decide(struct plan *p)
 		if (o->nchoices > 1)
 			add_choice(p, step - p->along[i], o->choice);
 	}
-	/* where the next one is nobody knows: let its thread run to it */
+	/* where the next one is nobody knows: let its thread run to it, and not wait for others there */
 	last = i < p->n ? p->ops[i].thread : p->end->last;
 	if (last != PLAIT_ANY && (p->alone || !p->skips_alone))
-		add_turn(p, step, last, UINT64_MAX, last != current);
+		add_turn(p, step, last, UINT64_MAX,
+			 last != current || (i < p->n && p->ops[i].expires));
 	turns_link(&p->turns);
 	free(done);
 }

@@ -167,19 +167,24 @@ static void time_out(struct state *s, struct thread *t)
 /* While one thread is alone it needs no decisions, and native runs make none. */
 static enum stop run_alone(struct machine *m, enum stop st)
 {
-	while (st != STOP_END && alive(m->s) == 1) {
-		uint32_t i = 0;
+	bool tried = false;
 
-		while (m->s->threads[i].status == TH_DONE)
-			i++;
-		m->s->current = i;
-		m->s->threads[i].status = TH_RUNNABLE;
-		st = run_thread(m, false);
-		if (st == STOP_THREAD && m->s->threads[i].status == TH_BLOCKED) {
-			if (!m->s->threads[i].timed)
+	while (st != STOP_END && alive(m->s) == 1) {
+		struct thread *t = m->s->threads;
+
+		while (t->status == TH_DONE)
+			t++;
+		/* nobody is left who could signal or give something back */
+		if (t->status == TH_BLOCKED && (tried || t->wait_kind == WAIT_COND)) {
+			if (!t->timed)
 				break; /* for ever: a deadlock */
-			time_out(m->s, &m->s->threads[i]);
-		} else if (st != STOP_END)
+			time_out(m->s, t);
+		}
+		m->s->current = (uint32_t)(t - m->s->threads);
+		t->status = TH_RUNNABLE;
+		st = run_thread(m, false);
+		tried = true;
+		if (st != STOP_END)
 			st = run_fresh(m);
 	}
 	return st;

@@ -35,6 +35,7 @@ check_states() { # what
 		case "$o" in deadlock | used | "freed twice") continue ;; esac
 		"$UNPLAIT" hunt -q -s states --time 20 --replays 1 -o "" ./p "$o" >states.txt 2>err
 		grep -q "$claim" states.txt && false="$false [$o]"
+		found=$((found + $(grep -c 'replayed 1 of 1' states.txt))) sought=$((sought + 1))
 	done < <(shuf -n 4 --random-source=p.c wanted)
 	if grep -qxE 'deadlock|used|freed twice' wanted; then
 		"$UNPLAIT" hunt -q -s states --time 20 --replays 1 -o "" ./p none >states.txt 2>err
@@ -54,7 +55,7 @@ check_sampling() { # what
 }
 
 clang-19 -O1 -o claimgen "$top/test/gen/claimgen.c" "$top/test/gen/outcomes.c" || { not_ok "the generator builds"; finish; }
-first=${FIRST_SEED:-1} asked=0 claims=0
+first=${FIRST_SEED:-1} asked=0 claims=0 found=0 sought=0
 for seed in $(seq "$first" $((first + ${SEEDS:-12} - 1))); do
 	./claimgen "$seed" c >p.c
 	./claimgen "$seed" outcomes >unsorted || continue # too many states to be checked
@@ -67,4 +68,5 @@ for seed in $(seq "$first" $((first + ${SEEDS:-12} - 1))); do
 	check_sampling "program $seed ($flags)"
 done
 is "$((2 * claims >= asked))" 1 "states claims completeness for $claims of $asked programs that cannot fail"
+is "$((10 * found >= 8 * sought))" 1 "states found $found of $sought outcomes that it was asked for"
 finish

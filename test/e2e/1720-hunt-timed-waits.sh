@@ -5,6 +5,48 @@
 # level: quick
 . "$(dirname "$0")/lib.sh"
 [ -e "$(dirname "$UNPLAIT")/libplait.a" ] || { skip "hunt" "libplait.a is not built"; finish; }
+# main gives up a semaphore beside the other thread, then waits for a signal that has been sent: the last thread alive
+# stays there for ever, and no wake-up comes from nowhere
+cat >lost.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static sem_t sem;
+static int first, second;
+static void *other(void *arg)
+{
+	pthread_mutex_lock(&m);
+	first = 1;
+	pthread_cond_broadcast(&c);
+	pthread_mutex_unlock(&m);
+	pthread_mutex_lock(&m);
+	second = first;
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+int main(void)
+{
+	struct timespec soon;
+	pthread_t t;
+	clock_gettime(CLOCK_REALTIME, &soon);
+	sem_init(&sem, 0, 0);
+	pthread_create(&t, 0, other, 0);
+	sem_timedwait(&sem, &soon);
+	pthread_mutex_lock(&m);
+	while (!second)
+		pthread_cond_wait(&c, &m);
+	pthread_mutex_unlock(&m);
+	return pthread_join(t, 0);
+}
+C
+run 0 unplait cc -g -pthread -o lost lost.c
+for strategy in states dfs; do
+	run 1 unplait hunt -q -s $strategy -o "" ./lost
+	has out "deadlock: thread 0 waits for a condition variable" "$strategy: the signal was sent before"
+	has out "replayed 5 of 5"
+done
 for flags in -O0 -O2; do
 	for strategy in states dfs; do
 		run 0 unplait cc -g $flags -pthread -o bad "$top/test/programs/timed-wait.c"
