@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
+#include "cmd/pinned.h"
 #include "report/export.h"
 #include "witness/witness.h"
 
@@ -63,7 +64,9 @@ static struct err *export_main(const struct cmd *cmd, int argc, char **argv, int
 		return err_new(ERR_USAGE,
 			       "--format is json, csv, std, perfetto, text or witness, not '%s'",
 			       name);
-	err = trace_open(argv[0], &t);
+	err = pinned_to_look(argv[0]);
+	if (!err)
+		err = trace_open(argv[0], &t);
 	if (!err && witness) {
 		err = write_witness(output, t);
 		trace_close(t);

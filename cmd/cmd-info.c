@@ -3,6 +3,7 @@
 #include "base/printable.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
+#include "cmd/pinned.h"
 #include "run/log.h"
 #include "report/export.h"
 #include "run/run.h"
@@ -171,7 +172,9 @@ static void print_header(struct trace *t, struct symbols *s, const struct target
 		printf("started     %s\n", date);
 	print_machine(m);
 	printf("mode        %s%s, clock %s\n", mode_name(m->mode),
-	       trace_has_section(t, LOG_SECTION) ? " (recorded in mode sync, pinned)" : "",
+	       trace_has_section(t, LOG_SECTION) ? " (recorded in mode sync, pinned)"
+	       : log_is_bare(t)			 ? " (its events come with a replay)"
+						 : "",
 	       m->clock == PLAIT_CLOCK_STEPS ? "steps" : "time stamp counter");
 	print_outcome(m, s);
 	print_flags(m);
@@ -361,8 +364,10 @@ static struct err *info_plait(const struct info_options *o, const struct cmd_com
 	struct symbols *s = NULL;
 	struct export_filter filter;
 	struct target stored = { 0 };
-	struct err *err = trace_open(path, &t);
+	struct err *err = o->events ? pinned_to_look(path) : NULL;
 
+	if (!err)
+		err = trace_open(path, &t);
 	if (err)
 		return err;
 	err = make_filter(o, t, &filter);

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "cmd/pinned.h"
 #include "cmd/show-run.h"
 #include "race/baseline.h"
 #include "race/race.h"
@@ -122,6 +123,8 @@ static struct err *find_and_report(const struct races_options *given, const stru
 	struct err *err = load_suppressions(suppressed, &suppressions);
 
 	o.suppressions = &suppressions;
+	if (!err && from)
+		err = pinned_to_look(from);
 	if (!err && from)
 		err = load_reports(from, &reports);
 	if (from)

@@ -84,29 +84,44 @@ static char *link_again(const char *build)
 	return strbuf_detach(&sb);
 }
 
+/* What `unplait cc` has noted about the link; false: it was not linked by it. */
+static bool read_build(const char *program, struct strbuf *ret)
+{
+	_cleanup_(xfreep) char *path = file_find_program(program);
+	bool found = false;
+
+	if (path)
+		err_free(binary_section(path, PLAIT_SECTION_BUILD, ret, &found));
+	return found && strstr(strbuf_str(ret), "\nvariants ");
+}
+
+static bool lists_variant(const char *build, const char *wanted)
+{
+	const char *list = strstr(build, "\nvariants "), *mine = strstr(list, wanted);
+
+	return mine && mine < strchrnul(list + 1, '\n');
+}
+
+static bool has_variant(const char *program, const char *wanted)
+{
+	_cleanup_(strbuf_deinit) struct strbuf build = { 0 };
+
+	return read_build(program, &build) && lists_variant(strbuf_str(&build), wanted);
+}
+
 /* Large programs have code of their own for modes graph, order and block only when asked to;
  * programs built for hunting alone have none for mode path either, where no other can stand in. */
 static struct err *check_variant(const char *program, const char *mode)
 {
-	_cleanup_(xfreep) char *path = file_find_program(program);
 	_cleanup_(strbuf_deinit) struct strbuf build = { 0 };
 	_cleanup_(xfreep) char *again = NULL;
-	bool found = false;
 	const char *wanted = strcmp(mode, "block") == 0	  ? " order"
 			     : strcmp(mode, "graph") == 0 ? " graph"
 			     : strcmp(mode, "order") == 0 ? " order"
 			     : strcmp(mode, "path") == 0  ? " path"
 							  : NULL;
-	const char *list, *end, *mine;
 
-	if (path && wanted)
-		err_free(binary_section(path, PLAIT_SECTION_BUILD, &build, &found));
-	list = found ? strstr(strbuf_str(&build), "\nvariants ") : NULL;
-	if (!list)
-		return NULL;
-	end = strchrnul(list + 1, '\n');
-	mine = strstr(list, wanted);
-	if (mine && mine < end)
+	if (!wanted || !read_build(program, &build) || lists_variant(strbuf_str(&build), wanted))
 		return NULL;
 	again = link_again(strbuf_str(&build));
 	if (strcmp(mode, "path") == 0)
@@ -255,7 +270,7 @@ static struct err *run_and_print(const struct cmd_common *common, const struct r
 
 static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
-	struct record_options o = { .mode = "full" };
+	struct record_options o = { 0 };
 	struct target target = { 0 };
 	struct graph_options graph = { .context = 5, .granularity = "word" };
 	uint64_t runs = 1, jobs = 1;
@@ -264,7 +279,8 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	struct cmd_common common = { 0 };
 	const struct opt table[] = {
 		OPT_STR('m', "mode", "MODE", &o.mode,
-			"full (default), sync, path, order, block or graph"),
+			"sync (default if built with unplait cc), full, path, order, block or "
+			"graph"),
 		OPT_U64('n', "runs", "N", &runs, "run N times, keep a plait of each"),
 		OPT_U64('j', "jobs", "N", &jobs, "run N at a time"),
 		OPT_STR('o', "output", "PATH", &o.output, "the plait, or with --runs their folder"),
@@ -292,6 +308,8 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	};
 	struct err *err = cmd_parse(cmd, table, &common, false, &argc, &argv);
 
+	if (!err && !o.mode)
+		o.mode = argc && has_variant(argv[0], " plain") ? "sync" : "full";
 	if (!err)
 		err = check(cmd, argc, o.mode, runs);
 	if (!err)

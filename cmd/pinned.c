@@ -3,7 +3,49 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "run/log.h"
 #include "run/pin.h"
+#include "run/run.h"
+#include "trace/trace.h"
+
+struct err *pinned_must_fail(const char *plait, const struct target *judged_by)
+{
+	struct trace *t = NULL;
+	struct err *err = trace_open(plait, &t);
+	bool passed;
+
+	if (err) { /* the command itself will say */
+		err_free(err);
+		return NULL;
+	}
+	passed = log_is_bare(t) && trace_meta(t)->outcome.kind == PLAIT_OUTCOME_PASS;
+	trace_close(t);
+	return passed && !judged_by->fail_on_exit && !judged_by->oracle && !judged_by->expect
+		       ? err_new(ERR_ENV,
+				 "%s has a run that passed; a failing one is needed (`unplait hunt` "
+				 "finds one)",
+				 plait)
+		       : NULL;
+}
+
+struct err *pinned_to_look(const char *plait)
+{
+	struct trace *t = NULL;
+	struct err *err = trace_open(plait, &t);
+	bool ours, bare;
+
+	if (err) { /* the command itself will say */
+		err_free(err);
+		return NULL;
+	}
+	bare = log_is_bare(t);
+	ours = trace_made_here(t);
+	trace_close(t);
+	if (bare && !ours)
+		log_note("%s was recorded in mode sync: its events come with `unplait replay --trust %s'",
+			 plait, plait);
+	return bare && ours ? pinned(plait, NULL, 0) : NULL;
+}
 
 struct err *pinned(const char *plait, char *const *command, double timeout)
 {

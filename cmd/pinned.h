@@ -5,10 +5,17 @@
 #include <stdbool.h>
 
 struct err;
+struct target;
 
 /* A recording of mode sync is run again under control and gets its schedule (run/pin.h); any other plait
  * is left alone. When that cannot be done the error says where it went another way. Call it after
  * trust_check. command: as for target_from_plait. */
 struct err *pinned(const char *plait, char *const *command, double timeout);
+/* The same for a command that only looks at the events. It runs no program of a plait that was made elsewhere: that
+ * plait stays as it is. */
+struct err *pinned_to_look(const char *plait);
+/* Before pinned(), for a command that takes failing runs alone: an error if this recording of mode sync passed and is
+ * not judged anew. */
+struct err *pinned_must_fail(const char *plait, const struct target *judged_by);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
+#include "cmd/pinned.h"
 #include "base/interrupt.h"
 #include "sym/sym.h"
 #include "debug/names.h"
@@ -220,8 +221,10 @@ struct err *sym_plait_trace(const struct sym_plait_options *o, const struct cmd_
 	struct trace *t = NULL;
 	struct print p = { 0 };
 	struct json j;
-	struct err *err = trace_open(o->path, &t);
+	struct err *err = pinned_to_look(o->path);
 
+	if (!err)
+		err = trace_open(o->path, &t);
 	interrupt_catch();
 
 	if (!err)

@@ -160,24 +160,16 @@ static int opened(struct passing *x, int fd)
 	return fd;
 }
 
-static mode_t mode_of(int flags, va_list ap)
-{
-	return flags & (O_CREAT | O_TMPFILE) ? (mode_t)va_arg(ap, int) : 0;
-}
-
-/* clang-format off: tables */
-#define OPENS(name, params, made_by, number)                                                       \
+/* clang-format off: a table */
+#define OPENS(name, params, path, made_by, number)                                                 \
 	static int given_##name params                                                             \
 	{                                                                                          \
 		struct passing x = { .call = number, .giving = true };                             \
 		uint32_t site = rt_take_site();                                                    \
 		struct control_thread *me = given_self();                                          \
-		va_list ap;                                                                        \
 		mode_t mode;                                                                       \
                                                                                                    \
-		va_start(ap, flags);                                                               \
-		mode = mode_of(flags, ap);                                                         \
-		va_end(ap);                                                                        \
+		TAKE_MODE(mode);                                                                   \
 		if (!me)                                                                           \
 			return hook_##made_by;                                                     \
 		take(me, site, &x);                                                                \
@@ -187,23 +179,15 @@ static mode_t mode_of(int flags, va_list ap)
 		}                                                                                  \
 		return opened(&x, hook_##made_by);                                                 \
 	}
-OPENS(open, (const char *path, int flags, ...), open(path, flags, mode), PLAIT_CALL_open)
-OPENS(open64, (const char *path, int flags, ...), open64(path, flags, mode), PLAIT_CALL_open)
-OPENS(openat, (int folder, const char *path, int flags, ...), openat(folder, path, flags, mode),
-      PLAIT_CALL_openat)
-OPENS(openat64, (int folder, const char *path, int flags, ...), openat64(folder, path, flags, mode),
-      PLAIT_CALL_openat)
+#define CHECKED(name, as)                                                                          \
+	static int given_##name(const char *path, int flags)                                       \
+	{                                                                                          \
+		return given_##as(path, flags);                                                    \
+	}
+#include "rt/log/opens.def"
+#undef OPENS
+#undef CHECKED
 /* clang-format on */
-
-static int given___open_2(const char *path, int flags)
-{
-	return given_open(path, flags);
-}
-
-static int given___open64_2(const char *path, int flags)
-{
-	return given_open64(path, flags);
-}
 
 /* ---- the beginning ---- */
 
@@ -237,11 +221,10 @@ void log_give_init(void)
 		interpose_##name = given_##name;
 #include "rt/log/calls.def"
 #undef CALL
-	interpose_open = given_open;
-	interpose_open64 = given_open64;
-	interpose_openat = given_openat;
-	interpose_openat64 = given_openat64;
-	interpose___open_2 = given___open_2;
-	interpose___open64_2 = given___open64_2;
+#define OPENS(name, params, path, made, number) interpose_##name = given_##name;
+#define CHECKED(name, as)			interpose_##name = given_##name;
+#include "rt/log/opens.def"
+#undef OPENS
+#undef CHECKED
 	rt_on_main = given_begin;
 }

@@ -2,6 +2,7 @@
  *
  * libc's function does the work; what it returned and filled becomes an answer in the thread's file. The
  * answer is complete before the operation counts, so a kill in between costs this call and no more. */
+#include "rt/log/order.h"
 #include "rt/log/passing.h"
 
 #include <errno.h>
@@ -9,13 +10,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
-
-static bool recorded(void)
-{
-	const struct rt_thread *t = rt_self_;
-
-	return log_begun && t && !t->depth && !t->detached_from_trace;
-}
 
 /* An answer without bytes is one, too. */
 static void finish(struct passing *x)
@@ -94,46 +88,28 @@ static int opened(uint32_t call, const char *path, int flags, int r)
 	return r;
 }
 
-static mode_t mode_of(int flags, va_list ap)
-{
-	return flags & (O_CREAT | O_TMPFILE) ? (mode_t)va_arg(ap, int) : 0;
-}
-
-/* clang-format off: tables */
-#define OPENS(name, params, last, made, call, path)                                                \
+/* clang-format off: a table */
+#define OPENS(name, params, path, made, number)                                                    \
 	static int noted_##name params                                                             \
 	{                                                                                          \
-		va_list ap;                                                                        \
 		mode_t mode;                                                                       \
                                                                                                    \
 		plait_call_site = 0;                                                               \
-		va_start(ap, last);                                                                \
-		mode = mode_of(flags, ap);                                                         \
-		va_end(ap);                                                                        \
+		TAKE_MODE(mode);                                                                   \
 		if (!recorded())                                                                   \
 			return real.made;                                                          \
 		log_operation(LOG_WORLD);                                                          \
-		return opened(call, path, flags, real.made);                                       \
+		return opened(number, path, flags, real.made);                                     \
 	}
-OPENS(open, (const char *path, int flags, ...), flags, open(path, flags, mode), PLAIT_CALL_open,
-      path)
-OPENS(open64, (const char *path, int flags, ...), flags, open64(path, flags, mode), PLAIT_CALL_open,
-      path)
-OPENS(openat, (int folder, const char *path, int flags, ...), flags,
-      openat(folder, path, flags, mode), PLAIT_CALL_openat, path)
-OPENS(openat64, (int folder, const char *path, int flags, ...), flags,
-      openat64(folder, path, flags, mode), PLAIT_CALL_openat, path)
+#define CHECKED(name, as)                                                                          \
+	static int noted_##name(const char *path, int flags)                                       \
+	{                                                                                          \
+		return noted_##as(path, flags);                                                    \
+	}
+#include "rt/log/opens.def"
+#undef OPENS
+#undef CHECKED
 /* clang-format on */
-
-static int noted___open_2(const char *path, int flags)
-{
-	return noted_open(path, flags);
-}
-
-static int noted___open64_2(const char *path, int flags)
-{
-	return noted_open64(path, flags);
-}
 
 static FILE *noted_fopen(const char *path, const char *mode)
 {
@@ -176,12 +152,11 @@ void noted_init(void)
 		interpose_##name = noted_##name;
 #include "rt/log/calls.def"
 #undef CALL
-	interpose_open = noted_open;
-	interpose_open64 = noted_open64;
-	interpose_openat = noted_openat;
-	interpose_openat64 = noted_openat64;
-	interpose___open_2 = noted___open_2;
-	interpose___open64_2 = noted___open64_2;
+#define OPENS(name, params, path, made, number) interpose_##name = noted_##name;
+#define CHECKED(name, as)			interpose_##name = noted_##name;
+#include "rt/log/opens.def"
+#undef OPENS
+#undef CHECKED
 	interpose_fopen = noted_fopen;
 	interpose_fopen64 = noted_fopen64;
 	interpose_freopen = noted_freopen;

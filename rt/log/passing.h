@@ -5,6 +5,8 @@
 #include "rt/log/log.h"
 #include "unplait/log.h"
 
+#include <fcntl.h>
+#include <stdarg.h>
 #include <sys/uio.h>
 
 /* One call. While recording, what passes is appended to its answer; in a replay it comes from there. */
@@ -49,6 +51,15 @@ void set_outside(int fd, bool outside);
 void pass_result(struct passing *x);
 /* Recording: the target names a file; text: the name, NUL, its path. */
 void pass_name(char how, const char *text, size_t n);
+
+/* What comes behind the flags of an open, in a function whose parameters end with `flags, ...`. */
+#define TAKE_MODE(mode)                                                                            \
+	do {                                                                                       \
+		va_list ap;                                                                        \
+		va_start(ap, flags);                                                               \
+		(mode) = flags & (O_CREAT | O_TMPFILE) ? (mode_t)va_arg(ap, int) : 0;              \
+		va_end(ap);                                                                        \
+	} while (0)
 
 /* For how much the target has room. */
 static inline size_t room_of(const socklen_t *l)

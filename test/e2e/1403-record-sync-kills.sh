@@ -4,7 +4,7 @@
 # level: check
 . "$(dirname "$0")/lib.sh"
 run 0 unplait cc -g -O2 -pthread -o storm "$top/test/programs/sync-storm.c"
-unreadable=0 unreplayed=0
+unreadable=0 unreplayed=0 killed=0 early=0
 for ((i = 0; i < ${KILLS:-12}; i++)); do
 	mkdir run
 	(
@@ -13,12 +13,20 @@ for ((i = 0; i < ${KILLS:-12}; i++)); do
 		kill -9 $!
 		wait $!
 	) >out 2>err
-	if [ -e run/run ]; then
+	if [ "$(head -c 8 run/run 2>err | tr -d '\0')" != PLAITRUN ]; then # killed before it began: there is no log
+		early=$((early + 1))
+		unplait seal -o k.plait run >out 2>err
+		[ $? -eq 3 ] || not_ok "a run that never began is refused" "$(cat err)"
+	else
+		killed=$((killed + 1))
 		unplait seal -o k.plait run >out 2>err && unplait info k.plait >out 2>>err || { unreadable=$((unreadable + 1)) && cat err; }
 		unplait replay k.plait ./storm >out 2>err || { unreplayed=$((unreplayed + 1)) && cat out err; }
 	fi
 	rm -rf run
+	[ $((i % 50)) -ne 49 ] || echo "# $killed killed, $unreadable unreadable, $unreplayed not replayed, $early before it began"
 done
+echo "# $killed killed, $unreadable unreadable, $unreplayed not replayed, $early before it began"
+[ "$killed" -gt 0 ] || not_ok "a run was killed while it recorded"
 is $unreadable 0 "every log can be read"
 is $unreplayed 0 "every log is replayed to its end"
 finish

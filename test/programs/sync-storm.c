@@ -1,4 +1,4 @@
-/* Four threads that lock, wait, post, try, read clocks and write to a pipe, for ever. */
+/* Four threads that lock, wait, post, try, read clocks, write to a pipe and have a spinlock of their own, for ever. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@ static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static sem_t sem;
 static long values[3], total, passed, failed;
-static int ends[2];
+static int ends[2], spin;
+static long spun;
 
 static void pass_on(int me)
 {
@@ -30,6 +31,7 @@ static void *work(void *arg)
 
 	for (long i = 0;; i++) {
 		struct timespec ts;
+		int mine;
 
 		pthread_mutex_lock(&locks[i % 3]);
 		values[i % 3] += me;
@@ -62,6 +64,12 @@ static void *work(void *arg)
 				values[0]++;
 			pthread_mutex_unlock(&locks[0]);
 		}
+		while (__atomic_exchange_n(&spin, 1, __ATOMIC_ACQUIRE))
+			;
+		mine = spun++ % 29 == me;
+		__atomic_store_n(&spin, 0, __ATOMIC_RELEASE);
+		if (mine && __atomic_load_n(&failed, __ATOMIC_RELAXED) % 3 == 0)
+			pthread_cond_signal(&cond);
 		if (me == 0)
 			sem_post(&sem);
 		if (me == 2 && sem_trywait(&sem) == 0)
