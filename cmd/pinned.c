@@ -55,9 +55,10 @@ struct err *pinned(const char *plait, char *const *command, double timeout)
 
 	if (!err && r.state == PIN_DONE)
 		log_note("%s: replayed with the recorded inputs and order, in attempt %u; it has "
-			 "its "
-			 "schedule now",
-			 plait, r.attempts);
+			 "its schedule now%s",
+			 plait, r.attempts,
+			 r.cut ? ". It ends where a signal came: what its handler does is not recorded"
+			       : "");
 	if (!err && r.state == PIN_DIVERGED)
 		err = err_new(
 			ERR_INCONCLUSIVE,

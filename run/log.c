@@ -24,6 +24,11 @@ struct builder {
 	struct strbuf bytes;
 };
 
+bool log_is_cut(const void *log)
+{
+	return ((const struct plait_log *)log)->cut;
+}
+
 bool log_is_bare(struct trace *t)
 {
 	return trace_meta(t)->mode == PLAIT_MODE_SYNC;
@@ -88,6 +93,10 @@ static struct err *add_event(struct builder *b, struct trace *t, const struct ev
 		last->data[last->len - 1].nbytes += ev->nbytes;
 		strbuf_add(&b->bytes, ev->bytes, ev->nbytes);
 		break;
+	case PLAIT_EV_SIGNALLED:
+		*count += ev->n;
+		b->head.cut = 1;
+		break;
 	default:
 		break;
 	}
@@ -111,8 +120,11 @@ static struct err *add_thread(struct builder *b, struct trace *t, uint32_t threa
 
 	cursor_init(&c, t, thread, 0);
 	while (!(err = cursor_next(&c, &ev)) && ev)
-		if ((err = add_event(b, t, ev, &count, known)))
+		if ((err = add_event(b, t, ev, &count, known)) || ev->kind == PLAIT_EV_SIGNALLED)
 			break;
+	/* what a handler does is not known, nor what comes behind it */
+	if (!err && ev)
+		out.synced = count;
 	cursor_deinit(&c);
 	out.handovers.n = b->handovers.len - out.handovers.first;
 	out.results.n = b->results.len - out.results.first;

@@ -17,6 +17,8 @@ struct trace;
 bool log_is_bare(struct trace *t);
 /* Append the log of such a recording. */
 struct err *log_from_trace(struct trace *t, struct strbuf *ret);
+/* Does it end where a signal came in, and not where the run did? log: checked. */
+bool log_is_cut(const void *log);
 /* Add the files that it names to what inputs_collect takes. */
 struct err *log_names(struct trace *t, struct plait_inputs *ret);
 /* Is this a log that the runtime may map? Nothing in it points outside. */

@@ -41,8 +41,10 @@ static bool is_same_assertion(const char *recorded, const char *now)
 }
 
 /* Did this attempt end as the recorded run did? */
-static bool is_same_end(const struct trace_outcome *recorded, const struct run_result *r)
+static bool is_same_end(const struct trace_outcome *recorded, bool cut, const struct run_result *r)
 {
+	if (cut && r->end == PLAIT_END_LOG)
+		return true;
 	if (was_cut(recorded))
 		return r->end == PLAIT_END_LOG || r->outcome == PLAIT_OUTCOME_DEADLOCK;
 	if (recorded->kind == PLAIT_OUTCOME_PASS)
@@ -95,9 +97,11 @@ static struct err *search(struct session *s, const struct trace_outcome *recorde
 			  const struct pin_options *o, struct run_result *r, struct pin_report *ret)
 {
 	unsigned most = o->attempts ? o->attempts : ATTEMPTS;
+	bool cut = log_is_cut(s->target->log);
 	struct err *err = NULL;
 
 	ret->state = PIN_DIVERGED;
+	ret->cut = cut;
 	for (ret->attempts = 0; !err && ret->attempts < most && ret->state != PIN_DONE;
 	     ret->attempts++) {
 		struct run_request req = attempt_request(ret->attempts);
@@ -105,7 +109,7 @@ static struct err *search(struct session *s, const struct trace_outcome *recorde
 		err = session_run(s, &req, r);
 		if (err)
 			break;
-		if (is_same_end(recorded, r))
+		if (is_same_end(recorded, cut, r))
 			ret->state = PIN_DONE;
 		else if (ret->attempts == 0)
 			note_divergence(recorded, r, ret);

@@ -32,6 +32,7 @@ struct pin_report {
 	char *path; /* the pinned plait: the file itself, or where it cannot be written a copy; owned */
 	char *text; /* diverged: where and why; owned */
 	bool copied;
+	bool cut; /* a signal came while it was recorded: replays end there */
 };
 void pin_report_deinit(struct pin_report *r);
 

@@ -293,7 +293,7 @@ void handovers_stuck(void)
 		held |= has_more(t);
 		n += (size_t)describe(t, why + n, sizeof(why) - n);
 	}
-	if (held)
+	if (held && !log->cut)
 		control_diverged(why);
 	control_log_ended();
 }

@@ -259,6 +259,8 @@ struct rt_sync {
 extern void (*rt_on_sync)(const struct rt_sync *s);
 /* The constructors have run, and main is about to be called. Mode sync. */
 extern void (*rt_on_main)(void);
+/* A signal has come, and its handler is about to be called. Mode sync. */
+extern void (*rt_on_signal)(int number);
 /* A fault at *address. True: the access will succeed now. False: *address is what the program meant
  * to access. Mode graph. */
 extern bool (*rt_on_fault)(int signal, uint64_t *address);

@@ -48,6 +48,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
 	if (control_active)
 		control_note(PLAIT_UNCONTROLLED_SIGNAL);
+	if (rt_on_signal)
+		rt_on_signal(number);
 	handlers_run(number, info, context, true);
 	handlers_outside++;
 }

@@ -22,6 +22,8 @@
 
 #include "rt/core/record.h"
 
+#include <errno.h>
+
 struct log_place log_places[LOG_PLACES + LOG_SHARED];
 struct log_thread log_threads[PLAIT_MAX_THREADS];
 bool log_begun;
@@ -93,7 +95,8 @@ void log_also(const void *object)
 	take(object, false);
 }
 
-void log_result(int64_t result)
+/* About the thread's last operation. */
+static void put_about(uint32_t kind, int64_t result)
 {
 	struct rt_thread *t = recorded();
 	uint8_t *p, *q;
@@ -102,7 +105,20 @@ void log_result(int64_t result)
 		return;
 	q = put_count(&log_threads[t->index], p + 1);
 	q = put_varint(q, zigzag(result));
-	record_end(t, p, q, PLAIT_EV_RESULT);
+	record_end(t, p, q, kind);
+}
+
+void log_result(int64_t result)
+{
+	put_about(PLAIT_EV_RESULT, result);
+}
+
+static void signalled(int number)
+{
+	int e = errno;
+
+	put_about(PLAIT_EV_SIGNALLED, number);
+	errno = e;
 }
 
 /* ---- the beginning ---- */
@@ -120,4 +136,5 @@ void log_record_init(void)
 	futex_init();
 	noted_init();
 	rt_on_main = main_begins;
+	rt_on_signal = signalled;
 }
