@@ -232,7 +232,7 @@ static void look_for_conflict(struct shadow *s, uint32_t thread, bool writes)
 
 static inline void learn_sites(struct shadow *s)
 {
-	/* alone there is no choice: a result that main reads at the end is no point */
+	/* alone there is no choice: a result that main reads at the end is not a point */
 	while (s->racy && control.nalive > 1 && s->nlearned < s->nsites)
 		learn(s->sites[s->nlearned++]);
 }

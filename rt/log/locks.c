@@ -257,7 +257,7 @@ static __thread struct once_call {
 	const void *once;
 } once_call;
 
-/* libc decides who runs the routine: whoever comes here. */
+/* libc decides who runs the routine: the thread that comes here. */
 static void once_routine(void)
 {
 	struct once_call call = once_call; /* the routine may use another once */
