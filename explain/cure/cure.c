@@ -172,10 +172,11 @@ static enum waiting waits_inside(const struct finder *fd, const struct cure *c)
 		}
 		if (waiting == STALE && e->address == s->data[from].address)
 			waiting = LOOKS_AGAIN;
-		if (!step_is_memory(e) || !is_changed(s, e))
+		/* asked only after a wake-up: is_changed() looks at the whole run */
+		if (!woken || !step_is_memory(e) || !is_changed(s, e))
 			continue;
 		/* the wait is in a loop already, which looks at something else */
-		if (woken && waiting == STALE && was_here(s, e, from, k))
+		if (waiting == STALE && was_here(s, e, from, k))
 			waiting = NO_WAIT;
 		woken = false;
 	}

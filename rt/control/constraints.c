@@ -27,6 +27,8 @@ struct progress {
 	bool done;
 };
 static struct progress progress[PLAIT_MAX_CONSTRAINTS];
+/* Those that may hold a thread back: asked at every point, for every thread that is ready. */
+static uint32_t holding[PLAIT_MAX_CONSTRAINTS], nholding;
 static uint64_t held_back; /* points at which wishes kept somebody from running */
 static unsigned sleepers;  /* times that the constraints let time pass */
 enum { PATIENCE_MIN = 500, PATIENCE_MAX = 3000, SLEEPERS_MAX = 200 };
@@ -36,10 +38,17 @@ static struct plait_stack *stack_of(uint32_t i)
 	return (struct plait_stack *)((char *)control.area + PLAIT_CONTROL_STACKS) + i;
 }
 
+/* ATOMIC holds others back through the engine's atomic_holder. */
+static bool may_hold(uint32_t kind)
+{
+	return kind != PLAIT_CONSTRAINT_ATOMIC && kind < PLAIT_CONSTRAINT_BROADCAST;
+}
+
 void constraints_begin(void)
 {
 	uint32_t i;
 
+	nholding = 0;
 	control.atomic_holder = 0;
 	control.hard_constraints = false;
 	held_back = 0;
@@ -47,6 +56,8 @@ void constraints_begin(void)
 	for (i = 0; i < control.area->nconstraints; i++) {
 		progress[i] = (struct progress){ 0 };
 		control.area->constraint_fate[i] = PLAIT_FATE_OPEN;
+		if (may_hold(control.area->constraints[i].kind))
+			holding[nholding++] = i;
 		control.hard_constraints |=
 			control.area->constraints[i].kind < PLAIT_CONSTRAINT_READS ||
 			control.area->constraints[i].kind >= PLAIT_CONSTRAINT_STACK;
@@ -82,7 +93,7 @@ static bool forbids(const struct plait_constraint *c, const struct progress *p,
 {
 	bool b;
 
-	if (p->done || c->kind == PLAIT_CONSTRAINT_ATOMIC || c->kind >= PLAIT_CONSTRAINT_BROADCAST)
+	if (p->done)
 		return false;
 	b = constraints_match(&c->b, t, t->events + 1);
 	switch (c->kind) {
@@ -128,24 +139,22 @@ static bool allowed(const struct control_thread *t, enum give_way give)
 	if (control.atomic_holder && control.atomic_holder != t->task.id + 1 &&
 	    (give < GIVE_BLOCK || begins_block(t)))
 		return false;
-	for (i = 0; i < control.area->nconstraints; i++) {
-		const struct plait_constraint *c = &control.area->constraints[i];
+	for (i = 0; i < nholding; i++) {
+		const struct plait_constraint *c = &control.area->constraints[holding[i]];
 
-		if ((soft || c->kind < PLAIT_CONSTRAINT_LATE) && forbids(c, &progress[i], t))
+		if ((soft || c->kind < PLAIT_CONSTRAINT_LATE) &&
+		    forbids(c, &progress[holding[i]], t))
 			return false;
 	}
 	return true;
 }
 
+/* All stay when it returns 0. */
 static size_t keep(struct sched_task **tasks, size_t n, enum give_way give)
 {
 	size_t i, kept = 0;
 
 	for (i = 0; i < n; i++)
-		kept += allowed((struct control_thread *)tasks[i], give);
-	if (!kept)
-		return 0;
-	for (i = kept = 0; i < n; i++)
 		if (allowed((struct control_thread *)tasks[i], give))
 			tasks[kept++] = tasks[i];
 	return kept;
