@@ -81,6 +81,17 @@ struct shown_earlier {
 	struct shown_advice advice;
 };
 
+/* How a candidate stands (rank/candidate.h), the best first. */
+#define STANDING_NAMES { "shown", "cured", "signs", "helps", "near", "weak", "rejected" }
+
+/* A cause that was considered, and what speaks for it. */
+struct shown_candidate {
+	enum bug_kind kind;
+	unsigned standing; /* STANDING_NAMES */
+	const char *summary;
+	struct shown_advice advice;
+};
+
 /* One frame or one line of "who waits for what". */
 struct shown_note {
 	const char *text;
@@ -102,6 +113,8 @@ struct explanation {
 	const char *outcome_text; /* "SIGSEGV (null pointer) in consumer at main.c:212" */
 	const char *failed_file;  /* where the program was when it failed; NULL = not known */
 	uint32_t failed_line;
+	const char **stack; /* of the thread that failed, "get at main.c:12", innermost first */
+	size_t nstack;
 	bool confirmed; /* both schedules were run natively, as claimed */
 	uint64_t replays_tried, replays_same;
 	enum bug_kind kind;
@@ -115,6 +128,8 @@ struct explanation {
 	uint32_t pair[2];
 	struct shown_advice advice;
 	struct shown_earlier earlier;
+	struct shown_candidate *candidates; /* the first few that were considered, best first */
+	size_t ncandidates;
 	struct shown_wait *waits; /* of a deadlock */
 	size_t nwaits;
 	struct shown_note *notes; /* stacks, who waits for what, what could not be controlled */

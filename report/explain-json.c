@@ -100,6 +100,26 @@ static void add_earlier(struct json *j, const struct shown_earlier *e)
 	json_end(j);
 }
 
+/* Everything that was considered, the best first: the first is the cause unless that is not known. */
+static void add_candidates(struct json *j, const struct explanation *x)
+{
+	static const char *const kinds[] = BUG_KIND_NAMES;
+	static const char *const standings[] = STANDING_NAMES;
+
+	json_begin_array(j, "candidates");
+	for (size_t i = 0; i < x->ncandidates; i++) {
+		const struct shown_candidate *c = &x->candidates[i];
+
+		json_begin_object(j, NULL);
+		json_str(j, "kind", kinds[c->kind]);
+		json_str(j, "standing", standings[c->standing]);
+		json_str(j, "cause", c->summary);
+		add_advice(j, &c->advice);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void add_wait(struct json *j, const struct explanation *x, const struct shown_wait *w)
 {
 	json_begin_object(j, NULL);
@@ -149,6 +169,13 @@ static void add_explanation(struct json *j, const struct explanation *x)
 	json_uint(j, "events_left_out", x->left_out);
 	add_advice(j, &x->advice);
 	add_earlier(j, &x->earlier);
+	add_candidates(j, x);
+	if (x->nstack) {
+		json_begin_array(j, "stack");
+		for (size_t i = 0; i < x->nstack; i++)
+			json_str(j, NULL, x->stack[i]);
+		json_end(j);
+	}
 	if (x->nwaits) {
 		json_begin_array(j, "waits");
 		for (size_t i = 0; i < x->nwaits; i++)

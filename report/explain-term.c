@@ -443,6 +443,55 @@ static void add_earlier(struct strbuf *out, const struct shown_earlier *e, unsig
 	add_entry(out, "earlier", strbuf_str(&text), COLOR_OFF, width);
 }
 
+/* Who called the code in which it failed; of a deadlock, the code in which each thread waits. */
+static void add_stacks(struct strbuf *out, const struct explanation *x, unsigned width)
+{
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
+	for (size_t k = 0; k < x->nstack; k++)
+		strbuf_addf(&text, "%s%s", k ? " < " : "", x->stack[k]);
+	if (text.len)
+		add_entry(out, "stack", strbuf_str(&text), COLOR_OFF, width);
+	for (size_t i = 0; i < x->nwaits; i++) {
+		const struct shown_wait *w = &x->waits[i];
+
+		strbuf_clear(&text);
+		strbuf_addf(&text,
+			    "thread %s: ", w->thread < x->nthreads ? x->threads[w->thread] : "?");
+		for (size_t k = 0; k < w->nframes; k++)
+			strbuf_addf(&text, "%s%s", k ? " < " : "", w->frames[k]);
+		if (w->nframes)
+			add_entry(out, "stack", strbuf_str(&text), COLOR_OFF, width);
+	}
+}
+
+/* The cause is not known: what was considered, and what speaks for it. */
+static void add_candidates(struct strbuf *out, const struct explanation *x, unsigned width)
+{
+	static const char *const standings[] = STANDING_NAMES;
+	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
+	for (size_t i = 0; x->kind == BUG_UNKNOWN && i < x->ncandidates; i++) {
+		const struct shown_candidate *c = &x->candidates[i];
+		const struct shown_advice *a = &c->advice;
+
+		strbuf_clear(&text);
+		strbuf_addf(&text, "(%s) %s", standings[c->standing], c->summary);
+		if (a->seen_failing)
+			strbuf_addf(&text,
+				    "; this happens in %" PRIu64 " of %" PRIu64
+				    " schedules that fail and in %" PRIu64 " of %" PRIu64
+				    " that pass",
+				    a->broken_failing, a->seen_failing, a->broken_passing,
+				    a->seen_passing);
+		if (a->runs_after)
+			strbuf_addf(&text,
+				    "; with the cure enforced %" PRIu64 " of %" PRIu64 " fail",
+				    a->failed_after + a->other_after, a->runs_after);
+		add_entry(out, "looked", strbuf_str(&text), COLOR_OFF, width);
+	}
+}
+
 static void add_proof(struct strbuf *out, const struct explanation *x, unsigned width)
 {
 	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
@@ -472,7 +521,9 @@ void explanation_term(const struct explanation *x, const struct report_view *vie
 	if (x->advice.text)
 		add_seen(out, &x->advice, width);
 	add_earlier(out, &x->earlier, width);
+	add_candidates(out, x, width);
 	add_entry(out, "kind", kinds[x->kind], COLOR_OFF, width);
+	add_stacks(out, x, width);
 	add_proof(out, x, width);
 	for (size_t i = 0; i < x->nnotes; i++)
 		add_entry(out, "note", x->notes[i].text, COLOR_OFF, width);

@@ -1,18 +1,16 @@
 /* explain/cure/advise.c - cures on trial.
  *
- * Each passing schedule suggests cures (cure.c). Schedules without any cure are looked at
- * first: which cures are broken when it fails and kept when it passes (observe.c)? Those that
- * tell the two apart about equally well stand in one group, the cheapest first, blocks before
- * orders unless an order tells them apart as well as any block; the best group is tried first. So a
- * cure that merely keeps the threads from running side by side comes late, however well it works.
+ * Each passing schedule suggests cures (cure.c). Schedules without any cure are looked at first: which
+ * cures are broken when it fails and kept when it passes (observe.c)? That and their cost decide which
+ * are tried first (rank/plan.c).
  *
  * A short trial, long enough for the failure to show without a cure, weeds out what does not
- * help; what survives it is tried over as many schedules as the user asked for. The first of a
- * group under which nothing fails is the advice, else the one under which the failure is rarest (a
- * program can have several bugs), and a later group is looked at only when the failure is still
- * there. The passing schedule the advice came from is the one to compare with: an inversion may
- * pass by luck (a lost update that hides another error), but then nothing that it suggests cures
- * the program.
+ * help; what survives it is tried over as many schedules as the user asked for. Trials end with the
+ * first cure under which nothing fails, or when the best group is through and what is left of the
+ * failure cannot be blamed on the best cure (a program can have several bugs). Every cure that was
+ * tried becomes a candidate; which of them is the cause, the ranking says (rank/rank.c). The passing
+ * schedule that it came from is the one to compare with: an inversion may pass by luck (a lost update
+ * that hides another error), but then nothing that it suggests cures the program.
  *
  * What tells failing from passing schedules best lies close to the failure: two threads were inside
  * at once. Why could they be? A block on other objects that was broken before that, in every
@@ -25,6 +23,7 @@
 #include "base/map.h"
 #include "explain/find/gone.h"
 #include "explain/find/guards.h"
+#include "explain/rank/plan.h"
 
 #include <string.h>
 
@@ -32,38 +31,18 @@ enum {
 	ENOUGH_FAILURES = 12,
 	SHORTEST_TRIAL = 40,
 	SPARED = 10,
-	NEARLY_ALL = 20,
 	STILL_TRIED = 6,
 	MAX_EARLIER = 4,
 	MAX_NARROWER = 3,
 	LATE_STEPS = 6
 };
-#define DEAR 100000000u /* more than any block costs */
 enum { WATCHED = 200, WATCHED_STEPS = 4000000 };
 enum { COVERED = 60, MIN_USUAL = 3, USUAL = 8 }; /* usual: in one of eight passing schedules */
 #define SECONDS_SHORT 4.0
 #define SECONDS_FULL  10.0
 #define SECONDS_WATCH 10.0
 #define SECONDS_ALL   15.0
-#define ABOUT_EQUAL   0.15 /* separations that differ by less are equally good */
-#define HARDLY_LESS   0.02
-#define LITTLE_LESS   0.05 /* ... as long as it is the shorter block */
-#define LOOP_ROUND    0.35 /* ... what a round of a loop as a block has to make up for */
-#define STALE_CHECK   0.25 /* ... and what a wait between check and use is worth */
-#define FORGOTTEN     0.1  /* ... or a lock that every other access holds */
-#define NEARLY_SURE   0.9  /* a separation that says it all */
-#define TELLING	      0.5  /* a separation that hardly comes about by chance */
-
-struct ranked_cure {
-	struct cure cure;
-	size_t alternate;
-	size_t number; /* as found: decides between equals */
-	struct cure_seen seen;
-	double separation; /* ... and what else speaks for or against it */
-	bool forgotten;	   /* one side lacks a lock that every other access holds */
-	unsigned group;	   /* 0: tells failing from passing schedules best */
-};
-struct ranked_cures VEC_FIELDS(struct ranked_cure);
+#define LITTLE_LESS   0.05 /* separation that the shorter block may lack */
 
 /* In how many runs each place was come to. */
 struct coverage {
@@ -76,10 +55,9 @@ struct trials {
 	struct cure_trial rate; /* without a cure, a short trial */
 	struct cure_trial full; /* ... a long one */
 	double end;		/* no new trial after this */
-	struct ranked_cures all;
+	struct planned_cures all;
 	struct coverage usual; /* of schedules that pass without a cure */
-	unsigned rejected;
-	struct advice *best;
+	struct advice *out;
 };
 
 /* ---- coverage ---- */
@@ -150,93 +128,52 @@ static double share(uint64_t part, const struct cure_trial *t)
 	return t->runs ? (double)part / (double)t->runs : 0;
 }
 
-/* Other failures are other bugs' business unless the cure brings them about (it only moves the
- * crash). Runs that no longer end in this failure have a chance to meet the others. */
-static bool moves_the_crash(const struct cure_trial *with, const struct cure_trial *without,
-			    const struct cure_seen *seen)
-{
-	bool sure = seen && cure_separation(seen) >= NEARLY_SURE;
-	double runs = (double)with->runs, rest = (double)(without->runs - without->failed);
-	double other = rest > 0 ? (double)without->other / rest * runs : runs;
-	double saved = share(without->failed, without) * runs - (double)with->failed;
-	double pass = share(without->runs - without->failed - without->other, without) * runs;
-	double passes = (double)(with->runs - with->failed - with->other);
-
-	/* what tells failing from passing schedules nearly always does not merely move it: another
-	 * bug, which is there without it, too, may be met more often now */
-	if (sure && without->other && passes > pass)
-		return false;
-	/* of those that no longer fail this way, half must pass */
-	return (double)with->other > other * 1.25 + 2 + MAX(saved, 0) / NEARLY_ALL ||
-	       passes - pass < saved / 2 - 2;
-}
-
-/* Much rarer with it. */
-static bool helps(const struct cure_trial *with, const struct cure_trial *without,
-		  const struct cure_seen *seen)
-{
-	return !with->dropped && share(with->failed, with) * 2 <= share(without->failed, without) &&
-	       !moves_the_crash(with, without, seen);
-}
-
 /* A short trial: worth a long one? */
 static struct err *weed_out(struct trials *t, const struct cure *c, const struct cure_seen *seen,
-			    bool *ret)
+			    struct cure_trial *trial, bool *ret)
 {
 	uint64_t runs = MAX(t->rate.runs, SHORTEST_TRIAL);
 	double spared = share(t->full.failed, &t->full) * (double)runs / SPARED;
 	struct trial_limits limits = { runs, UINT64_MAX, SECONDS_SHORT, t->r->seed };
-	struct cure_trial trial;
 	struct err *err;
 
 	limits.failures =
 		4 + (uint64_t)(spared + 2 * share(t->full.other, &t->full) * (double)runs);
-	if (seen && cure_separation(seen) >= NEARLY_SURE)
+	if (seen && cure_separation(seen) >= SEPARATION_SURE)
 		limits.failures = UINT64_MAX;
-	err = cure_try(t->r->runner, c, &limits, NULL, &trial);
-	*ret = !err && (double)trial.failed <= spared && !moves_the_crash(&trial, &t->full, seen) &&
-	       !trial.dropped;
+	err = cure_try(t->r->runner, c, &limits, NULL, trial);
+	*ret = !err && (double)trial->failed <= spared &&
+	       !trial_moves_crash(trial, &t->full, seen) && !trial->dropped;
 	if (!*ret)
 		log_debug(1, "short trial: %llu of %llu fail, %llu otherwise%s",
-			  (unsigned long long)trial.failed, (unsigned long long)trial.runs,
-			  (unsigned long long)trial.other, trial.dropped ? ", dropped" : "");
+			  (unsigned long long)trial->failed, (unsigned long long)trial->runs,
+			  (unsigned long long)trial->other, trial->dropped ? ", dropped" : "");
 	return err;
 }
 
-/* With several bugs of one symptom nothing cures all. What a cure cannot be blamed for are the
- * schedules that fail although they keep to it. */
-static bool good_enough(const struct trials *t)
+/* The best of those that were tried; NULL: none was. */
+static struct candidate *best_of(struct trials *t)
 {
-	const struct cure_trial *after = &t->best->after;
-	const struct cure_seen *seen = &t->best->seen;
-	double fails = share(t->full.failed, &t->full), tolerated = fails / NEARLY_ALL;
+	struct candidate *best = NULL;
 
-	if (cure_separation(seen) >= TELLING)
-		tolerated += 1.5 * fails * (double)(seen->failing - seen->broken_failing) /
-			     (double)seen->failing;
-	return t->best->tested && share(after->failed, after) <= tolerated &&
-	       !moves_the_crash(after, &t->full, seen);
+	for (size_t i = 0; i < t->out->tried.len; i++) {
+		struct candidate *c = &t->out->tried.data[i];
+
+		if (!best || candidate_compare(c, best) < 0)
+			best = c;
+	}
+	return best;
 }
 
-static void take(struct trials *t, const struct ranked_cure *c, const struct cure_trial *trial)
+/* Is what still fails with the best not to be blamed on it? */
+static bool good_enough(struct trials *t)
 {
-	bool perfect = !trial->failed && !trial->other;
+	const struct candidate *best = best_of(t);
 
-	/* cheaper ones came first: only a perfect one is better than a good one */
-	if (t->best->tested &&
-	    (share(trial->failed, trial) >= share(t->best->after.failed, &t->best->after) ||
-	     (good_enough(t) && !perfect)))
-		return;
-	*t->best = (struct advice){ .found = true,
-				    .removing = t->best->removing,
-				    .alternate = c->alternate,
-				    .cure = c->cure,
-				    .tested = true,
-				    .after = *trial,
-				    .seen = c->seen };
+	return best && evidence_result(&best->evidence) <= TRIAL_GOOD;
 }
 
-static void log_trial(const struct ranked_cure *cand, const struct cure_trial *trial)
+static void log_trial(const struct planned_cure *cand, const struct cure_trial *trial)
 {
 	const struct cure *c = &cand->cure;
 
@@ -254,14 +191,29 @@ static void log_trial(const struct ranked_cure *cand, const struct cure_trial *t
 		  trial->dropped ? ", dropped" : "");
 }
 
-/* Is it the advice? */
-static struct err *try_one(struct trials *t, const struct ranked_cure *c, bool *ret)
+static struct candidate candidate_of(const struct trials *t, const struct planned_cure *c,
+				     const struct cure_trial *trial)
+{
+	return (struct candidate){ .source = CANDIDATE_CURE,
+				   .kind = c->cure.kind,
+				   .cure = c->cure,
+				   .alternate = c->alternate,
+				   .plan = 2 * (uint32_t)(c - t->all.data) + 1,
+				   .evidence = { .seen = c->seen,
+						 .before = t->full,
+						 .after = *trial,
+						 .lacks_lock = c->lacks_lock } };
+}
+
+/* One more candidate. Is it perfect? */
+static struct err *try_one(struct trials *t, const struct planned_cure *c, bool *ret)
 {
 	const struct advise_request *r = t->r;
 	struct trial_limits limits = { r->runs, UINT64_MAX, SECONDS_FULL, r->seed + 1 };
 	struct cure_trial trial = { 0 };
 	bool promising = false, removes = false;
-	struct err *err = weed_out(t, &c->cure, &c->seen, &promising);
+	struct err *err = weed_out(t, &c->cure, &c->seen, &trial, &promising);
+	struct candidate tried;
 
 	if (!err && promising)
 		err = cure_try(r->runner, &c->cure, &limits, NULL, &trial);
@@ -270,22 +222,20 @@ static struct err *try_one(struct trials *t, const struct ranked_cure *c, bool *
 	if (err)
 		return err;
 	log_trial(c, &trial);
-	if (removes) {
+	if (removes)
 		log_debug(1, "... but part of the program no longer runs");
-		t->best->removing++;
-		promising = false;
-	}
-	*ret = promising && !trial.failed && !trial.other && !trial.dropped;
-	t->rejected += !*ret;
-	if (promising && helps(&trial, &t->full, &c->seen))
-		take(t, c, &trial);
+	tried = candidate_of(t, c, &trial);
+	tried.evidence.weeded = !promising;
+	tried.evidence.removes = removes;
+	vec_push(&t->out->tried, tried);
+	*ret = evidence_result(&tried.evidence) == TRIAL_PERFECT;
 	return NULL;
 }
 
 /* ---- cures ---- */
 
 /* Several passing schedules may suggest the same. */
-static bool is_known(const struct ranked_cures *all, const struct cure *c)
+static bool is_known(const struct planned_cures *all, const struct cure *c)
 {
 	for (size_t i = 0; i < all->len; i++) {
 		const struct cure *o = &all->data[i].cure;
@@ -308,16 +258,16 @@ static bool lacks_lock(const struct steps *s, const struct cure *c)
 }
 
 static struct err *add_ranked(const struct advise_request *r, size_t at, struct cures *cures,
-			      struct ranked_cures *ret)
+			      struct planned_cures *ret)
 {
 	struct err *err = NULL;
 
 	for (size_t i = 0; i < cures->len && !err; i++) {
-		struct ranked_cure c = { .alternate = at, .number = ret->len };
+		struct planned_cure c = { .alternate = at, .number = ret->len };
 
 		err = cure_widen(r->trace, &cures->data[i]);
 		c.cure = cures->data[i];
-		c.forgotten = lacks_lock(r->failing, &c.cure);
+		c.lacks_lock = lacks_lock(r->failing, &c.cure);
 		if (!err && !is_known(ret, &c.cure))
 			vec_push(ret, c);
 	}
@@ -325,7 +275,7 @@ static struct err *add_ranked(const struct advise_request *r, size_t at, struct 
 	return err;
 }
 
-static struct err *gather(const struct advise_request *r, size_t at, struct ranked_cures *ret)
+static struct err *gather(const struct advise_request *r, size_t at, struct planned_cures *ret)
 {
 	const struct alternate *alternate = &r->alternates->data[at];
 	struct projection projection;
@@ -356,7 +306,7 @@ static void see(void *context, const struct explain_result *run)
 	if (!run->failed)
 		cover(&t->usual, run);
 	for (size_t i = 0; i < t->all.len; i++) {
-		struct ranked_cure *c = &t->all.data[i];
+		struct planned_cure *c = &t->all.data[i];
 		bool broken = cure_observable(&c->cure) &&
 			      cure_broken(&c->cure, t->r->failing, &run->steps, run->failed);
 
@@ -367,99 +317,8 @@ static void see(void *context, const struct explain_result *run)
 	}
 }
 
-static int best_first(const void *a, const void *b)
-{
-	const struct ranked_cure *x = a, *y = b;
-
-	if (x->separation != y->separation)
-		return x->separation > y->separation ? -1 : 1;
-	return x->number < y->number ? -1 : 1;
-}
-
-static int cheapest_of_group_first(const void *a, const void *b)
-{
-	const struct ranked_cure *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->cure.cost != y->cure.cost)
-		return x->cure.cost < y->cure.cost ? -1 : 1;
-	return x->number < y->number ? -1 : 1;
-}
-
-/* Nobody wants all rounds of a loop in one critical section, however well that works; what is checked
- * before a wait and used after it, and a lock that only one place forgets, are well-known mistakes. */
-static double worth(const struct ranked_cure *c)
-{
-	if (!cure_observable(&c->cure))
-		return 1;
-	return cure_separation(&c->seen) - (c->cure.loop ? LOOP_ROUND : 0) +
-	       (c->cure.waits ? STALE_CHECK : 0) + (c->forgotten ? FORGOTTEN : 0);
-}
-
-static bool is_telling_order(const struct ranked_cure *c, double best)
-{
-	return c->cure.kind == BUG_ORDER && c->separation >= TELLING &&
-	       c->separation >= best - HARDLY_LESS &&
-	       (c->cure.constraints[0].kind != PLAIT_CONSTRAINT_LATE || c->cure.barrier ||
-		c->cure.teardown);
-}
-
-/* An order that tells failing from passing schedules as well as any block is the simpler story than
- * a block of several variables: where a block's beginning matters, the same order passes when the
- * block begins later. Only blocks around one variable that do as well come before it. Waiting for
- * everybody is for tearing things down, not for looking at them. */
-static void prefer_telling_orders(struct ranked_cures *all)
-{
-	double best = all->len ? all->data[0].separation : 0;
-	uint32_t blocks = 0;
-	bool telling = false;
-
-	for (size_t i = 0; i < all->len; i++) {
-		const struct ranked_cure *c = &all->data[i];
-
-		telling |= is_telling_order(c, best);
-		if (c->cure.kind == BUG_ATOMICITY && c->separation >= best - HARDLY_LESS)
-			blocks = MAX(blocks, MIN(c->cure.cost, DEAR));
-	}
-	for (size_t i = 0; i < all->len && telling; i++) {
-		struct ranked_cure *c = &all->data[i];
-
-		if (is_telling_order(c, best))
-			c->cure.cost = blocks + 1;
-		else if (c->cure.kind != BUG_ORDER && c->separation < best - HARDLY_LESS)
-			c->cure.cost = MIN(c->cure.cost, DEAR) + blocks + 2;
-		else if (c->cure.kind == BUG_MULTI_VARIABLE)
-			c->cure.cost = MIN(c->cure.cost, DEAR) + blocks + 2;
-	}
-}
-
-static void put_in_order(struct ranked_cures *all)
-{
-	double leader = 0;
-
-	for (size_t i = 0; i < all->len; i++)
-		all->data[i].separation = worth(&all->data[i]);
-	vec_sort(all, best_first);
-	prefer_telling_orders(all);
-	for (size_t i = 0; i < all->len; i++) {
-		struct ranked_cure *c = &all->data[i];
-
-		c->group = i ? all->data[i - 1].group : 0;
-		if (!i || c->separation < leader - ABOUT_EQUAL) {
-			c->group += i > 0;
-			leader = c->separation;
-		}
-	}
-	vec_sort(all, cheapest_of_group_first);
-	for (size_t i = 0; i < all->len; i++)
-		log_debug(2, "cure %zu: kind %d, steps %u to %u, cost %u, separation %.2f", i,
-			  all->data[i].cure.kind, all->data[i].cure.from, all->data[i].cure.to,
-			  all->data[i].cure.cost, all->data[i].separation);
-}
-
 /* What no failing schedule breaks is not what is wrong with them. */
-static bool never_broken(const struct ranked_cure *c)
+static bool never_broken(const struct planned_cure *c)
 {
 	return cure_observable(&c->cure) && c->seen.failing >= ENOUGH_FAILURES &&
 	       !c->seen.broken_failing;
@@ -467,16 +326,11 @@ static bool never_broken(const struct ranked_cure *c)
 
 static struct err *try_all(struct trials *t)
 {
-	struct ranked_cure *all = t->all.data;
+	struct planned_cure *all = t->all.data;
 	struct err *err = NULL;
 	unsigned since_good = 0;
 	bool done = false;
 
-	if (t->all.len)
-		*t->best = (struct advice){ .found = true,
-					    .cure = all[0].cure,
-					    .alternate = all[0].alternate,
-					    .seen = all[0].seen };
 	/* what never fails without a cure cannot tell a good one from a bad one */
 	for (size_t i = 0; i < t->all.len && !err && !done && t->rate.failed + t->rate.other; i++) {
 		bool good = good_enough(t);
@@ -488,6 +342,9 @@ static struct err *try_all(struct trials *t)
 		if (!(all[i].cure.kind == BUG_ORDER && good) && !never_broken(&all[i]))
 			err = try_one(t, &all[i], &done);
 	}
+	if (!t->out->tried.len && t->all.len) /* at least what differs nearest to the failure */
+		vec_push(&t->out->tried,
+			 candidate_of(t, &all[0], &(struct cure_trial){ .runs = 0 }));
 	return err;
 }
 
@@ -512,23 +369,24 @@ static bool touches(const struct steps *s, const struct cure *c, uint32_t step)
 
 /* Was this block broken before the one that was taken, in every schedule that failed, and about
  * something else? */
-static bool is_earlier(const struct trials *t, const struct ranked_cure *c)
+static bool is_earlier(const struct trials *t, const struct cure *best,
+		       const struct planned_cure *c)
 {
 	const struct steps *f = t->r->failing;
-	const struct cure *best = &t->best->cure;
 
 	return is_block(&c->cure) && c->cure.from < best->from && c->cure.to < best->to &&
 	       (best->intruder == STEP_NONE || c->cure.intruder < best->intruder) &&
 	       !touches(f, best, c->cure.from) && !touches(f, best, c->cure.to) &&
-	       c->seen.broken_failing == c->seen.failing && cure_separation(&c->seen) >= TELLING;
+	       c->seen.broken_failing == c->seen.failing &&
+	       cure_separation(&c->seen) >= SEPARATION_TELLING;
 }
 
 /* The cheapest of them that works. */
-static struct err *look_earlier(struct trials *t)
+static struct err *look_earlier(struct trials *t, const struct cure *best)
 {
 	const struct advise_request *r = t->r;
 	struct trial_limits limits = { r->runs, 1, SECONDS_SHORT, r->seed + 1 };
-	struct ranked_cure *cheapest = NULL;
+	struct planned_cure *cheapest = NULL;
 
 	for (unsigned tried = 0; tried < MAX_EARLIER && explain_spent(t->r->runner) < t->end;
 	     tried++) {
@@ -537,7 +395,7 @@ static struct err *look_earlier(struct trials *t)
 
 		cheapest = NULL;
 		for (size_t i = 0; i < t->all.len; i++)
-			if (is_earlier(t, &t->all.data[i]) &&
+			if (is_earlier(t, best, &t->all.data[i]) &&
 			    (!cheapest || t->all.data[i].cure.cost < cheapest->cure.cost))
 				cheapest = &t->all.data[i];
 		if (!cheapest)
@@ -547,10 +405,10 @@ static struct err *look_earlier(struct trials *t)
 			return err;
 		log_trial(cheapest, &trial);
 		if (!trial.failed && !trial.other && !trial.dropped) {
-			t->best->earlier.found = true;
-			t->best->earlier.cure = cheapest->cure;
-			t->best->earlier.after = trial;
-			t->best->earlier.seen = cheapest->seen;
+			t->out->earlier.found = true;
+			t->out->earlier.cure = cheapest->cure;
+			t->out->earlier.after = trial;
+			t->out->earlier.seen = cheapest->seen;
 			return NULL;
 		}
 		cheapest->seen.broken_failing = 0; /* not again */
@@ -571,9 +429,10 @@ static uint32_t length_of(const struct steps *s, const struct cure *c)
 }
 
 /* Does it lie within what was taken, and say as much? */
-static bool is_within(const struct trials *t, const struct ranked_cure *c)
+static bool is_within(const struct trials *t, const struct candidate *found,
+		      const struct planned_cure *c)
 {
-	const struct cure *best = &t->best->cure;
+	const struct cure *best = &found->cure;
 	const struct step *d = t->r->failing->data;
 
 	return is_any_block(&c->cure) && c->cure.to_in_passing == best->to_in_passing &&
@@ -581,28 +440,28 @@ static bool is_within(const struct trials *t, const struct ranked_cure *c)
 	       !c->cure.around_lock && c->cure.from >= best->from && c->cure.to <= best->to &&
 	       d[c->cure.from].thread == d[best->from].thread &&
 	       length_of(t->r->failing, &c->cure) < length_of(t->r->failing, best) &&
-	       cure_separation(&c->seen) >= cure_separation(&t->best->seen) - LITTLE_LESS;
+	       cure_separation(&c->seen) >= cure_separation(&found->evidence.seen) - LITTLE_LESS;
 }
 
 /* A cheap block of one variable may hold a shorter one of two that cures as well: that is the part
  * which must not be broken. */
-static struct err *narrow(struct trials *t)
+static struct err *narrow(struct trials *t, const struct candidate *found)
 {
 	const struct advise_request *r = t->r;
 	struct trial_limits limits = { r->runs, 1, SECONDS_SHORT, r->seed + 1 };
 
-	if (!is_any_block(&t->best->cure))
+	if (!is_any_block(&found->cure))
 		return NULL;
 	for (unsigned tried = 0; tried < MAX_NARROWER && explain_spent(r->runner) < t->end;
 	     tried++) {
-		struct ranked_cure *shortest = NULL;
+		struct planned_cure *shortest = NULL;
 		struct cure_trial trial;
 		struct err *err;
 
 		for (size_t i = 0; i < t->all.len; i++) {
-			struct ranked_cure *c = &t->all.data[i];
+			struct planned_cure *c = &t->all.data[i];
 
-			if (is_within(t, c) &&
+			if (is_within(t, found, c) &&
 			    (!shortest || length_of(r->failing, &c->cure) <
 						  length_of(r->failing, &shortest->cure)))
 				shortest = c;
@@ -614,10 +473,10 @@ static struct err *narrow(struct trials *t)
 			return err;
 		log_trial(shortest, &trial);
 		if (!trial.failed && !trial.other && !trial.dropped) {
-			t->best->cure = shortest->cure;
-			t->best->alternate = shortest->alternate;
-			t->best->after = trial;
-			t->best->seen = shortest->seen;
+			struct candidate shorter = candidate_of(t, shortest, &trial);
+
+			shorter.plan = found->plan - 1;
+			vec_push(&t->out->tried, shorter);
 			return NULL;
 		}
 		shortest->cure.loop = true; /* not again */
@@ -647,19 +506,37 @@ static struct err *try_late(struct trials *t)
 	if (!r->gone || r->gone->by == STEP_NONE || r->gone->kind == BUG_FOREIGN_UNLOCK ||
 	    !t->full.failed)
 		return NULL;
-	for (unsigned back = 0; back < LATE_STEPS && !t->best->late_tested && !err; back++) {
+	for (unsigned back = 0; back < LATE_STEPS && !t->out->late_tested && !err; back++) {
+		struct evidence e = { .before = t->full };
 		bool promising = false;
 		struct cure c;
 
 		if (!cure_late(r->failing, r->gone->use, r->gone->by, back, &c))
 			break;
-		err = weed_out(t, &c, NULL, &promising);
+		err = weed_out(t, &c, NULL, &e.after, &promising);
 		if (err || !promising)
 			continue;
-		err = cure_try(r->runner, &c, &limits, NULL, &t->best->late);
-		t->best->late_tested = !err && helps(&t->best->late, &t->full, NULL);
+		err = cure_try(r->runner, &c, &limits, NULL, &e.after);
+		t->out->late = e.after;
+		t->out->late_tested = !err && evidence_result(&e) <= TRIAL_HELPS;
 	}
 	return err;
+}
+
+/* The shortest block, and what came before it. */
+static struct err *look_around(struct trials *t)
+{
+	const struct candidate *best = best_of(t);
+	struct candidate found;
+	struct err *err;
+
+	if (!best || !best->evidence.after.runs || best->evidence.after.failed ||
+	    evidence_result(&best->evidence) > TRIAL_HELPS || !cure_observable(&best->cure))
+		return NULL;
+	found = *best;
+	err = narrow(t, &found);
+	found = *best_of(t);
+	return err ? err : look_earlier(t, &found.cure);
 }
 
 struct err *advise(const struct advise_request *r, struct advice *ret)
@@ -667,7 +544,7 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 	static const struct alternate none;
 	struct alternates nothing = { .data = { none }, .len = 1 };
 	struct advise_request request = *r;
-	struct trials t = { .r = &request, .best = ret };
+	struct trials t = { .r = &request, .out = ret };
 	struct trial_limits rate = { r->runs, ENOUGH_FAILURES, SECONDS_SHORT, r->seed };
 	struct err *err = NULL;
 
@@ -680,19 +557,21 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 		err = gather(&request, i, &t.all);
 	if (!err && t.all.len && t.rate.failed + t.rate.other)
 		err = watch_all(&t);
-	put_in_order(&t.all);
+	plan_make(&t.all);
 	t.end = explain_spent(r->runner) + SECONDS_ALL;
 	if (!err)
 		err = try_all(&t);
-	if (!err && ret->tested && !ret->after.failed && cure_observable(&ret->cure))
-		err = narrow(&t);
-	if (!err && ret->tested && !ret->after.failed && cure_observable(&ret->cure))
-		err = look_earlier(&t);
+	if (!err)
+		err = look_around(&t);
 	if (!err)
 		err = try_late(&t);
 	ret->before = t.full.runs ? t.full : t.rate;
-	ret->rejected = t.rejected;
 	vec_deinit(&t.all);
 	coverage_deinit(&t.usual);
 	return err;
+}
+
+void advice_deinit(struct advice *a)
+{
+	vec_deinit(&a->tried);
 }

@@ -1,8 +1,8 @@
-/* explain/cure/advise.h - which cure works, and beside which passing schedule it is best told. */
+/* explain/cure/advise.h - which cures work, seen over many schedules. */
 #ifndef EXPLAIN_CURE_ADVISE_H
 #define EXPLAIN_CURE_ADVISE_H
 
-#include "explain/cure/observe.h"
+#include "explain/rank/candidate.h"
 
 struct err;
 struct gone;
@@ -21,20 +21,15 @@ struct advise_request {
 };
 
 struct advice {
-	bool found;	  /* there is a cure */
-	size_t alternate; /* the passing schedule it comes from */
-	struct cure cure;
-	bool tested;
-	unsigned rejected; /* cures under which schedules still fail */
-	unsigned removing; /* of them: orders under which part of the program no longer runs */
-	struct cure_trial before;
-	struct cure_trial after;
-	struct cure_seen seen; /* without any cure; failing 0: not looked at */
+	/* Every cure that was tried; the first of the plan when none could be. In no order: ranked
+	 * with the other candidates (rank/). */
+	struct candidates tried;
+	struct cure_trial before; /* without a cure */
 	/* What was used after its end stays until everybody else is done: that was tried, too. */
 	bool late_tested;
 	struct cure_trial late;
 	/* A block on other objects that was broken before, in every schedule that failed, and under
-	 * which nothing fails either: what was taken may be its consequence. */
+	 * which nothing fails either: what cures it may be its consequence. */
 	struct {
 		bool found;
 		struct cure cure;
@@ -43,9 +38,9 @@ struct advice {
 	} earlier;
 };
 
-/* Cures that tell failing schedules from passing ones best come first; the first of them under
- * which (nearly) nothing fails is taken. When there is none: the one under which the fewest
- * schedules fail, or the first; `before` says how often the program fails without. */
+/* Tries the cures that go with the failure, the most promising first, until one of them is good
+ * enough. */
 struct err *advise(const struct advise_request *request, struct advice *ret);
+void advice_deinit(struct advice *a);
 
 #endif

@@ -1,12 +1,12 @@
 /* explain/dynamic/conclude.c - from two runs to an answer.
  *
- * What differs (projection.c), with names and source lines (present.c); what would cure it
- * (advise.c); and how sure that is: what was tried, and what was seen without it. */
-#define LOG_DOMAIN "explain"
+ * Every cause that is considered is a candidate with its evidence (candidates.c). They are ranked once
+ * (rank/), and the first is told; when its evidence does not carry it, the headline says that the cause
+ * is not known, and what there is. */
 #include "explain/dynamic/job.h"
 
 #include "base/err.h"
-#include "explain/find/stuck.h"
+#include "explain/dynamic/found.h"
 #include "explain/show/cause.h"
 #include "explain/show/focus.h"
 #include "explain/show/lifetime.h"
@@ -15,8 +15,88 @@
 
 #include <string.h>
 
-#define WEAK	   0.2 /* separation below which advice is doubtful ... */
-#define WEAK_ORDER 0.5 /* ... for an order: many schedules that break a needed one would fail */
+enum { MAX_TOLD = 4 }; /* candidates with sentences */
+
+/* The first that has something to enforce: its passing run is shown beside the failing one. */
+static const struct candidate *first_cure(const struct candidates *all)
+{
+	for (size_t i = 0; i < all->len; i++)
+		if (all->data[i].cure.nconstraints)
+			return &all->data[i];
+	return NULL;
+}
+
+/* ---- words ---- */
+
+static struct err *tell(const struct scene *scene, const struct job *j, const struct found *found,
+			const struct candidate *c, struct telling *ret)
+{
+	switch (c->source) {
+	case CANDIDATE_LIFETIME:
+		return present_lifetime(scene, &j->gone, ret);
+	case CANDIDATE_CYCLE:
+		return present_cycle(scene, ret);
+	case CANDIDATE_STUCK:
+		return present_stuck(scene, &found->stuck, ret);
+	case CANDIDATE_GUARD:
+		return present_guard(scene, &found->guard, ret);
+	case CANDIDATE_CURE:
+		break;
+	}
+	return present_cure(scene, &c->cure, ret);
+}
+
+/* What was tried, and what was seen without it. */
+static struct shown_advice evidence_shown(const struct candidate *c, const char *text)
+{
+	const struct evidence *e = &c->evidence;
+	struct shown_advice a = { .text = text };
+
+	if (c->source == CANDIDATE_CURE && cure_observable(&c->cure) && e->seen.failing) {
+		a.seen_failing = e->seen.failing;
+		a.broken_failing = e->seen.broken_failing;
+		a.seen_passing = e->seen.passing;
+		a.broken_passing = e->seen.broken_passing;
+	}
+	a.weak = candidate_standing(c) == STANDING_WEAK;
+	if (!e->after.runs || !e->before.failed)
+		return a;
+	a.failed_before = e->before.failed;
+	a.runs_before = e->before.runs;
+	a.failed_after = e->after.failed;
+	a.runs_after = e->after.runs;
+	a.other_before = e->before.other;
+	a.other_after = e->after.other;
+	a.sure = candidate_standing(c) <= STANDING_HELPS;
+	return a;
+}
+
+/* The first few candidates in words; those that say the same only once. */
+static struct err *tell_candidates(const struct scene *scene, const struct job *j,
+				   const struct found *found, const struct candidates *all)
+{
+	struct explanation *x = scene->x;
+	struct err *err = NULL;
+
+	x->candidates = arena_array(&x->arena, struct shown_candidate, MAX_TOLD);
+	for (size_t i = 0; i < all->len && x->ncandidates < MAX_TOLD && !err; i++) {
+		const struct candidate *c = &all->data[i];
+		struct telling told = { 0 };
+		bool known = false;
+
+		err = tell(scene, j, found, c, &told);
+		for (size_t k = 0; k < x->ncandidates && told.summary; k++)
+			known |= strcmp(x->candidates[k].summary, told.summary) == 0;
+		if (err || !told.summary || known)
+			continue;
+		x->candidates[x->ncandidates++] =
+			(struct shown_candidate){ .kind = told.kind,
+						  .standing = candidate_standing(c),
+						  .summary = told.summary,
+						  .advice = evidence_shown(c, told.advice) };
+	}
+	return err;
+}
 
 /* Two threads that wait for locks: a cycle; else somebody waits for a signal. */
 static bool waits_for_locks(const struct job *j)
@@ -28,76 +108,85 @@ static bool waits_for_locks(const struct job *j)
 	return n >= 2;
 }
 
-/* What was seen without it. */
-static void keep_seen(struct explanation *x, const struct cure *cure, const struct cure_seen *seen,
-		      bool tested)
-{
-	x->advice.sure = tested;
-	if (!cure_observable(cure) || !seen->failing)
-		return;
-	x->advice.seen_failing = seen->failing;
-	x->advice.broken_failing = seen->broken_failing;
-	x->advice.seen_passing = seen->passing;
-	x->advice.broken_passing = seen->broken_passing;
-	x->advice.weak = seen->passing &&
-			 cure_separation(seen) < (cure->kind == BUG_ORDER ? WEAK_ORDER : WEAK);
-	x->advice.sure = tested && !x->advice.weak;
-}
-
 /* Nothing that was tried tells failing schedules from passing ones: say so first, then what is known.
- * Who waits for whom at the end of a deadlock is known all the same. */
-static void doubt(struct explanation *x, const struct advice *a)
+ * Of a rejected guess about signals nothing is true. */
+static void doubt(struct job *j, const struct advice *a)
 {
-	if (strcmp(x->outcome, outcome_name(PLAIT_OUTCOME_DEADLOCK)) == 0 || !x->summary)
+	struct explanation *x = j->x;
+	const struct shown_candidate *near = NULL;
+
+	for (size_t i = 0; i < x->ncandidates && !near; i++)
+		if (x->candidates[i].kind != BUG_LOST_WAKEUP)
+			near = &x->candidates[i];
+	x->kind = BUG_UNKNOWN;
+	if (!j->alternates.len && !near) {
+		x->summary = "not known: no schedule that passes was found to compare with";
+		return;
+	}
+	if (!near && !a->before.failed)
 		return;
 	x->summary = arena_printf(
 		&x->arena,
 		"not known: nothing that was tried tells the %llu schedules that "
-		"fail from the %llu that pass. What differs nearest to the failure: "
-		"%s",
+		"fail from the %llu that pass%s%s",
 		(unsigned long long)a->before.failed,
 		(unsigned long long)(a->before.runs - a->before.failed - a->before.other),
-		x->summary);
-	x->kind = BUG_UNKNOWN;
+		near ? ". What differs nearest to the failure: " : "", near ? near->summary : "");
+	if (near && near->advice.weak)
+		x->advice = near->advice;
 }
 
-/* What the trials say. A cure that was tried and does not help is no advice. speaks: the failure
- * speaks for itself. */
-static void keep_test(struct explanation *x, const struct advice *a, bool speaks)
+/* The headline: the first candidate, if its evidence carries it. A block within what was freed says why
+ * it came to that, and is the advice. */
+static void tell_headline(struct job *j, const struct candidates *all, const struct advice *a,
+			  const struct telling *reason, const struct candidate *because)
 {
-	if (a->found)
-		keep_seen(x, &a->cure, &a->seen, a->tested);
-	if (a->before.runs && !a->before.failed) {
+	struct explanation *x = j->x;
+	const struct shown_candidate *top = x->ncandidates ? &x->candidates[0] : NULL;
+
+	if (!top || !candidate_is_cause(&all->data[0])) {
+		doubt(j, a);
+	} else {
+		x->kind = top->kind;
+		x->summary = top->summary;
+		x->advice = top->advice;
+	}
+	if (because && reason->summary && all->data[0].source == CANDIDATE_LIFETIME) {
+		x->summary = arena_printf(&x->arena, "%s, because %s", x->summary, reason->summary);
+		x->advice = evidence_shown(because, reason->advice);
+	}
+	if (j->failing.outcome == PLAIT_OUTCOME_DEADLOCK &&
+	    (!all->len || !candidate_is_cause(&all->data[0]) ||
+	     all->data[0].source == CANDIDATE_CURE))
+		x->kind = waits_for_locks(j) ? BUG_DEADLOCK : BUG_LOST_WAKEUP;
+}
+
+static void add_notes(struct explanation *x, const struct candidates *all, const struct advice *a)
+{
+	unsigned rejected = 0, removing = 0;
+	bool cause = all->len && candidate_is_cause(&all->data[0]);
+
+	for (size_t i = 0; i < all->len; i++) {
+		rejected += all->data[i].evidence.after.runs > 0;
+		removing += all->data[i].evidence.removes;
+	}
+	if (a->before.runs && !a->before.failed && all->len) {
 		/* what never fails without it says nothing about it */
-		x->advice.sure = false;
 		explanation_note(x,
 				 "the advice could not be tested: none of %llu random "
 				 "schedules fails even without it",
 				 (unsigned long long)a->before.runs);
-	} else if (a->tested) {
-		x->advice.failed_before = a->before.failed;
-		x->advice.runs_before = a->before.runs;
-		x->advice.failed_after = a->after.failed;
-		x->advice.runs_after = a->after.runs;
-		x->advice.other_before = a->before.other;
-		x->advice.other_after = a->after.other;
-	} else if (a->rejected) {
-		x->advice.text = NULL;
-		if (speaks)
-			return;
+	} else if (!cause && rejected) {
 		explanation_note(x,
 				 "no advice: %u atomic blocks and orders around this were "
 				 "enforced, and it still fails",
-				 a->rejected);
-		if (a->removing)
+				 rejected);
+		if (removing)
 			explanation_note(x,
 					 "%u of them do away with the failure, but only "
 					 "because part of the program no longer runs",
-					 a->removing);
-		doubt(x, a);
+					 removing);
 	}
-	if (x->advice.weak)
-		doubt(x, a);
 	if (a->before.runs >= 8 && a->before.failed == a->before.runs)
 		explanation_note(x,
 				 "all of %llu schedules fail: it hardly depends on the "
@@ -105,93 +194,106 @@ static void keep_test(struct explanation *x, const struct advice *a, bool speaks
 				 (unsigned long long)a->before.runs);
 }
 
-/* The sentences about an earlier block are made as those about the cause are, and put aside. */
-static struct err *keep_earlier(struct job *j, const struct advice *a)
+/* What was broken before the cause. It belongs to a cure: beside anything else it is about something
+ * else. */
+static struct err *tell_earlier(const struct scene *scene, const struct advice *a,
+				const struct candidates *all)
 {
-	struct explanation *x = j->x;
-	const char *summary = x->summary, *text = x->advice.text;
-	enum bug_kind kind = x->kind;
+	struct explanation *x = scene->x;
+	struct telling told;
 	struct err *err;
 
-	if (!a->earlier.found)
+	if (!a->earlier.found || !all->len || all->data[0].source == CANDIDATE_LIFETIME)
 		return NULL;
-	err = present_cure(x, j->trace, &j->stacks, &j->steps, &j->alternate.passing,
-			   &a->earlier.cure);
-	x->earlier.summary = x->summary;
+	err = present_cure(scene, &a->earlier.cure, &told);
+	x->earlier.summary = told.summary;
 	x->earlier.advice =
-		(struct shown_advice){ .text = x->advice.text,
+		(struct shown_advice){ .text = told.advice,
 				       .failed_after = a->earlier.after.failed,
 				       .runs_after = a->earlier.after.runs,
 				       .seen_failing = a->earlier.seen.failing,
 				       .broken_failing = a->earlier.seen.broken_failing,
 				       .seen_passing = a->earlier.seen.passing,
 				       .broken_passing = a->earlier.seen.broken_passing };
-	x->summary = summary;
-	x->advice.text = text;
-	x->kind = kind;
 	return err;
 }
 
-/* Does this step use what was freed, or lie in it? */
-static bool in_gone(const struct job *j, uint32_t step)
-{
-	const struct step *by;
+/* ---- what is shown ---- */
 
-	if (j->gone.by == STEP_NONE || step >= j->steps.len)
-		return false;
-	by = &j->steps.data[j->gone.by];
-	return j->steps.data[step].address - by->address < MAX(by->size, 1u);
-}
-
-/* Is the cause a block within what was used after its end? */
-static bool is_about_count(const struct job *j, const struct advice *a)
-{
-	return a->tested && j->x->advice.sure && a->cure.kind != BUG_ORDER &&
-	       in_gone(j, a->cure.from) && (a->cure.to_in_passing || in_gone(j, a->cure.to));
-}
-
-/* The steps that the report is about. */
-static void mark_cause(struct job *j, const struct advice *a, struct projection *projection)
+/* The steps that the report is about. because: why something was used after its end; NULL. */
+static void mark_cause(struct job *j, const struct candidate *cure, const struct candidate *because,
+		       struct projection *projection)
 {
 	struct cure late;
 
-	if (j->gone.kind && j->gone.by != STEP_NONE && !is_about_count(j, a)) {
+	if (j->gone.kind && j->gone.by != STEP_NONE && !because) {
 		if (cure_late(&j->steps, j->gone.use, j->gone.by, 0, &late))
 			cause_mark(&j->steps, &j->alternate, &late, projection);
 		projection->show_failing[j->gone.by] |= PROJECT_REORDERED;
 		projection->show_failing[j->gone.use] |= PROJECT_FAILURE;
 		return;
 	}
-	cause_mark(&j->steps, &j->alternate, a->found ? &a->cure : NULL, projection);
+	if (because)
+		cure = because;
+	cause_mark(&j->steps, &j->alternate, cure ? &cure->cure : NULL, projection);
 }
 
-/* Who gave it back and who still used it. A block within what was freed says why it came to that; any
- * other cure is about something else, and what was tried is that it lives longer. */
-static struct err *keep_lifetime(struct job *j, const struct advice *a)
+static struct err *tell_all(struct job *j, const struct candidates *all, const struct advice *a,
+			    const struct found *found, const struct candidate *because)
 {
-	struct explanation *x = j->x;
-	bool block = is_about_count(j, a);
+	struct scene scene = { j->x, j->trace, &j->stacks, &j->steps, &j->alternate.passing };
+	struct telling reason = { 0 };
+	struct err *err = tell_candidates(&scene, j, found, all);
 
-	if (!block) {
-		x->advice = (struct shown_advice){ 0 };
-		x->earlier.summary = NULL;
-		if (a->late_tested)
-			x->advice = (struct shown_advice){ .failed_before = a->before.failed,
-							   .runs_before = a->before.runs,
-							   .other_before = a->before.other,
-							   .failed_after = a->late.failed,
-							   .runs_after = a->late.runs,
-							   .other_after = a->late.other,
-							   .sure = true };
-	}
-	return present_lifetime(x, j->trace, &j->stacks, &j->steps, &j->gone, block);
+	if (!err && because)
+		err = present_cure(&scene, &because->cure, &reason);
+	if (!err)
+		err = tell_earlier(&scene, a, all);
+	if (err)
+		return err;
+	tell_headline(j, all, a, &reason, because);
+	add_notes(j->x, all, a);
+	return NULL;
+}
+
+/* Is a cure known that works and goes with the failure? Then what does not belong to it is left out. */
+static bool is_sure(const struct candidate *cure)
+{
+	return cure && cure->evidence.after.runs && cure->evidence.before.failed &&
+	       candidate_standing(cure) <= STANDING_HELPS;
+}
+
+static struct err *conclude(struct job *j, struct candidates *all, const struct advice *a,
+			    const struct found *found)
+{
+	const struct candidate *cure = first_cure(all), *because = job_find_reason(j, all);
+	struct projection projection;
+	struct err *err;
+
+	if (j->alternates.len)
+		j->alternate = j->alternates.data[cure ? cure->alternate : 0];
+	projection_make(&j->steps, &j->alternate.passing, job_failed_thread(j), &projection);
+	err = job_find_stacks(j, all, MAX_TOLD, &found->guard,
+			      a->earlier.found ? &a->earlier.cure : NULL, NULL);
+	if (!err)
+		err = tell_all(j, all, a, found, because);
+	mark_cause(j, cure, because, &projection);
+	if (a->earlier.found)
+		cause_mark_earlier(&j->steps, &j->alternate.passing, &a->earlier.cure, &projection);
+	if (is_sure(cure))
+		j->x->left_out = focus(&j->steps, &j->alternate.passing, &projection);
+	if (!err)
+		err = job_find_stacks(j, NULL, 0, NULL, NULL, &projection);
+	if (!err)
+		err = present_schedules(j->x, j->trace, &j->stacks, &j->steps, &j->alternate,
+					&projection);
+	projection_deinit(&projection);
+	return err;
 }
 
 struct err *job_conclude(struct job *j)
 {
 	bool deadlocked = j->failing.outcome == PLAIT_OUTCOME_DEADLOCK;
-	bool cycle = deadlocked && !j->gone.kind && has_cycle(&j->steps);
-	bool stuck = deadlocked && !j->gone.kind && !cycle && stuck_find(&j->steps).kind;
 	struct advise_request request = { .runner = &j->runner,
 					  .failing = &j->steps,
 					  .alternates = &j->alternates,
@@ -201,46 +303,19 @@ struct err *job_conclude(struct job *j)
 					  .gone = j->gone.kind ? &j->gone : NULL,
 					  .runs = j->options->runs,
 					  .seed = j->options->seed };
-	struct projection projection;
-	struct advice advice;
+	struct candidates all = { 0 };
+	struct advice advice = { 0 };
+	struct found found;
 	struct err *err = present_waits(j->x, j->trace, &j->failing);
 
+	j->stacks.steps = &j->steps;
 	if (!err)
 		err = advise(&request, &advice);
-	if (err)
-		return err;
-	if (j->alternates.len)
-		j->alternate = j->alternates.data[advice.alternate];
-	projection_make(&j->steps, &j->alternate.passing, job_failed_thread(j), &projection);
-	err = job_find_stacks(j, advice.found ? &advice.cure : NULL,
-			      advice.earlier.found ? &advice.earlier.cure : NULL, NULL);
-	if (!err && advice.found)
-		err = present_cure(j->x, j->trace, &j->stacks, &j->steps, &j->alternate.passing,
-				   &advice.cure);
-	keep_test(j->x, &advice, j->gone.kind || cycle || stuck);
 	if (!err)
-		err = keep_earlier(j, &advice);
-	mark_cause(j, &advice, &projection);
-	if (advice.earlier.found)
-		cause_mark_earlier(&j->steps, &j->alternate.passing, &advice.earlier.cure,
-				   &projection);
-	if (j->x->advice.sure)
-		j->x->left_out = focus(&j->steps, &j->alternate.passing, &projection);
+		err = job_collect(j, &advice, &found, &all);
 	if (!err)
-		err = job_find_stacks(j, NULL, NULL, &projection);
-	if (!err)
-		err = present_schedules(j->x, j->trace, &j->stacks, &j->steps, &j->alternate,
-					&projection);
-	if (deadlocked)
-		j->x->kind = waits_for_locks(j) ? BUG_DEADLOCK : BUG_LOST_WAKEUP;
-	if (!err && cycle)
-		err = present_cycle(j->x, j->trace, &j->stacks, &j->steps,
-				    advice.tested ? &advice.cure : NULL);
-	if (!err && stuck)
-		err = present_stuck(j->x, j->trace, &j->stacks, &j->steps,
-				    advice.tested ? &advice.cure : NULL);
-	if (!err && j->gone.kind)
-		err = keep_lifetime(j, &advice);
-	projection_deinit(&projection);
+		err = conclude(j, &all, &advice, &found);
+	vec_deinit(&all);
+	advice_deinit(&advice);
 	return err;
 }

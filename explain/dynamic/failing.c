@@ -207,9 +207,10 @@ struct err *job_record_failing(struct job *j)
 {
 	struct err *err = record(j);
 
-	if (!err)
-		describe_outcome(j);
-	return err;
+	if (err)
+		return err;
+	describe_outcome(j);
+	return present_stack(j->x, j->trace, &j->native.last);
 }
 
 uint32_t job_failed_thread(const struct job *j)

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "explain/find/guards.h"
 #include "trace/trace.h"
 #include "unplait/effects.h"
 
@@ -34,7 +35,12 @@ static void want_cure(const struct job *j, struct wanted *w, const struct cure *
 	want(j, w, c->other_from);
 	if (c->other_from != STEP_NONE && !c->other_to_in_passing)
 		want(j, w, c->other_to);
-	for (uint32_t i = 0; i < j->steps.len; i++) /* a deadlock tells all who hold and wait */
+}
+
+/* A deadlock tells all who hold and wait. */
+static void want_waiting(const struct job *j, struct wanted *w)
+{
+	for (uint32_t i = 0; i < j->steps.len; i++)
 		if (j->steps.data[i].pending && step_is_acquire(&j->steps.data[i]))
 			want(j, w, cure_held(&j->steps, i));
 }
@@ -89,15 +95,23 @@ static struct err *ask_stacks(struct job *j, const uint32_t *steps, size_t n)
 	return err;
 }
 
-struct err *job_find_stacks(struct job *j, const struct cure *cure, const struct cure *earlier,
+struct err *job_find_stacks(struct job *j, const struct candidates *all, size_t most,
+			    const struct guard *guard, const struct cure *earlier,
 			    const struct projection *p)
 {
 	struct wanted w = { 0 };
 	struct err *err = NULL;
 
 	j->stacks.steps = &j->steps;
-	if (cure)
-		want_cure(j, &w, cure);
+	for (size_t i = 0; all && i < MIN(all->len, most); i++)
+		if (all->data[i].cure.nconstraints)
+			want_cure(j, &w, &all->data[i].cure);
+	if (guard) {
+		want(j, &w, guard->with);
+		want(j, &w, guard->without);
+		want(j, &w, guard->lock);
+	}
+	want_waiting(j, &w);
 	if (earlier)
 		want_cure(j, &w, earlier);
 	if (j->gone.kind) {

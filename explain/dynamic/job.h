@@ -9,6 +9,8 @@
 #include "explain/native.h"
 #include "explain/show/stacks.h"
 
+struct guard;
+
 struct job {
 	const struct explain_options *options;
 	struct explanation *x;
@@ -45,9 +47,10 @@ struct err *job_find_passing(struct job *j);
 
 /* ---- frames.c: call stacks of steps ---- */
 
-/* Replay the failing run and note the stacks of the steps that these cures and this projection tell
- * of; each may be NULL. */
-struct err *job_find_stacks(struct job *j, const struct cure *cure, const struct cure *earlier,
+/* Replay the failing run and note the stacks of the steps that the first few candidates, this guard,
+ * this cure and this projection tell of; each may be NULL. */
+struct err *job_find_stacks(struct job *j, const struct candidates *all, size_t most,
+			    const struct guard *guard, const struct cure *earlier,
 			    const struct projection *p);
 
 /* ---- conclude.c: what differs, and what would cure it ---- */

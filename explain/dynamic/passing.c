@@ -140,6 +140,7 @@ struct err *job_find_passing(struct job *j)
 
 		steps_mark_semaphores(passing, &j->steps, passing);
 		steps_mark_semaphores(&j->steps, &j->steps, passing);
+		steps_mark_sole(&j->steps, &j->steps, passing);
 	} else if (!err) {
 		steps_mark_semaphores(&j->steps, &j->steps, &j->steps);
 	}

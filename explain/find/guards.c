@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "unplait/abi.h"
 
-enum { MAX_LOCKS = 8, MAX_PLACES = 64 };
+enum { MAX_LOCKS = 8, MAX_PLACES = 64, AT_FAILURE = 24 };
 
 /* ---- who holds what ---- */
 
@@ -141,14 +141,32 @@ static bool is_rule(const struct steps *s, uint32_t without, uint64_t lock, stru
 	return holds && with.n > 0;
 }
 
+/* An atomic access does without a lock on purpose. */
+static bool is_atomic(const struct step *e)
+{
+	return e->kind == PLAIT_EV_ATOMIC_READ || e->kind == PLAIT_EV_ATOMIC_WRITE ||
+	       e->kind == PLAIT_EV_ATOMIC_RMW;
+}
+
+static bool have_common_lock(const struct steps *s, const struct held *a, const struct held *b)
+{
+	for (uint32_t k = 0; k < a->n; k++)
+		if (find_lock(s, b, lock_of(&s->data[a->step[k]])) != STEP_NONE)
+			return true;
+	return false;
+}
+
 static bool forgot(const struct steps *s, uint32_t without, uint32_t with, struct guard *ret)
 {
 	struct held mine = held_at(s, without), other = held_at(s, with);
 
+	if (is_atomic(&s->data[without]) || have_common_lock(s, &mine, &other))
+		return false;
 	for (uint32_t k = other.n; k-- > 0;) {
 		uint64_t lock = lock_of(&s->data[other.step[k]]);
 
-		if (find_lock(s, &mine, lock) != STEP_NONE || !is_rule(s, without, lock, ret))
+		if (find_lock(s, &mine, lock) != STEP_NONE || s->data[other.step[k]].sole ||
+		    !is_rule(s, without, lock, ret))
 			continue;
 		ret->lock = other.step[k];
 		ret->with = with;
@@ -170,4 +188,35 @@ bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *re
 	    x->pending || y->pending || !(step_writes(x) || step_writes(y)))
 		return false;
 	return forgot(s, a, b, ret) || forgot(s, b, a, ret);
+}
+
+/* Another thread's access that this one can meet, nearest to it; STEP_NONE. */
+static uint32_t nearest_conflict(const struct steps *s, uint32_t at)
+{
+	for (uint32_t d = 1; d < s->len; d++) {
+		if (at >= d && step_is_memory(&s->data[at - d]) &&
+		    step_conflicts(&s->data[at - d], &s->data[at]))
+			return at - d;
+		if (at + d < s->len && step_is_memory(&s->data[at + d]) &&
+		    step_conflicts(&s->data[at + d], &s->data[at]))
+			return at + d;
+	}
+	return STEP_NONE;
+}
+
+bool guards_at_failure(const struct steps *s, uint32_t failed, struct guard *ret)
+{
+	for (uint32_t i = (uint32_t)s->len, seen = 0; i-- > 0 && seen < AT_FAILURE;) {
+		const struct step *e = &s->data[i];
+		uint32_t other;
+
+		if (e->thread != failed || e->pending || e->alone || !step_is_memory(e) ||
+		    e->kind == PLAIT_EV_FREE)
+			continue;
+		seen++;
+		other = nearest_conflict(s, i);
+		if (other != STEP_NONE && guards_find(s, i, other, ret))
+			return true;
+	}
+	return false;
 }

@@ -18,7 +18,11 @@ struct guard {
 uint32_t guards_held(const struct steps *s, uint32_t at, uint64_t lock);
 
 /* Of two accesses of different threads to one object: does one of them lack a lock that every other
- * place holds? */
+ * place holds? A lock that only one thread ever takes does not count, nor an atomic access without it; and
+ * two that have a lock in common are safe from each other. */
 bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret);
+
+/* The same for the last accesses of the thread that failed, the very last first. */
+bool guards_at_failure(const struct steps *s, uint32_t failed, struct guard *ret);
 
 #endif

@@ -170,6 +170,32 @@ void steps_mark_semaphores(struct steps *s, const struct steps *a, const struct 
 				     map_get_or(&uses, s->data[i].address, 0) == GIVEN_BACK;
 }
 
+enum { SEVERAL = -1 }; /* threads */
+
+static void look_at_takers(const struct steps *s, struct map *takers)
+{
+	for (size_t i = 0; i < s->len; i++) {
+		uint64_t *by, me = s->data[i].thread + 1;
+
+		if (!step_is_acquire(&s->data[i]))
+			continue;
+		by = map_put(takers, s->data[i].address, me);
+		if (*by != me)
+			*by = (uint64_t)SEVERAL;
+	}
+}
+
+void steps_mark_sole(struct steps *s, const struct steps *a, const struct steps *b)
+{
+	_cleanup_(map_deinit) struct map takers = { 0 }; /* lock -> thread + 1, or SEVERAL */
+
+	look_at_takers(a, &takers);
+	look_at_takers(b, &takers);
+	for (size_t i = 0; i < s->len; i++)
+		s->data[i].sole = step_is_acquire(&s->data[i]) &&
+				  map_get_or(&takers, s->data[i].address, 0) != (uint64_t)SEVERAL;
+}
+
 uint32_t steps_last_at(const struct steps *s, uint32_t site)
 {
 	for (uint32_t i = (uint32_t)s->len; i-- > 0;)

@@ -20,6 +20,7 @@ struct step {
 	uint64_t value;	  /* value read or written; result of a synchronisation call */
 	uint32_t size;	  /* bytes; 0 for synchronisation */
 	bool as_lock;	  /* of a semaphore that is used as a lock (steps_mark_semaphores) */
+	bool sole;	  /* takes a lock that no other thread ever takes (steps_mark_sole) */
 	bool pending;	  /* at the end of the run the thread still waits to do this */
 	bool alone;	  /* no other thread can disturb this access (alone.h) */
 	uint32_t source; /* step whose effect it observes (steps_link), STEP_NONE = initial state */
@@ -59,6 +60,9 @@ void steps_link(struct steps *s);
 /* A semaphore is used as a lock when nobody posts it who has not waited for it. Which semaphores are
  * is seen in both runs; mark their steps in s. The runs are of one program, recorded alike. */
 void steps_mark_semaphores(struct steps *s, const struct steps *a, const struct steps *b);
+/* Mark in s who takes a lock that only one thread takes, in both runs of one program: it keeps nobody
+ * out, and is there for something else. */
+void steps_mark_sole(struct steps *s, const struct steps *a, const struct steps *b);
 /* The last step at this place that was done; STEP_NONE. */
 uint32_t steps_last_at(const struct steps *s, uint32_t site);
 /* How often the running thread changes. */

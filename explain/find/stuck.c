@@ -275,3 +275,31 @@ struct stuck stuck_find(const struct steps *failing)
 	}
 	return best;
 }
+
+/* A signal by the thread of a step before it takes a lock again. */
+static bool signals_after(const struct steps *run, uint32_t step)
+{
+	for (uint32_t k = step + 1; k < run->len; k++) {
+		const struct step *e = &run->data[k];
+
+		if (e->thread != run->data[step].thread || e->pending)
+			continue;
+		if (e->kind == PLAIT_EV_SIGNAL || e->kind == PLAIT_EV_BROADCAST)
+			return true;
+		if (step_is_acquire(e))
+			return false;
+	}
+	return false;
+}
+
+bool stuck_is_deliberate(const struct stuck *k, const struct steps *failing,
+			 const struct steps *run)
+{
+	if (k->kind != STUCK_SILENT)
+		return false;
+	for (uint32_t i = 0; i < run->len; i++)
+		if (run->data[i].site == failing->data[k->change].site && !run->data[i].pending &&
+		    signals_after(run, i))
+			return true;
+	return false;
+}

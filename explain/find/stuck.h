@@ -35,4 +35,9 @@ struct stuck {
 /* The thread about which most is known. */
 struct stuck stuck_find(const struct steps *failing);
 
+/* SILENT: does the program signal after the same write at other times? Then it decides whether to, and
+ * that no signal came is no sign of a mistake there. run: any run of the program. */
+bool stuck_is_deliberate(const struct stuck *k, const struct steps *failing,
+			 const struct steps *run);
+
 #endif

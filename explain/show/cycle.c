@@ -19,6 +19,7 @@ enum { MAX_WAITING = 4 };
 struct teller {
 	struct labels p;
 	const struct steps *f;
+	struct telling *out;
 };
 
 struct told {
@@ -75,9 +76,11 @@ static unsigned count_waiting(const struct steps *f)
 	return n;
 }
 
-bool has_cycle(const struct steps *failing)
+enum cycle_kind find_cycle(const struct steps *failing)
 {
-	return count_waiting(failing) >= 2 || find_orphan(failing) != STEP_NONE;
+	if (find_orphan(failing) != STEP_NONE)
+		return CYCLE_ORPHAN;
+	return count_waiting(failing) >= 2 ? CYCLE_OF_LOCKS : CYCLE_NONE;
 }
 
 static struct err *tell(struct teller *t, uint32_t i, struct told *ret)
@@ -154,8 +157,8 @@ static struct err *tell_cycle(struct teller *t)
 			err = tell_waiting(t, i, &all, &callers);
 	if (n > MAX_WAITING)
 		strbuf_addf(&all, "; and %u more", n - MAX_WAITING);
-	x->summary = arena_strdup(&x->arena, strbuf_str(&all));
-	x->advice.text =
+	t->out->summary = arena_strdup(&x->arena, strbuf_str(&all));
+	t->out->advice =
 		arena_printf(&x->arena, "take these locks in the same order everywhere%s%s",
 			     callers.len ? "; called from " : "", strbuf_str(&callers));
 	return err;
@@ -175,23 +178,23 @@ static struct err *tell_orphan(struct teller *t, uint32_t waiting)
 		return err;
 	if (self) {
 		tell_in_common(t, by, waiting, &holds, &waits);
-		x->summary =
+		t->out->summary =
 			arena_printf(&x->arena,
 				     "thread %s waits at %s for %s, which it holds itself since "
 				     "%s",
 				     waits.thread, waits.where, waits.object, holds.where);
-		x->advice.text = arena_printf(&x->arena,
+		t->out->advice = arena_printf(&x->arena,
 					      "do not take %s at %s again: release it before, or "
 					      "call what does not lock",
 					      waits.object, waits.where);
 		return NULL;
 	}
-	x->summary =
+	t->out->summary =
 		arena_printf(&x->arena,
 			     "thread %s waits at %s for %s, which thread %s took at %s and "
 			     "never gave back: it has ended",
 			     waits.thread, waits.where, waits.object, holds.thread, holds.where);
-	x->advice.text = arena_printf(&x->arena, "release %s on every way out of what begins at %s",
+	t->out->advice = arena_printf(&x->arena, "release %s on every way out of what begins at %s",
 				      holds.object, holds.where);
 	return NULL;
 }
@@ -230,29 +233,26 @@ static struct err *add_wrong_release(struct teller *t)
 		err = tell(t, held, &holds);
 	if (err)
 		return err;
-	x->summary =
+	t->out->summary =
 		arena_printf(&x->arena,
 			     "thread %s unlocks %s at %s, which it does not hold, and keeps %s "
 			     "(%s); then %s",
 			     releases.thread, releases.object, releases.where, holds.object,
-			     holds.where, x->summary);
-	x->advice.text = arena_printf(&x->arena, "unlock %s instead of %s at %s", holds.object,
+			     holds.where, t->out->summary);
+	t->out->advice = arena_printf(&x->arena, "unlock %s instead of %s at %s", holds.object,
 				      releases.object, releases.where);
 	return NULL;
 }
 
-struct err *present_cycle(struct explanation *x, struct trace *trace, const struct stacks *stacks,
-			  const struct steps *failing, const struct cure *tested)
+struct err *present_cycle(const struct scene *scene, struct telling *ret)
 {
-	struct teller t = { .f = failing };
-	uint32_t orphan = find_orphan(failing);
-	struct err *err = labels_init(&t.p, x, trace);
+	struct teller t = { .f = scene->failing, .out = ret };
+	uint32_t orphan = find_orphan(scene->failing);
+	struct err *err = labels_init(&t.p, scene->x, scene->trace);
 
-	t.p.others = failing;
-	t.p.stacks = stacks;
-	x->kind = BUG_DEADLOCK;
-	if (!tested || tested->kind != BUG_DEADLOCK || orphan != STEP_NONE)
-		x->advice = (struct shown_advice){ 0 };
+	t.p.others = scene->failing;
+	t.p.stacks = scene->stacks;
+	*ret = (struct telling){ .kind = BUG_DEADLOCK };
 	if (!err)
 		err = orphan != STEP_NONE ? tell_orphan(&t, orphan) : tell_cycle(&t);
 	if (!err)

@@ -2,9 +2,7 @@
  * and who still used it.
  *
  * A lock around two lines does not keep an object alive, so the advice is about its life: wait for
- * the other thread, count those who use it, let the last one give it back. Unless a block was found
- * whose atomicity decides who is the last: its objects lie in what was freed (a reference count that
- * is changed and looked at in two steps). Then that is the advice, and this the headline. */
+ * the other thread, count those who use it, let the last one give it back. */
 #include "explain/show/lifetime.h"
 
 #include "base/err.h"
@@ -19,6 +17,7 @@ struct teller {
 	struct labels p;
 	const struct steps *f;
 	const struct gone *gone;
+	struct telling *out;
 	const char *user, *freer;	/* threads */
 	const char *use_at, *gone_at;	/* places */
 	const char *object, *allocated; /* "conn::fired"; " (allocated at main.c:3)" or "" */
@@ -126,23 +125,24 @@ static void tell_use(struct teller *t)
 			   : t->gone->kind == BUG_DESTROYED_LOCK ? "uses the lock"
 								 : "uses";
 
-	x->summary = arena_printf(&x->arena, "thread %s %s %s%s at %s after thread %s %s it at %s",
-				  t->user, verb, t->object, t->allocated, t->use_at, t->freer,
-				  destroyed ? "destroyed" : "freed", t->gone_at);
+	t->out->summary =
+		arena_printf(&x->arena, "thread %s %s %s%s at %s after thread %s %s it at %s",
+			     t->user, verb, t->object, t->allocated, t->use_at, t->freer,
+			     destroyed ? "destroyed" : "freed", t->gone_at);
 	if (t->gone->kind == BUG_DOUBLE_FREE)
-		x->advice.text = arena_printf(&x->arena,
+		t->out->advice = arena_printf(&x->arena,
 					      "only one of the two may free it: let one thread own "
 					      "it, or count those who use it and let the last one "
 					      "free it");
 	else if (t->lock)
-		x->advice.text = arena_printf(
+		t->out->advice = arena_printf(
 			&x->arena,
 			"thread %s holds %s there (%s), thread %s does not: hold it around the use "
 			"at %s, from where it is looked up; or keep it until thread %s is done "
 			"with it",
 			t->freer, t->lock, t->locked_at, t->user, t->use_at, t->user);
 	else
-		x->advice.text = arena_printf(
+		t->out->advice = arena_printf(
 			&x->arena,
 			"keep it until thread %s is done with it: before %s wait for that thread "
 			"(join it), or count those who still use it and let the last one %s it",
@@ -153,38 +153,32 @@ static void tell_unlock(struct teller *t)
 {
 	struct explanation *x = t->p.x;
 
-	x->summary = arena_printf(&x->arena, "thread %s unlocks %s at %s, which %s%s%s%s", t->user,
-				  t->object, t->use_at,
-				  t->freer ? "thread " : "it does not hold: nobody does",
-				  t->freer ? t->freer : "", t->freer ? " holds since " : "",
-				  t->freer ? t->gone_at : "");
-	x->advice.text = arena_printf(&x->arena,
+	t->out->summary = arena_printf(&x->arena, "thread %s unlocks %s at %s, which %s%s%s%s",
+				       t->user, t->object, t->use_at,
+				       t->freer ? "thread " : "it does not hold: nobody does",
+				       t->freer ? t->freer : "", t->freer ? " holds since " : "",
+				       t->freer ? t->gone_at : "");
+	t->out->advice = arena_printf(&x->arena,
 				      "unlock %s in the thread that locked it; to tell another "
 				      "thread something use a condition variable or a semaphore",
 				      t->object);
 }
 
-struct err *present_lifetime(struct explanation *x, struct trace *trace,
-			     const struct stacks *stacks, const struct steps *failing,
-			     const struct gone *gone, bool keep_advice)
+struct err *present_lifetime(const struct scene *scene, const struct gone *gone,
+			     struct telling *ret)
 {
-	struct teller t = { .f = failing, .gone = gone };
-	const char *text = x->advice.text, *cause = x->summary;
-	struct err *err = labels_init(&t.p, x, trace);
+	struct teller t = { .f = scene->failing, .gone = gone, .out = ret };
+	struct err *err = labels_init(&t.p, scene->x, scene->trace);
 
-	t.p.others = failing;
-	t.p.stacks = stacks;
+	t.p.others = scene->failing;
+	t.p.stacks = scene->stacks;
+	*ret = (struct telling){ .kind = gone->kind };
 	if (!err)
 		err = look(&t);
 	if (!err && gone->kind == BUG_FOREIGN_UNLOCK)
 		tell_unlock(&t);
 	else if (!err)
 		tell_use(&t);
-	if (!err && keep_advice && text && cause) {
-		x->summary = arena_printf(&x->arena, "%s, because %s", x->summary, cause);
-		x->advice.text = text;
-	}
-	x->kind = gone->kind;
 	labels_deinit(&t.p);
 	return err;
 }

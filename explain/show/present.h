@@ -5,11 +5,14 @@
 #include "explain/cure/cure.h"
 #include "explain/explanation.h"
 #include "explain/find/projection.h"
+#include "explain/show/telling.h"
 
 struct err;
+struct guard;
 struct plait_failure;
 struct run_result;
 struct stacks;
+struct stuck;
 struct trace;
 
 /* Fill in the schedules, flows, threads and pair of x. `trace` is a recording of the failing run,
@@ -19,23 +22,32 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 			      const struct alternate *alternate,
 			      const struct projection *projection);
 
-/* Sentences about a cure, with source lines; into x's arena (sentences.c). */
-struct err *present_cure(struct explanation *x, struct trace *trace, const struct stacks *stacks,
-			 const struct steps *failing, const struct steps *passing,
-			 const struct cure *cure);
+/* Sentences about a cure (sentences.c). */
+struct err *present_cure(const struct scene *scene, const struct cure *cure, struct telling *ret);
 
-/* Threads that hold locks and wait for each other's. tested: as for present_stuck. */
-bool has_cycle(const struct steps *failing);
-struct err *present_cycle(struct explanation *x, struct trace *trace, const struct stacks *stacks,
-			  const struct steps *failing, const struct cure *tested);
+/* A lock that one side lacks (sentences.c). */
+struct err *present_guard(const struct scene *scene, const struct guard *guard,
+			  struct telling *ret);
+
+/* Threads that hold locks and wait for each other's (cycle.c). */
+enum cycle_kind {
+	CYCLE_NONE,
+	CYCLE_OF_LOCKS,
+	CYCLE_ORPHAN, /* a lock is held by the thread that waits for it, or by one that has ended */
+};
+enum cycle_kind find_cycle(const struct steps *failing);
+struct err *present_cycle(const struct scene *scene, struct telling *ret);
 
 /* Which threads wait for ever, with their stacks: x->waits (waits.c). */
 struct err *present_waits(struct explanation *x, struct trace *trace,
 			  const struct run_result *failing);
-/* A thread waits for a signal for ever: kind, summary and advice of x say why, where the run itself
- * shows it (stuck.c). tested: the cure that x's advice was tested with; NULL: none. */
-struct err *present_stuck(struct explanation *x, struct trace *trace, const struct stacks *stacks,
-			  const struct steps *failing, const struct cure *tested);
+/* A thread waits for a signal for ever (stuck.c). */
+struct err *present_stuck(const struct scene *scene, const struct stuck *stuck,
+			  struct telling *ret);
+
+/* The call stack of the thread that failed: x->stack (waits.c). */
+struct err *present_stack(struct explanation *x, struct trace *trace,
+			  const struct run_result *failing);
 
 /* Where the program itself was when it failed, also into x's fields; NULL = not known. */
 const char *present_failure(struct explanation *x, struct trace *trace,

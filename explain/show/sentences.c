@@ -21,6 +21,7 @@ struct teller {
 	const struct steps *f; /* the failing run */
 	const struct steps *g; /* the passing one */
 	const struct cure *c;
+	struct telling *out;
 	const char *function; /* " in push()": where a block over several functions is told; NULL */
 };
 
@@ -217,11 +218,12 @@ static struct err *tell_sections(struct teller *t, const struct told *from, cons
 	if (data != STEP_NONE && !stacks_find(t->p.stacks, &t->f->data[data]) &&
 	    symbols_site(t->p.symbols, t->f->data[data].site, &at) && is_system_file(at.file))
 		say_where(&x->arena, &does, intruder->where);
-	x->summary = arena_printf(&x->arena,
-				  "thread %s %s between two critical sections of thread %s, which "
-				  "begin at %s and %s and belong together",
-				  does.thread, does.verb, from->thread, from->where, to->where);
-	x->advice.text = arena_printf(&x->arena,
+	t->out->summary =
+		arena_printf(&x->arena,
+			     "thread %s %s between two critical sections of thread %s, which "
+			     "begin at %s and %s and belong together",
+			     does.thread, does.verb, from->thread, from->where, to->where);
+	t->out->advice = arena_printf(&x->arena,
 				      "make the critical sections at %s and %s one: keep %s locked "
 				      "in between",
 				      from->where, to->where, from->object);
@@ -239,7 +241,7 @@ static struct err *tell_both_sides(struct teller *t, const struct told *from, co
 	if (!err)
 		tell_other_in_common(t, &begin, &end);
 	if (!err)
-		x->advice.text = arena_printf(
+		t->out->advice = arena_printf(
 			&x->arena,
 			"make both atomic: hold one lock from the %s to the %s, and the same lock "
 			"from the %s to the %s",
@@ -266,7 +268,7 @@ static struct err *tell_wait(struct teller *t, const struct told *from, uint32_t
 	struct err *err = tell(t, t->f, wait, &waits);
 
 	if (!err)
-		x->advice.text = arena_printf(&x->arena,
+		t->out->advice = arena_printf(&x->arena,
 					      "look again after waking up: the wait at %s needs a "
 					      "loop that repeats the check at %s, where an if is "
 					      "not enough",
@@ -303,7 +305,7 @@ static void tell_lock(struct teller *t, const struct told *from, const struct to
 				  : arena_printf(arena, "and the same lock where another thread %s",
 						 intruder->verb);
 
-	t->p.x->advice.text = arena_printf(
+	t->out->advice = arena_printf(
 		arena, "make %s atomic: hold one lock from the %s to the %s, %s%s", lines,
 		one_line ? from->act : from->noun, one_line ? to->act : to->noun, others,
 		publishes_early(t) ? arena_printf(arena, "; or let the %s come last", from->act)
@@ -340,20 +342,20 @@ static struct err *tell_guard(struct teller *t, const struct guard *g, const str
 	if (err)
 		return err;
 	if (broke_in)
-		x->summary = arena_printf(
+		t->out->summary = arena_printf(
 			&x->arena,
 			"thread %s %s without holding %s, which every other access holds: it falls "
 			"between thread %s's %s and its %s",
 			intruder->thread, intruder->verb, lock.object, from->thread, from->noun,
 			to->noun);
 	else
-		x->summary = arena_printf(
+		t->out->summary = arena_printf(
 			&x->arena,
 			"thread %s does not hold %s from its %s to its %s, which every other "
 			"access holds: thread %s %s in between",
 			from->thread, lock.object, from->noun, to->noun, intruder->thread,
 			intruder->verb);
-	x->advice.text = arena_printf(
+	t->out->advice = arena_printf(
 		&x->arena, "hold %s %s %s, as %s does (locked at %s)", lock.object,
 		broke_in || strchr(lines, ' ') == NULL ? "at" : "from",
 		broke_in ? intruder->where : lines, broke_in ? lines : intruder->where, lock.where);
@@ -378,10 +380,11 @@ static struct err *tell_block(struct teller *t)
 		return tell_sections(t, &from, &to, &intruder);
 	if (find_guard(t, &guard))
 		return tell_guard(t, &guard, &from, &to, &intruder);
-	x->summary = arena_printf(&x->arena,
-				  "thread %s %s between thread %s's %s and its %s, which belong "
-				  "together",
-				  intruder.thread, intruder.verb, from.thread, from.noun, to.noun);
+	t->out->summary =
+		arena_printf(&x->arena,
+			     "thread %s %s between thread %s's %s and its %s, which belong "
+			     "together",
+			     intruder.thread, intruder.verb, from.thread, from.noun, to.noun);
 	if (t->c->waits && wait_inside(t) != STEP_NONE)
 		return tell_wait(t, &from, wait_inside(t));
 	if (t->c->other_from != STEP_NONE)
@@ -401,11 +404,11 @@ static struct err *tell_stolen_signal(struct teller *t)
 		err = tell(t, t->f, t->c->to, &waits);
 	if (err)
 		return err;
-	x->summary = arena_printf(&x->arena,
-				  "thread %s %s for ever: the signal by thread %s at %s woke "
-				  "another thread that waits for the same",
-				  waits.thread, waits.verb, signal.thread, signal.where);
-	x->advice.text =
+	t->out->summary = arena_printf(&x->arena,
+				       "thread %s %s for ever: the signal by thread %s at %s woke "
+				       "another thread that waits for the same",
+				       waits.thread, waits.verb, signal.thread, signal.where);
+	t->out->advice =
 		arena_printf(&x->arena,
 			     "wake all who wait at %s: pthread_cond_broadcast (notify_all) "
 			     "instead of a signal to one",
@@ -430,22 +433,23 @@ static struct err *tell_lost_wakeup(struct teller *t)
 		err = tell(t, t->f, t->c->intruder, &signal);
 		if (err)
 			return err;
-		x->summary =
+		t->out->summary =
 			arena_printf(&x->arena,
 				     "thread %s %s for ever: the signal by thread %s at %s came "
 				     "after its %s and before the wait",
 				     to.thread, to.verb, signal.thread, signal.where, from.noun);
-		x->advice.text = arena_printf(&x->arena,
+		t->out->advice = arena_printf(&x->arena,
 					      "check and wait in one critical section, from %s to "
 					      "%s; change what is checked under the same lock",
 					      from.where, to.where);
 		return NULL;
 	}
-	x->summary = arena_printf(&x->arena,
-				  "thread %s %s for ever: between its %s and the wait the signal "
-				  "came, or it went to another thread",
-				  to.thread, to.verb, from.noun);
-	x->advice.text = arena_printf(&x->arena,
+	t->out->summary =
+		arena_printf(&x->arena,
+			     "thread %s %s for ever: between its %s and the wait the signal "
+			     "came, or it went to another thread",
+			     to.thread, to.verb, from.noun);
+	t->out->advice = arena_printf(&x->arena,
 				      "check and wait in one critical section, from %s to %s, "
 				      "under the lock that the signaller holds too; wake all "
 				      "waiters (broadcast) if they wait for different things",
@@ -470,6 +474,17 @@ static const char *created_too_early(struct teller *t)
 	return arena_printf(&t->p.x->arena, " at %s", labels_point(&t->p, &at));
 }
 
+/* The lock, who holds it and who does not. */
+static struct err *tell_sides(struct teller *t, const struct guard *g, struct told *lock,
+			      struct told *with, struct told *without)
+{
+	struct err *err = tell(t, t->f, g->lock, lock);
+
+	if (!err)
+		err = tell(t, t->f, g->with, with);
+	return err ? err : tell(t, t->f, g->without, without);
+}
+
 /* The order decides, but one side lacks the lock of the object. Which of the two is the mistake, the
  * runs do not tell. */
 static struct err *tell_unguarded(struct teller *t, const struct guard *g, const struct told *first,
@@ -477,20 +492,16 @@ static struct err *tell_unguarded(struct teller *t, const struct guard *g, const
 {
 	struct explanation *x = t->p.x;
 	struct told lock = { 0 }, with = { 0 }, without = { 0 };
-	struct err *err = tell(t, t->f, g->lock, &lock);
+	struct err *err = tell_sides(t, g, &lock, &with, &without);
 
-	if (!err)
-		err = tell(t, t->f, g->with, &with);
-	if (!err)
-		err = tell(t, t->f, g->without, &without);
 	if (err)
 		return err;
-	x->summary = arena_printf(&x->arena,
-				  "thread %s %s without holding %s, which every other access "
-				  "holds; it fails when thread %s %s before thread %s %s",
-				  without.thread, without.verb, lock.object, then->thread,
-				  then->verb, first->thread, first->verb);
-	x->advice.text = arena_printf(&x->arena,
+	t->out->summary = arena_printf(&x->arena,
+				       "thread %s %s without holding %s, which every other access "
+				       "holds; it fails when thread %s %s before thread %s %s",
+				       without.thread, without.verb, lock.object, then->thread,
+				       then->verb, first->thread, first->verb);
+	t->out->advice = arena_printf(&x->arena,
 				      "hold %s at %s, as %s does (locked at %s), around all that "
 				      "belongs together; if the %s must always come first, let "
 				      "thread %s wait for it (that alone was tried)",
@@ -511,49 +522,80 @@ static struct err *tell_order(struct teller *t)
 		err = tell(t, t->f, t->c->to, &then);
 	if (err)
 		return err;
-	x->summary = arena_printf(&x->arena, "thread %s %s before thread %s %s", then.thread,
-				  then.verb, first.thread, first.verb);
+	t->out->summary = arena_printf(&x->arena, "thread %s %s before thread %s %s", then.thread,
+				       then.verb, first.thread, first.verb);
 	if (!t->c->teardown && guards_find(t->f, t->c->from, t->c->to, &guard))
 		return tell_unguarded(t, &guard, &first, &then);
 	if (t->c->barrier)
-		x->advice.text = arena_printf(&x->arena,
+		t->out->advice = arena_printf(&x->arena,
 					      "every thread must be done with %s before any of "
 					      "them goes on to %s: a barrier is missing between "
 					      "them, or nobody waits at the one that is there",
 					      first.where, then.where);
 	else if (t->c->constraints[0].kind == PLAIT_CONSTRAINT_LATE)
-		x->advice.text = arena_printf(&x->arena,
+		t->out->advice = arena_printf(&x->arena,
 					      "the %s must wait until the other threads are done: "
 					      "join them first, or count those who still need it",
 					      then.noun);
 	else if ((created = created_too_early(t)))
-		x->advice.text = arena_printf(&x->arena,
+		t->out->advice = arena_printf(&x->arena,
 					      "the %s must come before thread %s is created%s: set "
 					      "everything up first, or let that thread wait for it",
 					      first.noun, then.thread, created);
 	else if (t->c->constraints[0].a.thread != PLAIT_ANY)
-		x->advice.text = arena_printf(&x->arena,
+		t->out->advice = arena_printf(&x->arena,
 					      "in thread %s the %s must come before that in thread "
 					      "%s: let thread %s wait for it",
 					      first.thread, first.noun, then.thread, then.thread);
 	else
-		x->advice.text = arena_printf(&x->arena,
+		t->out->advice = arena_printf(&x->arena,
 					      "the %s must come before the %s: let thread %s wait "
 					      "for it",
 					      first.noun, then.noun, then.thread);
 	return NULL;
 }
 
-struct err *present_cure(struct explanation *x, struct trace *trace, const struct stacks *stacks,
-			 const struct steps *failing, const struct steps *passing,
-			 const struct cure *cure)
+/* Only the locks are known, not what should be one. */
+static struct err *tell_at_failure(struct teller *t, const struct guard *g)
 {
-	struct teller t = { .f = failing, .g = passing, .c = cure };
-	struct err *err = labels_init(&t.p, x, trace);
+	struct arena *arena = &t->p.x->arena;
+	struct told lock = { 0 }, with = { 0 }, without = { 0 };
+	struct err *err = tell_sides(t, g, &lock, &with, &without);
 
-	t.p.others = failing;
-	t.p.stacks = stacks;
-	x->kind = cure->kind;
+	if (err)
+		return err;
+	t->out->summary = arena_printf(
+		arena,
+		"thread %s %s without holding %s, which every other access holds: thread %s %s "
+		"under it (locked at %s)",
+		without.thread, without.verb, lock.object, with.thread, with.verb, lock.where);
+	t->out->advice = arena_printf(arena, "hold %s at %s, around all that belongs together",
+				      lock.object, without.where);
+	return NULL;
+}
+
+struct err *present_guard(const struct scene *scene, const struct guard *guard, struct telling *ret)
+{
+	struct teller t = { .f = scene->failing, .g = scene->passing, .out = ret };
+	struct err *err = labels_init(&t.p, scene->x, scene->trace);
+
+	t.p.others = scene->failing;
+	t.p.stacks = scene->stacks;
+	*ret = (struct telling){ .kind = BUG_ATOMICITY };
+	if (!err)
+		err = tell_at_failure(&t, guard);
+	labels_deinit(&t.p);
+	return err;
+}
+
+struct err *present_cure(const struct scene *scene, const struct cure *cure, struct telling *ret)
+{
+	struct teller t = { .f = scene->failing, .g = scene->passing, .c = cure, .out = ret };
+	struct err *err = labels_init(&t.p, scene->x, scene->trace);
+
+	t.p.others = scene->failing;
+	t.p.stacks = scene->stacks;
+	*ret = (struct telling){ .kind = cure->kind };
 	if (!err)
 		switch (cure->kind) {
 		case BUG_ATOMICITY:

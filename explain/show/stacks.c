@@ -118,6 +118,18 @@ static bool same_function(const struct code_point *a, const struct code_point *b
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
+bool stack_has_function(struct symbols *symbols, const struct plait_stack *s,
+			const struct code_point *at)
+{
+	struct calls calls;
+
+	expand(symbols, s, &calls);
+	for (uint32_t i = 0; i < calls.n; i++)
+		if (same_function(&calls.at[i], at))
+			return true;
+	return false;
+}
+
 static bool same_call(const struct code_point *a, const struct code_point *b)
 {
 	return same_function(a, b) && a->line == b->line && a->column == b->column;

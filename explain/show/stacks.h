@@ -35,6 +35,10 @@ bool stack_caller(struct symbols *symbols, const struct plait_stack *s, const ch
 /* Is the innermost code that is known the system's? */
 bool stack_in_library(struct symbols *symbols, const struct plait_stack *s);
 
+/* Is this function, by its name and file, somewhere on the stack? */
+bool stack_has_function(struct symbols *symbols, const struct plait_stack *s,
+			const struct code_point *at);
+
 /* Two steps of one thread whose calls part in one function of the program. */
 struct stack_block {
 	struct code_point from, to; /* the two lines of that function */

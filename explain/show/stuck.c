@@ -18,6 +18,7 @@ struct teller {
 	struct labels p;
 	const struct steps *s;
 	const struct stuck *stuck;
+	struct telling *out;
 	struct shown waits, check, change, set, signal, woken, held, other;
 };
 
@@ -62,13 +63,14 @@ static void tell_held(struct teller *t)
 {
 	struct explanation *x = t->p.x;
 
-	x->kind = BUG_DEADLOCK;
-	x->summary = arena_printf(&x->arena,
-				  "thread %s waits for %s at %s while it holds %s (%s); thread %s "
-				  "needs %s at %s before it can go on",
-				  t->waits.thread, t->waits.object, t->waits.where, t->held.object,
-				  t->held.where, t->other.thread, t->held.object, t->other.where);
-	x->advice.text = arena_printf(&x->arena,
+	t->out->kind = BUG_DEADLOCK;
+	t->out->summary =
+		arena_printf(&x->arena,
+			     "thread %s waits for %s at %s while it holds %s (%s); thread %s "
+			     "needs %s at %s before it can go on",
+			     t->waits.thread, t->waits.object, t->waits.where, t->held.object,
+			     t->held.where, t->other.thread, t->held.object, t->other.where);
+	t->out->advice = arena_printf(&x->arena,
 				      "do not wait while holding %s: take it after the wait at %s, "
 				      "release it before, or let thread %s go on without it",
 				      t->held.object, t->waits.where, t->other.thread);
@@ -89,39 +91,38 @@ static void tell_lost(struct teller *t)
 	struct explanation *x = t->p.x;
 	bool silent = t->stuck->signal == STEP_NONE;
 
-	x->kind = BUG_LOST_WAKEUP;
 	if (silent)
-		x->summary = arena_printf(
+		t->out->summary = arena_printf(
 			&x->arena,
 			"thread %s waits for %s at %s for ever: thread %s writes %s at %s after "
 			"thread %s looked at it (%s), and no signal comes after that",
 			t->waits.thread, t->waits.object, t->waits.where, t->change.thread,
 			t->check.object, t->change.where, t->waits.thread, t->check.where);
 	else
-		x->summary = arena_printf(
+		t->out->summary = arena_printf(
 			&x->arena,
 			"thread %s waits for %s at %s for ever: the signal by thread %s at %s came "
 			"after its read of %s at %s and before the wait",
 			t->waits.thread, t->waits.object, t->waits.where, t->signal.thread,
 			t->signal.where, t->check.object, t->check.where);
 	if (t->stuck->kind == STUCK_UNGUARDED)
-		x->advice.text = arena_printf(
+		t->out->advice = arena_printf(
 			&x->arena,
 			"look at %s (%s) under the lock of the wait at %s, in the same critical "
 			"section, and again after waking up; write it at %s under that lock, too",
 			t->check.object, t->check.where, t->waits.where, t->change.where);
 	else if (changed_without_lock(t))
-		x->advice.text = arena_printf(&x->arena,
+		t->out->advice = arena_printf(&x->arena,
 					      "hold %s, the lock of the wait at %s, where thread "
 					      "%s writes %s (%s), so that it cannot fall between "
 					      "the check at %s and the wait",
 					      t->held.object, t->waits.where, t->change.thread,
 					      t->check.object, t->change.where, t->check.where);
 	else if (silent)
-		x->advice.text = arena_printf(&x->arena, "signal %s after the write to %s at %s",
+		t->out->advice = arena_printf(&x->arena, "signal %s after the write to %s at %s",
 					      t->waits.object, t->check.object, t->change.where);
 	else
-		x->advice.text = arena_printf(
+		t->out->advice = arena_printf(
 			&x->arena,
 			"check and wait in one critical section, from %s to %s; change what is "
 			"checked under the same lock",
@@ -132,15 +133,14 @@ static void tell_stolen(struct teller *t)
 {
 	struct explanation *x = t->p.x;
 
-	x->kind = BUG_LOST_WAKEUP;
-	x->summary = arena_printf(&x->arena,
-				  "thread %s waits for %s at %s for ever: the signal by thread %s "
-				  "at %s, after its write to %s at %s, woke thread %s (%s), which "
-				  "waits for the same condition variable",
-				  t->waits.thread, t->waits.object, t->waits.where,
-				  t->signal.thread, t->signal.where, t->check.object,
-				  t->change.where, t->woken.thread, t->woken.where);
-	x->advice.text =
+	t->out->summary = arena_printf(
+		&x->arena,
+		"thread %s waits for %s at %s for ever: the signal by thread %s "
+		"at %s, after its write to %s at %s, woke thread %s (%s), which "
+		"waits for the same condition variable",
+		t->waits.thread, t->waits.object, t->waits.where, t->signal.thread, t->signal.where,
+		t->check.object, t->change.where, t->woken.thread, t->woken.where);
+	t->out->advice =
 		arena_printf(&x->arena,
 			     "wake all who wait at %s: pthread_cond_broadcast (notify_all) "
 			     "instead of a signal to one; or a condition variable of its own "
@@ -154,8 +154,8 @@ static void tell_undone(struct teller *t)
 	bool self = t->stuck->kind == STUCK_OVERWRITTEN;
 	bool reused = t->stuck->kind == STUCK_REUSED;
 
-	x->kind = BUG_ORDER;
-	x->summary = arena_printf(
+	t->out->kind = BUG_ORDER;
+	t->out->summary = arena_printf(
 		&x->arena,
 		"thread %s waits at %s for ever: %s, set by thread %s at %s, was %s by %s%s%s at "
 		"%s before thread %s looked at it (%s)",
@@ -166,20 +166,20 @@ static void tell_undone(struct teller *t)
 			 : "",
 		t->change.where, t->waits.thread, t->check.where);
 	if (self)
-		x->advice.text = arena_printf(&x->arena,
+		t->out->advice = arena_printf(&x->arena,
 					      "the write to %s at %s must come before the other "
 					      "thread can set it: set it before that thread is "
 					      "started",
 					      t->change.object, t->change.where);
 	else if (reused)
-		x->advice.text = arena_printf(
+		t->out->advice = arena_printf(
 			&x->arena,
 			"who waits at %s can miss a value that is soon replaced: let it wait for a "
 			"number that only grows (a count of rounds), or let thread %s wait until "
 			"all have seen it before %s",
 			t->waits.where, t->change.thread, t->change.where);
 	else
-		x->advice.text =
+		t->out->advice =
 			arena_printf(&x->arena,
 				     "one thread uses up at %s what several wait for: count "
 				     "instead of setting %s, or give each of them its own",
@@ -190,13 +190,12 @@ static void tell_blind(struct teller *t)
 {
 	struct explanation *x = t->p.x;
 
-	x->kind = BUG_LOST_WAKEUP;
-	x->summary = arena_printf(
+	t->out->summary = arena_printf(
 		&x->arena,
 		"thread %s waits for %s at %s for ever: the signal by thread %s at %s came before",
 		t->waits.thread, t->waits.object, t->waits.where, t->signal.thread,
 		t->signal.where);
-	x->advice.text =
+	t->out->advice =
 		arena_printf(&x->arena,
 			     "before the wait at %s look whether it has happened already, and "
 			     "again after waking up; set what is looked at under the same "
@@ -204,43 +203,40 @@ static void tell_blind(struct teller *t)
 			     t->waits.where);
 }
 
-/* What was tested belongs to the advice if it is the same: wake all, or check and wait in one. */
-static bool was_tested(const struct stuck *k, const struct cure *tested)
+struct err *present_stuck(const struct scene *scene, const struct stuck *stuck, struct telling *ret)
 {
-	if (!tested || tested->kind != BUG_LOST_WAKEUP)
-		return false;
-	if (tested->constraints[0].kind == PLAIT_CONSTRAINT_BROADCAST)
-		return k->kind == STUCK_STOLEN;
-	return k->kind == STUCK_LOST;
-}
+	struct teller t = { .s = scene->failing, .stuck = stuck, .out = ret };
+	struct err *err = labels_init(&t.p, scene->x, scene->trace);
 
-struct err *present_stuck(struct explanation *x, struct trace *trace, const struct stacks *stacks,
-			  const struct steps *failing, const struct cure *tested)
-{
-	struct stuck stuck = stuck_find(failing);
-	struct teller t = { .s = failing, .stuck = &stuck };
-	struct err *err;
-
-	if (!stuck.kind)
-		return NULL;
-	err = labels_init(&t.p, x, trace);
-	t.p.others = failing;
-	t.p.stacks = stacks;
+	t.p.others = scene->failing;
+	t.p.stacks = scene->stacks;
+	*ret = (struct telling){ .kind = BUG_LOST_WAKEUP };
 	if (!err)
 		err = show_all(&t);
-	if (!err && !was_tested(&stuck, tested))
-		x->advice = (struct shown_advice){ 0 };
-	if (!err && stuck.kind == STUCK_HOLDS)
-		tell_held(&t);
-	else if (!err && (stuck.kind == STUCK_LOST || stuck.kind == STUCK_SILENT ||
-			  stuck.kind == STUCK_UNGUARDED))
-		tell_lost(&t);
-	else if (!err && stuck.kind == STUCK_STOLEN)
-		tell_stolen(&t);
-	else if (!err && stuck.kind == STUCK_BLIND)
-		tell_blind(&t);
-	else if (!err)
-		tell_undone(&t);
+	if (!err)
+		switch (stuck->kind) {
+		case STUCK_HOLDS:
+			tell_held(&t);
+			break;
+		case STUCK_LOST:
+		case STUCK_SILENT:
+		case STUCK_UNGUARDED:
+			tell_lost(&t);
+			break;
+		case STUCK_STOLEN:
+			tell_stolen(&t);
+			break;
+		case STUCK_BLIND:
+			tell_blind(&t);
+			break;
+		case STUCK_OVERWRITTEN:
+		case STUCK_REUSED:
+		case STUCK_TAKEN:
+			tell_undone(&t);
+			break;
+		case STUCK_NOT:
+			break;
+		}
 	labels_deinit(&t.p);
 	return err;
 }

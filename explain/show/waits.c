@@ -1,46 +1,59 @@
-/* explain/show/waits.c - the threads of a deadlock: what each waits for, and who called for it. */
+/* explain/show/waits.c - call stacks: of the thread that failed, and of the threads of a deadlock, with
+ * what each waits for. */
 #include "explain/show/present.h"
 
 #include "base/err.h"
-#include "base/vec.h"
 #include "debug/names.h"
 #include "explain/show/stacks.h"
+#include "run/place.h"
 #include "run/run.h"
 
-#include <string.h>
+enum { MAX_WAITS = 32, MAX_FRAMES = 8 };
 
-enum { MAX_WAITS = 32, MAX_SHOWN_FRAMES = 8 };
-
-/* The program's own code: not the runtime's, which waits in its place, nor libc's. */
-static bool is_own(const struct code_point *p)
+/* The program's own code: libraries that came with the system say nothing about it. */
+static const char **frames_of(struct explanation *x, const struct places *places, size_t *ret)
 {
-	return p->function[0] && p->file[0] && p->line && strncmp(p->file, "rt/", 3) != 0 &&
-	       !is_system_file(p->file) && !strstr(p->file, "/rt/control/") &&
-	       strncmp(p->file, "../", 3) != 0;
+	const char **frames = arena_array(&x->arena, const char *, places->len);
+
+	*ret = 0;
+	for (size_t i = 0; i < places->len; i++) {
+		const struct place *p = &places->data[i];
+
+		if (!p->library && p->function[0] && p->file[0] && p->line &&
+		    !is_system_file(p->file) && *ret < MAX_FRAMES)
+			frames[(*ret)++] = arena_printf(&x->arena, "%s at %s:%u", p->function,
+							p->file, p->line);
+	}
+	return frames;
 }
 
 static void add_frames(struct explanation *x, struct symbols *symbols,
 		       const struct plait_blocked *b, struct shown_wait *ret)
 {
-	VEC(const char *) frames = { 0 };
-	struct code_point p[MAX_SHOWN_FRAMES];
+	struct places places = { 0 };
 
-	for (uint32_t i = 0;
-	     i < MIN(b->nframes, (uint32_t)PLAIT_MAX_FRAMES) && frames.len < MAX_SHOWN_FRAMES;
-	     i++) { /* frames are return addresses: the call is before them */
-		size_t n = symbols_frames(symbols, b->frames[i] - 1, p, ARRAY_SIZE(p));
+	places_of_blocked(symbols, b, &places);
+	ret->frames = frames_of(x, &places, &ret->nframes);
+	places_deinit(&places);
+}
 
-		for (size_t k = 0; k < n && frames.len < MAX_SHOWN_FRAMES; k++)
-			if (is_own(&p[k]))
-				vec_push(&frames,
-					 arena_printf(&x->arena, "%s at %s:%u", p[k].function,
-						      p[k].file, p[k].line));
-	}
-	ret->nframes = frames.len;
-	ret->frames = arena_array(&x->arena, const char *, frames.len);
-	for (size_t i = 0; i < frames.len; i++)
-		ret->frames[i] = frames.data[i];
-	vec_deinit(&frames);
+struct err *present_stack(struct explanation *x, struct trace *trace,
+			  const struct run_result *failing)
+{
+	struct symbols *symbols = NULL;
+	struct places places = { 0 };
+	struct err *err;
+
+	if (failing->blocked.len || !failing->failure.nframes)
+		return NULL;
+	err = symbols_open(trace, &symbols);
+	if (err)
+		return err;
+	places_of_failure_all(symbols, failing, &places);
+	x->stack = frames_of(x, &places, &x->nstack);
+	places_deinit(&places);
+	symbols_close(symbols);
+	return NULL;
 }
 
 struct err *present_waits(struct explanation *x, struct trace *trace,

@@ -3,8 +3,10 @@
 #include "explain/cure/cure.h"
 #include "explain/show/focus.h"
 #include "explain/cure/observe.h"
+#include "explain/find/guards.h"
 #include "explain/find/pairs.h"
 #include "explain/find/projection.h"
+#include "explain/find/stuck.h"
 #include "unplait/abi.h"
 
 #include <criterion/criterion.h>
@@ -435,4 +437,89 @@ Test(crossings, a_block_that_was_over_is_no_remedy)
 	projection_deinit(&projection);
 	steps_deinit(&f);
 	steps_deinit(&alternate.passing);
+}
+
+/* ---- locks ---- */
+
+enum { M = 500, OUTER = 600, X = 100 };
+
+Test(guards, a_lock_that_one_thread_takes_is_no_rule)
+{
+	struct steps s = { 0 }, more = { 0 };
+	struct guard g;
+
+	add(&s, 0, PLAIT_EV_LOCK, 1, OUTER, 0);
+	add(&s, 0, W, 2, X, 1);
+	add(&s, 0, PLAIT_EV_UNLOCK, 3, OUTER, 0);
+	add(&s, 1, W, 4, X, 2);
+	cr_assert(guards_find(&s, 1, 3, &g), "nothing is known about other runs");
+	cr_assert_eq(g.without, 3);
+	add(&more, 0, PLAIT_EV_LOCK, 1, OUTER, 0);
+	steps_mark_sole(&s, &s, &more);
+	cr_assert(!guards_find(&s, 1, 3, &g));
+	add(&more, 1, PLAIT_EV_LOCK, 1, OUTER, 0);
+	steps_mark_sole(&s, &s, &more);
+	cr_assert(guards_find(&s, 1, 3, &g));
+	steps_deinit(&s);
+	steps_deinit(&more);
+}
+
+Test(guards, a_common_lock_and_an_atomic_access_are_enough)
+{
+	struct steps s = { 0 };
+	struct guard g;
+
+	add(&s, 0, PLAIT_EV_LOCK, 1, OUTER, 0);
+	add(&s, 0, PLAIT_EV_LOCK, 2, M, 0);
+	add(&s, 0, W, 3, X, 1);
+	add(&s, 0, PLAIT_EV_UNLOCK, 4, M, 0);
+	add(&s, 0, PLAIT_EV_UNLOCK, 5, OUTER, 0);
+	add(&s, 1, PLAIT_EV_LOCK, 6, M, 0);
+	add(&s, 1, W, 7, X, 2);
+	cr_assert(!guards_find(&s, 2, 6, &g));
+	s.data[5].address = OUTER + 8; /* another lock: nothing in common */
+	cr_assert(guards_find(&s, 2, 6, &g));
+	s.data[5].kind = PLAIT_EV_UNLOCK; /* none at all */
+	cr_assert(guards_find(&s, 2, 6, &g));
+	s.data[6].kind = PLAIT_EV_ATOMIC_WRITE;
+	cr_assert(!guards_find(&s, 2, 6, &g));
+	steps_deinit(&s);
+}
+
+Test(guards, the_access_nearest_to_the_failure_comes_first)
+{
+	struct steps s = { 0 };
+	struct guard g;
+
+	add(&s, 1, PLAIT_EV_LOCK, 1, M, 0);
+	add(&s, 1, W, 2, X, 1);
+	add(&s, 1, W, 3, X + 8, 1);
+	add(&s, 1, PLAIT_EV_UNLOCK, 4, M, 0);
+	add(&s, 0, R, 5, X, 1);
+	add(&s, 0, R, 6, X + 8, 1);
+	cr_assert(guards_at_failure(&s, 0, &g));
+	cr_assert_eq(g.without, 5);
+	cr_assert_eq(g.lock, 0);
+	cr_assert(guards_at_failure(&s, 1, &g), "the one who fails may be the one who holds it");
+	cr_assert_eq(g.with, 2);
+	steps_deinit(&s);
+}
+
+/* ---- waits ---- */
+
+Test(stuck, a_signal_that_the_program_decides_about)
+{
+	struct steps s = { 0 }, passing = { 0 };
+	struct stuck k = { .kind = STUCK_SILENT, .change = 0 };
+
+	add(&s, 1, W, 7, X, 1); /* the count goes up, nobody is told: not the last one */
+	add(&passing, 1, W, 7, X, 1);
+	add(&passing, 2, W, 7, X, 2);
+	cr_assert(!stuck_is_deliberate(&k, &s, &passing));
+	add(&passing, 2, PLAIT_EV_SIGNAL, 8, 700, 0);
+	cr_assert(stuck_is_deliberate(&k, &s, &passing));
+	k.kind = STUCK_LOST;
+	cr_assert(!stuck_is_deliberate(&k, &s, &passing));
+	steps_deinit(&s);
+	steps_deinit(&passing);
 }

@@ -1,0 +1,189 @@
+/* explain/dynamic/candidates.c - the causes that are considered, with their evidence.
+ *
+ * What the failing run shows by itself (used after its end, a cycle of locks, a wait that nobody ends, a
+ * lock that is missing where it fails), and the cures that were tried (advise.c). A cure that does just
+ * what the run shows is one candidate with it. */
+#include "explain/dynamic/job.h"
+
+#include "base/err.h"
+#include "debug/names.h"
+#include "explain/dynamic/found.h"
+#include "explain/show/present.h"
+
+/* Does this step use what was freed, or lie in it? */
+static bool in_gone(const struct job *j, uint32_t step)
+{
+	const struct step *by;
+
+	if (j->gone.by == STEP_NONE || step >= j->steps.len)
+		return false;
+	by = &j->steps.data[j->gone.by];
+	return j->steps.data[step].address - by->address < MAX(by->size, 1u);
+}
+
+/* A block within what was used after its end: a reference count that is changed and looked at in two
+ * steps. It says why it came to that. */
+static bool is_about_count(const struct job *j, const struct candidate *c)
+{
+	return j->gone.kind && c->source == CANDIDATE_CURE && c->kind != BUG_ORDER &&
+	       c->evidence.after.runs && candidate_standing(c) <= STANDING_HELPS &&
+	       in_gone(j, c->cure.from) && (c->cure.to_in_passing || in_gone(j, c->cure.to));
+}
+
+const struct candidate *job_find_reason(const struct job *j, const struct candidates *all)
+{
+	for (size_t i = 0; i < all->len; i++)
+		if (is_about_count(j, &all->data[i]))
+			return &all->data[i];
+	return NULL;
+}
+
+static void add_lifetime(const struct job *j, const struct advice *a, struct candidates *all)
+{
+	struct candidate c = { .source = CANDIDATE_LIFETIME,
+			       .kind = j->gone.kind,
+			       .evidence = { .shows = SHOWS_ALL } };
+
+	if (a->late_tested) {
+		c.evidence.before = a->before;
+		c.evidence.after = a->late;
+	}
+	vec_push(all, c);
+}
+
+/* Is what was tried the remedy of this wait: wake all, or check and wait in one? */
+static bool is_remedy(const struct stuck *k, const struct cure *c)
+{
+	if (c->kind != BUG_LOST_WAKEUP)
+		return false;
+	if (c->constraints[0].kind == PLAIT_CONSTRAINT_BROADCAST)
+		return k->kind == STUCK_STOLEN;
+	return k->kind == STUCK_LOST;
+}
+
+/* The failing run shows what happened, the trial of a cure that does just this what to do about it: one
+ * candidate. A trial in which it still fails speaks against it only where the run does not show all. */
+static void adopt_trial(struct candidate *c, const struct candidate *trial)
+{
+	enum trial_result result = evidence_result(&trial->evidence);
+
+	if ((c->evidence.shows == SHOWS_ALL && result > TRIAL_HELPS) ||
+	    (c->cure.nconstraints && evidence_result(&c->evidence) <= result))
+		return;
+	c->cure = trial->cure;
+	c->alternate = trial->alternate;
+	c->evidence.before = trial->evidence.before;
+	c->evidence.after = trial->evidence.after;
+	c->evidence.weeded = trial->evidence.weeded;
+}
+
+static void add_cycle(const struct advice *a, enum cycle_kind kind, struct candidates *all)
+{
+	struct candidate c = { .source = CANDIDATE_CYCLE,
+			       .kind = BUG_DEADLOCK,
+			       .evidence = { .shows = SHOWS_ALL } };
+
+	for (size_t i = 0; i < a->tried.len; i++)
+		if (a->tried.data[i].kind == BUG_DEADLOCK && kind == CYCLE_OF_LOCKS)
+			adopt_trial(&c, &a->tried.data[i]);
+	vec_push(all, c);
+}
+
+/* A write without a signal, and a signal that somebody else got, are in correct programs, too; so is a
+ * look at something before the lock is taken. */
+static enum showing shows(enum stuck_kind kind)
+{
+	return kind == STUCK_STOLEN || kind == STUCK_SILENT || kind == STUCK_UNGUARDED ||
+			       kind == STUCK_TAKEN
+		       ? SHOWS_SIGNS
+		       : SHOWS_ALL;
+}
+
+static void add_stuck(const struct job *j, const struct advice *a, const struct stuck *k,
+		      struct candidates *all)
+{
+	struct candidate c = { .source = CANDIDATE_STUCK, .kind = BUG_LOST_WAKEUP };
+
+	c.evidence.shows = shows(k->kind);
+	c.evidence.contradicted = stuck_is_deliberate(k, &j->steps, &j->steps);
+	for (size_t i = 0; i < j->alternates.len && !c.evidence.contradicted; i++)
+		c.evidence.contradicted =
+			stuck_is_deliberate(k, &j->steps, &j->alternates.data[i].passing);
+	for (size_t i = 0; i < a->tried.len; i++)
+		if (is_remedy(k, &a->tried.data[i].cure))
+			adopt_trial(&c, &a->tried.data[i]);
+	vec_push(all, c);
+}
+
+/* A flag that is looked at before the lock is taken belongs to the wait only if the function that looks
+ * is one of those that wait. */
+static struct err *looks_elsewhere(const struct job *j, const struct stuck *k, bool *ret)
+{
+	const struct plait_stack *stack = stacks_find(&j->stacks, &j->steps.data[k->wait]);
+	struct symbols *symbols = NULL;
+	struct code_point at;
+	struct err *err;
+
+	*ret = false;
+	if (k->kind != STUCK_UNGUARDED || !stack)
+		return NULL;
+	err = symbols_open(j->trace, &symbols);
+	if (err)
+		return err;
+	*ret = symbols_site(symbols, j->steps.data[k->check].site, &at) && at.line &&
+	       !stack_has_function(symbols, stack, &at);
+	symbols_close(symbols);
+	return NULL;
+}
+
+static void add_guard(const struct job *j, struct candidates *all, struct guard *ret)
+{
+	if (job_failed_thread(j) == STEP_NONE || j->gone.kind ||
+	    !guards_at_failure(&j->steps, job_failed_thread(j), ret))
+		return;
+	vec_push(all,
+		 ((struct candidate){ .source = CANDIDATE_GUARD,
+				      .kind = BUG_ATOMICITY,
+				      .evidence = { .shows = SHOWS_SIGNS, .lacks_lock = true } }));
+}
+
+/* What the run shows, and every cure that was tried; without those that another candidate adopted. */
+static void collect(const struct job *j, const struct advice *a, struct found *found,
+		    struct candidates *ret)
+{
+	bool deadlocked = j->failing.outcome == PLAIT_OUTCOME_DEADLOCK;
+	enum cycle_kind cycle = deadlocked && !j->gone.kind ? find_cycle(&j->steps) : CYCLE_NONE;
+
+	if (j->gone.kind)
+		add_lifetime(j, a, ret);
+	if (cycle)
+		add_cycle(a, cycle, ret);
+	if (found->stuck.kind && !cycle)
+		add_stuck(j, a, &found->stuck, ret);
+	add_guard(j, ret, &found->guard);
+	for (size_t i = 0; i < a->tried.len; i++) {
+		const struct candidate *c = &a->tried.data[i];
+
+		if (c->kind != BUG_DEADLOCK && !is_remedy(&found->stuck, &c->cure))
+			vec_push(ret, *c);
+	}
+	candidates_rank(ret);
+}
+
+struct err *job_collect(struct job *j, const struct advice *a, struct found *found,
+			struct candidates *ret)
+{
+	bool elsewhere = false;
+	struct err *err;
+
+	*found = (struct found){ .guard = { STEP_NONE, STEP_NONE, STEP_NONE, 0 } };
+	if (j->failing.outcome == PLAIT_OUTCOME_DEADLOCK && !j->gone.kind)
+		found->stuck = stuck_find(&j->steps);
+	err = found->stuck.kind ? looks_elsewhere(j, &found->stuck, &elsewhere) : NULL;
+	if (err)
+		return err;
+	if (elsewhere)
+		found->stuck.kind = STUCK_NOT;
+	collect(j, a, found, ret);
+	return NULL;
+}

@@ -1,0 +1,22 @@
+/* explain/rank/plan.h - in which order cures are tried. */
+#ifndef EXPLAIN_RANK_PLAN_H
+#define EXPLAIN_RANK_PLAN_H
+
+#include "explain/cure/observe.h"
+
+struct planned_cure {
+	struct cure cure;
+	size_t alternate; /* the passing run that it comes from */
+	size_t number;	  /* as found: decides between equals */
+	struct cure_seen seen;
+	bool lacks_lock; /* one side lacks a lock that every other access holds */
+	double worth;	 /* plan_make: its separation, and what else speaks for or against it */
+	unsigned group;	 /* plan_make; 0: tells failing from passing schedules best */
+};
+struct planned_cures VEC_FIELDS(struct planned_cure);
+
+/* The most promising first: those that tell failing from passing schedules about equally well form a
+ * group; in a group, the cheapest come first. */
+void plan_make(struct planned_cures *all);
+
+#endif
