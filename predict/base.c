@@ -91,6 +91,23 @@ static void find_asked_for(struct base *b, const struct predict_options *o)
 
 /* ---- opening ---- */
 
+static void open_loose(struct base *b)
+{
+	const struct order_model *m = b->l.built.m;
+	bool any = false;
+
+	for (uint32_t c = 0; c < m->conditions.len; c++)
+		any |= m->places.data[c].pin;
+	if (!any)
+		return;
+	b->loose_model = order_model_copy(m);
+	for (uint32_t c = 0; c < m->conditions.len; c++)
+		if (m->places.data[c].pin)
+			b->loose_model->conditions.data[c] =
+				term_const(&b->loose_model->terms, 1, 1);
+	b->loose = order_reach_open(b->loose_model);
+}
+
 static struct err *look_for_frees(struct base *b)
 {
 	const struct event *ev;
@@ -141,6 +158,7 @@ struct err *base_open(const char *plait, const char *recording, struct sym_progr
 		ret->symbols = NULL;
 	}
 	ret->reach = order_reach_open(ret->l.built.m);
+	open_loose(ret);
 	find_chances(ret);
 	find_wanted(ret);
 	targets_find(ret, o->targets);
@@ -154,6 +172,8 @@ void base_close(struct base *b)
 	flips_deinit(&b->flips);
 	vec_deinit(&b->chances);
 	order_reach_close(b->reach);
+	order_reach_close(b->loose);
+	order_model_free(b->loose_model);
 	symbols_close(b->symbols);
 	loaded_deinit(&b->l);
 	trace_close(b->trace);

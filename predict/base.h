@@ -18,8 +18,10 @@ struct chance {
 	uint32_t target;    /* enum predict_target; 0: a decision, which leads to any of them */
 	uint64_t key;	    /* of no decision: equal ones are asked a few times only; 0: always */
 	bool asked_for;	    /* at the place that the user names */
+	bool loose;	    /* values that became addresses need not be what they were */
 	uint32_t condition; /* of the base's model: to be taken otherwise; ORDER_NONE: none */
 	uint32_t behind;    /* events of its thread behind it */
+	uint64_t writes;    /* elements (sym_writes) that are about to be written */
 	uint32_t ngoals;    /* where threads must come */
 	struct order_goal goals[MAX_GOALS];
 };
@@ -32,6 +34,10 @@ struct base {
 	struct symbols *symbols; /* NULL: no names */
 	struct loaded l;
 	struct order_reach *reach;
+	/* The same without what was recorded of values that became addresses. An answer "yes" is
+	 * worth a run, "no" says nothing. NULL: nothing was recorded. */
+	struct order_model *loose_model;
+	struct order_reach *loose;
 	uint64_t path; /* of all threads */
 	struct chances chances;
 	struct predict_flips flips; /* that lead here from `recording` */

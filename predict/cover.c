@@ -180,7 +180,7 @@ struct err *cover_all(struct predict *p, bool *more)
 		     i++) {
 			struct covering c = { p, b, p->bases.data[b].chances.data[i], false };
 
-			if (c.chance.condition == ORDER_NONE || c.chance.target ||
+			if (c.chance.condition == ORDER_NONE || c.chance.target || c.chance.loose ||
 			    round_answer(p, b, i) != ORDER_SAT)
 				continue;
 			/* one run with another value does not stand for all values */
@@ -211,7 +211,7 @@ static bool asked_for_all(const struct predict *p)
 {
 	for (size_t b = 0; b < p->bases.len; b++)
 		for (size_t i = 0; i < p->bases.data[b].chances.len; i++)
-			if (!round_is_asked(p, b, i))
+			if (!p->bases.data[b].chances.data[i].loose && !round_is_asked(p, b, i))
 				return false;
 	return (p->o.targets & PREDICT_DEFAULT) == PREDICT_DEFAULT && !p->o.at_file &&
 	       !p->result->unwanted;

@@ -6,12 +6,22 @@
  * Data races. Two threads access one cell, at least one writes, not both accesses are atomic, and
  * the threads hold no lock in common. The chance: both are about to make their access.
  *
+ * Updates that may be lost. Two threads read a cell and write it later, and hold no lock in common
+ * meanwhile. The chance: both have read, and both are about to write. What becomes of it the run
+ * shows. This finds failures that hang on recorded positions in arrays, of which the other questions
+ * say "another value" only.
+ *
+ * Decisions in the middle of an update. A thread looks at a cell that another one has read and is about
+ * to write. The chance: it decides otherwise than recorded while the other is there. (A thread checks
+ * and acts, another checks before the first has acted.)
+ *
  * Most such pairs are ordered by the creation of a thread or by its end; those are not asked about.
  * Of equal pairs (same threads, same places in the source) the first and the last use are. */
 #include "predict/base.h"
 
 #include "base/map.h"
 #include "debug/names.h"
+#include "sym/sym.h"
 
 #include <stdlib.h>
 
@@ -150,7 +160,7 @@ static void find_uses(struct pairs *p)
 	}
 }
 
-/* ---- races ---- */
+/* ---- races, and updates that may be lost ---- */
 
 struct accesses VEC_FIELDS(uint32_t); /* events */
 
@@ -191,31 +201,47 @@ static bool is_atomic(const struct base *b, const struct order_event *e)
 	       at.site->kind >= PLAIT_SITE_ATOMIC_READ && at.site->kind <= PLAIT_SITE_ATOMIC_RMW;
 }
 
-static void consider_race(struct pairs *p, const struct held *held, uint32_t x, uint32_t y)
+static bool is_race(const struct pairs *p, const struct order_event *a, const struct order_event *b)
+{
+	return (a->kind != ORDER_READ || b->kind != ORDER_READ) &&
+	       !(is_atomic(p->b, a) && is_atomic(p->b, b));
+}
+
+static uint64_t writes_of(const struct base *b, const struct order_event *e)
+{
+	struct code_point at;
+
+	return b->symbols && symbols_site(b->symbols, (uint32_t)e->site, &at) && at.site
+		       ? sym_writes(at.site)
+		       : 0;
+}
+
+/* Two accesses of one cell, by different threads, that nothing orders and no lock keeps apart. */
+static void consider(struct pairs *p, const struct held *held, uint32_t target, uint32_t x,
+		     uint32_t y)
 {
 	const struct order_model *m = p->b->l.built.m;
 	const struct order_event *a = &m->events.data[x], *b = &m->events.data[y];
 	uint64_t key;
 
-	if (a->thread == b->thread || (a->kind == ORDER_READ && b->kind == ORDER_READ) ||
-	    (is_atomic(p->b, a) && is_atomic(p->b, b)) || share_a_lock(&held[x], &held[y]) ||
-	    !can_come_first(&p->births, a, b) || !can_come_first(&p->births, b, a))
+	if (a->thread == b->thread || share_a_lock(&held[x], &held[y]) ||
+	    (target == PREDICT_RACE && !is_race(p, a, b)) || !can_come_first(&p->births, a, b) ||
+	    !can_come_first(&p->births, b, a))
 		return;
-	key = hash_u64(hash_u64(a->site) + hash_u64(b->site));
+	key = hash_u64(hash_u64(a->site) + hash_u64(b->site) + target);
 	add_pair(p, key,
-		 &(struct chance){ .target = PREDICT_RACE,
+		 &(struct chance){ .target = target,
 				   .key = key,
 				   .condition = ORDER_NONE,
+				   .writes = writes_of(p->b, a) | writes_of(p->b, b),
 				   .ngoals = 2,
 				   .goals = { before(a), before(b) } });
 }
 
-static void find_races(struct pairs *p)
+/* Per event: the locks held there. */
+static struct held *find_held(const struct order_model *m)
 {
-	const struct order_model *m = p->b->l.built.m;
 	struct held *held = xcalloc(m->events.len + 1, sizeof(*held));
-	struct accesses *of = xcalloc(m->objects.len + 1, sizeof(*of));
-	size_t looked = 0;
 
 	for (size_t t = 0; t < m->threads.len; t++) {
 		struct held now = { 0 };
@@ -225,37 +251,128 @@ static void find_races(struct pairs *p)
 
 			note_lock(&now, &m->events.data[e]);
 			held[e] = now;
-			if (order_kind_object((enum order_kind)m->events.data[e].kind) ==
-				    ORDER_OBJECT_CELL &&
-			    !m->events.data[e].synthetic && m->events.data[e].site)
-				vec_push(&of[m->events.data[e].object], e);
 		}
 	}
+	return held;
+}
+
+static bool is_access(const struct order_event *e)
+{
+	return order_kind_object((enum order_kind)e->kind) == ORDER_OBJECT_CELL && !e->synthetic &&
+	       e->site;
+}
+
+/* A write to a cell that its thread has read since its last write there. */
+static bool is_update(const struct order_model *m, uint32_t event)
+{
+	const struct order_event *e = &m->events.data[event];
+	const struct order_thread *t = &m->threads.data[e->thread];
+
+	for (uint32_t i = e->index; e->kind == ORDER_WRITE && i-- > 0;) {
+		const struct order_event *x = &m->events.data[t->data[i]];
+
+		if (is_access(x) && x->object == e->object)
+			return x->kind == ORDER_READ;
+	}
+	return false;
+}
+
+/* A decision of one thread and the updates of what it looks at by others. */
+struct look {
+	struct pairs *p;
+	const struct held *held;
+	const struct accesses *updates; /* by object */
+	uint32_t condition;
+};
+
+static void consider_decision(struct look *l, uint32_t read, uint32_t update)
+{
+	const struct order_model *m = l->p->b->l.built.m;
+	const struct order_place *at = &m->places.data[l->condition];
+	const struct order_event *a = &m->events.data[read], *b = &m->events.data[update];
+	uint64_t key = hash_u64(hash_u64(at->site) * 3 + hash_u64(b->site));
+
+	if (b->thread == at->thread || share_a_lock(&l->held[read], &l->held[update]) ||
+	    !can_come_first(&l->p->births, a, b))
+		return;
+	add_pair(l->p, key,
+		 &(struct chance){
+			 .target = PREDICT_ASSERT,
+			 .key = key,
+			 .condition = l->condition,
+			 .behind = (uint32_t)m->threads.data[at->thread].len - at->index,
+			 .ngoals = 2,
+			 .goals = { { at->thread, at->index, at->nth, false }, before(b) } });
+}
+
+static void look_at_symbol(void *arg, uint32_t symbol)
+{
+	struct look *l = arg;
+	const struct order_model *m = l->p->b->l.built.m;
+	uint32_t read = m->symbols.data[symbol].event;
+	const struct accesses *u;
+
+	if (read == ORDER_NONE ||
+	    m->events.data[read].thread != m->places.data[l->condition].thread)
+		return;
+	u = &l->updates[m->events.data[read].object];
+	for (size_t i = 0; i < u->len; i++)
+		consider_decision(l, read, u->data[i]);
+}
+
+static void find_decisions(struct pairs *p, const struct held *held, const struct accesses *updates)
+{
+	const struct order_model *m = p->b->l.built.m;
+
+	for (uint32_t c = 0; c < m->conditions.len && p->found < MOST_PAIRS; c++)
+		if (m->places.data[c].thread != ORDER_NONE && m->places.data[c].site &&
+		    !m->places.data[c].pin)
+			term_each_symbol(&m->terms, m->conditions.data[c], look_at_symbol,
+					 &(struct look){ p, held, updates, c });
+}
+
+static void find_pairs(struct pairs *p, uint32_t target)
+{
+	const struct order_model *m = p->b->l.built.m;
+	struct held *held = find_held(m);
+	struct accesses *of = xcalloc(m->objects.len + 1, sizeof(*of));
+	size_t looked = 0;
+
+	for (uint32_t e = 0; e < m->events.len; e++)
+		if (is_access(&m->events.data[e]) && (target == PREDICT_RACE || is_update(m, e)))
+			vec_push(&of[m->events.data[e].object], e);
 	for (size_t o = 0; o < m->objects.len; o++)
 		for (size_t i = 0; i < of[o].len; i++)
 			for (size_t k = i + 1; k < of[o].len && looked < MOST_LOOKED_AT;
 			     k++, looked++)
-				consider_race(p, held, of[o].data[i], of[o].data[k]);
+				consider(p, held, target, of[o].data[i], of[o].data[k]);
+	if (target != PREDICT_RACE)
+		find_decisions(p, held, of);
 	for (size_t o = 0; o < m->objects.len; o++)
 		vec_deinit(&of[o]);
 	free(of);
 	free(held);
 }
 
+static void find_all(struct pairs *p, uint32_t target)
+{
+	if (target == PREDICT_MEMORY)
+		find_uses(p);
+	else
+		find_pairs(p, target);
+	map_deinit(&p->seen);
+	p->seen = (struct map){ 0 };
+	p->found = 0;
+}
+
 void meetings_find(struct base *b, uint32_t targets)
 {
+	static const uint32_t kinds[] = { PREDICT_MEMORY, PREDICT_ASSERT, PREDICT_RACE };
 	struct pairs p = { .b = b };
 
-	if (!(targets & (PREDICT_MEMORY | PREDICT_RACE)))
-		return;
 	births_init(&p.births, b->l.built.m);
-	if (targets & PREDICT_MEMORY)
-		find_uses(&p);
-	map_deinit(&p.seen);
-	p.seen = (struct map){ 0 };
-	p.found = 0;
-	if (targets & PREDICT_RACE)
-		find_races(&p);
-	map_deinit(&p.seen);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (targets & kinds[i])
+			find_all(&p, kinds[i]);
 	births_deinit(&p.births);
 }

@@ -23,6 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The first time a question gets so long; and what is noted when that was not enough. */
+#define HASTY_SECONDS 0.25
+enum { HASTY_UNKNOWN = 99 };
+
 /* ---- bases ---- */
 
 /* Which sides have runs taken? */
@@ -90,28 +94,35 @@ static const struct order_place *place_of(const struct predict *p, size_t base,
 	return &p->bases.data[base].l.built.m->places.data[c->condition];
 }
 
-/* What the user names comes first; then ways to stop each other and decisions that lead to a failure
- * nearby; then pairs of accesses. Then few flips; a side that other runs have taken, only not beside
- * these paths of the other threads, counts like three more, one that writes nothing that the failure
- * depends on like one more, and so does a loop that may not end. Then decisions near the end of
- * their thread. */
+/* What the user names comes first; then ways to stop each other, and decisions that lead to a failure
+ * nearby. Then few flips; a side that other runs have taken, only not beside these paths of the other
+ * threads, counts like three more, what writes nothing that the failure depends on like one more, and
+ * so does a loop that may not end. Then decisions near the end of their thread. Every other run is
+ * for two accesses that meet (meetings.c): no flip says how near a failure those are. */
 static uint64_t cost(const struct predict *p, size_t base, const struct chance *c)
 {
-	uint64_t flips = p->bases.data[base].flips.len;
+	const struct base *b = &p->bases.data[base];
+	uint64_t flips = b->flips.len + c->loose;
 	const struct order_place *at;
-	bool near;
+	bool near, update = c->target == PREDICT_ASSERT;
 
 	if (c->asked_for)
 		return (uint64_t)c->behind << 8;
+	if (c->target == PREDICT_DEADLOCK)
+		return flips << 40;
 	if (c->condition == ORDER_NONE)
-		return flips << 40 | (uint64_t)(c->target != PREDICT_DEADLOCK) << 39;
+		return (uint64_t)!p->meetings << 60 |
+		       (flips + (update && !(c->writes & b->wanted)) + 1) << 40;
 	at = place_of(p, base, c);
 	near = at->doom <= 1 && p->o.targets & (PREDICT_ASSERT | PREDICT_CRASH);
 	if (map_find(&p->taken, load_side(at->node, !at->was)))
 		flips += 3;
-	if (!(at->writes & p->bases.data[base].wanted) || c->target)
+	if (!(at->writes & b->wanted) || c->target == PREDICT_HANG)
 		flips++;
-	return (uint64_t)!near << 60 | flips << 40 | (uint64_t)c->behind << 8 | at->pin;
+	if (update && p->meetings && !near)
+		return (flips + 1) << 40 | (uint64_t)c->behind << 8;
+	return (uint64_t)!near << 60 | flips << 40 | (uint64_t)c->behind << 8 | !update << 1 |
+	       at->pin;
 }
 
 /* A pair of places is asked about a few times, not on every path; a way of too many flips never. */
@@ -123,9 +134,12 @@ static bool is_spent(const struct predict *p, size_t base, const struct chance *
 	       (p->o.flips && p->bases.data[base].flips.len >= p->o.flips);
 }
 
+/* What a hasty round could not answer is asked again. */
 bool round_is_asked(const struct predict *p, size_t base, size_t chance)
 {
-	return map_find(&p->asked, asked_key(base, chance));
+	const uint64_t *a = map_find(&p->asked, asked_key(base, chance));
+
+	return a && (p->hasty || *a != HASTY_UNKNOWN);
 }
 
 static bool pick(const struct predict *p, struct pick *ret)
@@ -153,10 +167,11 @@ static bool pick(const struct predict *p, struct pick *ret)
 struct err *round_ask(struct predict *p, const struct base *b, const struct chance *c,
 		      struct order_reached *ret)
 {
-	struct order_model *m = b->l.built.m;
+	struct order_model *m = c->loose ? b->loose_model : b->l.built.m;
 	struct order_question q = { c->goals, c->ngoals, TERM_NONE };
 	double left = MAX(p->deadline - clock_seconds(), 0.01);
-	struct order_budget budget = { .seconds = MIN(p->o.question_seconds, left),
+	double most = p->hasty ? MIN(HASTY_SECONDS, p->o.question_seconds) : p->o.question_seconds;
+	struct order_budget budget = { .seconds = MIN(most, left),
 				       .seed = p->o.seed,
 				       .no_search = p->o.steady };
 	double start = clock_seconds();
@@ -164,12 +179,12 @@ struct err *round_ask(struct predict *p, const struct base *b, const struct chan
 
 	if (c->condition != ORDER_NONE)
 		q.condition = term_not(&m->terms, m->conditions.data[c->condition]);
-	err = order_reach_ask(b->reach, &q, &budget, ret);
+	err = order_reach_ask(c->loose ? b->loose : b->reach, &q, &budget, ret);
 	p->result->seconds_ask += clock_seconds() - start;
 	p->result->sat += !err && ret->status == ORDER_SAT;
 	p->result->unsat += !err && ret->status == ORDER_UNSAT;
 	p->result->unknown += !err && ret->status == ORDER_UNKNOWN;
-	p->open_end |= !err && ret->status == ORDER_UNKNOWN;
+	p->open_end |= !err && ret->status == ORDER_UNKNOWN && !p->hasty;
 	return err;
 }
 
@@ -359,7 +374,55 @@ bool round_is_over(struct predict *p)
 
 enum order_status round_answer(const struct predict *p, size_t base, size_t chance)
 {
-	return (enum order_status)map_get_or(&p->asked, asked_key(base, chance), ORDER_UNKNOWN);
+	uint64_t a = map_get_or(&p->asked, asked_key(base, chance), ORDER_UNKNOWN);
+
+	return a == HASTY_UNKNOWN ? ORDER_UNKNOWN : (enum order_status)a;
+}
+
+/* What a failure may hang on. */
+static bool is_worth_loosening(const struct predict *p, size_t base, const struct chance *c)
+{
+	return p->bases.data[base].loose && !c->loose &&
+	       (c->condition == ORDER_NONE ? c->target != PREDICT_DEADLOCK
+					   : place_of(p, base, c)->doom <= 1);
+}
+
+/* The same, later, without recorded addresses. */
+static void ask_loosely(struct predict *p, size_t base, const struct chance *c)
+{
+	struct chance again = *c;
+
+	again.loose = true;
+	again.key = c->key ? hash_u64(c->key) : 0;
+	vec_push(&p->bases.data[base].chances, again);
+}
+
+static struct err *ask_one(struct predict *p, struct pick next)
+{
+	struct chance c = p->bases.data[next.base].chances.data[next.chance];
+	struct order_reached a = { 0 };
+	struct err *err;
+
+	progress("%" PRIu64 " questions, %" PRIu64 " runs", round_questions(p),
+		 p->result->proposals);
+	err = round_ask(p, &p->bases.data[next.base], &c, &a);
+	*map_put(&p->asked, asked_key(next.base, next.chance), 0) =
+		p->hasty && a.status == ORDER_UNKNOWN ? HASTY_UNKNOWN : a.status;
+	if (c.key)
+		++*map_put(&p->times, c.key, 0);
+	if (!err && a.status == ORDER_UNSAT && is_worth_loosening(p, next.base, &c))
+		ask_loosely(p, next.base, &c);
+	if (!err && a.status == ORDER_SAT && c.condition != ORDER_NONE && !c.loose) {
+		const struct order_place *at = place_of(p, next.base, &c);
+
+		map_put(&p->taken, load_side(at->node, !at->was), 1);
+	}
+	if (!err && a.status == ORDER_SAT && p->session)
+		err = round_propose(p, next.base, &c, &a);
+	else if (!err && a.status == ORDER_SAT)
+		note_proposal(p, next.base, &c);
+	order_reached_deinit(&a);
+	return err;
 }
 
 static struct err *ask_all(struct predict *p)
@@ -368,26 +431,23 @@ static struct err *ask_all(struct predict *p)
 	struct pick next;
 
 	while (!err && !round_is_over(p) && pick(p, &next)) {
-		struct chance c = p->bases.data[next.base].chances.data[next.chance];
-		struct order_reached a = { 0 };
-
-		progress("%" PRIu64 " questions, %" PRIu64 " runs", round_questions(p),
-			 p->result->proposals);
-		err = round_ask(p, &p->bases.data[next.base], &c, &a);
-		map_put(&p->asked, asked_key(next.base, next.chance), a.status);
-		if (c.key)
-			++*map_put(&p->times, c.key, 0);
-		if (!err && a.status == ORDER_SAT && c.condition != ORDER_NONE) {
-			const struct order_place *at = place_of(p, next.base, &c);
-
-			map_put(&p->taken, load_side(at->node, !at->was), 1);
-		}
-		if (!err && a.status == ORDER_SAT && p->session)
-			err = round_propose(p, next.base, &c, &a);
-		else if (!err && a.status == ORDER_SAT)
-			note_proposal(p, next.base, &c);
-		order_reached_deinit(&a);
+		err = ask_one(p, next);
+		p->meetings = p->result->proposals % 2;
 	}
+	return err;
+}
+
+/* One question that was too hard for a hasty round; *more: it led to a new base, whose questions may
+ * be easy. */
+static struct err *ask_hard(struct predict *p, bool *more)
+{
+	size_t before = p->bases.len;
+	struct err *err = NULL;
+	struct pick next;
+
+	while (!err && !round_is_over(p) && p->bases.len == before && pick(p, &next))
+		err = ask_one(p, next);
+	*more = p->bases.len > before;
 	return err;
 }
 
@@ -398,7 +458,14 @@ struct err *round_run(struct predict *p)
 
 	while (more && !err) {
 		more = false;
+		/* hard questions wait until the easy ones are answered */
+		p->hasty = !p->o.steady;
 		err = ask_all(p);
+		p->hasty = false;
+		if (!err && !round_is_over(p))
+			err = ask_hard(p, &more);
+		if (more)
+			continue;
 		if (!err && p->session && !round_is_over(p))
 			err = cover_all(p, &more);
 	}

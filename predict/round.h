@@ -23,6 +23,8 @@ struct predict {
 	struct map asked;   /* base, chance -> its answer, enum order_status */
 	struct map times;   /* key of a chance -> how often it was asked about */
 	struct claim claim; /* what native runs say against a proof */
+	bool meetings;	    /* chances of meetings.c come before other decisions for now */
+	bool hasty;	    /* questions get little time for now */
 	bool open_end;	    /* something was not answered, or not run as asked */
 	struct findings findings;
 	struct hunt_options hunt; /* what findings needs to know */

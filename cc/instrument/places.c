@@ -134,8 +134,8 @@ void place_store(LLVMBuilderRef b, LLVMValueRef p, LLVMValueRef v, unsigned n, b
 
 /* Nothing until a jump is written over it; then `cold`, below whatever the function keeps under its stack
  * pointer. */
-static void sync_place(LLVMBuilderRef b, const char *cold, LLVMTypeRef type, const char *constraints,
-		       LLVMValueRef *args, unsigned n)
+static void sync_place(LLVMBuilderRef b, const char *cold, LLVMTypeRef type,
+		       const char *constraints, LLVMValueRef *args, unsigned n)
 {
 	struct strbuf text = { 0 };
 
@@ -155,8 +155,7 @@ void place_sync_enter(LLVMBuilderRef b, LLVMValueRef p)
 	LLVMTypeRef ptr = LLVMTypeOf(p);
 	LLVMTypeRef none = LLVMVoidTypeInContext(LLVMGetTypeContext(ptr));
 
-	sync_place(b,
-		   "movq ${0:q}, (%rsp)\n\tcall *plait_sync_enter_kept@GOTPCREL(%rip)",
+	sync_place(b, "movq ${0:q}, (%rsp)\n\tcall *plait_sync_enter_kept@GOTPCREL(%rip)",
 		   LLVMFunctionType(none, &ptr, 1, 0), "r,~{flags},~{memory}", &p, 1);
 }
 

@@ -25,7 +25,6 @@ void place_store(LLVMBuilderRef b, LLVMValueRef p, LLVMValueRef v, unsigned n, b
  * held. */
 void place_bare(LLVMBuilderRef b, struct place place);
 
-
 /* The plain variant: in front of an atomic access of p that mode sync may record, and behind it. */
 void place_sync_enter(LLVMBuilderRef b, LLVMValueRef p);
 void place_sync_leave(LLVMBuilderRef b);

@@ -110,8 +110,8 @@ struct err *sites_write_assembly(struct program *p, const char *dir, const char 
 		    "register:\n"
 		    "\tleaq module(%%rip), %%rdi\n"
 		    "\tjmp plait_register_module@PLT\n",
-		    bases, p->no_places ? PLAIT_PLACE_NONE : PLAIT_PLACE_ENTER, PLAIT_MODULE_VERSION, p->library,
-		    p->counts.nsites, p->counts.nelements);
+		    bases, p->no_places ? PLAIT_PLACE_NONE : PLAIT_PLACE_ENTER,
+		    PLAIT_MODULE_VERSION, p->library, p->counts.nsites, p->counts.nelements);
 	/* an executable registers before every constructor, of its libraries too */
 	strbuf_addf(&sb, "\t.section %s\n\t.p2align 3\n\t.quad register\n",
 		    p->library ? ".init_array.00000,\"aw\",@init_array"

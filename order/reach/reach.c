@@ -5,18 +5,22 @@
  * prefix could be completed with real locks and signals. Where nested locks, failed attempts to lock
  * or waits for signals cast doubt on that, the question is asked again with these guarded. The last
  * form asked is an over-approximation, so its "no" is a proof; its "yes" goes to the referee, and
- * what the referee rejects is unknown. */
+ * what the referee rejects is unknown. What no value that anybody writes can make true (values.h) is
+ * not asked at all. */
 #include "order/reach/guard.h"
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "order/model/eval.h"
+#include "order/reach/values.h"
 
 #include <stdlib.h>
 
 struct order_reach {
 	struct guard_input in;
+	struct reach_values *values;
 	bool has_waits;	 /* for condition variables */
 	bool has_nested; /* locks inside others, or attempts that failed */
 };
@@ -88,6 +92,7 @@ struct order_reach *order_reach_open(const struct order_model *m)
 
 	sort_conditions(r, m);
 	look_at_events(r, m);
+	r->values = reach_values_new(m);
 	return r;
 }
 
@@ -96,6 +101,7 @@ void order_reach_close(struct order_reach *r)
 	if (!r)
 		return;
 	free((uint32_t *)r->in.sorted);
+	reach_values_free(r->values);
 	free(r);
 }
 
@@ -206,18 +212,38 @@ static bool marks_a_wait(const struct order_reach *r, const struct order_questio
 	return false;
 }
 
+/* The forms share the time. */
+static struct err *ask_next(struct order_reach *r, const struct order_question *q,
+			    enum guard_form form, const struct order_budget *budget, double end,
+			    struct order_reached *ret)
+{
+	struct order_budget left = *budget;
+
+	if (budget->seconds > 0) {
+		left.seconds = end - clock_seconds();
+		if (left.seconds <= 0) {
+			ret->status = ORDER_UNKNOWN;
+			return NULL;
+		}
+	}
+	return ask_form(r, q, form, &left, ret);
+}
+
 struct err *order_reach_ask(struct order_reach *r, const struct order_question *q,
 			    const struct order_budget *budget, struct order_reached *ret)
 {
+	double end = clock_seconds() + budget->seconds;
 	bool real = !marks_a_wait(r, q);
 	struct err *err;
 
-	*ret = (struct order_reached){ .status = ORDER_UNSAT };
+	*ret = (struct order_reached){ .status = ORDER_UNSAT, .stats.how = "values" };
+	if (q->condition != TERM_NONE && !reach_values_allow(r->values, q->condition))
+		return NULL;
 	err = real ? ask_form(r, q, GUARD_REAL, budget, ret) : NULL;
 	if (!err && ret->status == ORDER_UNSAT && (r->has_waits || !real))
-		err = ask_form(r, q, GUARD_SIGNALS, budget, ret);
+		err = ask_next(r, q, GUARD_SIGNALS, budget, end, ret);
 	if (!err && ret->status == ORDER_UNSAT && r->has_nested)
-		err = ask_form(r, q, GUARD_ALL, budget, ret);
+		err = ask_next(r, q, GUARD_ALL, budget, end, ret);
 	return err;
 }
 

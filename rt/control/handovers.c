@@ -216,8 +216,7 @@ struct control_thread *handovers_wake(void)
 		struct control_thread *t = control_thread_at(i);
 
 		if (!t->rt || t->ended || !waits_to_be_released(&t->op) || t->released ||
-		    t->timed_out || judge(t) != MAY ||
-		    (expected(t) && expected(t) != EINTR))
+		    t->timed_out || judge(t) != MAY || (expected(t) && expected(t) != EINTR))
 			continue;
 		t->released = true;
 		if (control_thread_ready(t))

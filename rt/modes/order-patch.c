@@ -142,7 +142,8 @@ uint64_t order_hot_pc(uint64_t pc)
 		     p++) {
 			uint64_t cold = (uint64_t)address_of(&p->cold);
 
-			if (p->hot && p->kind != PLAIT_PLACE_SYNC && pc >= cold && pc - cold < 64 && cold > best) {
+			if (p->hot && p->kind != PLAIT_PLACE_SYNC && pc >= cold && pc - cold < 64 &&
+			    cold > best) {
 				best = cold;
 				hot = (uint64_t)address_of(&p->hot);
 			}
