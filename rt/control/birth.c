@@ -54,6 +54,7 @@ struct slot {
 	void *frame;
 	bool ready;    /* a fiber can start here */
 	bool parked;   /* a kernel thread waits here for its gate */
+	uint32_t tid;  /* of that one */
 	uint32_t word; /* set: it has one */
 	struct gate *gate;
 	bool dtv_used; /* its dtv memory is taken */
@@ -322,6 +323,7 @@ static void *park(void *arg)
 	struct slot *s = arg;
 
 	rt_self_ = &rt_nobody;
+	s->tid = (uint32_t)rt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	gate_wait_word(&s->word);
 	return native_start(s->gate);
 }
@@ -335,6 +337,14 @@ void birth_park(uint32_t n)
 	for (i = 0; i < n && i < SLOTS; i++)
 		slots[i].parked = make(&slots[i], NULL, &slots[i].handle, park, &slots[i]) == 0;
 	__libc_single_threaded = 1;
+}
+
+bool birth_is_parked(uint32_t tid)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (slots[i].parked && slots[i].tid == tid)
+			return true;
+	return false;
 }
 
 static int birth_parked(struct gate *g, struct slot *s, pthread_t *handle)

@@ -69,6 +69,8 @@ bool birth_warm(uint32_t n);
 void birth_renamed(void);
 /* Futex hand-over: n kernel threads that wait for a gate. */
 void birth_park(uint32_t n);
+/* Is this one of them that still waits? */
+bool birth_is_parked(uint32_t tid);
 /* How many of the places that can be kept ready this run has used. */
 uint32_t birth_used(void);
 /* Fork without libc's handlers, so that threads that are ready stay so in the child. */

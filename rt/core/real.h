@@ -6,8 +6,10 @@
 #ifndef RT_CORE_REAL_H
 #define RT_CORE_REAL_H
 
+#include <aio.h>
 #include <dirent.h>
 #include <grp.h>
+#include <mqueue.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>

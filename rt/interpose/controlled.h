@@ -64,6 +64,8 @@ void timers_reset(void);
 /* ---- io.c ---- */
 
 bool io_wait(const struct control_thread *t); /* see struct control_world */
+/* Are there kernel threads that libc made for itself (helpers.c)? They may let one of ours go on. */
+bool helpers_at_work(void);
 void io_forked(void);
 void io_done(void); /* something was done to a descriptor: look again who is ready */
 

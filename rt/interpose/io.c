@@ -157,16 +157,6 @@ static size_t outside(const struct control_thread *t, struct pollfd *set, size_t
 	return 0;
 }
 
-/* Does this process have kernel threads that are not ours (libc makes some, for asynchronous
- * I/O)? With fibers we have one. With futex hand-over nobody can tell: threads of ours that have
- * ended may still be there. */
-static bool foreign_threads(void)
-{
-	struct stat s;
-
-	return control_has_fibers() && stat("/proc/self/task", &s) == 0 && s.st_nlink > 3;
-}
-
 /* Another process may act on what t waits for. What it signals to a condition variable does not
  * reach us: the waiter wakes and looks, which is always allowed. */
 static bool wake_shared(struct control_thread *t)
@@ -181,7 +171,7 @@ static bool wake_shared(struct control_thread *t)
 static bool nap(const struct control_thread *one)
 {
 	struct timespec moment = { 0, 1000000 };
-	bool helps = foreign_threads();
+	bool helps = helpers_at_work();
 	size_t i;
 
 	for (i = 0; i < control_nthreads(); i++)

@@ -113,8 +113,7 @@ for gate in fiber futex; do
 		has out "processes share locks" "$kind: not a deadlock, and not a success"
 		has out "process-shared" "$gate, $kind: said"
 	done
-	# with futex hand-over threads of libc's cannot be told from ours: doc/limits.md
-	[ $gate = futex ] || for kind in thread signal suspend; do run 0 timeout 60 "$UNPLAIT" hunt --gate $gate -n 6 ./aio $kind; done
+	for kind in thread signal suspend; do run 0 timeout 60 "$UNPLAIT" hunt --gate $gate -n 6 ./aio $kind; done
 done
 # what nobody outside can end stays a deadlock
 cat >none.c <<'C'
