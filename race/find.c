@@ -215,6 +215,22 @@ static struct err *time_original(struct study *s)
 	return err;
 }
 
+/* Here every access is a point. As long as no run has come to its end nobody knows how long it is; one
+ * that loops without end is stopped by --timeout. */
+static uint64_t budget_of(const struct study_input *in)
+{
+	enum { UNKNOWN = 10000000 };
+
+	return in->longest ? in->longest * 20 + 2000 : UNKNOWN;
+}
+
+/* Half of the time is for the verdicts, if there is something to judge. */
+static bool is_time_to_judge(const struct study *s)
+{
+	return study_out_of_time(s) || (s->groups.len && s->o->seconds > 0 &&
+					clock_seconds() - s->begin > s->o->seconds / 2);
+}
+
 struct err *find_races(struct study *s, uint32_t input)
 {
 	static const uint32_t strategies[] = { PLAIT_STRATEGY_STAY, PLAIT_STRATEGY_RANDOM,
@@ -222,14 +238,13 @@ struct err *find_races(struct study *s, uint32_t input)
 	struct err *err = input ? NULL : time_original(s);
 	bool one_schedule = false;
 
-	for (unsigned i = 0;
-	     i < s->o->runs && !one_schedule && !err && !study_out_of_time(s); i++) {
+	for (unsigned i = 0; i < s->o->runs && !one_schedule && !err && !is_time_to_judge(s); i++) {
 		struct run_request req = { .strategy = strategies[i % ARRAY_SIZE(strategies)],
 					   .seed = s->o->seed + i,
 					   .depth = 3,
 					   .length = s->inputs.data[input]->longest,
 					   .points = PLAIT_POINTS_ALL,
-					   .point_budget = s->inputs.data[input]->longest * 20 };
+					   .point_budget = budget_of(s->inputs.data[input]) };
 		struct run_result r = { 0 };
 		struct trace *t = NULL;
 

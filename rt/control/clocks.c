@@ -306,7 +306,10 @@ void clocks_begin(void)
 	memory->used = 0;
 	r->looked = 1;
 	happens_init(&happens, get, memory);
-	cells = (struct cells){ .happens = &happens, .race = on_race, .brief = true };
+	/* a run that is recorded names the same races as its recording, whatever that costs */
+	cells = (struct cells){ .happens = &happens,
+				.race = on_race,
+				.brief = !control.area->dir[0] };
 	memset(reported, 0, sizeof(reported));
 	rt_on_sync = on_sync;
 }
