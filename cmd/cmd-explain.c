@@ -93,9 +93,7 @@ static struct err *explain_main(const struct cmd *cmd, int argc, char **argv, in
 	if (!err)
 		err = trust_check(o.plait, o.command != NULL, trust);
 	if (!err)
-		err = pinned_must_fail(o.plait, &o.target);
-	if (!err)
-		err = pinned(o.plait, o.command, o.target.timeout);
+		err = pinned_failing(o.plait, o.command, &o.target);
 	if (!err)
 		err = explain_run(&o, way, &x);
 	if (!err)

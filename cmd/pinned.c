@@ -8,26 +8,6 @@
 #include "run/run.h"
 #include "trace/trace.h"
 
-struct err *pinned_must_fail(const char *plait, const struct target *judged_by)
-{
-	struct trace *t = NULL;
-	struct err *err = trace_open(plait, &t);
-	bool passed;
-
-	if (err) { /* the command itself will say */
-		err_free(err);
-		return NULL;
-	}
-	passed = log_is_bare(t) && trace_meta(t)->outcome.kind == PLAIT_OUTCOME_PASS;
-	trace_close(t);
-	return passed && !judged_by->fail_on_exit && !judged_by->oracle && !judged_by->expect
-		       ? err_new(ERR_ENV,
-				 "%s has a run that passed; a failing one is needed (`unplait hunt` "
-				 "finds one)",
-				 plait)
-		       : NULL;
-}
-
 struct err *pinned_to_look(const char *plait)
 {
 	struct trace *t = NULL;
@@ -66,4 +46,28 @@ struct err *pinned(const char *plait, char *const *command, double timeout)
 			plait, r.attempts, r.text);
 	pin_report_deinit(&r);
 	return err;
+}
+
+static bool is_passing_log(const char *plait)
+{
+	struct trace *t = NULL;
+	struct err *err = trace_open(plait, &t);
+	bool passed = !err && log_is_bare(t) && trace_meta(t)->outcome.kind == PLAIT_OUTCOME_PASS;
+
+	err_free(err);
+	trace_close(t);
+	return passed;
+}
+
+struct err *pinned_failing(const char *plait, char *const *command, const struct target *judged_by)
+{
+	bool passed = !judged_by->fail_on_exit && !judged_by->oracle && !judged_by->expect &&
+		      is_passing_log(plait);
+	struct err *err = pinned(plait, command, judged_by->timeout);
+
+	return !err && passed ? err_new(ERR_ENV,
+					"%s has a run that passed; a failing one is needed "
+					"(`unplait hunt` finds one)",
+					plait)
+			      : err;
 }

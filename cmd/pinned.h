@@ -14,8 +14,8 @@ struct err *pinned(const char *plait, char *const *command, double timeout);
 /* The same for a command that only looks at the events. It runs no program of a plait that was made elsewhere: that
  * plait stays as it is. */
 struct err *pinned_to_look(const char *plait);
-/* Before pinned(), for a command that takes failing runs alone: an error if this recording of mode sync passed and is
- * not judged anew. */
-struct err *pinned_must_fail(const char *plait, const struct target *judged_by);
+/* pinned() for a command that takes failing runs alone: an error, too, if the recorded run passed and is not judged
+ * anew. */
+struct err *pinned_failing(const char *plait, char *const *command, const struct target *judged_by);
 
 #endif

@@ -152,6 +152,9 @@ struct err *log_from_trace(struct trace *t, struct strbuf *ret)
 		builder_deinit) struct builder b = { .head = { .version = PLAIT_FORMAT_VERSION } };
 	struct err *err = NULL;
 
+	if (!trace_meta(t)->nthreads)
+		return err_new(ERR_ENV, "%s: the run ended before it began: there is nothing to replay",
+			       trace_path(t));
 	memcpy(b.head.magic, PLAIT_LOG_MAGIC, 8);
 	b.head.nthreads = (uint32_t)trace_meta(t)->nthreads;
 	b.head.atomics = !(trace_meta(t)->flags & PLAIT_RUN_NO_ATOMICS);

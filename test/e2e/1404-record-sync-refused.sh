@@ -37,6 +37,22 @@ wait $storm 2>wait.err
 run 0 unplait seal -o full.plait full
 run 3 unplait replay full.plait ./storm
 has err "records are missing"
+
+# killed before there was a thread: nothing to replay, and that is what the sentence says
+cat >offset.c <<'X'
+#include "unplait/abi.h"
+#include <stddef.h>
+#include <stdio.h>
+int main(void) { printf("%zu\n", offsetof(struct plait_run, nthreads)); return 0; }
+X
+clang-19 -I"$top/include" -o offset offset.c || exit 3
+mkdir early
+UNPLAIT_MODE=sync UNPLAIT_DIR=$PWD/early ./account >out
+printf '\0\0\0\0' | dd of=early/run bs=1 seek="$(./offset)" conv=notrunc 2>dd.err
+run 0 unplait seal -o early.plait early
+run 0 unplait info early.plait
+run 3 unplait replay early.plait ./account
+has err "ended before it began"
 for at in 300 600 900 1200; do
 	cp b.plait damaged.plait
 	printf '\377\377\377' | dd of=damaged.plait bs=1 seek=$at conv=notrunc 2>dd.err
