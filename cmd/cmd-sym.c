@@ -61,12 +61,14 @@ static void print_stats(const struct sym_stats *s, FILE *to)
 		(unsigned long long)s->forks, (unsigned long long)s->paths);
 	if (asked)
 		fprintf(to,
-			"queries %llu: models %llu, answers %llu, cores %llu, enumeration %llu, Z3 "
-			"%llu, unknown %llu; %.1f %% from caches\n",
+			"queries %llu: models %llu, answers %llu, cores %llu, enumeration %llu, "
+			"values "
+			"%llu, Z3 %llu, unknown %llu; %.1f %% from caches\n",
 			(unsigned long long)asked, (unsigned long long)s->by_model,
 			(unsigned long long)s->by_cache, (unsigned long long)s->by_core,
-			(unsigned long long)s->by_enum, (unsigned long long)s->by_z3,
-			(unsigned long long)s->unknown, 100.0 * (double)cached / (double)asked);
+			(unsigned long long)s->by_enum, (unsigned long long)s->by_local,
+			(unsigned long long)s->by_z3, (unsigned long long)s->unknown,
+			100.0 * (double)cached / (double)asked);
 	fprintf(to, "time: solver %.3f s, of it Z3 %.3f s; expressions %llu, symbols %llu\n",
 		s->solver_seconds, s->z3_seconds, (unsigned long long)s->exprs,
 		(unsigned long long)s->symbols);
@@ -87,6 +89,7 @@ static void json_stats(struct json *j, const struct sym_stats *s)
 	json_uint(j, "by_cache", s->by_cache);
 	json_uint(j, "by_core", s->by_core);
 	json_uint(j, "by_enumeration", s->by_enum);
+	json_uint(j, "by_values", s->by_local);
 	json_uint(j, "by_z3", s->by_z3);
 	json_uint(j, "unknown", s->unknown);
 	json_real(j, "solver_seconds", s->solver_seconds, 3);

@@ -98,7 +98,7 @@ struct sym_stats {
 	uint64_t branches;	 /* symbolic branches met */
 	uint64_t branch_queries; /* that the state's own model could not decide alone */
 	uint64_t queries;	 /* all questions to the solver chain */
-	uint64_t by_model, by_cache, by_core, by_enum, by_z3; /* who answered */
+	uint64_t by_model, by_cache, by_core, by_enum, by_local, by_z3; /* who answered */
 	uint64_t unknown;
 	uint64_t exprs, symbols;
 	double seconds, solver_seconds, z3_seconds, load_seconds;
@@ -119,9 +119,11 @@ struct sym_config {
 	bool sym_given; /* the given arguments (but the first) and input are symbolic, of their
 			   length */
 	/* exploration */
-	uint32_t sym_args, sym_arg_len; /* that many more arguments of up to that many bytes */
-	uint32_t sym_stdin;		/* bytes of symbolic input */
-	const char *const *sym_env;	/* names, NULL-terminated */
+	uint32_t sym_args,
+		sym_arg_len; /* that many more arguments of up to that many bytes; sym_search:
+					 * up to that many */
+	uint32_t sym_stdin;  /* bytes of symbolic input */
+	const char *const *sym_env; /* names, NULL-terminated */
 	uint32_t sym_env_len;
 	uint32_t preemptions; /* explore: schedules with up to that many switches that no thread
 			       * asked for, at synchronisation calls; 0 = one schedule */
@@ -165,6 +167,8 @@ struct sym_point {
 struct sym_goal {
 	const struct sym_point *points;
 	uint32_t n;
+	bool near_null;		     /* its last operation used an address of the first page */
+	const struct sym_goal *next; /* the stack of another thread; NULL */
 };
 
 /* A path that ends in an error. at: with the goal's stack. Return true to end the search. */

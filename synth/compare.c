@@ -202,6 +202,8 @@ struct err *crash_agrees(struct study *s, const char *path, const char *program,
 	if (!err && d.signal == g->signal && dump_near_null(&d) == g->near_null) {
 		places_of_stack(stacks_get(stacks, 0), &places);
 		*ret = stack_agrees(&g->stacks.data[0], &places, &lost);
+		if (*ret == SAME && lost)
+			*ret = MAYBE_SAME;
 	}
 	places_deinit(&places);
 	stacks_close(stacks);

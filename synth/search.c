@@ -23,26 +23,20 @@ struct round {
 	bool done;
 };
 
-/* Powers of two before one by one: what matters about a length is mostly how large it is. */
+/* Up to that many arguments and bytes; a program that wants fewer ends its strings early. What matters about
+ * a length is mostly how large it is, so each round is much larger than the one before. */
 static const struct round rounds[] = {
 	{ .known = true, .input = 8 },
-	{ .args = 1, .arg_len = 4 },
-	{ .args = 2, .arg_len = 4, .input = 4 },
-	{ .args = 3, .arg_len = 4 },
-	{ .input = 8, .env_len = 2 },
-	{ .args = 1, .arg_len = 4, .input = 2, .env_len = 4 },
-	{ .args = 3, .arg_len = 6, .input = 8 },
-	{ .args = 5, .arg_len = 5 },
+	{ .args = 3, .arg_len = 4, .input = 4 },
+	{ .args = 4, .arg_len = 12, .input = 8, .env_len = 2 },
+	{ .args = 1, .arg_len = 4, .input = 256 },
+	{ .args = 6, .arg_len = 6, .input = 8, .env_len = 8 },
 	{ .known = true, .input = 64 },
-	{ .input = 64 },
-	{ .args = 2, .arg_len = 8, .input = 64, .env_len = 8 },
-	{ .args = 4, .arg_len = 12 },
-	{ .input = 256 },
-	{ .known = true, .input = 512 },
-	{ .args = 1, .arg_len = 64 },
+	{ .args = 2, .arg_len = 64, .input = 64 },
 	{ .input = 1024 },
-	{ .args = 1, .arg_len = 256 },
+	{ .known = true, .input = 512 },
 	{ .args = 3, .arg_len = 32, .input = 256, .env_len = 32 },
+	{ .args = 1, .arg_len = 256 },
 	{ .input = 4096 },
 };
 
@@ -206,25 +200,57 @@ static struct err *check_program(struct study *s, const struct synth_stack *k)
 		     : NULL;
 }
 
+/* The stacks of the goal as the machine wants them: outermost frame first, one behind the other. */
+struct goals {
+	struct sym_goal *stacks;
+	struct sym_point *points; /* of all stacks */
+};
+
+static void goals_init(struct goals *to, const struct synth_goal *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->stacks.len; i++)
+		n += g->stacks.data[i].points.len;
+	to->stacks = xcalloc(g->stacks.len + 1, sizeof(*to->stacks));
+	to->points = xcalloc(n + 1, sizeof(*to->points));
+	n = 0;
+	for (size_t i = 0; i < g->stacks.len; i++) {
+		const struct synth_stack *k = &g->stacks.data[i];
+
+		to->stacks[i] =
+			(struct sym_goal){ .points = to->points + n,
+					   .n = (uint32_t)k->points.len,
+					   .near_null = g->near_null,
+					   .next = i + 1 < g->stacks.len ? &to->stacks[i + 1]
+									 : NULL };
+		for (size_t p = k->points.len; p-- > 0; n++)
+			to->points[n] = (struct sym_point){ k->points.data[p].own_name,
+							    k->points.data[p].line };
+	}
+}
+
+static void goals_deinit(struct goals *g)
+{
+	free(g->stacks);
+	free(g->points);
+}
+
 struct err *search(struct study *s)
 {
-	const struct synth_stack *k = &s->r->goal.stacks.data[0];
+	const struct synth_goal *g = &s->r->goal;
 	struct hunt h = { .study = s };
-	VEC(struct sym_point) points = { 0 };
+	struct goals goals = { 0 };
 	double start = clock_seconds(), native = s->r->seconds_native;
-	struct sym_goal goal;
 	struct err *err = study_program(s);
 
-	for (size_t i = k->points.len; i-- > 0;)
-		vec_push(&points,
-			 (struct sym_point){ k->points.data[i].own_name, k->points.data[i].line });
-	goal = (struct sym_goal){ points.data, (uint32_t)points.len };
+	goals_init(&goals, g);
 	s->r->how = "search";
 	if (!err)
-		err = check_program(s, k);
+		err = check_program(s, &g->stacks.data[0]);
 	if (!err)
-		err = run_rounds(&h, s->program, &goal);
-	vec_deinit(&points);
+		err = run_rounds(&h, s->program, &goals.stacks[0]);
+	goals_deinit(&goals);
 	names_deinit(&h.tried);
 	s->r->seconds_search = clock_seconds() - start - (s->r->seconds_native - native);
 	return err;

@@ -166,7 +166,7 @@ void machine_inputs(struct machine *m, const struct model *model, struct sym_pat
 	const struct sym_config *c = m->config;
 	uint32_t nenv = 0;
 
-	p->nargs = c->nargs + c->sym_args;
+	p->nargs = c->nargs + m->s->sym_args;
 	p->args = xcalloc(p->nargs + 1, sizeof(char *));
 	for (uint32_t i = 0; i < p->nargs; i++)
 		p->args[i] = i < c->nargs ? xstrdup(c->args[i]) : xcalloc(1, c->sym_arg_len + 1);
@@ -183,7 +183,7 @@ void machine_inputs(struct machine *m, const struct model *model, struct sym_pat
 		memcpy(p->env[i], c->sym_env[i], strlen(c->sym_env[i]));
 		p->env[i][strlen(c->sym_env[i])] = '=';
 	}
-	for (size_t i = 0; i < m->inputs.len; i++) {
+	for (uint32_t i = m->s->inputs[0]; i < m->s->inputs[1]; i++) {
 		const struct sym_input *in = &m->inputs.data[i];
 		char v = (char)value_of(model, in->symbol);
 

@@ -1,35 +1,51 @@
 /* sym/explore/search.c - search for a path to a stack (001 sections 4.2 and 4.3).
  *
  * States wait at branches, in several orders at once: nearest to the goal first, those at new places
- * first, longest in its loop first, oldest first. For each step one of the orders is picked at random (seeded) and its first state
- * runs. At a branch the running state goes the way that its own model goes; the other side, if it is
- * possible, waits; when that is nearer to the goal the running state waits, too. A side from which the
- * goal cannot be reached is dropped without a question to the solver.
+ * first, longest in its loop first, oldest first, and one order for each intermediate goal (standing.h):
+ * those that have met most needs first, then those that are nearest to a store that meets this one. For
+ * each step one of the orders is picked at random (seeded) and its first state runs. At a branch the running
+ * state goes the way that its own model goes; the other side, if it is possible, waits; when that is
+ * nearer to what the order is after the running state waits, too. A state that was picked for its loop runs on
+ * to its end instead. A side from which the goal cannot be reached is dropped without a question to the solver.
  *
  * A side that the solver could not decide in time waits as a question: it is asked again when it is
  * picked, after everything else that is as near. */
 #include "base/err.h"
 #include "base/log.h"
 #include "sym/ir/program.h"
+#include "sym/explore/standing.h"
 #include "sym/ir/reach.h"
 #include "sym/machine/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MOST = 256, UNDECIDED_FAR = 1 << 20 };
+enum {
+	UNDECIDED_FAR = 1 << 20,
+	FIRST_PATIENCE = 100,	/* a question gets this part of the time when it is asked first, */
+	PATIENCE_GROWS = 5,	/* and so many times as long each time it is asked again */
+	QUANTUM = 32,		/* forks before a state waits again */
+	LOOP_QUANTUM = 1 << 16, /* of one that was picked for its loop */
+};
 
 /* A state, in all orders; gone from them when it was taken. */
 struct waiting {
 	struct state *s;
 	expr_id undecided; /* must hold for it to be a state at all; 0 = it is one */
+	uint32_t patience; /* for that question, when it is asked again: milliseconds */
 	uint32_t distance, loops;
 	uint64_t number;
+	struct standing standing;
+	bool hard;    /* its question was asked before, and there was no answer */
 	bool fresh;   /* at a place that no state has been to */
 	uint8_t refs; /* orders that still hold it */
+	uint32_t toward
+		[]; /* per need: to the nearest store that meets it; of needs that are met: to the goal */
 };
 
+/* Behind these there is one for each need. */
 enum order { NEAREST, NEW_PLACES, LOOPS, OLDEST, ORDERS };
+enum { QUEUES_MOST = ORDERS + 32 };
 
 struct heap VEC_FIELDS(struct waiting *);
 
@@ -38,7 +54,11 @@ struct search {
 	bool guided; /* distances count */
 	bool depth;  /* the newest first, nothing else */
 	bool random; /* any of them next */
-	struct heap heaps[ORDERS];
+	struct intermediate intermediate;
+	struct heap heaps[QUEUES_MOST];
+	unsigned nheaps;
+	unsigned order;	  /* that the running state was picked by */
+	uint32_t quantum; /* forks that it may still make */
 	struct map places;
 	size_t waiting;
 	uint64_t number, rng;
@@ -51,8 +71,21 @@ struct search {
 
 /* ---- orders ---- */
 
-static bool before(enum order order, const struct waiting *a, const struct waiting *b)
+static bool before(unsigned order, const struct waiting *a, const struct waiting *b)
 {
+	if (order >= ORDERS) {
+		uint32_t x = a->toward[order - ORDERS], y = b->toward[order - ORDERS];
+
+		if (a->standing.late != b->standing.late)
+			return a->standing.late < b->standing.late;
+		if (a->standing.unmet != b->standing.unmet)
+			return a->standing.unmet < b->standing.unmet;
+		if (a->standing.gap != b->standing.gap)
+			return a->standing.gap < b->standing.gap;
+		if (a->hard != b->hard)
+			return b->hard;
+		return x != y ? x < y : a->number > b->number;
+	}
 	if (order == NEAREST) {
 		if (a->distance != b->distance)
 			return a->distance < b->distance;
@@ -74,7 +107,7 @@ static bool before(enum order order, const struct waiting *a, const struct waiti
 	return a->number < b->number;
 }
 
-static void heap_push(struct heap *h, enum order order, struct waiting *w)
+static void heap_push(struct heap *h, unsigned order, struct waiting *w)
 {
 	size_t i = h->len;
 
@@ -84,7 +117,7 @@ static void heap_push(struct heap *h, enum order order, struct waiting *w)
 	h->data[i] = w;
 }
 
-static struct waiting *heap_pop(struct heap *h, enum order order)
+static struct waiting *heap_pop(struct heap *h, unsigned order)
 {
 	struct waiting *first = h->data[0], *last = vec_pop(h);
 	size_t i = 0, child;
@@ -115,11 +148,9 @@ static uint32_t thread_distance(const struct search *x, const struct thread *t, 
 				bool *at)
 {
 	struct reach_frame frames[FRAMES_MOST];
-	uint32_t n = 0, i = FRAMES_MOST;
+	uint32_t n = thread_frames(t, pc, frames);
 
-	for (const struct frame *f = t->top; f && i > 0; f = f->caller, n++)
-		frames[--i] = (struct reach_frame){ f->f->index, n ? f->pc : pc };
-	return reach_distance(&x->reach, frames + i, n < FRAMES_MOST ? n : FRAMES_MOST, at);
+	return reach_distance(&x->reach, frames + FRAMES_MOST - n, n, at);
 }
 
 /* Of the nearest thread. pc: of the running thread's innermost frame. */
@@ -177,26 +208,49 @@ static uint64_t random_of(struct search *x, uint64_t n)
 	return hash_u64(x->rng) % n;
 }
 
-static void wait_here(struct machine *m, struct state *s, uint32_t distance, expr_id undecided)
+/* How the waiting state stands with the intermediate goals. */
+static void stand(const struct search *x, struct waiting *w)
+{
+	const struct frame *top = w->s->threads[w->s->current].top;
+
+	if (!x->intermediate.ways.len)
+		return;
+	w->standing =
+		state_standing(&x->intermediate, &x->reach, w->s, top ? top->pc : 0, w->toward);
+	for (size_t i = 0; i < x->intermediate.ways.len; i++)
+		if (!w->toward[i])
+			w->toward[i] = w->distance;
+}
+
+static uint32_t first_patience(const struct machine *m)
+{
+	return MAX(m->config->query_ms / FIRST_PATIENCE, 1u);
+}
+
+/* patience: of an undecided side, for its question; 0 = none. */
+static void wait_here(struct machine *m, struct state *s, uint32_t distance, expr_id undecided,
+		      uint32_t patience)
 {
 	struct search *x = m->guide->data;
-	struct waiting *w = xcalloc(1, sizeof(*w));
+	size_t needs = x->intermediate.ways.len;
+	struct waiting *w = xcalloc(1, sizeof(*w) + needs * sizeof(uint32_t));
 
 	*w = (struct waiting){ .s = s,
 			       .undecided = undecided,
+			       .patience = patience,
+			       .hard = patience > first_patience(m),
 			       .distance = distance,
-			       .loops = s->threads[s->current].top
-						? s->threads[s->current].top->forks
-						: 0,
+			       .loops = s->forks,
 			       .number = x->number++,
 			       .fresh = !x->depth && !x->random && is_new_place(x, s),
-			       .refs = ORDERS };
+			       .refs = (uint8_t)x->nheaps };
+	stand(x, w);
 	if (x->random)
 		w->number = random_of(x, UINT32_MAX);
-	if (undecided && w->distance < REACH_NEVER - UNDECIDED_FAR)
+	if (w->hard && w->distance < REACH_NEVER - UNDECIDED_FAR)
 		w->distance += UNDECIDED_FAR;
-	for (unsigned i = 0; i < ORDERS; i++)
-		heap_push(&x->heaps[i], (enum order)i, w);
+	for (unsigned i = 0; i < x->nheaps; i++)
+		heap_push(&x->heaps[i], i, w);
 	x->waiting++;
 	m->stats.max_states = MAX(m->stats.max_states, x->waiting + 1);
 }
@@ -207,40 +261,49 @@ static void add_state(struct machine *m, struct state *s)
 	const struct frame *top = s->threads[s->current].top;
 
 	m->stats.states++;
-	wait_here(m, s, distance(x, s, top ? top->pc : 0), 0);
+	wait_here(m, s, distance(x, s, top ? top->pc : 0), 0, 0);
 }
 
-/* The goal's distance knows the way, but not which values open it; those are set in places that no
- * state has been to yet. */
-static enum order pick_order(struct search *x)
+/* The goal's distance knows the way, but not which values open it; those are set by the writers of
+ * needs, and in places that no state has been to yet. */
+static unsigned pick_order(struct search *x)
 {
 	static const enum order orders[] = { NEAREST,	 NEAREST,    NEAREST, NEW_PLACES,
 					     NEW_PLACES, NEW_PLACES, LOOPS,   OLDEST };
 
 	if (x->depth || x->random)
 		return NEAREST; /* by number alone: see wait_here */
+	if (x->nheaps > ORDERS && random_of(x, 2))
+		return ORDERS + (unsigned)random_of(x, x->nheaps - ORDERS);
 	return orders[random_of(x, ARRAY_SIZE(orders))];
 }
 
-/* The question of an undecided side, once more. False when it has no state. */
+/* The question of an undecided side, once more. False when it has no state, or not yet. */
 static bool decide(struct machine *m, struct waiting *w)
 {
 	struct search *x = m->guide->data;
 	struct model *model = NULL;
+	enum answer answer;
 
 	if (!w->undecided)
 		return true;
-	switch (solver_check(m->solver, w->s->path, w->undecided, w->s->model, &model)) {
-	case ANSWER_YES:
+	solver_set_patience(m->solver, MIN(w->patience, m->config->query_ms));
+	answer = solver_check(m->solver, w->s->path, w->undecided, w->s->model, &model);
+	solver_set_patience(m->solver, first_patience(m));
+	if (answer == ANSWER_YES) {
 		machine_assume(m, w->s, w->undecided, model);
 		return true;
-	case ANSWER_NO:
-		return false;
-	default:
-		machine_note(m, "a branch that the solver could not decide was given up");
-		x->incomplete = true;
+	}
+	if (answer == ANSWER_UNKNOWN && w->patience < m->config->query_ms) {
+		wait_here(m, w->s, w->distance, w->undecided, w->patience * PATIENCE_GROWS);
 		return false;
 	}
+	if (answer == ANSWER_UNKNOWN) {
+		machine_note(m, "a branch that the solver could not decide was given up");
+		x->incomplete = true;
+	}
+	state_free(w->s);
+	return false;
 }
 
 static struct state *pick(struct machine *m)
@@ -248,21 +311,23 @@ static struct state *pick(struct machine *m)
 	struct search *x = m->guide->data;
 
 	while (x->waiting) {
-		enum order order = pick_order(x);
+		unsigned order = pick_order(x);
 		struct waiting *w = heap_pop(&x->heaps[order], order);
 		struct state *s = w->s;
 
 		if (s) {
 			x->waiting--;
-			if (!decide(m, w)) {
-				state_free(s);
+			if (!decide(m, w))
 				s = NULL;
-			}
 			w->s = NULL;
 		}
 		waiting_unref(w);
-		if (s)
+		if (s) {
+			x->order = s->forks ? order
+					    : LOOPS; /* at first to the end, with the first model */
+			x->quantum = x->order == LOOPS ? LOOP_QUANTUM : QUANTUM;
 			return s;
+		}
 	}
 	return NULL;
 }
@@ -277,7 +342,7 @@ static void die(struct machine *m)
 
 /* The other side as a state of its own. */
 static void fork_side(struct machine *m, expr_id cond, uint32_t pc, struct model *model,
-		      uint32_t distance, bool undecided)
+		      uint32_t distance, bool undecided, uint32_t patience)
 {
 	struct state *c = state_fork(m->s, m->next_state++);
 
@@ -287,7 +352,24 @@ static void fork_side(struct machine *m, expr_id cond, uint32_t pc, struct model
 	frame_own(&c->threads[c->current].top)->pc = pc;
 	if (!undecided)
 		machine_assume(m, c, cond, model);
-	wait_here(m, c, distance, undecided ? cond : 0);
+	wait_here(m, c, distance, undecided ? cond : 0, undecided ? patience : 0);
+}
+
+/* Should the running state wait? When the other side waits (other_way is its distance) and is nearer to what
+ * the order is after, or when the state has had its share. */
+static bool should_wait(struct search *x, const struct state *s, uint32_t my_pc, uint32_t other_pc,
+			uint32_t my_way, uint32_t other_way)
+{
+	if (x->depth || x->random)
+		return other_way < my_way;
+	if (!x->quantum || !--x->quantum)
+		return true;
+	if (x->order == LOOPS)
+		return false;
+	if (x->order < ORDERS || other_way == REACH_NEVER)
+		return other_way < my_way;
+	return state_toward(&x->intermediate, &x->reach, s, other_pc, x->order - ORDERS) <
+	       state_toward(&x->intermediate, &x->reach, s, my_pc, x->order - ORDERS);
 }
 
 static bool search_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc)
@@ -304,14 +386,19 @@ static bool search_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint
 	enum answer answer = ANSWER_NO;
 
 	f->forks++;
-	if (!is_hopeless(x, other_way)) {
+	if (is_hopeless(x, other_way)) {
+		;
+	} else if (x->order == LOOPS) { /* nobody asks before somebody wants to go there */
+		answer = ANSWER_UNKNOWN;
+	} else {
 		m->stats.branch_queries++;
 		answer = solver_check(m->solver, s->path, other, s->model, &model);
 	}
 	if (answer != ANSWER_NO) {
 		s->forks++;
-		fork_side(m, other, yes ? no_pc : yes_pc, model, other_way,
-			  answer == ANSWER_UNKNOWN);
+		fork_side(
+			m, other, yes ? no_pc : yes_pc, model, other_way, answer == ANSWER_UNKNOWN,
+			x->order == LOOPS ? first_patience(m) : first_patience(m) * PATIENCE_GROWS);
 	}
 	if (is_hopeless(x, my_way)) {
 		die(m);
@@ -319,7 +406,8 @@ static bool search_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint
 	}
 	if (answer != ANSWER_NO || is_hopeless(x, other_way))
 		machine_assume(m, s, mine, NULL);
-	x->park = answer == ANSWER_YES && other_way < my_way;
+	x->park = should_wait(x, s, yes ? yes_pc : no_pc, yes ? no_pc : yes_pc, my_way,
+			      answer == ANSWER_YES ? other_way : REACH_NEVER);
 	return yes;
 }
 
@@ -330,7 +418,7 @@ static bool search_park(struct machine *m, struct state *s)
 	if (!x->park)
 		return false;
 	x->park = false;
-	wait_here(m, s, distance(x, s, s->threads[s->current].top->pc), 0);
+	wait_here(m, s, distance(x, s, s->threads[s->current].top->pc), 0, 0);
 	return true;
 }
 
@@ -404,7 +492,7 @@ static void search_all(struct machine *m)
 
 static void search_deinit(struct search *x)
 {
-	for (unsigned i = 0; i < ORDERS; i++) {
+	for (unsigned i = 0; i < x->nheaps; i++) {
 		for (size_t k = 0; k < x->heaps[i].len; k++) {
 			state_free(x->heaps[i].data[k]->s);
 			x->heaps[i].data[k]->s = NULL;
@@ -413,7 +501,38 @@ static void search_deinit(struct search *x)
 		vec_deinit(&x->heaps[i]);
 	}
 	map_deinit(&x->places);
+	intermediate_deinit(&x->intermediate);
 	reach_deinit(&x->reach);
+}
+
+/* Input that nobody has looked at yet is text: long, so that loops over it go on by themselves. Arguments
+ * are empty: mostly they are options, which are short. */
+static struct model *first_model(const struct machine *m, const struct state *s)
+{
+	struct model *model = model_new((uint32_t)m->exprs.symbols.len);
+
+	for (uint32_t i = s->inputs[0]; i < s->inputs[1]; i++)
+		if (m->inputs.data[i].source == SYM_FROM_STDIN)
+			model->values[m->inputs.data[i].symbol] = 'a';
+	return model;
+}
+
+/* One state for each number of arguments: one more argument is like a branch. */
+static struct err *start_all(struct machine *m)
+{
+	struct err *err = NULL;
+	struct state *s;
+
+	for (uint32_t n = 0; n <= m->config->sym_args && !err; n++) {
+		m->sym_args = n;
+		err = machine_start(m, &s);
+		if (err)
+			break;
+		s->id = m->next_state++;
+		s->model = first_model(m, s);
+		add_state(m, s);
+	}
+	return err;
 }
 
 struct err *sym_search(struct sym_program *p, const struct sym_config *config,
@@ -435,7 +554,6 @@ struct err *sym_search(struct sym_program *p, const struct sym_config *config,
 	double start = clock_seconds();
 	struct sym_config own = *config;
 	struct machine m;
-	struct state *s;
 	struct err *err;
 
 	own.seed = 0; /* in the machine it means random switches */
@@ -444,12 +562,14 @@ struct err *sym_search(struct sym_program *p, const struct sym_config *config,
 					  "search has no direction");
 		x.guided = false;
 	}
+	if (x.guided)
+		intermediate_init(&x.intermediate, p->ir, &x.reach, goal);
+	x.nheaps = ORDERS + (unsigned)x.intermediate.ways.len;
 	machine_init(&m, p->ir, &own);
 	m.guide = &guide;
-	err = machine_start(&m, &s);
+	solver_set_patience(m.solver, first_patience(&m));
+	err = start_all(&m);
 	if (!err) {
-		m.next_state = 1;
-		add_state(&m, s);
 		search_all(&m);
 		progress_done();
 		for (size_t i = 0; i < m.notes.len; i++)
@@ -462,67 +582,4 @@ struct err *sym_search(struct sym_program *p, const struct sym_config *config,
 	search_deinit(&x);
 	machine_deinit(&m);
 	return err;
-}
-
-/* ---- what the program asks for ---- */
-
-static const char *constant_text(const struct ir *ir, const struct function *f, int32_t r)
-{
-	uint64_t address;
-	uint32_t id;
-
-	if (r >= 0)
-		return NULL;
-	address = f->consts[f->nconst + r];
-	id = (uint32_t)(address >> 32) & 0x3fffffff;
-	if (!(address & ADDR_TAG) || !id || id > ir->globals.len || address != object_address(id) ||
-	    !ir->globals.data[id - 1].init)
-		return NULL;
-	return memchr(ir->globals.data[id - 1].init, 0, ir->globals.data[id - 1].size)
-		       ? (const char *)ir->globals.data[id - 1].init
-		       : NULL;
-}
-
-bool sym_has_function(struct sym_program *p, const char *name)
-{
-	const struct ir *ir = p->ir;
-
-	for (size_t i = 0; i < ir->functions.len; i++) {
-		struct function *f = ir->functions.data[i];
-
-		if (f->declared_only || f->is_model)
-			continue;
-		ir_lower(p->ir, f);
-		for (uint32_t pc = 0; pc < f->nops; pc++)
-			for (uint32_t at = f->src[pc].place; at; at = ir->places.data[at].outer)
-				if (!strcmp(ir->names.text[ir->places.data[at].function], name))
-					return true;
-	}
-	return false;
-}
-
-void sym_env_names(struct sym_program *p, struct names *ret)
-{
-	struct ir *ir = p->ir;
-
-	for (size_t i = 0; i < ir->functions.len; i++) {
-		struct function *f = ir->functions.data[i];
-
-		if (f->declared_only || f->is_model)
-			continue;
-		ir_lower(ir, f);
-		for (uint32_t pc = 0; pc < f->nops; pc++) {
-			const struct op *o = &f->ops[pc];
-			const char *name;
-
-			if (o->code != OP_CALL || !(o->imm >> 32))
-				continue;
-			if (strcmp(ir->functions.data[o->b]->name, "getenv") != 0 &&
-			    strcmp(ir->functions.data[o->b]->name, "secure_getenv") != 0)
-				continue;
-			name = constant_text(ir, f, ir->args.data[(uint32_t)o->imm]);
-			if (name)
-				names_intern(ret, name);
-		}
-	}
 }

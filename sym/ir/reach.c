@@ -482,3 +482,88 @@ uint32_t reach_distance(const struct reach *r, const struct reach_frame *frames,
 		best = 0;
 	return best;
 }
+
+/* ---- ways to some operations ---- */
+
+/* Distances inside f once more: its calls may lead there now. True when the way from its beginning has
+ * changed. */
+static bool look_again(const struct reach *r, const struct function *f, struct reach_ways *w)
+{
+	uint32_t *now = w->distance[f->index] ? w->distance[f->index] : fresh_distances(f);
+	uint32_t before = now[0];
+	struct back_edges edges;
+	bool any = false;
+
+	for (uint32_t pc = 0; pc < f->nops; pc++) {
+		const struct op *o = &f->ops[pc];
+
+		if (o->code == OP_CALL && w->distance[o->b])
+			now[pc] = MIN(now[pc], plus(1, w->distance[o->b][0]));
+		any |= now[pc] != REACH_NEVER;
+	}
+	if (any) {
+		back_edges_init(r->ir, f, &edges);
+		shortest(r, f, &edges, now);
+		back_edges_deinit(&edges);
+		w->distance[f->index] = now;
+	} else if (!w->distance[f->index]) {
+		free(now);
+	}
+	return any && now[0] != before;
+}
+
+void reach_ways_init(struct reach_ways *w, const struct reach *r, const struct reach_place *to,
+		     size_t n)
+{
+	VEC(uint32_t) queue = { 0 };
+	struct callers callers;
+	size_t own; /* functions with places of their own: they may begin with one */
+
+	*w = (struct reach_ways){ xcalloc(r->ncosts + 1, sizeof(uint32_t *)), r->ncosts };
+	callers_init(r, &callers);
+	for (size_t i = 0; i < n; i++) {
+		const struct function *f = r->ir->functions.data[to[i].function];
+
+		if (!w->distance[f->index]) {
+			w->distance[f->index] = fresh_distances(f);
+			vec_push(&queue, f->index);
+		}
+		w->distance[f->index][to[i].pc] = 0;
+	}
+	own = queue.len;
+	for (size_t i = 0; i < queue.len; i++) {
+		uint32_t f = queue.data[i];
+
+		if (!look_again(r, r->ir->functions.data[f], w) && i >= own)
+			continue;
+		for (uint32_t k = callers.first[f]; k < callers.first[f + 1]; k++)
+			vec_push(&queue, callers.who[k]);
+	}
+	free(callers.first);
+	free(callers.who);
+	vec_deinit(&queue);
+}
+
+void reach_ways_deinit(struct reach_ways *w)
+{
+	for (uint32_t i = 0; i < w->nfunctions; i++)
+		free(w->distance[i]);
+	free(w->distance);
+	*w = (struct reach_ways){ 0 };
+}
+
+uint32_t reach_ways_distance(const struct reach_ways *w, const struct reach *r,
+			     const struct reach_frame *frames, uint32_t n)
+{
+	uint32_t best = REACH_NEVER, out = 0;
+
+	for (uint32_t i = n; i-- > 0 && out < best;) {
+		const uint32_t *d =
+			frames[i].function < w->nfunctions ? w->distance[frames[i].function] : NULL;
+
+		if (d)
+			best = MIN(best, plus(out, d[frames[i].pc]));
+		out = plus(out, way_back(r, &frames[i]));
+	}
+	return best;
+}

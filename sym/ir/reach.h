@@ -60,6 +60,21 @@ struct reach_frame {
 uint32_t reach_distance(const struct reach *r, const struct reach_frame *frames, uint32_t n,
 			bool *at);
 
+/* Ways to some operations, wherever they are called from. */
+struct reach_place {
+	uint32_t function, pc;
+};
+struct reach_ways {
+	uint32_t **distance; /* per function: NULL, or per operation */
+	uint32_t nfunctions;
+};
+void reach_ways_init(struct reach_ways *w, const struct reach *r, const struct reach_place *to,
+		     size_t n);
+void reach_ways_deinit(struct reach_ways *w);
+/* To the nearest of them, from a stack of frames, the outermost first. */
+uint32_t reach_ways_distance(const struct reach_ways *w, const struct reach *r,
+			     const struct reach_frame *frames, uint32_t n);
+
 /* Successors of an operation inside its function, at most `max`; returns how many there are. A call's
  * is the operation behind it. */
 uint32_t op_successors(const struct ir *ir, const struct function *f, uint32_t pc, uint32_t *ret,

@@ -45,6 +45,7 @@ void machine_init(struct machine *m, struct ir *ir, const struct sym_config *con
 {
 	*m = (struct machine){ .ir = ir,
 			       .config = config,
+			       .sym_args = config->sym_args,
 			       .op_limit = config->max_ops ? config->max_ops : UINT64_MAX,
 			       .rng = config->seed };
 	if (config->max_seconds > 0)
@@ -208,7 +209,7 @@ static void make_argv(struct machine *m, struct val args[3])
 		else
 			vec_push(&v, new_text(m, c->args[i], len, "an argument"));
 	}
-	for (uint32_t i = 0; i < c->sym_args; i++) {
+	for (uint32_t i = 0; i < m->sym_args; i++) {
 		char *name = arena_printf(&m->ir->arena, "arg%u", c->nargs + i);
 
 		vec_push(&v, new_symbolic_text(m, "", c->sym_arg_len, name, SYM_FROM_ARG,
@@ -251,6 +252,8 @@ struct err *machine_start(struct machine *m, struct state **ret)
 		return err_new(ERR_ENV,
 			       "the program has no main function; link the whole program first");
 	}
+	s->sym_args = m->sym_args;
+	s->inputs[0] = (uint32_t)m->inputs.len;
 	place_globals(m, s);
 	make_argv(m, args);
 	store_global(m, "environ", args[2].c);
@@ -264,6 +267,7 @@ struct err *machine_start(struct machine *m, struct state **ret)
 		store_global(m, "sym_stdin_data", at);
 		store_global(m, "sym_stdin_len", n ? n : c->input_len);
 	}
+	s->inputs[1] = (uint32_t)m->inputs.len;
 	s->threads = xcalloc(1, sizeof(*s->threads));
 	s->nthreads = 1;
 	thread_make_tls(m, &s->threads[0]);

@@ -102,6 +102,7 @@ struct machine {
 	struct names notes; /* what the answer leaves out */
 	struct strbuf scratch;
 	VEC(struct sym_input) inputs; /* symbols in order of creation */
+	uint32_t sym_args;	      /* symbolic arguments of the next state that starts */
 	void (*output)(void *arg, int fd, const void *data, size_t len);
 	void *output_arg;
 };
@@ -166,7 +167,7 @@ static inline struct val expr_val(struct machine *m, expr_id x)
 	return (struct val){ 0, x };
 }
 
-/* The program's arguments, input and environment under a model (sym/explore/explore.c). */
+/* The arguments, input and environment of the running state under a model (sym/explore/explore.c). */
 void machine_inputs(struct machine *m, const struct model *model, struct sym_path *p);
 
 /* --- branches and constraints (branch.c) --- */

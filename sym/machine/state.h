@@ -69,6 +69,8 @@ struct state {
 	uint32_t forks;	      /* branches on the path at which the other side was possible too */
 	uint32_t preemptions; /* switches that no thread asked for, of explored schedules */
 	uint32_t symbols;     /* symbolic bytes made so far, for naming */
+	uint32_t sym_args;    /* symbolic arguments that it was started with */
+	uint32_t inputs[2];   /* its symbols among the machine's inputs: from, to */
 	bool bounded;	      /* something was given up on this path; the notes say what */
 	uint64_t last_new;    /* ops when it last covered something new */
 	struct state *next;   /* in the guide's queue */

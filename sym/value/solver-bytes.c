@@ -115,6 +115,13 @@ static struct byte_set set_of(struct byte_sets *b, expr_id cond, bool *cached)
 	return set;
 }
 
+struct byte_set byte_sets_set(struct byte_sets *b, expr_id cond)
+{
+	bool cached;
+
+	return set_of(b, cond, &cached);
+}
+
 enum answer byte_sets_check(struct byte_sets *b, const expr_id *conds, size_t n, uint64_t *value,
 			    bool *cached)
 {

@@ -22,6 +22,8 @@ void byte_sets_init(struct byte_sets *b, struct exprs *e);
 void byte_sets_deinit(struct byte_sets *b);
 /* Before a question: makes the symbol that stands for all, the first time. */
 void byte_sets_begin(struct byte_sets *b);
+/* The values of its only symbol, of 8 bits, for which the condition holds. */
+struct byte_set byte_sets_set(struct byte_sets *b, expr_id cond);
 /* Conditions over one symbol of 8 bits: may they all hold? *value says how. *cached: nothing had to
  * be tried out, every condition was known of some byte. */
 enum answer byte_sets_check(struct byte_sets *b, const expr_id *conds, size_t n, uint64_t *value,

@@ -4,10 +4,11 @@
  * cond, directly or through others: the slice. It is then looked up in three places before anybody
  * computes: recent models (does one of them satisfy the slice?), earlier answers (the same set of
  * constraints), and unsatisfiable cores (is one of them part of the slice?). A slice over a single
- * byte is answered by the sets of values that its constraints allow (solver-bytes.c). What is left
- * goes to Z3. */
+ * byte is answered by the sets of values that its constraints allow (solver-bytes.c); one over several bytes by
+ * trying values out (solver-local.c). What is left goes to Z3. */
 #include "sym/value/solver.h"
 #include "sym/value/solver-bytes.h"
+#include "sym/value/solver-local.h"
 
 #include "base/log.h"
 #include "base/map.h"
@@ -67,6 +68,12 @@ struct solver *solver_new(struct exprs *e, struct sym_stats *stats, uint32_t que
 void solver_set_deadline(struct solver *s, double deadline)
 {
 	s->deadline = deadline;
+}
+
+void solver_set_patience(struct solver *s, uint32_t query_ms)
+{
+	s->query_ms = query_ms;
+	z3_link_set_timeout(s->z3, query_ms);
 }
 
 /* Is there time for a question to Z3? It gets what is left if that is little. */
@@ -287,7 +294,21 @@ static bool only_symbol(struct solver *s, uint32_t *symbol)
 
 /* --- all together --- */
 
-static enum answer compute(struct solver *s, uint64_t *values, uint32_t count)
+/* Values tried out, beginning with the hint's. */
+static enum answer try_values(struct solver *s, const struct model *hint, uint64_t *values,
+			      uint32_t count)
+{
+	enum answer answer;
+
+	for (uint32_t i = 0; hint && i < count && i < hint->count; i++)
+		values[i] = hint->values[i];
+	answer = local_check(&s->bytes, s->slice.data, (uint32_t)s->slice.len, values, count);
+	s->stats->by_local += answer != ANSWER_UNKNOWN;
+	return answer;
+}
+
+static enum answer compute(struct solver *s, const struct model *hint, uint64_t *values,
+			   uint32_t count)
 {
 	expr_id *core;
 	uint32_t symbol, ncore = 0;
@@ -302,6 +323,9 @@ static enum answer compute(struct solver *s, uint64_t *values, uint32_t count)
 		s->stats->by_enum += !cached;
 		return answer;
 	}
+	answer = try_values(s, hint, values, count);
+	if (answer != ANSWER_UNKNOWN)
+		return answer;
 	if (!time_left(s))
 		return ANSWER_UNKNOWN;
 	core = xmalloc(s->slice.len * sizeof(*core));
@@ -348,7 +372,7 @@ static enum answer check(struct solver *s, const struct model *hint, struct mode
 		return ANSWER_NO;
 	}
 	values = xcalloc(count + 1, sizeof(*values));
-	answer = compute(s, values, count);
+	answer = compute(s, hint, values, count);
 	if (answer == ANSWER_YES) {
 		m = complete(s, hint, values, count);
 		assert(satisfies(s, m->values, m->count)); /* never believe a solver */

@@ -3,7 +3,7 @@
  * Solvers form a chain; each answers what it can and asks the next otherwise:
  *   slice (only the constraints that share symbols with the question) -> model cache -> answer
  * cache
- *   -> unsat cores -> sets of values of a single byte -> Z3.
+ *   -> unsat cores -> sets of values of a single byte -> values tried out -> Z3.
  * A time-out is an answer, not an error. */
 #ifndef SYM_VALUE_SOLVER_H
 #define SYM_VALUE_SOLVER_H
@@ -23,6 +23,9 @@ void solver_free(struct solver *s);
 /* From this moment on (of clock_seconds; 0 = never) questions for Z3 are answered UNKNOWN at once,
  * and no question takes longer than until then. */
 void solver_set_deadline(struct solver *s, double deadline);
+
+/* The longest time of one question for Z3 from now on. */
+void solver_set_patience(struct solver *s, uint32_t query_ms);
 
 /* Can cond hold together with path? hint is a model of path (NULL = all zero). On yes and if ret is
  * not NULL, *ret is a new model of both. */

@@ -1,5 +1,7 @@
-/* Distances to a stack (sym/ir/reach.c) against a search over all stacks of small random programs. */
+/* Distances to a stack and to operations (sym/ir/reach.c), and what can still come (sym/ir/ahead.c), against a search over
+ * all stacks of small random programs. */
 #include "base/map.h"
+#include "sym/ir/ahead.h"
 #include "sym/ir/ir.h"
 #include "sym/ir/reach.h"
 
@@ -221,4 +223,72 @@ Test(reach, another_program)
 	cr_assert(!reach_init(&r, ir, goal, 1));
 	reach_deinit(&r);
 	free_program(ir);
+}
+
+/* The operations at which some thread of control from here can be, a bit for each. */
+static uint64_t reached_from(const struct ir *ir, const struct deep *start)
+{
+	VEC(struct deep) queue = { 0 };
+	struct map seen = { 0 };
+	uint64_t ret = 0;
+
+	vec_push(&queue, *start);
+	map_put(&seen, key_of(start), 1);
+	for (size_t i = 0; i < queue.len; i++) {
+		struct deep now = queue.data[i], next[2];
+		uint32_t n = next_of(ir, &now, next);
+
+		ret |= 1ull << (now.frames[now.n - 1].function * OPS + now.frames[now.n - 1].pc);
+		for (uint32_t k = 0; k < n; k++) {
+			size_t known = seen.len;
+
+			map_put(&seen, key_of(&next[k]), 1);
+			if (seen.len != known)
+				vec_push(&queue, next[k]);
+		}
+	}
+	vec_deinit(&queue);
+	map_deinit(&seen);
+	return ret;
+}
+
+Test(reach, ways_and_what_is_ahead)
+{
+	unsigned never = 0, fewer = 0;
+
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct sym_point nowhere = { "f0", 1 };
+		struct reach_place places[3];
+		struct reach_ways ways;
+		struct ahead ahead;
+		struct ir *ir;
+		struct reach r;
+
+		rng = seed;
+		ir = random_program();
+		reach_init(&r, ir, &nowhere, 1);
+		for (unsigned i = 0; i < 3; i++) /* different ones */
+			places[i] = (struct reach_place){ any(FUNCTIONS), i * 3 + any(3) };
+		reach_ways_init(&ways, &r, places, 3);
+		ahead_init(&ahead, &r, places, 3);
+		for (unsigned k = 0; k < 20; k++) {
+			struct deep from = random_stack(ir);
+			uint64_t reached = reached_from(ir, &from);
+			uint32_t can = 0, count = ahead_count(&ahead, from.frames, from.n);
+			bool way =
+				reach_ways_distance(&ways, &r, from.frames, from.n) != REACH_NEVER;
+
+			for (unsigned i = 0; i < 3; i++)
+				can += reached >> (places[i].function * OPS + places[i].pc) & 1;
+			cr_assert_eq(way, can > 0, "seed %lu: %u can be reached", seed, can);
+			cr_assert_geq(count, can, "seed %lu: %u can be reached", seed, can);
+			never += !way;
+			fewer += count < 3;
+		}
+		reach_ways_deinit(&ways);
+		ahead_deinit(&ahead);
+		reach_deinit(&r);
+		free_program(ir);
+	}
+	cr_assert(never > 100 && fewer > 100, "%u without a way, %u passed some by", never, fewer);
 }

@@ -2,6 +2,7 @@
 #include "sym/machine/memory.h"
 #include "sym/value/solver.h"
 #include "sym/value/solver-bytes.h"
+#include "sym/value/solver-local.h"
 #include "sym/machine/state.h"
 #include "sym/sym.h"
 
@@ -243,5 +244,63 @@ Test(sym_solver, answers_and_models)
 	cr_assert_eq(stats.by_cache, 1);
 	cr_assert_eq(stats.by_z3, 2);
 	solver_free(s);
+	exprs_deinit(&e);
+}
+
+/* Questions over two bytes, one of them narrowed: an answer by trying is the truth. */
+Test(sym_solver, values_tried_out_agree_with_all_values)
+{
+	struct exprs e;
+	struct byte_sets b;
+	uint64_t seed = 11;
+	uint32_t symbol[2];
+	unsigned yes = 0, no = 0;
+
+	exprs_init(&e);
+	byte_sets_init(&b, &e);
+	byte_sets_begin(&b);
+	expr_id p = expr_zext(&e, expr_symbol(&e, 8, "p", &symbol[0]), 32),
+		q = expr_zext(&e, expr_symbol(&e, 8, "q", &symbol[1]), 32);
+
+	for (int round = 0; round < 200; round++) {
+		uint64_t values[8] = { 0 };
+		bool possible = false;
+		enum answer answer;
+		expr_id conds[3];
+
+		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+		conds[0] = expr_binary(&e, EX_ULT, p, expr_const(&e, 32, 1 + (seed >> 20) % 24));
+		conds[1] = expr_binary(
+			&e, EX_EQ,
+			expr_binary(&e, EX_UREM,
+				    expr_binary(&e, EX_ADD, q,
+						expr_binary(&e, EX_MUL, p,
+							    expr_const(&e, 32, (seed >> 30) % 31))),
+				    expr_const(&e, 32, 31)),
+			expr_const(&e, 32, (seed >> 40) % 31));
+		conds[2] = expr_binary(&e, EX_ULT, expr_const(&e, 32, 200 + (seed >> 50) % 60), q);
+		answer = local_check(&b, conds, 3, values, 8);
+		for (unsigned v = 0; v < 65536 && !possible; v++) {
+			uint64_t all[8] = { 0 };
+
+			all[symbol[0]] = v & 255;
+			all[symbol[1]] = v >> 8;
+			expr_eval_begin(&e);
+			possible = expr_eval(&e, conds[0], all, 8) &&
+				   expr_eval(&e, conds[1], all, 8) &&
+				   expr_eval(&e, conds[2], all, 8);
+		}
+		if (answer == ANSWER_YES) {
+			expr_eval_begin(&e);
+			for (int i = 0; i < 3; i++)
+				cr_assert(expr_eval(&e, conds[i], values, 8), "round %d", round);
+		}
+		cr_assert(answer == ANSWER_UNKNOWN || (answer == ANSWER_YES) == possible,
+			  "round %d: said %d, is %d", round, answer, possible);
+		yes += answer == ANSWER_YES;
+		no += answer == ANSWER_NO;
+	}
+	cr_assert(yes > 50 && no > 5, "%u yes, %u no", yes, no);
+	byte_sets_deinit(&b);
 	exprs_deinit(&e);
 }

@@ -1,0 +1,67 @@
+/* sym/explore/asks.c - what the bitcode says about a program before it runs: which functions it has, which
+ * environment variables it asks for. */
+#include "sym/ir/program.h"
+#include "sym/sym.h"
+
+#include <string.h>
+
+static const char *constant_text(const struct ir *ir, const struct function *f, int32_t r)
+{
+	uint64_t address;
+	uint32_t id;
+
+	if (r >= 0)
+		return NULL;
+	address = f->consts[f->nconst + r];
+	id = (uint32_t)(address >> 32) & 0x3fffffff;
+	if (!(address & ADDR_TAG) || !id || id > ir->globals.len || address != object_address(id) ||
+	    !ir->globals.data[id - 1].init)
+		return NULL;
+	return memchr(ir->globals.data[id - 1].init, 0, ir->globals.data[id - 1].size)
+		       ? (const char *)ir->globals.data[id - 1].init
+		       : NULL;
+}
+
+bool sym_has_function(struct sym_program *p, const char *name)
+{
+	const struct ir *ir = p->ir;
+
+	for (size_t i = 0; i < ir->functions.len; i++) {
+		struct function *f = ir->functions.data[i];
+
+		if (f->declared_only || f->is_model)
+			continue;
+		ir_lower(p->ir, f);
+		for (uint32_t pc = 0; pc < f->nops; pc++)
+			for (uint32_t at = f->src[pc].place; at; at = ir->places.data[at].outer)
+				if (!strcmp(ir->names.text[ir->places.data[at].function], name))
+					return true;
+	}
+	return false;
+}
+
+void sym_env_names(struct sym_program *p, struct names *ret)
+{
+	struct ir *ir = p->ir;
+
+	for (size_t i = 0; i < ir->functions.len; i++) {
+		struct function *f = ir->functions.data[i];
+
+		if (f->declared_only || f->is_model)
+			continue;
+		ir_lower(ir, f);
+		for (uint32_t pc = 0; pc < f->nops; pc++) {
+			const struct op *o = &f->ops[pc];
+			const char *name;
+
+			if (o->code != OP_CALL || !(o->imm >> 32))
+				continue;
+			if (strcmp(ir->functions.data[o->b]->name, "getenv") != 0 &&
+			    strcmp(ir->functions.data[o->b]->name, "secure_getenv") != 0)
+				continue;
+			name = constant_text(ir, f, ir->args.data[(uint32_t)o->imm]);
+			if (name)
+				names_intern(ret, name);
+		}
+	}
+}
