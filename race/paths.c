@@ -89,6 +89,39 @@ struct err *paths_given(struct study *s)
 	return err;
 }
 
+/* ---- a larger team ---- */
+
+/* How OpenMP divides a loop depends on the number of threads: two iterations that depend on each other
+ * may be one thread's with two, and not with many. */
+static char *const larger_team[] = { "OMP_NUM_THREADS=200", NULL };
+enum { TEAM_RUNS = 4 };
+
+static bool uses_openmp(const struct study *s)
+{
+	const struct session *session = s->inputs.data[0]->session;
+	const struct plait_run *run = session ? session_process(session) : NULL;
+
+	for (uint32_t i = 0; run && i < run->nmodules; i++)
+		if (strstr(run->modules[i].path, "omp.so") || strstr(run->modules[i].path, "omp5.so"))
+			return true;
+	return false;
+}
+
+struct err *paths_team(struct study *s)
+{
+	unsigned runs = s->o->runs;
+	struct err *err;
+
+	if (!uses_openmp(s) || s->o->target.env || s->inputs.len >= s->o->paths)
+		return NULL;
+	study_add_input(s, NULL, s->o->target.input);
+	(*vec_last(&s->inputs))->target.env = larger_team;
+	s->o->runs = MIN(runs, TEAM_RUNS);
+	err = find_races(s, (uint32_t)s->inputs.len - 1);
+	s->o->runs = runs;
+	return err;
+}
+
 #ifdef NO_SYM
 struct err *paths_made(struct study *s)
 {

@@ -319,6 +319,8 @@ struct err *races_run(struct races_options *o, struct races_result *ret)
 	for (uint32_t i = 0; i < s.inputs.len && !err; i++)
 		err = find_races(&s, i);
 	if (!err && !o->one_path)
+		err = paths_team(&s);
+	if (!err && !o->one_path)
 		err = paths_made(&s);
 	if (!err && o->reports)
 		err = directed_find(&s);

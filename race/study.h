@@ -174,5 +174,7 @@ struct err *races_prove(struct study *s);
 /* Inputs besides the given one: the user's, then the symbolic machine's. */
 struct err *paths_given(struct study *s);
 struct err *paths_made(struct study *s);
+/* A program of OpenMP's once more, with many threads. */
+struct err *paths_team(struct study *s);
 
 #endif

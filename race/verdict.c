@@ -177,6 +177,11 @@ static void take_needs(struct study *s, struct race *r, uint32_t input)
 
 	if (!input || r->needs)
 		return;
+	if (in->target.env) {
+		if (!r->note)
+			r->note = xasprintf("it needs %s in the environment", in->target.env[0]);
+		return;
+	}
 	for (size_t n = 0;; n++) {
 		r->needs = xreallocarray(r->needs, n + 1, sizeof(*r->needs));
 		r->needs[n] = in->target.argv[n] ? xstrdup(in->target.argv[n]) : NULL;

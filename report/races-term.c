@@ -221,7 +221,7 @@ void races_term(const struct races_result *r, const struct report_view *view, st
 			add_output(race, out);
 		if (view->all)
 			add_details(race, out);
-		else if (race->note && race->verdict == RACE_NOT_REPRODUCED)
+		else if (race->note)
 			strbuf_addf(out, "      %s\n", race->note);
 		if (view->all || race->verdict >= RACE_OUTPUT_DIFFERS) {
 			add_needs(race, out);

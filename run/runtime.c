@@ -117,6 +117,9 @@ static void set_sanitizer_options(const char *mode, struct environment *e)
  * is said beforehand. The user's own settings win. */
 static void set_openmp_options(struct environment *e)
 {
+	/* what the runtime would make of the number of processors */
+	static const char *const counts[] = { "OMP_NUM_THREADS", "KMP_TEAMS_THREAD_LIMIT",
+					      "OMP_TEAMS_THREAD_LIMIT" };
 	char threads[16];
 	cpu_set_t set;
 
@@ -126,8 +129,9 @@ static void set_openmp_options(struct environment *e)
 	snprintf(threads, sizeof(threads), "%d", CPU_COUNT(&set));
 	if (!environment_find(e, "KMP_BLOCKTIME"))
 		environment_set(e, "KMP_BLOCKTIME", "0");
-	if (!environment_find(e, "OMP_NUM_THREADS"))
-		environment_set(e, "OMP_NUM_THREADS", threads);
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+		if (!environment_find(e, counts[i]))
+			environment_set(e, counts[i], threads);
 	if (!environment_find(e, "KMP_AFFINITY") && !environment_find(e, "OMP_PROC_BIND") &&
 	    !environment_find(e, "OMP_PLACES"))
 		environment_set(e, "KMP_AFFINITY", "disabled");

@@ -60,6 +60,24 @@ else
 	run 0 unplait cc -g -fopenmp -DMISSING -o missing tasks.c -L"$lib"
 	unplait races --one-path -n 8 --schedules 2 -o m.d ./missing >out 2>err
 	has out "tasks.c:8" "the child's write races with its parent's read"
+	# iterations that depend on each other are one thread's with two threads, and not with many
+	cat >team.c <<'END'
+#include <stdio.h>
+int main(void)
+{
+	int a[100] = { 0 };
+#pragma omp parallel for
+	for (int i = 0; i < 100; i++)
+		a[i] = i == 1 ? a[0] : i;
+	return a[5] != 5;
+}
+END
+	run 0 unplait cc -g -fopenmp -o team team.c -L"$lib"
+	run 0 unplait races --one-path -n 4 -o "" ./team
+	has out "0 races"
+	run 0 unplait races -n 4 --schedules 1 -o "" ./team
+	has out "team.c:7"
+	has out "OMP_NUM_THREADS=200 in the environment"
 	run 0 unplait hunt --seed 1 -s stay -n 5 -o "" ./ordered
 	hasnt out "kept the processor"
 fi
