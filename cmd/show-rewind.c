@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/printable.h"
+#include "cmd/show-threads.h"
 #include "rewind/rewind.h"
 
 #include <inttypes.h>
@@ -238,6 +239,7 @@ void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 	}
 	show_verdict(r, out);
 	show_chain(r, out);
+	show_threads(r, out);
 	if (r->best->parent) {
 		show_steps(r, all, out);
 		show_set(r, true, out);
@@ -251,7 +253,7 @@ void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 
 /* ---- JSON ---- */
 
-static void json_point(struct rewind *r, struct json *j, const char *key, uint64_t pc)
+void json_point(struct rewind *r, struct json *j, const char *key, uint64_t pc)
 {
 	struct source_frames frames = { 0 };
 	const struct source_frame *f;
@@ -395,6 +397,7 @@ void json_rewind(struct rewind *r, struct json *j)
 	json_end(j);
 	json_accesses(r, j, false);
 	json_accesses(r, j, true);
+	json_threads(r, j);
 	json_uint(j, "alive", tree_alive(&r->tree));
 	json_uint(j, "tried", r->tree.tried);
 	json_uint(j, "contradicted", r->tree.refuted);

@@ -36,10 +36,10 @@ void cause_deinit(struct cause *c)
 
 /* ---- kinds ---- */
 
-static void say(struct cause *c, struct strbuf *sb)
+void cause_say(struct cause *c, struct strbuf *text)
 {
 	free(c->text);
-	c->text = strbuf_detach(sb);
+	c->text = strbuf_detach(text);
 }
 
 static bool chain_is_certain(const struct cause *c, size_t upto)
@@ -114,6 +114,9 @@ static void name_write(struct rewind *r, const struct link *l, size_t i)
 		strbuf_adds(&sb, " was overwritten past the end of ");
 		dump_names_add_object(&r->names, object, &sb);
 		strbuf_addf(&sb, l->function ? " by %s" : "%s", l->function ? l->function : "");
+	} else if (l->function && strcmp(l->function, "calloc") == 0) {
+		c->kind = CAUSE_NOT_WRITTEN;
+		strbuf_adds(&sb, " is still 0, as calloc made it");
 	} else if (l->function) {
 		strbuf_addf(&sb, " was written by %s", l->function);
 	} else if (l->has_value) {
@@ -123,7 +126,7 @@ static void name_write(struct rewind *r, const struct link *l, size_t i)
 	}
 	strbuf_adds(&sb, " at ");
 	dump_names_add_place(&r->names, l->insn, &sb);
-	say(c, &sb);
+	cause_say(c, &sb);
 }
 
 static void name_result(struct rewind *r, const struct link *l, size_t i)
@@ -138,7 +141,7 @@ static void name_result(struct rewind *r, const struct link *l, size_t i)
 		strbuf_addf(&sb, ", 0x%" PRIx64 ",", l->value);
 	strbuf_adds(&sb, " was used without a check; called at ");
 	dump_names_add_place(&r->names, l->insn, &sb);
-	say(&r->cause, &sb);
+	cause_say(&r->cause, &sb);
 }
 
 /* The suffix has no write on the chain. What does the memory itself tell? */
@@ -162,7 +165,7 @@ static void name_memory(struct rewind *r)
 		strbuf_adds(&sb, chunk.state == HEAP_FREE ? " was read after it was freed, at "
 							  : " was read and never allocated, at ");
 		dump_names_add_place(&r->names, l->insn, &sb);
-		say(c, &sb);
+		cause_say(c, &sb);
 		return;
 	}
 }
@@ -256,7 +259,7 @@ static void judge(struct rewind *r)
 		c->certain = chain_is_certain(c, i);
 		strbuf_adds(&sb, "the bad value was made at ");
 		dump_names_add_place(&r->names, l->insn, &sb);
-		say(c, &sb);
+		cause_say(c, &sb);
 	}
 }
 
@@ -346,7 +349,7 @@ void cause_find(struct rewind *r)
 		r->cause.certain = true;
 		strbuf_adds(&sb, "the stack is exhausted at ");
 		dump_names_add_place(&r->names, pc, &sb);
-		say(&r->cause, &sb);
+		cause_say(&r->cause, &sb);
 		return;
 	}
 	used = (struct link){
@@ -355,9 +358,29 @@ void cause_find(struct rewind *r)
 	used.has_value = use.has_reg &&
 			 past_value(&r->h, r->start, r->start->registers[use.reg], &used.value);
 	trail_add(&t, used);
-	if (!use.has_reg)
+	if (use.from) {
+		trail_add(&t, (struct link){ .kind = LINK_READ,
+					     .insn = pc,
+					     .address = use.from,
+					     .has_address = true,
+					     .w = 64,
+					     .value = use.address,
+					     .has_value = true });
+		t.place = (struct place){ .in_memory = true, .address = use.from, .w = 64 };
+	} else if (use.has_reg) {
+		t.place = (struct place){ .reg = use.reg };
+	} else {
 		return;
-	t.place = (struct place){ .reg = use.reg };
+	}
 	trail_walk(&t);
 	judge(r);
+	if (use.is_jump && !r->cause.kind) {
+		r->cause.kind = CAUSE_WILD_JUMP;
+		r->cause.insn = pc;
+		r->cause.address = use.from;
+		r->cause.certain = true;
+		strbuf_addf(&sb, "a jump to 0x%" PRIx64 ", where no code is, at ", use.address);
+		dump_names_add_place(&r->names, pc, &sb);
+		cause_say(&r->cause, &sb);
+	}
 }

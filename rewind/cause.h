@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct rewind;
+struct strbuf;
 
 /* Kinds of causes, with the name that JSON has. */
 #define CAUSE_KINDS(X)                                                                             \
@@ -20,7 +21,11 @@ struct rewind;
 	X(RESULT, "result not checked")                                                            \
 	X(STACK, "stack exhausted")                                                                \
 	X(WILD_JUMP, "wild jump")                                                                  \
-	X(READ_ONLY, "write to read-only memory")
+	X(READ_ONLY, "write to read-only memory")                                                  \
+	X(LOST_UPDATE, "lost update")                                                              \
+	X(CHANGED_BETWEEN, "changed in between")                                                   \
+	X(OVERWRITTEN, "overwritten in between")                                                   \
+	X(HALF_UPDATE, "half an update seen")
 
 enum cause_kind {
 #define X(id, name) CAUSE_##id,
@@ -63,6 +68,8 @@ struct cause {
 
 /* Fill in r->cause. */
 void cause_find(struct rewind *r);
+/* Make this text, adopted, the cause's. */
+void cause_say(struct cause *c, struct strbuf *text);
 void cause_deinit(struct cause *c);
 
 #endif

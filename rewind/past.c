@@ -37,6 +37,8 @@ void history_deinit(struct history *h)
 	free(h->stats);
 	exprs_deinit(&h->exprs);
 	map_deinit(&h->unknown);
+	map_deinit(&h->shared);
+	map_deinit(&h->threads);
 	arena_deinit(&h->arena);
 }
 

@@ -30,6 +30,8 @@ struct history {
 	struct solver *solver;
 	struct sym_stats *stats;
 	struct map unknown; /* address of a byte that the dump does not have -> its symbol */
+	struct map threads; /* pthread_t of the threads that the dump tells of */
+	struct map shared;  /* addresses of bytes that other threads write */
 	uint64_t questions; /* to the solver */
 };
 

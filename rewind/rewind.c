@@ -75,6 +75,7 @@ void rewind_close(struct rewind *r)
 	if (!r)
 		return;
 	cause_deinit(&r->cause);
+	threads_deinit(&r->threads);
 	tree_deinit(&r->tree);
 	dump_names_deinit(&r->names);
 	history_deinit(&r->h);
@@ -118,14 +119,18 @@ struct err *rewind_work(struct rewind *r)
 				    .deadline = start + r->o.seconds };
 	struct err *err = NULL;
 
-	r->start = start_of(&r->h, &r->names, r->thread, &r->at_call);
+	threads_prepare(r, start + r->o.seconds / 2);
+	r->start = start_of(&r->h, &r->names, r->thread, false, &r->at_call);
+	threads_limit(r, &o);
 	tree_init(&r->tree, &r->h, r->start);
 	tree_grow(&r->tree, &o);
 	r->best = tree_best(&r->tree);
 	r->walk_seconds = clock_seconds() - start;
 	if (r->may_run && r->best)
 		err = confirm(r);
-	if (!err)
+	if (!err) {
 		cause_find(r);
+		err = threads_work(r, clock_seconds() + MAX(r->o.seconds / 4, 2));
+	}
 	return err;
 }

@@ -14,6 +14,7 @@
 #include "rewind/confirm.h"
 #include "rewind/names.h"
 #include "rewind/suffix.h"
+#include "rewind/threads.h"
 
 struct rewind_options {
 	uint64_t blocks;    /* how far back; 0 = 200 */
@@ -40,6 +41,7 @@ struct rewind {
 	struct confirmation confirmed;
 	uint32_t tried; /* suffixes run */
 	struct cause cause;
+	struct threads threads; /* threads.mates.len 0: there was one only */
 	double walk_seconds, confirm_seconds;
 };
 

@@ -71,16 +71,33 @@ static bool is_about_the_caller(const struct dump *d)
 	       (d->signal && d->code < 0);
 }
 
-/* The program's own frame above libc's. */
-static bool find_own(struct history *h, struct dump_names *names, size_t thread, struct frame *f)
+static void innermost(const struct dump *d, size_t thread, struct frame *f)
 {
-	const struct user_regs_struct *r = &h->dump->threads.data[thread].registers;
+	const struct user_regs_struct *r = &d->threads.data[thread].registers;
 	const uint64_t general[16] = { r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp,
 				       r->rsi, r->rdi, r->r8,  r->r9,  r->r10, r->r11,
 				       r->r12, r->r13, r->r14, r->r15 };
 
 	memcpy(f->regs, general, sizeof(general));
 	f->pc = r->rip;
+}
+
+/* In a stub of the linkage table the program is about to enter the library. */
+static bool leave_stub(struct history *h, struct frame *f)
+{
+	if (code_behind_stub(h->code, f->pc) == f->pc ||
+	    !dump_read(h->dump, f->regs[LIFT_RSP], &f->pc, 8))
+		return false;
+	f->regs[LIFT_RSP] += 8;
+	return true;
+}
+
+/* The program's own frame above libc's. */
+static bool find_own(struct history *h, struct dump_names *names, size_t thread, struct frame *f)
+{
+	innermost(h->dump, thread, f);
+	if (leave_stub(h, f))
+		return true;
 	if (!is_system_library(dump_module_at(h->dump, f->pc)))
 		return false;
 	for (unsigned i = 0; i < MOST_FRAMES; i++) {
@@ -92,29 +109,63 @@ static bool find_own(struct history *h, struct dump_names *names, size_t thread,
 	return false;
 }
 
-struct past *start_of(struct history *h, struct dump_names *names, size_t thread, bool *at_call)
+bool own_call_find(struct history *h, struct dump_names *names, size_t thread, struct own_call *ret)
 {
-	struct past *p = past_of_dump(h, thread);
-	const struct dump_module *libc = dump_module_at(h->dump, p->pc);
 	const struct function *fn;
 	const struct insn *call;
 	struct frame f;
 
-	*at_call = false;
-	if (!is_about_the_caller(h->dump) || !find_own(h, names, thread, &f))
-		return p;
+	if (!find_own(h, names, thread, &f))
+		return false;
 	call = code_call_before(h->code, f.pc, &fn);
 	if (!call)
+		return false;
+	ret->pc = call->address;
+	ret->back = f.pc;
+	memcpy(ret->regs, f.regs, sizeof(f.regs));
+	return true;
+}
+
+bool entry_stack(struct history *h, struct dump_names *names, size_t thread, uint64_t entry,
+		 uint64_t *ret)
+{
+	bool found = false;
+	const char *why;
+	struct frame f;
+
+	innermost(h->dump, thread, &f);
+	for (unsigned i = leave_stub(h, &f); i < MOST_FRAMES; i++) {
+		const struct function *fn = code_function(h->code, f.pc - (i > 0), &why);
+
+		if (!unwind(h, names, &f, i == 0))
+			break;
+		if (fn && fn->low == entry) {
+			*ret = f.regs[LIFT_RSP] - 8;
+			found = true;
+		}
+	}
+	return found;
+}
+
+struct past *start_of(struct history *h, struct dump_names *names, size_t thread, bool always,
+		      bool *at_call)
+{
+	struct past *p = past_of_dump(h, thread);
+	const struct dump_module *libc = dump_module_at(h->dump, p->pc);
+	struct own_call c;
+
+	*at_call = false;
+	if ((!always && !is_about_the_caller(h->dump)) || !own_call_find(h, names, thread, &c))
 		return p;
 	*at_call = true;
-	p->pc = call->address;
+	p->pc = c.pc;
 	for (unsigned i = 0; i < LIFT_FS; i++)
 		if (i != LIFT_RBX && i != LIFT_RBP && i != LIFT_RSP &&
 		    (i < LIFT_R12 || i > LIFT_R15))
 			p->registers[i] =
 				past_unknown(h, lift_register_width(i), "changed by a call");
 		else
-			p->registers[i] = expr_const(&h->exprs, 64, f.regs[i]);
-	past_forget(h, p, f.regs[LIFT_RSP], libc->low, libc->high);
+			p->registers[i] = expr_const(&h->exprs, 64, c.regs[i]);
+	past_forget(h, p, c.regs[LIFT_RSP], libc ? libc->low : 0, libc ? libc->high : 0);
 	return p;
 }

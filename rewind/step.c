@@ -13,12 +13,18 @@
  *
  * Step 1 takes a value that the code read from memory as unchanged if no write of the same code is
  * known to hit it. A write whose address depends on the very bytes it overwrites could deceive
- * it; the equations of step 2 then fail, unless the bytes happen to agree. */
+ * it; the equations of step 2 then fail, unless the bytes happen to agree.
+ *
+ * A write whose address is not known may hit anything. Before the step is made longer we try whether the
+ * writes to known addresses tell that address (p = calloc(...); p->size = 3), which holds if it
+ * hits none of them. If that leads to a contradiction nothing was shown; if not, the step says
+ * that it was guessed. */
 #include "rewind/step.h"
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "debug/dump.h"
+#include "rewind/compute.h"
 #include "rewind/fixed.h"
 
 #include <stdio.h>
@@ -49,6 +55,7 @@ struct run {
 	uint64_t floor;	  /* the highest stack pointer at a call that was skipped */
 	uint64_t skipped; /* address of a function that was skipped */
 	bool lost;	  /* a write went to an unknown address */
+	bool guess;	  /* take it that such a write hits nothing else that the code writes */
 	uint64_t lost_at;
 	const char *why; /* cannot be stepped over */
 	bool refuted;
@@ -155,38 +162,6 @@ static void store(struct run *r, expr_id address, unsigned w, expr_id value)
 }
 
 /* ---- operations ---- */
-
-static enum expr_op op_of(unsigned kind)
-{
-	static const uint8_t table[LIFT_KINDS] = {
-#define X(NAME) [LIFT_##NAME] = EX_##NAME,
-#include "lift/lifted.def"
-#undef X
-	};
-
-	return table[kind];
-}
-
-static expr_id compute(struct run *r, const struct lift_op *op)
-{
-	struct exprs *x = &r->h->exprs;
-	expr_id *t = r->temps;
-
-	switch (op->kind) {
-	case LIFT_ITE:
-		return expr_ite(x, t[op->a], t[op->b], t[op->c]);
-	case LIFT_ZEXT:
-		return expr_zext(x, t[op->a], op->w);
-	case LIFT_SEXT:
-		return expr_sext(x, t[op->a], op->w);
-	case LIFT_EXTRACT:
-		return expr_extract(x, t[op->a], (unsigned)op->imm, op->w);
-	case LIFT_CONCAT:
-		return expr_concat(x, t[op->a], t[op->b]);
-	default:
-		return expr_binary(x, op_of(op->kind), t[op->a], t[op->b]);
-	}
-}
 
 /* The exits of an instruction: only the one that was taken is. */
 static void leave(struct run *r, expr_id guard, bool taken)
@@ -306,7 +281,7 @@ static void run_insn(struct run *r, const struct function *f, const struct insn 
 			r->why = "an instruction that cannot be lifted";
 			break;
 		default:
-			r->temps[op->dst] = compute(r, op);
+			r->temps[op->dst] = compute(&r->h->exprs, op, r->temps);
 		}
 	}
 }
@@ -319,6 +294,33 @@ static expr_id result_of(struct run *r)
 	return fresh(r, 64, OF_REGISTER, LIFT_RAX, "result of a call");
 }
 
+static bool allocates(const struct effect *e)
+{
+	return e->kind == EFFECT_ALLOCATES || e->kind == EFFECT_ZEROES;
+}
+
+/* A thread is started or joined that the dump does not know: a loop over threads ran too often, or the thread's
+ * memory is gone. */
+static bool is_strange_thread(struct run *r, const struct effect *e, uint64_t at)
+{
+	bool joins = e->where == 1;
+	uint64_t thread;
+
+	if (e->kind != EFFECT_THREADS || !r->h->threads.len)
+		return false;
+	if (!(joins ? argument(r, 0, &thread)
+		    : past_value(r->h, r->now, past_load(r->h, r->after, at, 64), &thread)))
+		return false;
+	return !map_find(&r->h->threads, thread);
+}
+
+/* While the call waited, other threads may have changed what they share. */
+static void overwrite_shared(struct run *r)
+{
+	for (size_t i = 0; i < r->h->shared.len; i++)
+		overwrite(r, r->h->shared.entries[i].key, 1);
+}
+
 /* Where and how much a call wrote. */
 static void apply(struct run *r, const struct effect *e)
 {
@@ -326,24 +328,33 @@ static void apply(struct run *r, const struct effect *e)
 
 	if (e->kind == EFFECT_NONE || e->kind == EFFECT_LENGTH)
 		return;
-	if (!(e->kind == EFFECT_ALLOCATES ? past_value(r->h, r->now, result_of(r), &at)
-					  : argument(r, e->where, &at)) ||
+	if (e->kind == EFFECT_THREADS)
+		overwrite_shared(r);
+	if (!(allocates(e) ? past_value(r->h, r->now, result_of(r), &at)
+			   : argument(r, e->where, &at)) ||
 	    (e->length >= 0 && !argument(r, (unsigned)e->length, &len)) ||
 	    (e->scale && !argument(r, e->scale - 1u, &scale))) {
 		r->lost = true;
 		r->lost_at = r->insn;
 		return;
 	}
+	if (is_strange_thread(r, e, at)) {
+		r->why = "a thread that the dump does not know";
+		return;
+	}
 	if (at == 0 && (e->kind != EFFECT_WRITES || e->fixed)) /* free(NULL), strtol(s, NULL, 0) */
 		return;
-	vec_push(&r->accesses,
-		 ((struct access){ .insn = r->insn,
-				   .order = r->order,
-				   .address = expr_const(&r->h->exprs, 64, at),
-				   .w = 0,
-				   .is_write = e->kind == EFFECT_WRITES,
-				   .value = expr_const(&r->h->exprs, 64, len * scale) }));
+	vec_push(
+		&r->accesses,
+		((struct access){ .insn = r->insn,
+				  .order = r->order,
+				  .address = expr_const(&r->h->exprs, 64, at),
+				  .w = 0,
+				  .is_write = e->kind == EFFECT_WRITES || e->kind == EFFECT_THREADS,
+				  .value = expr_const(&r->h->exprs, 64, len * scale) }));
 	overwrite(r, at, e->kind == EFFECT_FREES ? 16 : MAX(len * scale, e->fixed));
+	for (uint64_t i = 0; e->kind == EFFECT_ZEROES && !r->why && i < len * scale; i++)
+		*map_put(&r->stored, at + i, 0) = expr_const(&r->h->exprs, 8, 0);
 }
 
 /* The length of a text, where all of it is known. */
@@ -510,6 +521,34 @@ static bool equate_registers(struct run *r)
 	return true;
 }
 
+/* Whole writes first, where nothing was written over them. */
+static bool equate_writes(struct run *r)
+{
+	struct exprs *x = &r->h->exprs;
+
+	for (size_t i = 0; i < r->accesses.len; i++) {
+		const struct access *a = &r->accesses.data[i];
+		bool last = true;
+		uint64_t at;
+
+		if (!a->is_write || !a->w || !past_value(r->h, r->now, a->address, &at))
+			continue;
+		for (unsigned k = 0; k < a->w / 8u && last; k++) {
+			const uint64_t *v = map_find(&r->stored, at + k);
+
+			/* none: the address became known only behind this run */
+			last = v && *v == expr_extract(x, a->value, 8 * k, 8);
+		}
+		if (!last)
+			continue;
+		if (past_agrees(r->h, r->now, a->value, past_load(r->h, r->after, at, a->w)))
+			r->agreed += a->w;
+		else if (!past_equate(r->h, r->now, a->value, past_load(r->h, r->after, at, a->w)))
+			return false;
+	}
+	return true;
+}
+
 /* With the bytes in r->before unknown: run until the registers tell nothing new. False: there is a
  * contradiction, which means something only if these are the bytes that were written. */
 static bool settle_run(struct run *r)
@@ -524,7 +563,8 @@ static bool settle_run(struct run *r)
 		if (r->why)
 			return true;
 		r->agreed = 0;
-		if (r->refuted || !equate_registers(r))
+		if (r->refuted || !equate_registers(r) ||
+		    (r->guess && r->lost && !equate_writes(r)))
 			return false;
 		if (i == 0) /* later rounds repeat what this one has bound */
 			agreed = r->agreed;
@@ -576,30 +616,6 @@ static bool adopt_written(struct run *r)
 	map_deinit(r->before);
 	*r->before = next;
 	return same;
-}
-
-/* Whole writes first, where nothing was written over them. */
-static bool equate_writes(struct run *r)
-{
-	struct exprs *x = &r->h->exprs;
-
-	for (size_t i = 0; i < r->accesses.len; i++) {
-		const struct access *a = &r->accesses.data[i];
-		bool last = true;
-		uint64_t at;
-
-		if (!a->is_write || !a->w || !past_value(r->h, r->now, a->address, &at))
-			continue;
-		for (unsigned k = 0; k < a->w / 8u && last; k++)
-			last = *map_find(&r->stored, at + k) == expr_extract(x, a->value, 8 * k, 8);
-		if (!last)
-			continue;
-		if (past_agrees(r->h, r->now, a->value, past_load(r->h, r->after, at, a->w)))
-			r->agreed += a->w;
-		else if (!past_equate(r->h, r->now, a->value, past_load(r->h, r->after, at, a->w)))
-			return false;
-	}
-	return true;
 }
 
 static bool equate_memory(struct run *r)
@@ -677,38 +693,47 @@ static void fill(struct run *r, struct step *ret)
 			      .nsymbols = (uint32_t)r->fresh->len };
 }
 
-static enum step_result attempt(struct run *r, struct step *ret)
+/* Run until the bytes that are unknown are those that are written. *fits: no contradiction. */
+static enum step_result find_writes(struct run *r, struct step *ret, bool *fits)
 {
-	uint32_t old = r->after->nconstraints;
-
 	for (int i = 0;; i++) {
-		bool fits = settle_run(r);
-
+		*fits = settle_run(r);
 		if (r->why) {
 			ret->why = r->why;
 			ret->where = r->insn;
 			return STEP_STUCK;
 		}
-		if (adopt_written(r)) {
-			if (!fits)
-				return STEP_REFUTED;
-			break;
-		}
+		if (adopt_written(r))
+			return *fits ? STEP_DONE : STEP_REFUTED;
 		if (i == ROUNDS) {
 			ret->why = "a write that changes where it goes";
 			ret->where = r->insn;
 			return STEP_STUCK;
 		}
 	}
-	if (r->lost) {
+}
+
+static enum step_result attempt(struct run *r, struct step *ret)
+{
+	uint32_t old = r->after->nconstraints;
+	enum step_result result;
+	bool fits;
+
+	result = find_writes(r, ret, &fits);
+	if (result == STEP_DONE && r->lost) {
+		/* What the code wrote to known addresses often is the lost address itself. */
 		ret->where = r->lost_at;
-		return STEP_OPEN;
+		r->guess = true;
+		if (find_writes(r, ret, &fits) != STEP_DONE || r->lost)
+			return STEP_OPEN;
 	}
-	if (!equate_memory(r) || !past_settle(r->h, r->now))
-		return STEP_REFUTED;
-	if (!past_check(r->h, r->now, MIN(old, r->now->nconstraints)))
-		return STEP_REFUTED;
+	if (result != STEP_DONE)
+		return result;
+	if (!equate_memory(r) || !past_settle(r->h, r->now) ||
+	    !past_check(r->h, r->now, MIN(old, r->now->nconstraints)))
+		return r->guess ? STEP_OPEN : STEP_REFUTED;
 	fill(r, ret);
+	ret->guessed = r->guess;
 	return STEP_DONE;
 }
 

@@ -15,7 +15,9 @@ enum effect_kind {
 	EFFECT_WRITES,	  /* writes `length` bytes at the argument */
 	EFFECT_FREES,	  /* the block at its first argument is free now */
 	EFFECT_ALLOCATES, /* a new block, as old memory */
-	EFFECT_LENGTH,	  /* nothing; the result is the length of a text */
+	EFFECT_ZEROES,	  /* a new block of zeroes */
+	EFFECT_THREADS, /* writes as EFFECT_WRITES does, and other threads wrote what they share */
+	EFFECT_LENGTH,	/* nothing; the result is the length of a text */
 };
 
 struct effect {
@@ -64,6 +66,7 @@ struct step {
 	uint32_t naccesses;
 	const struct map_entry *symbols; /* that stand for values inside the step; private */
 	uint32_t nsymbols;
+	bool guessed;	 /* a write could also have hit another byte that the step writes */
 	const char *why; /* STEP_STUCK; a constant */
 	uint64_t where;	 /* STEP_STUCK, STEP_OPEN: the instruction */
 };

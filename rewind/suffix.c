@@ -367,6 +367,7 @@ static void try_candidate(struct tree *t, struct node *n, const struct piece *p)
 		child = new_child(t, n, p);
 		child->step = s;
 		child->past = s.before;
+		n->guessed |= s.guessed;
 		break;
 	case STEP_STUCK:
 		child = new_child(t, n, p);
@@ -395,7 +396,7 @@ static void expand(struct tree *t, struct node *n)
 		try_candidate(t, n, &c->data[i]);
 	if (n->children > n->dead) {
 		n->state = NODE_INNER;
-		n->incomplete = !c->complete;
+		n->incomplete = !c->complete || n->guessed;
 	} else if (n->open) {
 		end(n, "a write to an address that is not known", n->where);
 	} else if (!c->complete || !c->n) {
@@ -404,6 +405,15 @@ static void expand(struct tree *t, struct node *n)
 		bury(n);
 	}
 	free(c);
+}
+
+/* Is this the moment when the thread began? */
+static bool is_first(const struct tree *t, const struct node *n, const struct suffix_options *o)
+{
+	uint64_t sp;
+
+	return o->first_pc && n->pc == o->first_pc && n->past &&
+	       past_value(t->h, n->past, n->past->registers[LIFT_RSP], &sp) && sp == o->first_sp;
 }
 
 struct ranked {
@@ -457,7 +467,9 @@ void tree_grow(struct tree *t, const struct suffix_options *o)
 			t->out_of_time = o->deadline && clock_seconds() > o->deadline;
 			if (t->interrupted || t->out_of_time)
 				goto out;
-			if (level[i].node->state == NODE_LIVE)
+			if (is_first(t, level[i].node, o))
+				end(level[i].node, "the thread began", level[i].node->pc);
+			else if (level[i].node->state == NODE_LIVE)
 				expand(t, level[i].node);
 			t->reached = MAX(t->reached, level[i].node->depth);
 		}

@@ -27,15 +27,17 @@ struct node {
 	uint32_t depth, insns;	 /* blocks and instructions up to the dump */
 	uint32_t children, dead; /* how many */
 	uint8_t state;
+	bool guessed;	 /* a step to it was */
 	bool incomplete; /* there may be more ways to it than its children */
 	const char *why; /* NODE_ENDED */
 	uint64_t where;
 };
 
 struct suffix_options {
-	uint32_t blocks; /* how far back */
-	uint32_t width;	 /* most ways that are followed at the same time */
-	double deadline; /* of clock_seconds(); 0 = none */
+	uint32_t blocks;	     /* how far back */
+	uint32_t width;		     /* most ways that are followed at the same time */
+	double deadline;	     /* of clock_seconds(); 0 = none */
+	uint64_t first_pc, first_sp; /* where the thread began; 0 = not known */
 };
 
 struct tree {

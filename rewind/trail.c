@@ -225,6 +225,23 @@ bool is_mapped(const struct dump *d, uint64_t address, uint32_t flag)
 	return false;
 }
 
+/* A jump or call to where no code is. */
+static void find_bad_jump(struct trail *t, const struct lift_op *ops, unsigned n,
+			  struct bad_use *use)
+{
+	const struct lift_op *end = &ops[n - 1];
+	struct origin o;
+	uint64_t nearest = 0;
+
+	if (end->kind != LIFT_NEXT || !end->a || !evaluate(t, ops, n, end->a, &use->address) ||
+	    is_mapped(&t->r->dump, use->address, 1))
+		return;
+	use->found = use->is_jump = true;
+	o = origin_of(ops, n, end->a);
+	if (!o.op || o.op->kind != LIFT_LOAD || !evaluate(t, ops, n, o.op->a, &use->from))
+		pointer_of(t, ops, n, end->a, use, &nearest);
+}
+
 struct bad_use trail_find_use(struct trail *t, const struct function *f, const struct insn *in)
 {
 	const struct lift_op *ops = insn_ops(f, in);
@@ -243,6 +260,8 @@ struct bad_use trail_find_use(struct trail *t, const struct function *f, const s
 		use.is_write = is_write;
 		pointer_of(t, ops, in->nops, ops[i].a, &use, &nearest);
 	}
+	if (!use.found)
+		find_bad_jump(t, ops, in->nops, &use);
 	return use;
 }
 

@@ -41,6 +41,7 @@ void trail_add(struct trail *t, struct link l);
 struct bad_use {
 	bool found, is_write, is_jump;
 	uint64_t address; /* that could not be used */
+	uint64_t from;	  /* a jump: where its target was read; 0 = it was in the register */
 	unsigned reg;
 	bool has_reg;
 };

@@ -1,4 +1,4 @@
-/* solve/load-expr.h - private to order/load*.c: expressions of the symbolic machine as terms. */
+/* solve/load-expr.h - expressions of the symbolic machine as terms of the order engine. */
 #ifndef SOLVE_LOAD_EXPR_H
 #define SOLVE_LOAD_EXPR_H
 

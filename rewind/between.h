@@ -1,0 +1,14 @@
+/* rewind/between.h - private to rewind/: is the order of the threads' steps the cause? */
+#ifndef REWIND_BETWEEN_H
+#define REWIND_BETWEEN_H
+
+#include "rewind/threads.h"
+
+struct err;
+
+/* The interleaving of t->weave makes a bad value, described by q. If keeping other threads out of one place
+ * in the code makes that impossible, t->cause says which. */
+struct err *between_find(struct threads *t, const struct weave_input *in,
+			 const struct weave_question *q, double deadline);
+
+#endif
