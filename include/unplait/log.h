@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#define PLAIT_LOG_MAGIC "PLAITLG2"
+#define PLAIT_LOG_MAGIC "PLAITLG3"
 
 struct plait_log {
 	char magic[8];

@@ -582,4 +582,6 @@ void control_begin(void)
 	a->started = 1;
 	control_active = true;
 	control_quick_begin();
+	if (control_log_is_strange)
+		control_diverged("the program was linked by another version of unplait: link it again");
 }

@@ -151,6 +151,8 @@ void control_waits_outside(bool begins);
 
 /* The log of mode sync that this run gets its inputs from; NULL: none. */
 extern const struct plait_log *control_log;
+/* There is one, but the tool is of another version than this runtime. */
+extern bool control_log_is_strange;
 /* A folder for what this run writes, for as long as the session lasts; NULL: there is no log. */
 const char *control_own_folder(void);
 

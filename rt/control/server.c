@@ -14,6 +14,7 @@
 #include "rt/control/engine.h"
 #include "rt/control/heap.h"
 #include "rt/core/real.h"
+#include "unplait/log.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -33,6 +34,7 @@
 
 static int server_fd = -1;
 const struct plait_log *control_log;
+bool control_log_is_strange;
 static int (*target_main)(int, char **, char **);
 
 /* Without a run folder the facts about the run go into the control area. */
@@ -101,6 +103,11 @@ static void map_log(void)
 	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	if (p > 0 || p < -4095)
 		control_log = (const struct plait_log *)p;
+	if (control_log && (size < (long)sizeof(*control_log) ||
+			    memcmp(control_log->magic, PLAIT_LOG_MAGIC, 8) != 0)) {
+		control_log = NULL;
+		control_log_is_strange = true;
+	}
 }
 
 const char *control_own_folder(void)

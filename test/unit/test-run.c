@@ -578,3 +578,17 @@ Test(patience, busy_and_asleep)
 		process_kill(&child);
 	}
 }
+
+/* A recording of mode sync may have more steps than hunt would ever allow. */
+Test(schedule, long_runs)
+{
+	struct schedule s = { .outcome = PLAIT_OUTCOME_PASS, .steps = 133000000 };
+	struct run_request req = schedule_request(&s);
+
+	cr_assert_gt(req.event_budget, s.steps);
+	cr_assert_gt(req.point_budget, 0);
+	s.steps = 1000;
+	cr_assert_eq(schedule_request(&s).event_budget, 0, "the usual budget");
+	s.outcome = PLAIT_OUTCOME_HANG;
+	cr_assert_eq(schedule_request(&s).event_budget, 1000, "a hang ends where it did");
+}
