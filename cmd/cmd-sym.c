@@ -296,6 +296,24 @@ static struct err *report_explore(struct options *o, const struct cmd_common *co
 	return NULL;
 }
 
+/* A failure that depends on the schedule is no news to the operating system's: run it under control. */
+static void confirm_schedules(struct options *o, struct sym_program *p, struct sym_result *r)
+{
+	for (size_t i = 0; o->preemptions && i < r->paths.len && !interrupted(); i++) {
+		struct sym_path *path = &r->paths.data[i];
+		struct err *err;
+
+		if (path->confirmed >= 0 || !sym_kind_is_error(path->outcome.kind))
+			continue;
+		err = sym_schedules_confirm(p, o->c.args[0], &o->c, path);
+		if (err)
+			names_intern(&r->notes,
+				     "a schedule is carried out natively in programs that "
+				     "`unplait cc` built: build it, and explore that");
+		err_free(err);
+	}
+}
+
 static struct err *do_explore(struct options *o, const struct cmd_common *common,
 			      struct sym_program *p, int *status)
 {
@@ -305,6 +323,8 @@ static struct err *do_explore(struct options *o, const struct cmd_common *common
 
 	if (!err && !o->no_confirm)
 		err = sym_confirm(p, &o->c, &r);
+	if (!err && !o->no_confirm)
+		confirm_schedules(o, p, &r);
 	for (size_t i = 0; i < r.paths.len; i++)
 		errors += sym_kind_is_error(r.paths.data[i].outcome.kind);
 	if (!err)

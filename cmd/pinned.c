@@ -22,7 +22,8 @@ struct err *pinned_to_look(const char *plait)
 	ours = trace_made_here(t);
 	trace_close(t);
 	if (bare && !ours)
-		log_note("%s was recorded in mode sync: its events come with `unplait replay --trust %s'",
+		log_note("%s was recorded in mode sync: its events come with `unplait replay "
+			 "--trust %s'",
 			 plait, plait);
 	return bare && ours ? pinned(plait, NULL, 0) : NULL;
 }
@@ -37,7 +38,8 @@ struct err *pinned(const char *plait, char *const *command, double timeout)
 		log_note("%s: replayed with the recorded inputs and order, in attempt %u; it has "
 			 "its schedule now%s",
 			 plait, r.attempts,
-			 r.cut ? ". It ends where a signal came: what its handler does is not recorded"
+			 r.cut ? ". It ends where a signal came: what its handler does is not "
+				 "recorded"
 			       : "");
 	if (!err && r.state == PIN_DIVERGED)
 		err = err_new(

@@ -58,6 +58,15 @@ static struct err *confirm_end(struct job *j, size_t i)
 	return err;
 }
 
+static void job_deinit(struct job *j)
+{
+	for (size_t i = 0; i < j->r.ends.len; i++)
+		free(j->native[i]);
+	free(j->native);
+	free(j->confirmed);
+	sym_schedules_deinit(&j->r);
+}
+
 static struct err *confirm_all(struct job *j)
 {
 	struct target target = { .argv = j->o->argv, .input = j->o->input };
@@ -176,10 +185,61 @@ struct err *sym_schedules_show(const struct sym_schedules_options *o, struct sym
 		print_text(&j);
 	}
 	*status = found ? 1 : j.r.complete ? 0 : 4;
-	for (size_t i = 0; i < j.r.ends.len; i++)
-		free(j.native[i]);
-	free(j.native);
-	free(j.confirmed);
-	sym_schedules_deinit(&j.r);
+	job_deinit(&j);
+	return err;
+}
+
+static struct err *confirm_same(struct job *j, struct target *target, struct sym_path *path)
+{
+	struct err *err = session_open(target, &j->session);
+
+	for (size_t i = 0; !err && i < j->r.ends.len && path->confirmed <= 0 && !interrupted();
+	     i++) {
+		const struct sym_outcome *o = &j->r.ends.data[i].outcome;
+
+		if (o->kind != path->outcome.kind || strcmp(o->where, path->outcome.where) != 0)
+			continue;
+		err = confirm_end(j, i);
+		if (err || j->confirmed[i] <= 0)
+			continue;
+		path->confirmed = 1;
+		snprintf(path->native, sizeof(path->native), "%.40s, on the schedule found",
+			 j->native[i]);
+	}
+	session_close(j->session);
+	return err;
+}
+
+struct err *sym_schedules_confirm(struct sym_program *p, const char *argv0,
+				  const struct sym_config *config, struct sym_path *path)
+{
+	struct sym_config c = { .args = (const char *const *)path->args,
+				.nargs = path->nargs,
+				.env = (const char *const *)path->env,
+				.input = path->input,
+				.input_len = path->input_len,
+				.max_states = 1000000,
+				.max_seconds = config->max_seconds > 0 ? config->max_seconds : 60,
+				.interrupted = config->interrupted,
+				.host_files = true,
+				.all_errors = true };
+	struct sym_schedules_options o = { .config = &c };
+	struct job j = { .o = &o };
+	VEC(char *) argv = { 0 };
+	struct target target = { .env = path->nenv ? path->env : NULL,
+				 .input_data = (char *)path->input,
+				 .input_len = path->input_len };
+	struct err *err = sym_schedules(p, &c, &j.r);
+
+	for (uint32_t i = 0; i < path->nargs; i++)
+		vec_push(&argv, i ? path->args[i] : (char *)argv0);
+	vec_push(&argv, NULL);
+	target.argv = argv.data;
+	j.confirmed = xcalloc(j.r.ends.len + 1, sizeof(*j.confirmed));
+	j.native = xcalloc(j.r.ends.len + 1, sizeof(*j.native));
+	if (!err)
+		err = confirm_same(&j, &target, path);
+	vec_deinit(&argv);
+	job_deinit(&j);
 	return err;
 }

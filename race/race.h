@@ -121,8 +121,8 @@ struct races_result {
 	bool interrupted;
 	unsigned paths;		  /* inputs that were run */
 	uint64_t looked, cut_off; /* runs that looked for races; that used up their budget */
-	bool fails_alone;	  /* it fails before it has two threads: there was nothing to look at */
-	char *note;		  /* what an answer leaves out; NULL */
+	bool fails_alone; /* it fails before it has two threads: there was nothing to look at */
+	char *note;	  /* what an answer leaves out; NULL */
 };
 struct err *races_run(struct races_options *o, struct races_result *ret);
 void races_result_deinit(struct races_result *r);

@@ -153,7 +153,8 @@ struct err *log_from_trace(struct trace *t, struct strbuf *ret)
 	struct err *err = NULL;
 
 	if (!trace_meta(t)->nthreads)
-		return err_new(ERR_ENV, "%s: the run ended before it began: there is nothing to replay",
+		return err_new(ERR_ENV,
+			       "%s: the run ended before it began: there is nothing to replay",
 			       trace_path(t));
 	memcpy(b.head.magic, PLAIT_LOG_MAGIC, 8);
 	b.head.nthreads = (uint32_t)trace_meta(t)->nthreads;

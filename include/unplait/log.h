@@ -17,7 +17,8 @@ struct plait_log {
 	uint32_t nthreads;
 	uint64_t nhandovers, nresults, nanswers, nbytes;
 	uint64_t atomics; /* 1: the program's own atomics are operations, too */
-	uint64_t cut;	  /* 1: a thread's part ends where a signal came, and others may wait for the rest of it */
+	uint64_t
+		cut; /* 1: a thread's part ends where a signal came, and others may wait for the rest of it */
 };
 
 /* first, n: its entries in each array. Threads have the numbers of the recorded run. */

@@ -26,17 +26,19 @@ static bool called;
 		called = true;                                                                     \
 		return real.name args;                                                             \
 	}
-HELPED(aio_read, (struct aiocb *a), (a))
-HELPED(aio_read64, (struct aiocb64 *a), (a))
-HELPED(aio_write, (struct aiocb *a), (a))
-HELPED(aio_write64, (struct aiocb64 *a), (a))
+HELPED(aio_read, (struct aiocb * a), (a))
+HELPED(aio_read64, (struct aiocb64 * a), (a))
+HELPED(aio_write, (struct aiocb * a), (a))
+HELPED(aio_write64, (struct aiocb64 * a), (a))
 HELPED(aio_fsync, (int op, struct aiocb *a), (op, a))
 HELPED(aio_fsync64, (int op, struct aiocb64 *a), (op, a))
-HELPED(lio_listio, (int mode, struct aiocb *const list[], int n, struct sigevent *e), (mode, list, n, e))
+HELPED(lio_listio, (int mode, struct aiocb *const list[], int n, struct sigevent *e),
+       (mode, list, n, e))
 HELPED(lio_listio64, (int mode, struct aiocb64 *const list[], int n, struct sigevent *e),
        (mode, list, n, e))
 HELPED(mq_notify, (mqd_t q, const struct sigevent *e), (q, e))
-HELPED(getaddrinfo_a, (int mode, struct gaicb *list[], int n, struct sigevent *e), (mode, list, n, e))
+HELPED(getaddrinfo_a, (int mode, struct gaicb *list[], int n, struct sigevent *e),
+       (mode, list, n, e))
 /* clang-format on */
 
 /* The kernel thread of a thread that lives, or of main, or one that waits to become a thread. The

@@ -6,7 +6,8 @@
  * places first reaches, in few paths, every comparison that can succeed. Depth order always takes
  * the newest state, breadth order the oldest; cover order takes new places first and otherwise
  * alternates. At a branch the running state takes the side its own model takes; the other side, if
- * possible, becomes a new state. */
+ * possible, becomes a new state. A side that the solver could not decide in a part of the time that a question may
+ * take waits until nothing else is left, and is then asked about with all of it. */
 #include "base/err.h"
 #include "base/log.h"
 #include "sym/machine/machine.h"
@@ -14,6 +15,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { FIRST_PATIENCE = 10 };
 
 /* A queue open at both ends. */
 struct deque {
@@ -23,6 +26,7 @@ struct deque {
 
 struct explore {
 	struct deque fresh, rest;
+	struct deque open; /* sides that the solver could not decide in time */
 	enum { DEPTH, BREADTH, COVER } order;
 	uint64_t picks;
 	struct sym_result *result;
@@ -63,6 +67,17 @@ static struct state *deque_oldest(struct deque *q)
 	return s;
 }
 
+/* Of a question that is asked for the first time. */
+static uint32_t first_patience(const struct machine *m)
+{
+	return MAX(machine_query_ms(m) / FIRST_PATIENCE, 1u);
+}
+
+static size_t waiting(const struct explore *x)
+{
+	return x->fresh.len + x->rest.len + x->open.len;
+}
+
 /* Has no state been here before? From now on one has. */
 static bool is_new_place(struct explore *x, const struct state *s)
 {
@@ -83,15 +98,46 @@ static void enqueue(struct machine *m, struct state *s)
 
 	deque_push(fresh ? &x->fresh : &x->rest, s);
 	m->stats.states++;
-	m->stats.max_states = MAX(m->stats.max_states, x->fresh.len + x->rest.len + 1);
+	m->stats.max_states = MAX(m->stats.max_states, waiting(x) + 1);
 }
 
-static struct state *pick(struct explore *x)
+/* The first side that is decided after all. */
+static struct state *pick_open(struct machine *m)
 {
+	struct explore *x = m->guide->data;
+
+	while (x->open.len && !machine_should_stop(m)) {
+		struct state *s = deque_oldest(&x->open);
+		struct model *model = NULL;
+		enum answer answer;
+
+		solver_set_patience(m->solver, machine_query_ms(m));
+		answer = solver_check(m->solver, s->path, s->undecided, s->model, &model);
+		solver_set_patience(m->solver, first_patience(m));
+		if (answer == ANSWER_YES) {
+			machine_assume(m, s, s->undecided, model);
+			s->undecided = 0;
+			return s;
+		}
+		if (answer == ANSWER_UNKNOWN) {
+			machine_note(
+				m, "a branch whose other side the solver could not decide in time "
+				   "was not followed");
+			x->incomplete = true;
+		}
+		state_free(s);
+	}
+	return x->open.len ? deque_oldest(&x->open) : NULL; /* the time is up */
+}
+
+static struct state *pick(struct machine *m)
+{
+	struct explore *x = m->guide->data;
+
 	if (x->fresh.len)
 		return deque_newest(&x->fresh);
 	if (!x->rest.len)
-		return NULL;
+		return pick_open(m);
 	x->picks++;
 	if (x->order == BREADTH || (x->order == COVER && x->picks % 2))
 		return deque_oldest(&x->rest);
@@ -101,8 +147,8 @@ static struct state *pick(struct explore *x)
 static void show_progress(const struct machine *m, const struct explore *x)
 {
 	progress("explore: %llu paths, %zu states waiting, %zu findings, %llu branch questions",
-		 (unsigned long long)m->stats.paths, x->rest.len + x->fresh.len,
-		 x->result->paths.len, (unsigned long long)m->stats.branch_queries);
+		 (unsigned long long)m->stats.paths, waiting(x), x->result->paths.len,
+		 (unsigned long long)m->stats.branch_queries);
 }
 
 /* --- branches --- */
@@ -125,15 +171,8 @@ static bool explore_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uin
 	answer = solver_check(m->solver, s->path, other, s->model, &model);
 	if (answer == ANSWER_NO)
 		return yes;
-	if (answer == ANSWER_UNKNOWN) {
-		machine_note(m, "a branch whose other side the solver could not decide in time was "
-				"not followed");
-		x->incomplete = true;
-		machine_assume(m, s, mine, NULL);
-		return yes;
-	}
 	s->forks++;
-	if (m->config->max_states && x->fresh.len + x->rest.len >= m->config->max_states) {
+	if (m->config->max_states && waiting(x) >= m->config->max_states) {
 		machine_note(m,
 			     "the limit of %llu waiting states was reached; some paths were not "
 			     "followed",
@@ -147,8 +186,14 @@ static bool explore_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uin
 	m->stats.forks++;
 	cache_clear(m);
 	frame_own(&c->threads[c->current].top)->pc = yes ? no_pc : yes_pc;
-	machine_assume(m, c, other, model);
 	machine_assume(m, s, mine, NULL);
+	if (answer == ANSWER_UNKNOWN) {
+		c->undecided = other;
+		deque_push(&x->open, c);
+		m->stats.states++;
+		return yes;
+	}
+	machine_assume(m, c, other, model);
 	enqueue(m, c);
 	return yes;
 }
@@ -254,21 +299,27 @@ static bool out_of_budget(struct machine *m)
 	return machine_should_stop(m) != NULL;
 }
 
+static void drop_all(struct deque *q)
+{
+	while (q->len)
+		state_free(deque_newest(q));
+}
+
 static void explore_all(struct machine *m, struct explore *x)
 {
 	struct state *s;
 
-	while ((s = pick(x))) {
+	while ((s = pick(m))) {
 		if (out_of_budget(m)) {
 			const char *why = machine_should_stop(m);
 
-			machine_note(m, "stopped with %zu states waiting%s%s",
-				     x->rest.len + x->fresh.len + 1, why ? ": " : "",
-				     why ? why : "");
+			machine_note(m, "stopped with %zu states waiting%s%s", waiting(x) + 1,
+				     why ? ": " : "", why ? why : "");
 			x->incomplete = true;
 			state_free(s);
-			while ((s = pick(x)))
-				state_free(s);
+			drop_all(&x->fresh);
+			drop_all(&x->rest);
+			drop_all(&x->open);
 			return;
 		}
 		m->s = NULL; /* the cache belongs to another state */
@@ -302,6 +353,7 @@ struct err *sym_explore(struct sym_program *p, const struct sym_config *config,
 			       config->order);
 	machine_init(&m, p->ir, config);
 	m.guide = &guide;
+	solver_set_patience(m.solver, first_patience(&m));
 	err = machine_start(&m, &s);
 	if (!err) {
 		m.next_state = 1;
@@ -318,6 +370,7 @@ struct err *sym_explore(struct sym_program *p, const struct sym_config *config,
 	}
 	free(x.fresh.data);
 	free(x.rest.data);
+	free(x.open.data);
 	map_deinit(&x.seen);
 	map_deinit(&x.places);
 	machine_deinit(&m);

@@ -224,7 +224,7 @@ static void stand(const struct search *x, struct waiting *w)
 
 static uint32_t first_patience(const struct machine *m)
 {
-	return MAX(m->config->query_ms / FIRST_PATIENCE, 1u);
+	return MAX(machine_query_ms(m) / FIRST_PATIENCE, 1u);
 }
 
 /* patience: of an undecided side, for its question; 0 = none. */
@@ -287,14 +287,14 @@ static bool decide(struct machine *m, struct waiting *w)
 
 	if (!w->undecided)
 		return true;
-	solver_set_patience(m->solver, MIN(w->patience, m->config->query_ms));
+	solver_set_patience(m->solver, MIN(w->patience, machine_query_ms(m)));
 	answer = solver_check(m->solver, w->s->path, w->undecided, w->s->model, &model);
 	solver_set_patience(m->solver, first_patience(m));
 	if (answer == ANSWER_YES) {
 		machine_assume(m, w->s, w->undecided, model);
 		return true;
 	}
-	if (answer == ANSWER_UNKNOWN && w->patience < m->config->query_ms) {
+	if (answer == ANSWER_UNKNOWN && w->patience < machine_query_ms(m)) {
 		wait_here(m, w->s, w->distance, w->undecided, w->patience * PATIENCE_GROWS);
 		return false;
 	}

@@ -312,6 +312,7 @@ static enum stop resolve_symbolic(struct machine *m, expr_id addr, uint64_t len,
 			struct state *c = state_fork(m->s, m->next_state++);
 
 			m->stats.forks++;
+			frame_own(&c->threads[c->current].top); /* ours goes on and changes */
 			machine_assume(m, c, expr_not(e, inside), model);
 			cache_clear(m);
 			m->guide->forked(m, c);

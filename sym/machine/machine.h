@@ -111,6 +111,11 @@ void machine_init(struct machine *m, struct ir *ir, const struct sym_config *con
 void machine_deinit(struct machine *m);
 /* Place globals and arguments, make thread 0 ready to run main. */
 struct err *machine_start(struct machine *m, struct state **ret);
+/* The longest time of one question to Z3, in milliseconds. */
+static inline uint32_t machine_query_ms(const struct machine *m)
+{
+	return m->config->query_ms ? m->config->query_ms : SOLVER_QUERY_MS;
+}
 /* Why the work should stop now (time, Ctrl-C), or NULL. */
 const char *machine_should_stop(const struct machine *m);
 /* Run until the state ends, parks, or a budget runs out. */

@@ -73,6 +73,7 @@ struct state {
 	uint32_t inputs[2];   /* its symbols among the machine's inputs: from, to */
 	bool bounded;	      /* something was given up on this path; the notes say what */
 	uint64_t last_new;    /* ops when it last covered something new */
+	expr_id undecided;    /* explore: must hold for it to be a state at all; 0 = it is one */
 	struct state *next;   /* in the guide's queue */
 };
 

@@ -60,7 +60,7 @@ struct solver *solver_new(struct exprs *e, struct sym_stats *stats, uint32_t que
 	s->e = e;
 	s->stats = stats;
 	byte_sets_init(&s->bytes, e);
-	s->query_ms = query_ms ? query_ms : 5000;
+	s->query_ms = query_ms ? query_ms : SOLVER_QUERY_MS;
 	s->z3 = z3_link_new(e, s->query_ms, log);
 	return s;
 }

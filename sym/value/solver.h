@@ -17,6 +17,8 @@ struct solver;
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_UNKNOWN };
 
+enum { SOLVER_QUERY_MS = 5000 }; /* unless somebody says otherwise */
+
 struct solver *solver_new(struct exprs *e, struct sym_stats *stats, uint32_t query_ms,
 			  const char *log);
 void solver_free(struct solver *s);

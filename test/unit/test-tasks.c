@@ -129,8 +129,8 @@ Test(tasks, random_trees_as_an_oracle_says)
 		}
 		for (uint32_t i = 1; i <= N; i++) {
 			waits += expected(&m, i);
-			cr_assert_eq(tasks_must_wait(&tasks, i, 0), expected(&m, i), "seed %u, task %u",
-				     round + 1, i);
+			cr_assert_eq(tasks_must_wait(&tasks, i, 0), expected(&m, i),
+				     "seed %u, task %u", round + 1, i);
 		}
 	}
 	cr_assert_gt(waits, 1000);
