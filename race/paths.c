@@ -102,7 +102,8 @@ static bool uses_openmp(const struct study *s)
 	const struct plait_run *run = session ? session_process(session) : NULL;
 
 	for (uint32_t i = 0; run && i < run->nmodules; i++)
-		if (strstr(run->modules[i].path, "omp.so") || strstr(run->modules[i].path, "omp5.so"))
+		if (strstr(run->modules[i].path, "omp.so") ||
+		    strstr(run->modules[i].path, "omp5.so"))
 			return true;
 	return false;
 }

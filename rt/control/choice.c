@@ -583,5 +583,6 @@ void control_begin(void)
 	control_active = true;
 	control_quick_begin();
 	if (control_log_is_strange)
-		control_diverged("the program was linked by another version of unplait: link it again");
+		control_diverged(
+			"the program was linked by another version of unplait: link it again");
 }

@@ -562,7 +562,7 @@ struct err *sym_search(struct sym_program *p, const struct sym_config *config,
 					  "search has no direction");
 		x.guided = false;
 	}
-	if (x.guided)
+	if (!x.depth && !x.random)
 		intermediate_init(&x.intermediate, p->ir, &x.reach, goal);
 	x.nheaps = ORDERS + (unsigned)x.intermediate.ways.len;
 	machine_init(&m, p->ir, &own);

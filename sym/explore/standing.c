@@ -120,7 +120,10 @@ void intermediate_init(struct intermediate *x, struct ir *ir, const struct reach
 {
 	*x = (struct intermediate){ 0 };
 	needs_init(&x->needs, ir);
-	needs_of_goal(&x->needs, r, goal->near_null);
+	if (r->stops.len)
+		needs_of_goal(&x->needs, r, goal->near_null);
+	else
+		needs_of_all(&x->needs);
 	for (const struct sym_goal *g = goal->next; g; g = g->next) {
 		struct reach other;
 

@@ -18,7 +18,7 @@ struct intermediate {
 	VEC(struct reach_ways) ways; /* per need: to its writers */
 	VEC(struct ahead) ahead;     /* per need that is counted: its writers; else empty */
 };
-/* r: of the goal; others are the stacks of other threads. */
+/* r: of the goal's first stack; if the program has no such stack, every need of the program counts. */
 void intermediate_init(struct intermediate *x, struct ir *ir, const struct reach *r,
 		       const struct sym_goal *goal);
 void intermediate_deinit(struct intermediate *x);

@@ -22,7 +22,10 @@ enum {
 	EDGE_WORK = 40000000, /* a function that is larger is left out */
 	STEPS_MOST = 20000,   /* of all traces */
 	SUCCESSORS = 64,
+	SMALL = 40, /* operations of a function that an optimiser takes apart */
 };
+
+static const struct want near_null_want = { OP_ULT, 64, false, true, UINT64_MAX, 4096 };
 
 /* A side of a branch. */
 struct edge {
@@ -600,6 +603,22 @@ void needs_deinit(struct needs *n)
 	aliases_deinit(&n->aliases);
 }
 
+/* An optimiser moves a load through a pointer from a function to its callers: a call on the goal's line may be
+ * what failed, by a parameter that it follows. */
+static void needs_of_callee(struct needs *n, const struct function *f, uint32_t pc,
+			    const struct context *context)
+{
+	const struct function *g = n->ir->functions.data[f->ops[pc].b];
+	struct context inner = { f, pc, context };
+
+	if (!g->lowered || g->is_model)
+		return;
+	add_edges_to(n, f, pc, context);
+	for (uint32_t i = 0; i < g->nops && g->nops <= SMALL; i++)
+		if (g->ops[i].code >= OP_LOAD8 && g->ops[i].code <= OP_LOADX64)
+			trace(n, g, g->ops[i].a, near_null_want, &inner);
+}
+
 static void needs_of_stop(struct needs *n, const struct reach *r, uint32_t stop, bool near_null,
 			  const struct context *context, unsigned depth)
 {
@@ -615,8 +634,9 @@ static void needs_of_stop(struct needs *n, const struct reach *r, uint32_t stop,
 		struct context inner = { f, pc, context };
 
 		if (s->here[pc] && near_null && o->code >= OP_LOAD8 && o->code <= OP_STOREX64)
-			trace(n, f, o->a,
-			      (struct want){ OP_ULT, 64, false, true, UINT64_MAX, 4096 }, context);
+			trace(n, f, o->a, near_null_want, context);
+		if (s->here[pc] && near_null && o->code == OP_CALL)
+			needs_of_callee(n, f, pc, context);
 		if (s->next[pc] && r->stops.data[s->next[pc] - 1].possible && depth < 64)
 			needs_of_stop(n, r, s->next[pc] - 1, near_null, &inner, depth + 1);
 	}
@@ -627,4 +647,39 @@ void needs_of_goal(struct needs *n, const struct reach *r, bool near_null)
 {
 	if (r->stops.len)
 		needs_of_stop(n, r, 0, near_null, NULL, 0);
+}
+
+/* From number `from` on: without what is met at first, or local. */
+static void keep_unmet(struct needs *n, size_t from)
+{
+	size_t kept = from;
+
+	for (size_t i = from; i < n->all.len; i++) {
+		struct need *need = &n->all.data[i];
+
+		if (need->local || want_is_met(&need->want, 0) || is_met_at_first(n, need))
+			need_deinit(need);
+		else
+			n->all.data[kept++] = *need;
+	}
+	n->all.len = kept;
+}
+
+void needs_of_all(struct needs *n)
+{
+	for (uint32_t i = 0; i < n->ir->functions.len; i++) {
+		const struct function *f = n->ir->functions.data[i];
+
+		for (uint32_t pc = 0; f->lowered && !f->is_model && pc < f->nops; pc++) {
+			uint32_t next[SUCCESSORS], count;
+			size_t had = n->all.len;
+
+			count = op_successors(n->ir, f, pc, next, SUCCESSORS);
+			n->depth = DEPTH_MOST - 3; /* this value, and not what it comes from */
+			for (uint32_t k = 0; count > 1 && count < SUCCESSORS && k < count; k++)
+				trace_edge(n, f, pc, next[k], NULL);
+			n->depth = 0;
+			keep_unmet(n, had);
+		}
+	}
 }

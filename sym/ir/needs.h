@@ -45,5 +45,8 @@ struct needs {
 void needs_init(struct needs *n, struct ir *ir);
 void needs_deinit(struct needs *n);
 void needs_of_goal(struct needs *n, const struct reach *r, bool near_null);
+/* Nobody knows where the goal is: what any branch looks at in memory that others write, and does not find
+ * there at first. */
+void needs_of_all(struct needs *n);
 
 #endif
