@@ -33,6 +33,10 @@ PASS(int, getaddrinfo,
      (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **ret),
      (node, service, hints, ret))
 PASS(int, get_nprocs, (void), ())
+PASS(DIR *, opendir, (const char *path), (path))
+PASS(struct dirent *, readdir, (DIR * d), (d))
+PASS(struct dirent64 *, readdir64, (DIR * d), (d))
+PASS(int, closedir, (DIR * d), (d))
 /* clang-format on */
 
 /* LLVM's OpenMP runtime gives the processor away in its loops only where there are more threads than

@@ -189,6 +189,65 @@ static int opened(struct passing *x, int fd)
 #undef CHECKED
 /* clang-format on */
 
+/* ---- folders: a real stream of some folder stands for each, under the recorded number ---- */
+
+static DIR *given_opendir(const char *path)
+{
+	struct passing x = { .call = PLAIT_CALL_opendir, .giving = true };
+	uint32_t site = rt_take_site();
+	struct control_thread *me = given_self();
+
+	if (!me)
+		return hook_opendir(path);
+	take(me, site, &x);
+	if (x.result < 0) {
+		errno = (int)-x.result;
+		return NULL;
+	}
+	return fdopendir(move_to((int)rt_syscall(SYS_openat, AT_FDCWD, (long)"/",
+						 O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0),
+				 (int)x.result));
+}
+
+static struct dirent64 *given_readdir64(DIR *d)
+{
+	static __thread struct dirent64 entry;
+	struct passing x = { .call = PLAIT_CALL_readdir, .giving = true };
+	uint32_t site = rt_take_site();
+	struct control_thread *me = given_self();
+
+	if (!me)
+		return hook_readdir64(d);
+	take(me, site, &x);
+	if (x.result < 0)
+		errno = (int)-x.result;
+	if (x.result <= 0)
+		return NULL;
+	fill(&x, &entry, sizeof(entry));
+	return &entry;
+}
+
+static struct dirent *given_readdir(DIR *d)
+{
+	return (struct dirent *)given_readdir64(d);
+}
+
+static int given_closedir(DIR *d)
+{
+	struct passing x = { .call = PLAIT_CALL_closedir, .giving = true };
+	uint32_t site = rt_take_site();
+	struct control_thread *me = given_self();
+
+	if (!me)
+		return hook_closedir(d);
+	take(me, site, &x);
+	forget_fd(dirfd(d));
+	real.closedir(d);
+	if (x.result < 0)
+		errno = (int)-x.result;
+	return x.result < 0 ? -1 : 0;
+}
+
 /* ---- the beginning ---- */
 
 /* The descriptors that were there from the start, as they were. */
@@ -226,5 +285,9 @@ void log_give_init(void)
 #include "rt/log/opens.def"
 #undef OPENS
 #undef CHECKED
+	interpose_opendir = given_opendir;
+	interpose_readdir = given_readdir;
+	interpose_readdir64 = given_readdir64;
+	interpose_closedir = given_closedir;
 	rt_on_main = given_begin;
 }

@@ -111,6 +111,69 @@ static int opened(uint32_t call, const char *path, int flags, int r)
 #undef CHECKED
 /* clang-format on */
 
+/* ---- folders: the names in them, one by one ---- */
+
+static DIR *noted_opendir(const char *path)
+{
+	struct passing x = { .call = PLAIT_CALL_opendir };
+	DIR *d;
+	int e;
+
+	if (!recorded())
+		return real.opendir(path);
+	log_operation(LOG_WORLD);
+	d = real.opendir(path);
+	e = errno;
+	x.result = d ? dirfd(d) : -e;
+	pass_result(&x);
+	errno = e;
+	return d;
+}
+
+static struct dirent64 *noted_readdir64(DIR *d)
+{
+	struct passing x = { .call = PLAIT_CALL_readdir };
+	struct dirent64 *entry;
+	int e = errno;
+
+	if (!recorded())
+		return real.readdir64(d);
+	errno = 0;
+	entry = real.readdir64(d);
+	x.result = entry ? 1 : -errno;
+	if (!entry && errno)
+		e = errno;
+	if (entry)
+		fill(&x, entry, offsetof(struct dirent64, d_name) + strlen(entry->d_name) + 1);
+	finish(&x);
+	log_operation(LOG_WORLD);
+	errno = e;
+	return entry;
+}
+
+/* The two are one on this machine. */
+static struct dirent *noted_readdir(DIR *d)
+{
+	return (struct dirent *)noted_readdir64(d);
+}
+
+static int noted_closedir(DIR *d)
+{
+	struct passing x = { .call = PLAIT_CALL_closedir };
+	int r, e;
+
+	if (!recorded())
+		return real.closedir(d);
+	log_operation(LOG_WORLD);
+	forget_fd(dirfd(d));
+	r = real.closedir(d);
+	e = errno;
+	x.result = r ? -e : 0;
+	pass_result(&x);
+	errno = e;
+	return r;
+}
+
 static FILE *noted_fopen(const char *path, const char *mode)
 {
 	if (recorded())
@@ -157,6 +220,10 @@ void noted_init(void)
 #include "rt/log/opens.def"
 #undef OPENS
 #undef CHECKED
+	interpose_opendir = noted_opendir;
+	interpose_readdir = noted_readdir;
+	interpose_readdir64 = noted_readdir64;
+	interpose_closedir = noted_closedir;
 	interpose_fopen = noted_fopen;
 	interpose_fopen64 = noted_fopen64;
 	interpose_freopen = noted_freopen;
