@@ -21,19 +21,32 @@ static bool in_gone(const struct job *j, uint32_t step)
 	return j->steps.data[step].address - by->address < MAX(by->size, 1u);
 }
 
+static bool is_block(const struct candidate *c)
+{
+	return c->source == CANDIDATE_CURE && c->kind != BUG_ORDER && c->evidence.after.runs;
+}
+
 /* A block within what was used after its end: a reference count that is changed and looked at in two
  * steps. It says why it came to that. */
 static bool is_about_count(const struct job *j, const struct candidate *c)
 {
-	return j->gone.kind && c->source == CANDIDATE_CURE && c->kind != BUG_ORDER &&
-	       c->evidence.after.runs && candidate_standing(c) <= STANDING_HELPS &&
-	       in_gone(j, c->cure.from) && (c->cure.to_in_passing || in_gone(j, c->cure.to));
+	return is_block(c) && candidate_standing(c) <= STANDING_HELPS && in_gone(j, c->cure.from) &&
+	       (c->cure.to_in_passing || in_gone(j, c->cure.to));
+}
+
+/* Two threads have both decided to free it: a block without which that never happens is the decision,
+ * wherever its objects are. */
+static bool is_decision(const struct job *j, const struct candidate *c)
+{
+	return j->gone.kind == BUG_DOUBLE_FREE && is_block(c) &&
+	       candidate_standing(c) == STANDING_CURED &&
+	       cure_separation(&c->evidence.seen) >= SEPARATION_SURE;
 }
 
 const struct candidate *job_find_reason(const struct job *j, const struct candidates *all)
 {
-	for (size_t i = 0; i < all->len; i++)
-		if (is_about_count(j, &all->data[i]))
+	for (size_t i = 0; j->gone.kind && i < all->len; i++)
+		if (is_about_count(j, &all->data[i]) || is_decision(j, &all->data[i]))
 			return &all->data[i];
 	return NULL;
 }

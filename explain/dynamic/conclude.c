@@ -273,8 +273,8 @@ static struct err *conclude(struct job *j, struct candidates *all, const struct 
 	if (j->alternates.len)
 		j->alternate = j->alternates.data[cure ? cure->alternate : 0];
 	projection_make(&j->steps, &j->alternate.passing, job_failed_thread(j), &projection);
-	err = job_find_stacks(j, all, MAX_TOLD, &found->guard,
-			      a->earlier.found ? &a->earlier.cure : NULL, NULL);
+	err = job_find_stacks(j, all, MAX_TOLD, found, a->earlier.found ? &a->earlier.cure : NULL,
+			      NULL);
 	if (!err)
 		err = tell_all(j, all, a, found, because);
 	mark_cause(j, cure, because, &projection);

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "explain/find/guards.h"
+#include "explain/dynamic/found.h"
 #include "trace/trace.h"
 #include "unplait/effects.h"
 
@@ -35,6 +35,16 @@ static void want_cure(const struct job *j, struct wanted *w, const struct cure *
 	want(j, w, c->other_from);
 	if (c->other_from != STEP_NONE && !c->other_to_in_passing)
 		want(j, w, c->other_to);
+}
+
+static void want_found(const struct job *j, struct wanted *w, const struct found *f)
+{
+	const uint32_t steps[] = { f->guard.with,   f->guard.without, f->guard.lock,
+				   f->stuck.check,  f->stuck.change,  f->stuck.set,
+				   f->stuck.signal, f->stuck.woken,   f->stuck.held };
+
+	for (size_t i = 0; i < (f->stuck.kind ? ARRAY_SIZE(steps) : 3); i++)
+		want(j, w, steps[i]);
 }
 
 /* A deadlock tells all who hold and wait. */
@@ -96,7 +106,7 @@ static struct err *ask_stacks(struct job *j, const uint32_t *steps, size_t n)
 }
 
 struct err *job_find_stacks(struct job *j, const struct candidates *all, size_t most,
-			    const struct guard *guard, const struct cure *earlier,
+			    const struct found *found, const struct cure *earlier,
 			    const struct projection *p)
 {
 	struct wanted w = { 0 };
@@ -106,11 +116,8 @@ struct err *job_find_stacks(struct job *j, const struct candidates *all, size_t 
 	for (size_t i = 0; all && i < MIN(all->len, most); i++)
 		if (all->data[i].cure.nconstraints)
 			want_cure(j, &w, &all->data[i].cure);
-	if (guard) {
-		want(j, &w, guard->with);
-		want(j, &w, guard->without);
-		want(j, &w, guard->lock);
-	}
+	if (found)
+		want_found(j, &w, found);
 	want_waiting(j, &w);
 	if (earlier)
 		want_cure(j, &w, earlier);

@@ -9,7 +9,7 @@
 #include "explain/native.h"
 #include "explain/show/stacks.h"
 
-struct guard;
+struct found;
 
 struct job {
 	const struct explain_options *options;
@@ -47,10 +47,10 @@ struct err *job_find_passing(struct job *j);
 
 /* ---- frames.c: call stacks of steps ---- */
 
-/* Replay the failing run and note the stacks of the steps that the first few candidates, this guard,
+/* Replay the failing run and note the stacks of the steps that the first few candidates, what was found,
  * this cure and this projection tell of; each may be NULL. */
 struct err *job_find_stacks(struct job *j, const struct candidates *all, size_t most,
-			    const struct guard *guard, const struct cure *earlier,
+			    const struct found *found, const struct cure *earlier,
 			    const struct projection *p);
 
 /* ---- conclude.c: what differs, and what would cure it ---- */

@@ -190,6 +190,23 @@ bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *re
 	return forgot(s, a, b, ret) || forgot(s, b, a, ret);
 }
 
+uint32_t guards_differ(const struct steps *s, uint32_t a, uint32_t b)
+{
+	struct held mine, other;
+
+	if (a >= s->len || b >= s->len || s->data[a].thread == s->data[b].thread)
+		return STEP_NONE;
+	mine = held_at(s, a);
+	other = held_at(s, b);
+	if (have_common_lock(s, &mine, &other))
+		return STEP_NONE;
+	for (uint32_t k = 0; k < mine.n; k++)
+		for (uint32_t i = 0; i < other.n; i++)
+			if (s->data[mine.step[k]].site == s->data[other.step[i]].site)
+				return mine.step[k];
+	return STEP_NONE;
+}
+
 /* Another thread's access that this one can meet, nearest to it; STEP_NONE. */
 static uint32_t nearest_conflict(const struct steps *s, uint32_t at)
 {

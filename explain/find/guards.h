@@ -22,7 +22,11 @@ uint32_t guards_held(const struct steps *s, uint32_t at, uint64_t lock);
  * two that have a lock in common are safe from each other. */
 bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret);
 
-/* The same for the last accesses of the thread that failed, the very last first. */
+/* Both hold a lock that was taken at one place, but not the same one, and have none in common: the step
+ * that took that of a; else STEP_NONE. */
+uint32_t guards_differ(const struct steps *s, uint32_t a, uint32_t b);
+
+/* guards_find for the last accesses of the thread that failed, the very last first. */
 bool guards_at_failure(const struct steps *s, uint32_t failed, struct guard *ret);
 
 #endif

@@ -252,11 +252,13 @@ static struct stuck explain_wait(const struct steps *s, uint32_t wait)
 	return found;
 }
 
-/* Waits until another thread has done something; a lock that somebody holds is another story. */
+/* Waits until another thread has done something, or has ended; a lock that somebody holds is another
+ * story. */
 static bool waits_for_somebody(const struct step *e)
 {
 	return e->pending && !step_is_acquire(e) &&
-	       (e->kind == PLAIT_EV_SEM_WAIT || e->kind == PLAIT_EV_BARRIER_LEAVE);
+	       (e->kind == PLAIT_EV_SEM_WAIT || e->kind == PLAIT_EV_BARRIER_LEAVE ||
+		e->kind == PLAIT_EV_JOIN);
 }
 
 struct stuck stuck_find(const struct steps *failing)

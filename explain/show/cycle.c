@@ -91,7 +91,7 @@ static struct err *tell(struct teller *t, uint32_t i, struct told *ret)
 	if (err)
 		return err;
 	ret->thread = t->p.x->threads[t->f->data[i].thread];
-	ret->object = e.object ? e.object : "a lock";
+	ret->object = labels_is_anonymous(e.object) ? "a lock" : e.object;
 	ret->where = labels_place(&t->p, &e);
 	return NULL;
 }

@@ -38,6 +38,9 @@ void labels_deinit(struct labels *p);
 /* Place, names, value and source line of a step. */
 struct err *labels_event(struct labels *p, const struct step *s, struct shown_event *ret);
 
+/* A name for an address, not for a thing: "calloc@main.c:30", "stack 0-2816", "memory#3"; or none. */
+bool labels_is_anonymous(const char *name);
+
 /* "main.c:12": in a sentence the file's own name is enough; "get()" when no line is known. */
 const char *labels_place(struct labels *p, const struct shown_event *e);
 const char *labels_point(struct labels *p, const struct code_point *at);

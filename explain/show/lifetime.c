@@ -108,6 +108,10 @@ static struct err *look(struct teller *t)
 	    u.object[0] != '_' && (strstr(u.object, "::") || !is_of_library(t)))
 		t->object = u.object;
 	t->allocated = "";
+	if (by && by->kind == PLAIT_EV_LOCK_DESTROY && g.object && !strpbrk(g.object, "@#"))
+		t->object = g.object; /* who destroys it knows its name */
+	else if (t->gone->kind == BUG_DESTROYED_LOCK && strcmp(t->object, "memory") == 0)
+		t->object = "in memory";
 	if (by) {
 		t->freer = t->p.x->threads[by->thread];
 		t->gone_at = place_and_function(t, &g);

@@ -148,8 +148,7 @@ static struct err *object_name(struct labels *p, const struct step *s, const cha
 	return err;
 }
 
-/* A name for an address, not for a thing: "calloc@main.c:30", "stack 0-2816", "memory#3". */
-static bool is_anonymous(const char *name)
+bool labels_is_anonymous(const char *name)
 {
 	return !name || strchr(name, '@') || strchr(name, '#') || strncmp(name, "stack ", 6) == 0;
 }
@@ -219,7 +218,7 @@ static struct err *name_outside(struct labels *p, const struct step *s, struct s
 	anywhere.site = 0;
 	if (!name)
 		err = object_name(p, &anywhere, &name);
-	if (!err && !is_anonymous(name) && !is_internal(name))
+	if (!err && !labels_is_anonymous(name) && !is_internal(name))
 		e->object = name;
 	return err;
 }
@@ -266,7 +265,7 @@ static struct err *name_elsewhere(struct labels *p, const struct step *s, const 
 		err = object_name(p, o, &name);
 		if (err)
 			return err;
-		if (!is_anonymous(name))
+		if (!labels_is_anonymous(name))
 			break;
 		name = NULL;
 	}
@@ -352,7 +351,8 @@ struct err *labels_event(struct labels *p, const struct step *s, struct shown_ev
 	err = s->kind == PLAIT_EV_JOIN ? NULL : object_name(p, s, &e->object);
 	if (!err && is_internal(e->object) && step_is_memory(s))
 		err = name_outside(p, s, e);
-	if (!err && (is_anonymous(e->object) || (is_internal(e->object) && !step_is_memory(s)))) {
+	if (!err &&
+	    (labels_is_anonymous(e->object) || (is_internal(e->object) && !step_is_memory(s)))) {
 		if (step_is_memory(s))
 			err = name_elsewhere(p, s, &e->object);
 		else

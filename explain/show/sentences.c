@@ -351,15 +351,30 @@ static struct err *tell_guard(struct teller *t, const struct guard *g, const str
 	else
 		t->out->summary = arena_printf(
 			&x->arena,
-			"thread %s does not hold %s from its %s to its %s, which every other "
-			"access holds: thread %s %s in between",
-			from->thread, lock.object, from->noun, to->noun, intruder->thread,
-			intruder->verb);
+			"thread %s does not hold %s, which every other access holds: thread %s %s "
+			"between thread %s's %s and its %s",
+			from->thread, lock.object, intruder->thread, intruder->verb, from->thread,
+			from->noun, to->noun);
 	t->out->advice = arena_printf(
 		&x->arena, "hold %s %s %s, as %s does (locked at %s)", lock.object,
 		broke_in || strchr(lines, ' ') == NULL ? "at" : "from",
 		broke_in ? intruder->where : lines, broke_in ? lines : intruder->where, lock.where);
 	return NULL;
+}
+
+/* Two threads that hold different locks for one purpose: one lock more does not help who reads this. */
+static struct err *add_other_lock(struct teller *t)
+{
+	uint32_t lock = guards_differ(t->f, t->c->from, t->c->intruder);
+	struct told taken = { 0 };
+	struct err *err = lock == STEP_NONE ? NULL : tell(t, t->f, lock, &taken);
+
+	if (!err && lock != STEP_NONE)
+		t->out->summary = arena_printf(&t->p.x->arena,
+					       "%s. Each holds a lock that was taken at %s, but "
+					       "they are not the same lock",
+					       t->out->summary, taken.where);
+	return err;
 }
 
 static struct err *tell_block(struct teller *t)
@@ -385,6 +400,9 @@ static struct err *tell_block(struct teller *t)
 			     "thread %s %s between thread %s's %s and its %s, which belong "
 			     "together",
 			     intruder.thread, intruder.verb, from.thread, from.noun, to.noun);
+	err = add_other_lock(t);
+	if (err)
+		return err;
 	if (t->c->waits && wait_inside(t) != STEP_NONE)
 		return tell_wait(t, &from, wait_inside(t));
 	if (t->c->other_from != STEP_NONE)

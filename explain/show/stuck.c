@@ -33,6 +33,10 @@ static struct err *show(struct teller *t, uint32_t i, struct shown *ret)
 		return err;
 	ret->where = labels_place(&t->p, &ret->e);
 	ret->object = ret->e.object ? ret->e.object : "it";
+	if (labels_is_anonymous(ret->e.object))
+		ret->object = step_is_memory(&t->s->data[i])	? ret->object
+			      : step_is_acquire(&t->s->data[i]) ? "a lock"
+								: "a condition variable";
 	ret->thread = t->p.x->threads[t->s->data[i].thread];
 	return NULL;
 }
@@ -62,18 +66,28 @@ static struct err *show_all(struct teller *t)
 static void tell_held(struct teller *t)
 {
 	struct explanation *x = t->p.x;
+	bool join = t->s->data[t->stuck->wait].kind == PLAIT_EV_JOIN;
 
 	t->out->kind = BUG_DEADLOCK;
 	t->out->summary =
 		arena_printf(&x->arena,
 			     "thread %s waits for %s at %s while it holds %s (%s); thread %s "
 			     "needs %s at %s before it can go on",
-			     t->waits.thread, t->waits.object, t->waits.where, t->held.object,
-			     t->held.where, t->other.thread, t->held.object, t->other.where);
-	t->out->advice = arena_printf(&x->arena,
-				      "do not wait while holding %s: take it after the wait at %s, "
-				      "release it before, or let thread %s go on without it",
-				      t->held.object, t->waits.where, t->other.thread);
+			     t->waits.thread, join ? "the end of a thread" : t->waits.object,
+			     t->waits.where, t->held.object, t->held.where, t->other.thread,
+			     strcmp(t->held.object, "a lock") == 0 ? "that lock" : t->held.object,
+			     t->other.where);
+	if (join)
+		t->out->advice = arena_printf(&x->arena,
+					      "give %s back before the wait at %s, on every way "
+					      "out of what begins at %s",
+					      t->held.object, t->waits.where, t->held.where);
+	else
+		t->out->advice = arena_printf(&x->arena,
+					      "do not wait while holding %s: take it after the "
+					      "wait at %s, release it before, or let thread %s go "
+					      "on without it",
+					      t->held.object, t->waits.where, t->other.thread);
 }
 
 /* The lock that the wait gives up: who changes what is checked must hold it. */

@@ -523,3 +523,41 @@ Test(stuck, a_signal_that_the_program_decides_about)
 	steps_deinit(&s);
 	steps_deinit(&passing);
 }
+
+Test(guards, two_locks_of_one_place_are_not_one)
+{
+	struct steps s = { 0 };
+
+	add(&s, 0, PLAIT_EV_LOCK, 1, M, 0);
+	add(&s, 0, W, 2, X, 1);
+	add(&s, 1, PLAIT_EV_LOCK, 1, M + 64, 0);
+	add(&s, 1, W, 2, X, 2);
+	cr_assert_eq(guards_differ(&s, 1, 3), 0);
+	cr_assert_eq(guards_differ(&s, 1, 1), STEP_NONE, "one thread");
+	s.data[2].site = 9; /* taken elsewhere: another purpose, perhaps */
+	cr_assert_eq(guards_differ(&s, 1, 3), STEP_NONE);
+	s.data[2].site = 1;
+	s.data[2].address = M;
+	cr_assert_eq(guards_differ(&s, 1, 3), STEP_NONE, "the same lock");
+	steps_deinit(&s);
+}
+
+Test(stuck, a_join_with_a_lock_in_hand)
+{
+	struct steps s = { 0 };
+	struct stuck k;
+
+	add(&s, 0, PLAIT_EV_LOCK, 1, M, 0);
+	add(&s, 1, PLAIT_EV_LOCK, 2, M, 0);
+	s.data[1].pending = true;
+	add(&s, 0, PLAIT_EV_JOIN, 3, 1, 0);
+	s.data[2].pending = true;
+	k = stuck_find(&s);
+	cr_assert_eq(k.kind, STUCK_HOLDS);
+	cr_assert_eq(k.wait, 2);
+	cr_assert_eq(k.held, 0);
+	cr_assert_eq(k.other, 1);
+	s.data[0].address = M + 64; /* it holds another one: the join is not the reason */
+	cr_assert_eq(stuck_find(&s).kind, STUCK_NOT);
+	steps_deinit(&s);
+}
