@@ -44,10 +44,10 @@ static void note_taken(struct predict *p, const struct base *b)
 
 static void note_gaps(struct predict *p, const struct base *b)
 {
-	for (size_t i = 0; i < b->l.gaps.len; i++)
-		names_intern(&p->result->gaps, b->l.gaps.text[i]);
 	if (b->l.unsupported)
 		names_intern(&p->result->gaps, b->l.unsupported);
+	for (size_t i = 0; i < b->l.gaps.len; i++)
+		names_intern(&p->result->gaps, b->l.gaps.text[i]);
 }
 
 struct err *round_add(struct predict *p, const char *plait, const char *recording,

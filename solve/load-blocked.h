@@ -8,8 +8,7 @@
 #define SOLVE_LOAD_BLOCKED_H
 
 #include "order/model/build.h"
-
-struct sym_step;
+#include "solve/load-rounds.h"
 
 struct load_sync {
 	size_t position; /* the builder's, before the step */
@@ -23,6 +22,7 @@ struct load_thread {
 	bool seen, ended, crashed;
 	bool fatal; /* it took the failing side of an assertion */
 	VEC(struct load_sync) syncs;
+	struct load_rounds rounds;
 	uint64_t node; /* all that it has decided so far */
 };
 

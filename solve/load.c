@@ -64,7 +64,7 @@ struct loader {
 	VEC(struct word) contents;
 	struct map names; /* address -> site that first touched it */
 	struct symbols *symbols;
-	uint64_t inexpressible;
+	uint64_t inexpressible, rounds;
 	const struct load_options *options;
 };
 
@@ -312,12 +312,11 @@ static bool is_crash(const struct loader *l, const struct sym_step *s)
 	       s->address < NULL_PAGES;
 }
 
-static void on_step(void *arg, const struct sym_step *s)
+static void add_step(void *arg, const struct sym_step *s)
 {
 	struct loader *l = arg;
 	struct load_thread *t = &l->threads[s->thread];
 
-	l->x.exprs = s->exprs;
 	if (t->crashed || s->kind == SYM_STEP_END || s->kind == SYM_STEP_INPUT)
 		return;
 	if (!t->seen && s->thread)
@@ -343,14 +342,12 @@ static void on_step(void *arg, const struct sym_step *s)
 		break;
 	}
 	case SYM_STEP_RANGE:
-		remember(l, s, s->address, s->n);
 		put(l, s->thread, true,
 		    &(struct order_step){ .kind = step_kind(s->event), .site = s->site });
 		break;
 	case SYM_STEP_READ:
 	case SYM_STEP_WRITE:
 	case SYM_STEP_RMW:
-		remember(l, s, s->address, (s->w + 7u) / 8);
 		access_step(l, s);
 		break;
 	default:
@@ -368,6 +365,21 @@ static void on_step(void *arg, const struct sym_step *s)
 		load_blocked_note(t, order_build_position(l->b, s->thread), s);
 		sync_step(l, s);
 	}
+}
+
+/* Memory is looked at now: when a step is added its machine may have gone on. */
+static void on_step(void *arg, const struct sym_step *s)
+{
+	struct loader *l = arg;
+
+	l->x.exprs = s->exprs;
+	if (l->threads[s->thread].crashed)
+		return;
+	if (s->kind == SYM_STEP_RANGE)
+		remember(l, s, s->address, s->n);
+	else if (s->kind == SYM_STEP_READ || s->kind == SYM_STEP_WRITE || s->kind == SYM_STEP_RMW)
+		remember(l, s, s->address, (s->w + 7u) / 8);
+	rounds_step(&l->threads[s->thread].rounds, s, add_step, l);
 }
 
 /* ---- the end ---- */
@@ -490,6 +502,11 @@ static void note_gaps(struct loader *l, const struct sym_follow_result *r)
 		strbuf_addf(&text, "%s (%" PRIu64 ")", r->gaps.text[i], r->gap_counts.data[i]);
 		names_intern(&l->out->gaps, strbuf_str(&text));
 	}
+	if (l->rounds) {
+		strbuf_clear(&text);
+		strbuf_addf(&text, "%" PRIu64 " rounds of busy waiting", l->rounds);
+		names_intern(&l->out->gaps, strbuf_str(&text));
+	}
 	if (l->inexpressible) {
 		strbuf_clear(&text);
 		strbuf_addf(&text, "%" PRIu64 " values that terms cannot express",
@@ -533,6 +550,10 @@ static struct err *finish(struct loader *l, const struct sym_follow_result *r)
 	struct order_memory memory = { initial_value, place_name, l };
 	struct err *err;
 
+	for (size_t i = 0; i < l->out->ntrails; i++) {
+		rounds_flush(&l->threads[i].rounds, add_step, l);
+		l->rounds += l->threads[i].rounds.dropped;
+	}
 	find_unsupported(l, r);
 	note_gaps(l, r);
 	l->out->steps = r->steps;
@@ -584,8 +605,10 @@ struct err *load_recording(struct trace *t, const struct load_options *options, 
 	err = sym_follow_plait(t, &follow, on_step, &l, &result);
 	if (!err)
 		err = finish(&l, &result);
-	for (size_t i = 0; i < meta->nthreads; i++)
+	for (size_t i = 0; i < meta->nthreads; i++) {
 		vec_deinit(&l.threads[i].syncs);
+		rounds_deinit(&l.threads[i].rounds);
+	}
 	free(l.threads);
 	vec_deinit(&l.taken);
 	vec_deinit(&l.contents);

@@ -209,6 +209,16 @@ static uint64_t written_at(void *arg, uint32_t site)
 	return sym_writes(recorded_site(arg, site));
 }
 
+/* Decisions are many in a busy wait, and each slice of operations may have thousands. */
+static bool time_is_up(struct machine *m)
+{
+	const char *why = follow_of(m)->ret->branches % 4096 ? NULL : machine_should_stop(m);
+
+	if (why)
+		follow_halt(m, SYM_BUDGET, "%s", why);
+	return why;
+}
+
 static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc)
 {
 	struct frame *f = current_thread(m)->top;
@@ -220,6 +230,8 @@ static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t
 
 	(void)yes_pc;
 	(void)no_pc;
+	if (time_is_up(m))
+		return false;
 	if (!site_here(f)) {
 		if (f->f->is_model) {
 			m->undecided = true;
