@@ -73,6 +73,9 @@ static void show_prediction(const struct predict_result *r, const struct predict
 	strbuf_adds(out, ", which passed; what differs:\n");
 	for (size_t i = 0; i < x->flips.len; i++)
 		show_flip(&x->flips.data[i], out);
+	if (r->recordings > 1)
+		strbuf_addf(out, "  %" PRIu64 " of %zu recordings took the path it started from\n",
+			    x->near, r->recordings);
 	strbuf_addf(out,
 		    "  after %" PRIu64 " questions and %" PRIu64 " native runs; %zu switches\n",
 		    x->questions, x->native_runs, schedule_switches(&f->result.schedule));
@@ -251,6 +254,10 @@ static void json_prediction(struct json *j, const struct predict_result *r,
 	json_flips(j, "flips", &x->flips);
 	json_uint(j, "asked", x->questions);
 	json_uint(j, "native_runs", x->native_runs);
+	json_begin_object(j, "near");
+	json_uint(j, "runs", x->near);
+	json_uint(j, "of", r->recordings);
+	json_end(j);
 	json_uint(j, "switches", schedule_switches(&f->result.schedule));
 	json_str(j, "plait", f->plait);
 	json_begin_object(j, "replays");

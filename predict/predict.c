@@ -133,6 +133,7 @@ static void add_file(struct predict *p, const char *path)
 {
 	struct trace *t;
 	struct err *err = trace_open(path, &t);
+	uint64_t digest = 0;
 	const char *why;
 
 	if (err) {
@@ -143,10 +144,15 @@ static void add_file(struct predict *p, const char *path)
 	why = why_useless(trace_meta(t));
 	if (!why)
 		why = why_other(p, trace_meta(t));
-	if (why)
-		skip(p, path, why);
-	else
+	if (!why)
+		err = predict_digest(t, &digest);
+	if (why || err) {
+		skip(p, path, why ? why : err_message(err));
+		err_free(err);
+	} else {
 		vec_push(&p->recordings, xstrdup(path));
+		vec_push(&p->digests, digest);
+	}
 	trace_close(t);
 }
 
@@ -253,25 +259,50 @@ static struct err *open_target(struct predict *p)
 	return err ? err : session_open(&p->target, &p->session);
 }
 
-static struct err *load_all(struct predict *p)
+/* Follow a recording, unless one with the same decisions was followed. */
+static struct err *load(struct predict *p, size_t recording)
 {
+	const char *path = p->recordings.data[recording];
+	const uint64_t *known = map_find(&p->digested, p->digests.data[recording]);
+	uint64_t what = known ? *known : 0;
+	struct err *err = known ? NULL : round_add(p, path, path, NULL, &what);
+
+	if (err && err_kind(err) == ERR_ENV) { /* this one is bad; others may be good */
+		skip(p, path, err_message(err));
+		err_free(err);
+		return NULL;
+	}
+	if (err)
+		return err;
+	map_put(&p->digested, p->digests.data[recording], what);
+	if (what)
+		++*map_put(&p->runs, what, 0);
+	p->result->recordings++;
+	return NULL;
+}
+
+struct err *predict_load_next(struct predict *p, bool *more)
+{
+	size_t before = p->bases.len;
 	struct err *err = NULL;
 
-	for (size_t i = 0; i < p->recordings.len && !err; i++) {
-		const char *path = p->recordings.data[i];
-
-		progress("following recording %zu of %zu", i + 1, p->recordings.len);
-		err = round_add(p, path, path, NULL);
-		if (err && err_kind(err) == ERR_ENV) { /* this one is bad; others may be good */
-			skip(p, path, err_message(err));
-			err_free(err);
-			err = NULL;
-			continue;
-		}
-		p->result->recordings++;
+	while (!err && p->next < p->recordings.len && p->bases.len == before && !round_is_over(p)) {
+		progress("following recording %zu of %zu", p->next + 1, p->recordings.len);
+		err = load(p, p->next++);
 	}
+	*more = p->bases.len > before;
+	return err;
+}
+
+/* The first that can be followed; the published search begins with all of them. */
+static struct err *load_first(struct predict *p)
+{
+	bool more = true;
+	struct err *err = predict_load_next(p, &more);
+
+	while (!err && more && p->o.published)
+		err = predict_load_next(p, &more);
 	progress_done();
-	p->result->paths = p->bases.len;
 	if (!err && !p->bases.len)
 		err = err_new(ERR_INCONCLUSIVE, "no recording can be followed: %s",
 			      p->result->gaps.len ? p->result->gaps.text[0]
@@ -294,9 +325,12 @@ struct err *predict_run(struct predict *p, struct predict_result *ret)
 					 .point_budget = RUN_POINTS };
 	err = open_target(p);
 	if (!err)
-		err = load_all(p);
+		err = load_first(p);
 	if (!err)
 		err = p->o.published ? published_run(p) : round_run(p);
+	ret->paths = p->runs.len;
+	if (!err && p->next < p->recordings.len && !ret->predictions.len && !ret->races.len)
+		names_intern(&ret->gaps, "some recordings were not followed, for lack of time");
 	if (!err && !p->o.published)
 		ret->exhausted = cover_is_proof(p);
 	if (!err && p->session)
@@ -317,6 +351,9 @@ void predict_close(struct predict *p)
 	for (size_t i = 0; i < p->recordings.len; i++)
 		free(p->recordings.data[i]);
 	vec_deinit(&p->recordings);
+	vec_deinit(&p->digests);
+	map_deinit(&p->digested);
+	map_deinit(&p->runs);
 	for (size_t i = 0; i < p->skipped.len; i++) {
 		free(p->skipped.data[i].path);
 		free(p->skipped.data[i].why);

@@ -80,6 +80,7 @@ struct prediction {
 	char *base;	/* the recording it started from */
 	struct predict_flips flips;
 	uint64_t questions, native_runs; /* until it was found */
+	uint64_t near;			 /* recordings with the path that it started from */
 };
 
 /* A data race that a native run has had. It need not fail. */

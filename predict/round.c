@@ -51,7 +51,7 @@ static void note_gaps(struct predict *p, const struct base *b)
 }
 
 struct err *round_add(struct predict *p, const char *plait, const char *recording,
-		      const struct predict_flips *flips)
+		      const struct predict_flips *flips, uint64_t *path)
 {
 	double start = clock_seconds();
 	struct base b;
@@ -61,6 +61,8 @@ struct err *round_add(struct predict *p, const char *plait, const char *recordin
 	p->result->seconds_load += clock_seconds() - start;
 	if (err)
 		return err;
+	if (path)
+		*path = b.l.unsupported ? 0 : b.path;
 	note_gaps(p, &b);
 	if (b.l.unsupported || map_find(&p->paths, b.path)) {
 		base_close(&b);
@@ -266,6 +268,15 @@ static struct err *is_there(struct predict *p, const struct run_result *run, boo
 	return err;
 }
 
+/* How many recordings have the path of this one? */
+static uint64_t runs_like(const struct predict *p, const char *recording)
+{
+	for (size_t i = 0; i < p->bases.len; i++)
+		if (strcmp(p->bases.data[i].plait, recording) == 0)
+			return map_get_or(&p->runs, p->bases.data[i].path, 1);
+	return 1;
+}
+
 /* What hunt does with a failure. */
 struct err *round_consider(struct predict *p, size_t base, const struct predict_flips *flips,
 			   struct run_result *run)
@@ -286,6 +297,7 @@ struct err *round_consider(struct predict *p, size_t base, const struct predict_
 		return err;
 	new.base = predict_name(p, p->bases.data[base].recording);
 	flips_copy(&new.flips, flips);
+	new.near = runs_like(p, p->bases.data[base].recording);
 	new.questions = round_questions(p);
 	new.native_runs = p->result->proposals;
 	vec_push(&p->result->predictions, new);
@@ -316,7 +328,7 @@ static struct err *go_on(struct predict *p, size_t base, const struct chance *c,
 
 	round_flips(&p->bases.data[base], c, &flips); /* bases may move */
 	if (!err)
-		err = round_add(p, plait, recording, &flips);
+		err = round_add(p, plait, recording, &flips, NULL);
 	flips_deinit(&flips);
 	return err;
 }
@@ -425,12 +437,26 @@ static struct err *ask_one(struct predict *p, struct pick next)
 	return err;
 }
 
+/* Another recording comes in when nothing is left to ask about those before it, or after many
+ * questions: one recording mostly does. */
 static struct err *ask_all(struct predict *p)
 {
+	enum { QUESTIONS_EACH = 400 };
+	uint64_t begun = round_questions(p);
 	struct err *err = NULL;
 	struct pick next;
 
-	while (!err && !round_is_over(p) && pick(p, &next)) {
+	while (!err && !round_is_over(p)) {
+		bool is_left = pick(p, &next), more = false;
+
+		if (!is_left || round_questions(p) - begun >= QUESTIONS_EACH) {
+			err = predict_load_next(p, &more);
+			begun = round_questions(p);
+		}
+		if (!is_left && !more)
+			break;
+		if (!is_left || err)
+			continue;
 		err = ask_one(p, next);
 		p->meetings = p->result->proposals % 2;
 	}

@@ -8,6 +8,10 @@
 struct predict {
 	struct predict_options o;
 	VEC(char *) recordings; /* that can be used */
+	VEC(uint64_t) digests;	/* of each */
+	size_t next;		/* the first that was not followed yet */
+	struct map digested;	/* digest -> path */
+	struct map runs;	/* path -> recordings that have it */
 	VEC(struct predict_skipped) skipped;
 	struct target target;
 	char *binary;
@@ -34,12 +38,17 @@ struct predict {
 	size_t covered; /* bases whose chances were all covered */
 };
 
+/* digest.c: equal ones are of equal paths. */
+struct err *predict_digest(struct trace *t, uint64_t *ret);
+/* predict.c: follow recordings until one has a new path. *more: it has become a base. */
+struct err *predict_load_next(struct predict *p, bool *more);
 /* What a person calls a recording; owned by the caller. */
 char *predict_name(const struct predict *p, const char *path);
 /* A recording becomes a base, unless its path is known or cannot be followed. flips: that lead from
- * the user's recording to it; copied. */
+ * the user's recording to it; copied. path: of all its threads, 0 when it cannot be followed; may be
+ * NULL. */
 struct err *round_add(struct predict *p, const char *plait, const char *recording,
-		      const struct predict_flips *flips);
+		      const struct predict_flips *flips, uint64_t *path);
 /* Ask and run until nothing is left or the budget is used up. */
 struct err *round_run(struct predict *p);
 bool round_is_over(struct predict *p);

@@ -3,7 +3,7 @@
 # level: check
 . "$(dirname "$0")/lib.sh"
 
-run 0 unplait cc -g -O1 -pthread -o bufwriter "$CORPUS/bufwriter/main.c"
+run 0 unplait cc -g -O1 -DFIXED -pthread -o bufwriter "$CORPUS/bufwriter/main.c"
 run 0 unplait record --mode path -o run.plait -- ./bufwriter
 mkdir tmp
 TMPDIR=$PWD/tmp "$UNPLAIT" predict --time 600 --runs 1000000 -o '' run.plait >out 2>err &
