@@ -1,8 +1,9 @@
 /* debug/frames.c - an address becomes functions and source lines.
  *
- * Inlined frames: the innermost scope that contains the address is found first; its chain of real
- * parents then passes through every inlined_subroutine up to the function. Each of them says where
- * it was called from, which is the line of the next frame. */
+ * Inlined frames: from the function that contains the address, down through every scope that does.
+ * Each inlined_subroutine on the way says where it was called from, which is the line of the next
+ * frame. Functions are collected once: libdw would walk through the whole unit at each question,
+ * and a program that was linked as one object is one unit. */
 #include "debug/module.h"
 
 #include "base/path.h"
@@ -116,34 +117,99 @@ static const char *function_name(struct module *m, Dwarf_Die *die)
 	return module_demangled(m, dwarf_diename(die));
 }
 
+static bool has_functions_inside(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
+	       tag == DW_TAG_lexical_block || tag == DW_TAG_subprogram;
+}
+
+static void collect_inside(struct module *m, Dwarf_Die *parent, Dwarf_Addr bias)
+{
+	Dwarf_Addr base, low, high;
+	Dwarf_Die die;
+
+	if (dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&die);
+
+		for (ptrdiff_t at = 0; tag == DW_TAG_subprogram &&
+				       (at = dwarf_ranges(&die, at, &base, &low, &high)) > 0;)
+			vec_push(&m->functions,
+				 (struct function_range){ low + bias, high + bias, die });
+		if (has_functions_inside(tag))
+			collect_inside(m, &die, bias);
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static int by_low_address(const void *a, const void *b)
+{
+	const struct function_range *x = a, *y = b;
+
+	return (x->low > y->low) - (x->low < y->low);
+}
+
+static struct function_range *find_function(struct module *m, GElf_Addr addr)
+{
+	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias;
+	size_t at;
+
+	while (!m->have_functions && (unit = dwfl_module_nextcu(m->mod, unit, &bias)))
+		collect_inside(m, unit, bias);
+	if (!m->have_functions)
+		vec_sort(&m->functions, by_low_address);
+	m->have_functions = true;
+	at = vec_upper(&m->functions, low, addr);
+	return at > 0 && addr < m->functions.data[at - 1].high ? &m->functions.data[at - 1] : NULL;
+}
+
+/* The child of a scope that contains the address. */
+static bool scope_inside(Dwarf_Die *die, Dwarf_Addr pc)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child) != 0)
+		return false;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if ((tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&
+		    dwarf_haspc(&child, pc) > 0) {
+			*die = child;
+			return true;
+		}
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
 /* Append the inlined functions and the function around them. *place is that of the innermost;
  * afterwards it is that of the next frame outwards. True when debug information knew the function. */
 static bool frames_from_dwarf(struct module *m, struct unit_range *u, GElf_Addr addr,
 			      struct source_frame *place, struct source_frames *ret)
 {
-	Dwarf_Die *inner = NULL, *chain = NULL;
-	bool found = false;
-	int n;
+	struct function_range *f = u ? find_function(m, addr) : NULL;
+	VEC(Dwarf_Die) inlined = { 0 };
+	Dwarf_Die die;
 
-	if (!u || dwarf_getscopes(&u->unit, addr - u->bias, &inner) <= 0)
+	if (!f)
 		return false;
-	n = dwarf_getscopes_die(&inner[0], &chain);
-	for (int i = 0; i < n && !found; i++) {
-		int tag = dwarf_tag(&chain[i]);
-
-		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
-			continue;
-		place->function = function_name(m, &chain[i]);
-		place->inlined = tag == DW_TAG_inlined_subroutine;
+	die = f->die;
+	while (scope_inside(&die, addr - u->bias))
+		if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
+			vec_push(&inlined, die);
+	for (size_t i = inlined.len; i-- > 0;) {
+		place->function = function_name(m, &inlined.data[i]);
+		place->inlined = true;
 		vec_push(ret, *place);
-		if (place->inlined)
-			call_place(m, u, &chain[i], place);
-		else
-			found = true;
+		call_place(m, u, &inlined.data[i], place);
 	}
-	free(inner);
-	free(chain);
-	return found;
+	place->function = function_name(m, &f->die);
+	place->inlined = false;
+	vec_push(ret, *place);
+	vec_deinit(&inlined);
+	return true;
 }
 
 void module_frames(struct module *m, uint64_t offset, struct source_frames *ret)

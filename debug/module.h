@@ -18,6 +18,12 @@ struct unit_range {
 	Dwarf_Addr bias; /* addr - bias is the address in the debug information */
 };
 
+/* Which function's code an address is in, before inlined ones are looked for. */
+struct function_range {
+	GElf_Addr low, high;
+	Dwarf_Die die;
+};
+
 /* A variable with static storage. */
 struct variable {
 	GElf_Addr addr;
@@ -34,6 +40,8 @@ struct module {
 	char *problem;		      /* why it cannot be used; NULL = it can */
 	VEC(struct unit_range) units; /* by low; collected at the first question */
 	bool have_units;
+	VEC(struct function_range) functions; /* the same */
+	bool have_functions;
 	VEC(struct variable) variables; /* by address; collected at the first question */
 	bool have_variables;
 };

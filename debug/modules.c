@@ -37,6 +37,7 @@ static void close_module(struct module *m)
 	if (m->dwfl)
 		dwfl_end(m->dwfl);
 	vec_deinit(&m->units);
+	vec_deinit(&m->functions);
 	vec_deinit(&m->variables);
 	free(m->problem);
 	free(m);

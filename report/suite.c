@@ -2,6 +2,7 @@
  *
  *	ok     Queue.Push        every schedule explored (429 runs)
  *	FAILS  Queue.Drain       deadlock at queue.cc:41: ...
+ *	       from    pool.cc:12, main.cc:40
  *	       cause   thread 0.2 ...
  *	       replay  unplait replay unplait-tests/Queue.Drain.plait
  *	??     Server.Stops      not under control: ... */
@@ -91,7 +92,8 @@ static void add_message(const char *text, struct strbuf *out)
 static void add_failure(const struct suite_result *r, struct strbuf *out)
 {
 	strbuf_adds(out, r->kind ? r->kind : "failure");
-	if (r->file)
+	if (r->file &&
+	    !(r->message && strstr(r->message, r->file))) /* a sanitizer says it itself */
 		strbuf_addf(out, " at %s:%u", r->file, r->line);
 	if (r->known)
 		strbuf_adds(out, " (known)");
@@ -136,6 +138,7 @@ void report_suite_line(const struct suite_result *r, struct strbuf *out)
 		return;
 	if (!fails)
 		add_field(out, "but", verdict_text(r->verdict));
+	add_field(out, "from", r->callers);
 	if (r->why)
 		add_field(out, "outside", r->why);
 	add_field(out, "cause", r->cause);

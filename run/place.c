@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "debug/names.h"
 #include "run/run.h"
+#include "run/sanitizer.h"
 
 void places_deinit(struct places *p)
 {
@@ -204,7 +205,10 @@ struct err *places_of_failure(const struct run_result *r, const char *path, stru
 	struct code_point p;
 	struct err *err;
 
-	if (!r->blocked.len && !r->failure.kind)
+	/* a sanitizer has looked itself, and knows more */
+	if (r->outcome == PLAIT_OUTCOME_SANITIZER && r->errors)
+		sanitizer_stack(r->errors, ret);
+	if (ret->len || (!r->blocked.len && !r->failure.kind))
 		return NULL;
 	err = trace_open(path, &t);
 	if (!err)

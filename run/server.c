@@ -14,6 +14,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "run/patience.h"
+#include "run/sanitizer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -73,6 +74,8 @@ static struct err *spawn(struct session *s, int socket)
 	for (size_t i = 0; s->target->env && s->target->env[i]; i++)
 		environment_put(&env, s->target->env[i]);
 	runtime_set_environment(&s->runtime, "control", &env);
+	if (s->runtime.sanitized)
+		sanitizer_leave_addresses(&env, s->target->live);
 	environment_set(&env, PLAIT_ENV_CONTROL, path);
 	environment_set(&env, "LD_BIND_NOW", "1"); /* lazy binding would differ between runs */
 	if (socket >= 0) {

@@ -9,8 +9,10 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "debug/modules.h"
 #include "run/judge.h"
 #include "run/output.h"
+#include "run/sanitizer.h"
 #include "sched/strategy.h"
 
 #include <errno.h>
@@ -144,6 +146,7 @@ void session_close(struct session *s)
 	s->driver->close(s);
 	area_close(&s->area);
 	runtime_deinit(&s->runtime);
+	modules_free(s->modules);
 	if (s->out_fd >= 0)
 		close(s->out_fd);
 	if (s->errors_fd >= 0)
@@ -251,9 +254,16 @@ static char *describe(const struct session *s, const struct run_result *r, char 
 /* What a failing test printed is part of its outcome. */
 static void read_output(struct session *s, struct run_result *r)
 {
+	char *named;
+
 	open_output(s);
 	r->out = output_read(s->out_fd);
 	r->errors = output_read(s->errors_fd);
+	named = s->runtime.sanitized ? sanitizer_name_places(r->errors, &s->modules) : NULL;
+	if (named) {
+		free(r->errors);
+		r->errors = named;
+	}
 }
 
 /* The run was a forked child, and the process that we know is its harness: what ended the child is

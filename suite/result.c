@@ -71,6 +71,37 @@ static void take_place(struct suite_result *r, const cJSON *at)
 	r->line = (unsigned)get_number(at, "line");
 }
 
+enum { CALLERS = 3 };
+
+static bool is_place(const cJSON *at, const char *file, unsigned line)
+{
+	return file && !strcmp(get_text(at, "file"), file) && get_number(at, "line") == line;
+}
+
+/* Who called the place that failed, in the program's own files. */
+static void take_callers(struct suite_result *r, const cJSON *stack)
+{
+	struct strbuf text = { 0 };
+	const cJSON *at;
+	unsigned n = 0;
+	bool reached = false;
+
+	cJSON_ArrayForEach(at, stack)
+	{
+		const char *file = get_text(at, "file");
+
+		if (!file || !*file)
+			continue;
+		if (reached && n++ < CALLERS)
+			strbuf_addf(&text, "%s%s:%u", text.len ? ", " : "", file,
+				    (unsigned)get_number(at, "line"));
+		reached |= is_place(at, r->file, r->line);
+	}
+	if (text.len)
+		set_text(&r->callers, xstrdup(strbuf_str(&text)));
+	strbuf_deinit(&text);
+}
+
 /* What the test itself says tells more than an exit status. */
 static void take_output(struct suite_result *r, const cJSON *outcome)
 {
@@ -98,6 +129,7 @@ static void take_failure(struct suite_result *r, const cJSON *json)
 	set_text(&r->message, copy_text(outcome, "message"));
 	set_text(&r->plait, copy_text(json, "plait"));
 	take_place(r, get(outcome, "at"));
+	take_callers(r, get(outcome, "stack"));
 	if (r->kind && !strcmp(r->kind, "exit"))
 		take_output(r, outcome);
 	if (r->test->skip_status && r->kind && !strcmp(r->kind, "exit") &&
@@ -214,6 +246,7 @@ void suite_results_deinit(struct suite_results *r)
 		free(x->kind);
 		free(x->message);
 		free(x->file);
+		free(x->callers);
 		free(x->plait);
 		free(x->cause);
 		free(x->advice);

@@ -8,8 +8,11 @@
 #include "run/dfs.h"
 #include "run/judge.h"
 #include "run/patience.h"
+#include "debug/modules.h"
 #include "run/output.h"
+#include "run/place.h"
 #include "run/portfolio.h"
+#include "run/sanitizer.h"
 #include "run/session.h"
 
 #include <criterion/criterion.h>
@@ -591,4 +594,48 @@ Test(schedule, long_runs)
 	cr_assert_eq(schedule_request(&s).event_budget, 0, "the usual budget");
 	s.outcome = PLAIT_OUTCOME_HANG;
 	cr_assert_eq(schedule_request(&s).event_budget, 1000, "a hang ends where it did");
+}
+
+Test(sanitizer, a_stack_of_a_report)
+{
+	static const char text[] =
+		"==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x60 at pc 0x5\n"
+		"READ of size 8 at 0x60 thread T1\n"
+		"    #0 0x55e8 in std::unique_ptr<int>::release() "
+		"/usr/include/c++/12/bits/unique_ptr.h:209:16\n"
+		"    #1 0x55e8 in Queue::pop(int&) const src/queue.h:12:3\n"
+		"    #2 0x55f0 in Pool::run() src/pool.h:40\n"
+		"    #3 0x7f00 in start_thread (/lib/libc.so.6+0x123)\n"
+		"\n"
+		"freed by thread T0 here:\n"
+		"    #0 0x55ff in free other.c:1:2\n";
+	struct places stack = { 0 };
+
+	sanitizer_stack(text, &stack);
+	cr_assert_eq(stack.len, 2);
+	cr_assert_str_eq(stack.data[0].file, "src/queue.h");
+	cr_assert_str_eq(stack.data[0].function, "Queue::pop(int&) const");
+	cr_assert_eq(stack.data[0].line, 12);
+	cr_assert_str_eq(stack.data[1].file, "src/pool.h");
+	cr_assert_eq(stack.data[1].line, 40);
+	places_deinit(&stack);
+	sanitizer_stack("no report\n    #0 0x1 in f a.c:1\n", &stack);
+	cr_assert_eq(stack.len, 0);
+}
+
+Test(sanitizer, addresses_of_unknown_files_stay)
+{
+	struct modules *modules = NULL;
+	char *text = xasprintf(
+		     "==7==ERROR: AddressSanitizer: x\n    #0 0x55e8  (/nowhere/at/all+0x12) "
+		     "(BuildId: ab)\nSUMMARY: AddressSanitizer: x (/nowhere/at/all+0x12)\n"),
+	     *named = sanitizer_name_places(text, &modules);
+
+	cr_assert_not_null(named);
+	cr_assert_not_null(strstr(named, "    #0 0x55e8 (/nowhere/at/all+0x12)"));
+	cr_assert_not_null(strstr(named, "SUMMARY: AddressSanitizer: x (/nowhere/at/all+0x12)\n"));
+	cr_assert_null(sanitizer_name_places("nothing of that kind\n", &modules));
+	free(named);
+	free(text);
+	modules_free(modules);
 }
