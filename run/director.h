@@ -6,6 +6,7 @@
 #define RUN_DIRECTOR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct err;
 
@@ -17,6 +18,8 @@ struct director_options {
 	const char *in;	     /* standard input; NULL = /dev/null */
 	double timeout;	     /* seconds; then it hangs */
 	const char *core;    /* where its dump goes when it fails or hangs */
+	uint64_t seed; /* not 0: from the second thread on one thread at a time, instruction by
+			      * instruction, with random switches in the program's own code */
 };
 
 struct director_result {

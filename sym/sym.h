@@ -171,7 +171,8 @@ struct sym_goal {
 	const struct sym_goal *next; /* the stack of another thread; NULL */
 };
 
-/* A path that ends in an error. at: with the goal's stack. Return true to end the search. */
+/* A path that ends in an error, or well after several threads ran. at: with the goal's stack. Return true to end
+ * the search. */
 typedef bool sym_found_fn(void *arg, const struct sym_path *path, bool at);
 /* Search for a path to the goal, nearest states first, within the configuration's sizes and limits.
  * config->order: "goal" (or NULL); "depth" and "random-path" do without the goal's distances, to

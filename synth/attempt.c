@@ -9,6 +9,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "debug/names.h"
 #include "run/director.h"
@@ -18,6 +19,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { STEP_RUNS = 200, STEP_SECONDS = 30 };
 
 /* ---- the unplait build ---- */
 
@@ -181,15 +184,18 @@ static struct err *run_instrumented(struct study *s, const struct synth_inputs *
 
 /* ---- as they are, under ptrace ---- */
 
-/* Run a binary with these inputs; *dumped: it failed or hangs, and left a dump at `core`. */
+/* Run a binary with these inputs; *dumped: it failed or hangs, and left a dump at `core`. seed: see
+ * run/director.h. */
 static struct err *run_plain(struct study *s, const struct synth_inputs *in, const char *program,
-			     const char *folder, const char *core, bool *dumped)
+			     const char *folder, const char *core, uint64_t seed, bool *dumped)
 {
 	_cleanup_(environment_deinit) struct environment env = { 0 };
 	char *input = xasprintf("%s/input", folder);
-	struct director_options o = {
-		.argv = in->args.data, .program = program, .timeout = s->o->timeout, .core = core
-	};
+	struct director_options o = { .argv = in->args.data,
+				      .program = program,
+				      .timeout = s->o->timeout,
+				      .core = core,
+				      .seed = seed };
 	struct director_result result = { 0 };
 	struct err *err = NULL;
 
@@ -216,7 +222,7 @@ static struct err *look_closer(struct study *s, const struct synth_inputs *in, c
 {
 	char *core = xasprintf("%s/core.own", folder);
 	bool dumped = false;
-	struct err *err = run_plain(s, in, s->o->program, folder, core, &dumped);
+	struct err *err = run_plain(s, in, s->o->program, folder, core, 0, &dumped);
 
 	if (!err && dumped)
 		err = crash_agrees(s, core, s->o->program, ret);
@@ -247,7 +253,7 @@ static struct err *run_shipped(struct study *s, const struct synth_inputs *in, c
 {
 	char *core = xasprintf("%s/core", folder);
 	bool dumped = false;
-	struct err *err = run_plain(s, in, stacks_program(s->stacks), folder, core, &dumped);
+	struct err *err = run_plain(s, in, stacks_program(s->stacks), folder, core, 0, &dumped);
 
 	*same = false;
 	if (!err && dumped)
@@ -255,6 +261,45 @@ static struct err *run_shipped(struct study *s, const struct synth_inputs *in, c
 	if (!err && *same)
 		err = save_shipped(s, in, plait);
 	free(core);
+	return err;
+}
+
+/* The shipped binary, one thread at a time, with switches between its instructions: the only way to a race between
+ * plain accesses. There is no plait of such a run. */
+static struct err *step_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
+				bool *same)
+{
+	char *core = xasprintf("%s/core", folder);
+	double until = clock_seconds() + STEP_SECONDS;
+	struct err *err = NULL;
+
+	for (uint64_t seed = 1; seed <= STEP_RUNS && !err && !*same && !interrupted(); seed++) {
+		bool dumped = false;
+
+		if (clock_seconds() > until || (s->deadline > 0 && clock_seconds() > s->deadline))
+			break;
+		err = run_plain(s, in, stacks_program(s->stacks), folder, core,
+				s->o->seed * STEP_RUNS + seed, &dumped);
+		if (!err && dumped)
+			err = dump_agrees(s, core, same);
+	}
+	if (*same)
+		names_intern(&s->r->notes,
+			     "the shipped binary fails so when it is stepped from instruction to "
+			     "instruction, with switches between plain accesses; there is no "
+			     "plait of that run");
+	free(core);
+	return err;
+}
+
+/* With threads: under control with the runtime preloaded, else step by step. */
+static struct err *run_shipped_threads(struct study *s, const struct synth_inputs *in,
+				       const char *folder, const char *plait, bool *same)
+{
+	struct err *err = hunt_shipped(s, in, folder, plait, same);
+
+	if (!err && !*same && s->r->goal.kind != SYNTH_DEADLOCK)
+		err = step_shipped(s, in, folder, same);
 	return err;
 }
 
@@ -324,8 +369,9 @@ struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same)
 	    s->r->goal.has_lines)
 		err = look_closer(s, in, folder, &agreement);
 	if (!err && agreement != NOT_SAME)
-		err = s->r->run.max_alive > 1 ? hunt_shipped(s, in, folder, shipped_plait, &shipped)
-					      : run_shipped(s, in, folder, shipped_plait, &shipped);
+		err = s->r->run.max_alive > 1
+			      ? run_shipped_threads(s, in, folder, shipped_plait, &shipped)
+			      : run_shipped(s, in, folder, shipped_plait, &shipped);
 	else if (!err && in == &s->known && !run_failed(&s->r->run) && s->r->run.max_alive <= 1)
 		err = note_shipped_alone(s, in, folder, shipped_plait);
 	*same = !err && (agreement == SAME || (agreement == MAYBE_SAME && shipped));

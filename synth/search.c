@@ -70,6 +70,14 @@ static bool is_worth_it(struct hunt *h, const struct sym_path *p, bool at)
 {
 	size_t known = h->tried.len;
 
+	if (p->outcome.kind ==
+	    SYM_EXIT) { /* its threads in another order: one input of each shape */
+		char *shape = xasprintf("%u arguments, %zu bytes", p->nargs, p->input_len);
+
+		names_intern(&h->tried, shape);
+		free(shape);
+		return h->tried.len > known && known < OTHERS_MOST;
+	}
 	if (at)
 		return true;
 	names_intern(&h->tried, p->outcome.stack);

@@ -429,7 +429,8 @@ static void tell(struct machine *m, const struct sym_outcome *o, const struct mo
 	struct search *x = m->guide->data;
 	struct sym_path *p;
 
-	if (!sym_kind_is_error(o->kind))
+	/* with threads, what ends well here may fail in another order */
+	if (!sym_kind_is_error(o->kind) && (o->kind != SYM_EXIT || m->s->nthreads < 2))
 		return;
 	p = vec_add(&x->result->paths);
 	p->outcome = *o;
@@ -454,6 +455,10 @@ static void search_end(struct machine *m, struct state *s)
 	if (m->outcome.kind == SYM_BUDGET || m->outcome.kind == SYM_UNSUPPORTED) {
 		x->incomplete = true;
 		machine_note(m, "a path was given up: %s", m->outcome.message);
+	}
+	if (s->nthreads > 1) {
+		x->incomplete = true;
+		machine_note(m, "not every order of the threads was tried for every input");
 	}
 	x->incomplete |= s->bounded;
 	tell(m, &m->outcome, s->model, is_at_goal(x, s));

@@ -18,8 +18,8 @@ dump_of() {
 	[ -f "$to" ] && ok "a dump of $*" || not_ok "a dump of $*"
 }
 
-# slow_locks: a library to preload, in which every lock and every unlock is followed by a nap of $NAP milliseconds, so
-# that threads that nest locks meet, and one that takes a lock again finds that another was faster.
+# slow_locks: a library to preload, in which every lock is followed by a nap of $NAP milliseconds, so that threads that
+# nest locks meet, and every unlock by one of $UNLOCK_NAP, so that who takes a lock again finds that another was faster.
 slow_locks() {
 	cat >"$work/slow.c" <<'C'
 #define _GNU_SOURCE
@@ -27,15 +27,16 @@ slow_locks() {
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
-static int slowly(const char *name, pthread_mutex_t *m)
+static int slowly(const char *name, pthread_mutex_t *m, const char *nap)
 {
 	int (*real)(pthread_mutex_t *) = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, name);
-	int r = real(m);
-	usleep((useconds_t)atoi(getenv("NAP")) * 1000);
+	int r = real(m), ms = atoi(getenv(nap));
+	if (ms)
+		usleep((useconds_t)ms * 1000);
 	return r;
 }
-int pthread_mutex_lock(pthread_mutex_t *m) { return slowly("pthread_mutex_lock", m); }
-int pthread_mutex_unlock(pthread_mutex_t *m) { return slowly("pthread_mutex_unlock", m); }
+int pthread_mutex_lock(pthread_mutex_t *m) { return slowly("pthread_mutex_lock", m, "NAP"); }
+int pthread_mutex_unlock(pthread_mutex_t *m) { return slowly("pthread_mutex_unlock", m, "UNLOCK_NAP"); }
 C
 	gcc -shared -fPIC -O0 -o "$work/slow.so" "$work/slow.c"
 }
@@ -52,14 +53,14 @@ stuck() {
 }
 
 # stuck_dump_of CORE PROGRAM [ARG]...: start it with slow locks, wait until nobody moves, leave its dump. On a busy
-# machine its threads may miss each other: then once more, with longer naps.
+# machine its threads may miss each other: then once more, with longer naps, every other time behind unlocks, too.
 stuck_dump_of() {
 	local to=$1 folder pid try
 	shift
 	folder=$(mktemp -d "$work/dump-XXXXXX")
 	cat >"$folder/input" </dev/stdin
 	for try in $(seq 40); do
-		NAP=$((20 * try)) LD_PRELOAD=$work/slow.so "$@" <"$folder/input" >/dev/null 2>&1 &
+		NAP=$((20 * try)) UNLOCK_NAP=$((try % 2 ? 0 : 20 * try)) LD_PRELOAD=$work/slow.so "$@" <"$folder/input" >/dev/null 2>&1 &
 		pid=$!
 		if stuck $pid; then
 			gcore -o "$folder/core" "$pid" >/dev/null 2>&1
