@@ -2,7 +2,7 @@
  * flags are lost. The fast way is compiled for general registers alone, so only those are saved around it.
  *
  * enter: above the return address lies the address of what the atomic accesses. */
-#include "rt/modes/registers.inc"
+#include "rt/core/registers.inc"
 
 	.macro save_general
 	.irp	reg, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11

@@ -6,7 +6,7 @@
  * keeps all of them but rax and r11, and returns whether that was all (path.c).
  *
  * In the full variant a site lies above the return address; in graph, a site and an address. */
-#include "rt/modes/registers.inc"
+#include "rt/core/registers.inc"
 
 	.text
 

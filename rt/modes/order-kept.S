@@ -5,7 +5,7 @@
  *
  * enter: above the return address lie the count, as a vector has it, and the address of the slot. */
 #include "rt/modes/order-offsets.h"
-#include "rt/modes/registers.inc"
+#include "rt/core/registers.inc"
 
 	.text
 	.globl	plait_order_enter_kept
