@@ -91,12 +91,22 @@ void log_debug_line(const char *domain, const char *fmt, ...)
 	PRINT("");
 }
 
-double clock_seconds(void)
+static double seconds_of(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+double clock_seconds(void)
+{
+	return seconds_of(CLOCK_MONOTONIC);
+}
+
+double work_seconds(void)
+{
+	return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void progress(const char *fmt, ...)

@@ -53,5 +53,7 @@ const char *color(enum color c);
 
 /* Monotonic seconds, for budgets and progress; never part of a result. */
 double clock_seconds(void);
+/* The processor time of this process so far: a budget that does not depend on what else runs. */
+double work_seconds(void);
 
 #endif

@@ -50,7 +50,8 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 	struct rewind *r;
 	const struct opt table[] = {
 		OPT_U64(0, "blocks", "N", &job.o.blocks, "walk back at most N blocks (200)"),
-		OPT_REAL(0, "time", "SEC", &job.o.seconds, "stop walking after SEC seconds (20)"),
+		OPT_REAL(0, "time", "SEC", &job.o.seconds,
+			 "stop walking after SEC seconds of processor time (20)"),
 		OPT_STR(0, "thread", "N", &job.o.thread,
 			"thread number N of the dump (1: the one that failed)"),
 		OPT_FLAG(0, "all", &job.all, "show every block, not only the last ones"),

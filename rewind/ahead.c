@@ -574,7 +574,7 @@ void ahead_run(struct history *h, const struct mate *m, uint64_t sp, const struc
 	vec_push(&a->todo, a->now);
 	while (a->todo.len) {
 		a->now = vec_pop(&a->todo);
-		if (clock_seconds() > deadline)
+		if (work_seconds() > deadline)
 			ahead_give_up(a, "the time was over");
 		run_way(a);
 	}

@@ -90,7 +90,7 @@ struct ahead_end {
 	uint32_t tid;
 };
 
-/* deadline: of clock_seconds(). possible: what is known about values in shared memory so far. NULL: scout, that is find out what the
+/* deadline: of work_seconds(). possible: what is known about values in shared memory so far. NULL: scout, that is find out what the
  * thread may write, on the dump's values, both sides of each branch, and never mind failures. */
 void ahead_run(struct history *h, const struct mate *m, uint64_t sp, const struct ahead_end *end,
 	       const struct possibles *possible, double deadline, struct tracks *ret);

@@ -265,7 +265,7 @@ static struct err *still_fails(struct search *s, const struct weave_question *q,
 	without.last = b->future ? 0 : b->z;
 	without.places[0] = b->place;
 	without.places[1] = b->place2;
-	err = weave_solve(s->in, &without, MAX(deadline - clock_seconds(), 0.1), &w);
+	err = weave_solve(s->in, &without, MAX(deadline - work_seconds(), 0.1), &w);
 	*ret = w.answer.status != ORDER_UNSAT;
 	weave_deinit(&w);
 	return err;

@@ -170,22 +170,38 @@ static void name_memory(struct rewind *r)
 	}
 }
 
+/* The stack of the thread that failed. */
+static bool is_on_stack(struct rewind *r, uint64_t address)
+{
+	uint64_t sp = r->dump.threads.data[r->thread].registers.rsp;
+
+	for (size_t i = 0; i < r->dump.segments.len; i++)
+		if (sp - r->dump.segments.data[i].address < r->dump.segments.data[i].size)
+			return address - r->dump.segments.data[i].address <
+			       r->dump.segments.data[i].size;
+	return false;
+}
+
 /* Which link broke it? A write outside its object, if there is one; else the oldest write, because the
- * later ones only copied the value; else the call that returned it. If the value is older than the
+ * later ones only copied the value, but a compiler's own copy on the stack is not what a reader knows if
+ * there is another; else the call that returned it. If the value is older than the
  * suffix, every write in it only copied: then nobody here broke it. */
 static size_t culprit(struct rewind *r)
 {
 	const struct cause *c = &r->cause;
 	size_t found = c->chain.len;
+	bool elsewhere = false; /* a write that is not on the stack */
 	uint64_t object;
 
 	for (size_t i = 0; i < c->chain.len; i++) {
 		const struct link *l = &c->chain.data[i];
+		bool on_stack = l->kind == LINK_WRITTEN && is_on_stack(r, l->address);
 
 		if (l->kind == LINK_WRITTEN && (call_runs_over(r, l) || runs_over(r, l, &object)))
 			return i;
-		if (l->kind == LINK_WRITTEN || l->kind == LINK_RESULT)
+		if (l->kind == LINK_RESULT || (l->kind == LINK_WRITTEN && !(on_stack && elsewhere)))
 			found = i;
+		elsewhere |= l->kind == LINK_WRITTEN && !on_stack;
 		if (l->kind == LINK_BEFORE)
 			found = c->chain.len;
 	}

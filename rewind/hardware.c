@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "debug/dump.h"
+#include "rewind/flipped.h"
 #include "rewind/code.h"
 #include "run/revive.h"
 
@@ -185,6 +186,8 @@ struct err *hardware_check(const struct dump *d, struct code *c, bool may_run, s
 	check_text(d, c, ret);
 	if (!ret->strength && may_run)
 		err = check_instruction(d, ret);
+	if (!ret->strength && !err && is_fault(d))
+		flipped_check(d, c, ret);
 	if (!ret->strength && !err)
 		check_address(d, ret);
 	return err;

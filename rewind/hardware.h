@@ -1,9 +1,9 @@
 /* rewind/hardware.h - did the machine do this, and no program? (001 section 6.5.2)
  *
  * Three strengths. Certain: bytes that nobody can have changed differ from the file they come from, by
- * single bits; or the failing instruction, run again on the dump's state, does not fail. Weak: one
- * flipped bit in the bad address would make it a good one, and nothing else explains it. "Strong" needs
- * an exhausted search for suffixes and comes from rewind itself. */
+ * single bits; or the failing instruction, run again on the dump's state, does not fail. Strong: every
+ * way to the dump contradicts it, and with one bit flipped there is one (flipped.h). Weak: one flipped bit
+ * in the bad address would make it a good one, and nothing else explains it. */
 #ifndef REWIND_HARDWARE_H
 #define REWIND_HARDWARE_H
 

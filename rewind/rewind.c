@@ -11,17 +11,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCKS = 200, SECONDS = 20, WIDTH = 32, MOST_RUNS = 6 };
+enum { BLOCKS = 200, SECONDS = 20, WIDTH = 32, MOST_RUNS = 6, LARGEST_RUN = 1 << 30 };
 
 /* A dump of somebody else is data, never a program. */
 static void may_it_run(struct rewind *r, const char *core)
 {
+	uint64_t bytes = 0;
 	struct stat st;
 
 	r->may_run = !r->o.no_run;
 	r->may_not_run = "--no-run";
 	if (r->o.run || r->o.no_run)
 		return;
+	for (size_t i = 0; i < r->dump.segments.len; i++)
+		bytes += r->dump.segments.data[i].there;
+	if (bytes > LARGEST_RUN) {
+		r->may_run = false;
+		r->may_not_run =
+			"the dump has more than 1 GB of memory; --run runs it all the same";
+	}
 	if (stat(core, &st) < 0 || st.st_uid != geteuid()) {
 		r->may_run = false;
 		r->may_not_run = "the dump belongs to another user; --run runs it all the same";
@@ -113,13 +121,13 @@ static struct err *confirm(struct rewind *r)
 
 struct err *rewind_work(struct rewind *r)
 {
-	double start = clock_seconds();
+	double start = clock_seconds(), cpu = work_seconds();
 	struct suffix_options o = { .blocks = (uint32_t)r->o.blocks,
 				    .width = WIDTH,
-				    .deadline = start + r->o.seconds };
+				    .deadline = cpu + r->o.seconds };
 	struct err *err = NULL;
 
-	threads_prepare(r, start + r->o.seconds / 2);
+	threads_prepare(r, cpu + r->o.seconds / 2);
 	r->start = start_of(&r->h, &r->names, r->thread, false, &r->at_call);
 	threads_limit(r, &o);
 	tree_init(&r->tree, &r->h, r->start);
@@ -130,7 +138,7 @@ struct err *rewind_work(struct rewind *r)
 		err = confirm(r);
 	if (!err) {
 		cause_find(r);
-		err = threads_work(r, clock_seconds() + MAX(r->o.seconds / 4, 2));
+		err = threads_work(r, work_seconds() + MAX(r->o.seconds / 4, 2));
 	}
 	return err;
 }

@@ -464,7 +464,7 @@ void tree_grow(struct tree *t, const struct suffix_options *o)
 	while (t->nodes.data[0]->state != NODE_DEAD && (n = pick(t, o, level)) > 0) {
 		for (size_t i = 0; i < n; i++) {
 			t->interrupted = interrupted();
-			t->out_of_time = o->deadline && clock_seconds() > o->deadline;
+			t->out_of_time = o->deadline && work_seconds() > o->deadline;
 			if (t->interrupted || t->out_of_time)
 				goto out;
 			if (is_first(t, level[i].node, o))

@@ -36,7 +36,7 @@ struct node {
 struct suffix_options {
 	uint32_t blocks;	     /* how far back */
 	uint32_t width;		     /* most ways that are followed at the same time */
-	double deadline;	     /* of clock_seconds(); 0 = none */
+	double deadline;	     /* of work_seconds(); 0 = none */
 	uint64_t first_pc, first_sp; /* where the thread began; 0 = not known */
 };
 

@@ -444,7 +444,7 @@ static bool find_possible(struct rewind *r)
 void threads_prepare(struct rewind *r, double deadline)
 {
 	struct threads *t = &r->threads;
-	double start = clock_seconds();
+	double start = work_seconds();
 	bool changed = true;
 
 	mates_find(&r->dump, r->code, &t->mates);
@@ -454,7 +454,7 @@ void threads_prepare(struct rewind *r, double deadline)
 	t->tracks = xcalloc(t->mates.len, sizeof(*t->tracks));
 	for (size_t i = 0; i < t->mates.len; i++)
 		map_put(&r->h.threads, t->mates.data[i].self, 1);
-	for (int i = 0; i < ROUNDS && clock_seconds() < deadline && !interrupted(); i++) {
+	for (int i = 0; i < ROUNDS && work_seconds() < deadline && !interrupted(); i++) {
 		bool new = false, asks = false;
 
 		for (size_t n = 0; n < t->mates.len; n++)
@@ -482,7 +482,7 @@ void threads_prepare(struct rewind *r, double deadline)
 		if (!t->tracks[n].complete)
 			leave_out(t, t->tracks[n].why, t->tracks[n].where);
 	}
-	t->seconds = clock_seconds() - start;
+	t->seconds = work_seconds() - start;
 }
 
 void threads_limit(struct rewind *r, struct suffix_options *o)
@@ -593,7 +593,7 @@ static struct err *find_certain(struct rewind *r, double deadline)
 			break;
 		for (size_t i = 0; i < t->mates.len; i++)
 			tracks[i] = t->tracks[i].all.data[at[i]];
-		err = weave_solve(&in, &q, MAX(deadline - clock_seconds(), 0.1), &w);
+		err = weave_solve(&in, &q, MAX(deadline - work_seconds(), 0.1), &w);
 		t->certain = !err && w.answer.status == ORDER_UNSAT;
 		weave_deinit(&w);
 	} while (++n < MOST_COMBINATIONS && next_combination(t, at));
@@ -615,7 +615,7 @@ static struct err *try_combination(struct rewind *r, double deadline)
 		q = (struct weave_question){ .dump = true };
 	weave_deinit(&t->weave);
 	t->combinations++;
-	err = weave_solve(&in, &q, MAX(deadline - clock_seconds(), 0.1), &t->weave);
+	err = weave_solve(&in, &q, MAX(deadline - work_seconds(), 0.1), &t->weave);
 	if (err)
 		return err;
 	if (t->weave.problem)
@@ -680,7 +680,7 @@ struct err *threads_work(struct rewind *r, double deadline)
 {
 	struct threads *t = &r->threads;
 	uint32_t at[MOST_THREADS] = { 0 };
-	double start = clock_seconds();
+	double start = work_seconds();
 	struct err *err = NULL;
 
 	if (!t->mates.len)
@@ -698,17 +698,17 @@ struct err *threads_work(struct rewind *r, double deadline)
 		for (size_t i = 0; i < t->mates.len; i++)
 			t->chosen[i] = t->tracks[i].all.data[at[i]];
 		err = try_combination(r, deadline);
-	} while (!err && !t->found && clock_seconds() < deadline &&
+	} while (!err && !t->found && work_seconds() < deadline &&
 		 t->combinations < MOST_COMBINATIONS && next_combination(t, at));
 	if (!err && t->found && t->cause.x) {
 		if (r->may_run)
 			together_confirm(r);
 		else
 			t->not_confirmed = r->may_not_run;
-		err = find_certain(r, MIN(deadline, clock_seconds() + CERTAIN_SECONDS));
+		err = find_certain(r, MIN(deadline, work_seconds() + CERTAIN_SECONDS));
 		if (!err && (t->confirmed || !r->may_run))
 			name_cause(r);
 	}
-	t->seconds += clock_seconds() - start;
+	t->seconds += work_seconds() - start;
 	return err;
 }

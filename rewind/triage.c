@@ -339,7 +339,18 @@ static bool fits(const char *want, const char *is)
 	return !*want || strcmp(want, is) == 0;
 }
 
-static char *bucket_name(const struct triaged *d, const struct annotations *a, bool *annotated)
+/* How a bad value got there depends on the build: one loop overruns a name byte by byte, another writes the
+ * pointer behind it at once. The function and the object do not. */
+static const char *family(const char *kind)
+{
+	return strcmp(kind, cause_kind_name(CAUSE_PAST_END)) == 0 ||
+			       strcmp(kind, cause_kind_name(CAUSE_BAD_VALUE)) == 0
+		       ? cause_kind_name(CAUSE_BAD_WRITE)
+		       : kind;
+}
+
+static char *bucket_name(const struct triaged *d, const char *kind, const struct annotations *a,
+			 bool *annotated)
 {
 	*annotated = true;
 	for (size_t i = 0; i < a->len; i++)
@@ -347,7 +358,7 @@ static char *bucket_name(const struct triaged *d, const struct annotations *a, b
 		    fits(a->data[i].object, d->object))
 			return xstrdup(a->data[i].name);
 	*annotated = false;
-	return xasprintf("%s in %s%s%s", d->kind, *d->function ? d->function : "?",
+	return xasprintf("%s in %s%s%s", kind, *d->function ? d->function : "?",
 			 *d->object ? ": " : "", d->object);
 }
 
@@ -356,16 +367,18 @@ static void put_into_bucket(struct triage *t, uint32_t i, const struct annotatio
 	struct triaged *d = &t->dumps.data[i];
 	struct bucket *b;
 	bool annotated;
-	char *name = bucket_name(d, a, &annotated);
+	char *key = bucket_name(d, family(d->kind), a, &annotated);
 	uint32_t n = 0;
 
-	while (n < t->buckets.len && strcmp(t->buckets.data[n].name, name) != 0)
+	while (n < t->buckets.len && strcmp(t->buckets.data[n].key, key) != 0)
 		n++;
 	if (n == t->buckets.len)
 		vec_push(&t->buckets,
-			 ((struct bucket){
-				 .name = xstrdup(name), .annotated = annotated, .smallest = i }));
-	free(name);
+			 ((struct bucket){ .key = xstrdup(key),
+					   .name = bucket_name(d, d->kind, a, &annotated),
+					   .annotated = annotated,
+					   .smallest = i }));
+	free(key);
 	b = &t->buckets.data[n];
 	b->count++;
 	d->bucket = n;
@@ -415,8 +428,10 @@ void triage_deinit(struct triage *t)
 		free(d->text);
 		free(d->problem);
 	}
-	for (size_t i = 0; i < t->buckets.len; i++)
+	for (size_t i = 0; i < t->buckets.len; i++) {
 		free(t->buckets.data[i].name);
+		free(t->buckets.data[i].key);
+	}
 	vec_deinit(&t->dumps);
 	vec_deinit(&t->buckets);
 }

@@ -27,7 +27,8 @@ struct triaged {
 };
 
 struct bucket {
-	char *name;
+	char *name;	/* of its first dump */
+	char *key;	/* what its dumps have in common */
 	bool annotated; /* somebody gave it this name */
 	uint32_t count;
 	uint32_t smallest; /* the dump to look at first */
