@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/json-read.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/process.h"
@@ -140,23 +141,20 @@ static int sort_one(void *arg)
 
 static char *take_text(const cJSON *o, const char *key)
 {
-	const cJSON *v = cJSON_GetObjectItem(o, key);
+	const char *s = json_get_text(o, key);
 
-	return xstrdup(cJSON_IsString(v) ? v->valuestring : "");
+	return xstrdup(s ? s : "");
 }
 
 static void take_answer(const cJSON *o, struct triaged *t)
 {
-	const cJSON *line = cJSON_GetObjectItem(o, "line");
-
-	if (cJSON_IsString(cJSON_GetObjectItem(o, "problem")))
-		t->problem = take_text(o, "problem");
+	t->problem = json_get_copy(o, "problem");
 	t->kind = take_text(o, "kind");
 	t->function = take_text(o, "function");
 	t->object = take_text(o, "object");
 	t->file = take_text(o, "file");
 	t->text = take_text(o, "text");
-	t->line = cJSON_IsNumber(line) && line->valuedouble >= 0 ? (unsigned)line->valuedouble : 0;
+	t->line = json_get_uint32(o, "line");
 }
 
 static void read_answer(const char *path, struct triaged *t)
@@ -224,15 +222,13 @@ static void read_index(struct triage *t, const char *path)
 	cJSON_ArrayForEach(o, list)
 	{
 		char *name = take_text(o, "path");
-		const cJSON *size = cJSON_GetObjectItem(o, "size");
-		const cJSON *changed = cJSON_GetObjectItem(o, "changed");
 
 		for (size_t i = 0; i < t->dumps.len; i++) {
 			struct triaged *d = &t->dumps.data[i];
 
-			if (d->kind || strcmp(d->path, name) != 0 || !cJSON_IsNumber(size) ||
-			    !cJSON_IsNumber(changed) || (uint64_t)size->valuedouble != d->size ||
-			    (int64_t)changed->valuedouble != d->changed)
+			if (d->kind || strcmp(d->path, name) != 0 ||
+			    json_get_uint(o, "size") != d->size ||
+			    (int64_t)json_get_uint(o, "changed") != d->changed)
 				continue;
 			take_answer(o, d);
 			t->known++;

@@ -129,12 +129,14 @@ static struct err *inject(struct revived *r, long number, const uint64_t *args, 
 
 /* ---- memory ---- */
 
-bool revived_write(struct revived *r, uint64_t address, const void *data, size_t len)
+/* All of it, to (or from) the process. */
+static bool move_bytes(struct revived *r, uint64_t address, void *data, size_t len, bool to)
 {
-	const char *p = data;
+	char *p = data;
 
 	while (len) {
-		ssize_t n = pwrite(r->mem, p, len, (off_t)address);
+		ssize_t n = to ? pwrite(r->mem, p, len, (off_t)address)
+			       : pread(r->mem, p, len, (off_t)address);
 
 		if (n <= 0)
 			return false;
@@ -145,20 +147,14 @@ bool revived_write(struct revived *r, uint64_t address, const void *data, size_t
 	return true;
 }
 
+bool revived_write(struct revived *r, uint64_t address, const void *data, size_t len)
+{
+	return move_bytes(r, address, (void *)(uintptr_t)data, len, true);
+}
+
 bool revived_read(struct revived *r, uint64_t address, void *data, size_t len)
 {
-	char *p = data;
-
-	while (len) {
-		ssize_t n = pread(r->mem, p, len, (off_t)address);
-
-		if (n <= 0)
-			return false;
-		p += n;
-		address += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return true;
+	return move_bytes(r, address, data, len, false);
 }
 
 static const struct dump_file *file_of(const struct dump *d, uint64_t address)

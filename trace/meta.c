@@ -3,6 +3,7 @@
 #include "trace/format.h"
 
 #include "base/err.h"
+#include "base/json-read.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -115,82 +116,21 @@ void meta_write(const struct trace_meta *m, struct strbuf *out)
 	json_deinit(&j);
 }
 
-/* ---- reading; absent or ill-typed members become 0 or NULL ---- */
-
-static double number(const cJSON *o, const char *key)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : 0;
-}
-
-static uint64_t whole(const cJSON *o, const char *key)
-{
-	double d = number(o, key);
-
-	return d >= 0 && d < 9007199254740992.0 ? (uint64_t)d : 0;
-}
-
-static uint32_t whole32(const cJSON *o, const char *key)
-{
-	uint64_t v = whole(o, key);
-
-	return v <= UINT32_MAX ? (uint32_t)v : 0;
-}
-
-static int integer(const cJSON *o, const char *key)
-{
-	double d = number(o, key);
-
-	return d >= -2147483648.0 && d <= 2147483647.0 ? (int)d : 0;
-}
-
-static const char *text(const cJSON *o, const char *key)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	return cJSON_IsString(item) ? item->valuestring : NULL;
-}
-
-static char *text_copy(const cJSON *o, const char *key)
-{
-	const char *s = text(o, key);
-
-	return s ? xstrdup(s) : NULL;
-}
-
-static uint64_t hex(const cJSON *o, const char *key)
-{
-	const char *s = text(o, key);
-
-	return s ? strtoull(s, NULL, 16) : 0;
-}
-
-static char **words(const cJSON *o, const char *key)
-{
-	const cJSON *array = cJSON_GetObjectItemCaseSensitive(o, key), *item;
-	size_t n = cJSON_IsArray(array) ? (size_t)cJSON_GetArraySize(array) : 0, i = 0;
-	char **ret = xcalloc(n + 1, sizeof(*ret));
-
-	if (n > 0)
-		cJSON_ArrayForEach(item, array) ret[i++] =
-			xstrdup(cJSON_IsString(item) ? item->valuestring : "");
-	return ret;
-}
+/* ---- reading ---- */
 
 static void read_outcome(const cJSON *o, struct trace_outcome *ret)
 {
 	const cJSON *frames = cJSON_GetObjectItemCaseSensitive(o, "frames"), *item;
-	const char *kind = text(o, "kind");
+	const char *kind = json_get_text(o, "kind");
 
 	ret->kind = kind ? outcome_find(kind) : PLAIT_OUTCOME_UNKNOWN;
-	ret->message = text_copy(o, "message");
-	ret->signal = integer(o, "signal");
-	ret->exit_code = integer(o, "exit_code");
-	ret->code = integer(o, "code");
-	ret->thread = whole32(o, "thread");
-	ret->site = whole32(o, "site");
-	ret->address = hex(o, "address");
+	ret->message = json_get_copy(o, "message");
+	ret->signal = json_get_int(o, "signal");
+	ret->exit_code = json_get_int(o, "exit_code");
+	ret->code = json_get_int(o, "code");
+	ret->thread = json_get_uint32(o, "thread");
+	ret->site = json_get_uint32(o, "site");
+	ret->address = json_get_hex(o, "address");
 	if (!cJSON_IsArray(frames))
 		return;
 	cJSON_ArrayForEach(item,
@@ -208,18 +148,18 @@ static void read_threads(const cJSON *array, struct trace_meta *m)
 	cJSON_ArrayForEach(item, array)
 	{
 		m->threads[m->nthreads++] = (struct trace_thread){
-			.parent = whole32(item, "parent"),
-			.ordinal = whole32(item, "ordinal"),
-			.kernel_tid = whole32(item, "kernel_tid"),
+			.parent = json_get_uint32(item, "parent"),
+			.ordinal = json_get_uint32(item, "ordinal"),
+			.kernel_tid = json_get_uint32(item, "kernel_tid"),
 			.ended = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "ended")),
-			.stack_low = hex(item, "stack_low"),
-			.stack_size = hex(item, "stack_size"),
-			.entry = hex(item, "entry"),
-			.lost = whole(item, "lost"),
-			.nevents = whole(item, "events"),
-			.bits = hex(item, "bits"),
-			.values = hex(item, "values"),
-			.synced = hex(item, "synced"),
+			.stack_low = json_get_hex(item, "stack_low"),
+			.stack_size = json_get_hex(item, "stack_size"),
+			.entry = json_get_hex(item, "entry"),
+			.lost = json_get_uint(item, "lost"),
+			.nevents = json_get_uint(item, "events"),
+			.bits = json_get_hex(item, "bits"),
+			.values = json_get_hex(item, "values"),
+			.synced = json_get_hex(item, "synced"),
 		};
 	}
 }
@@ -234,16 +174,16 @@ static void read_modules(const cJSON *array, struct trace_meta *m)
 	cJSON_ArrayForEach(item, array)
 	{
 		struct trace_module *mod = &m->modules[m->nmodules++];
-		const char *id = text(item, "build_id");
+		const char *id = json_get_text(item, "build_id");
 
-		mod->path = text_copy(item, "path");
+		mod->path = json_get_copy(item, "path");
 		if (id)
 			snprintf(mod->build_id, sizeof(mod->build_id), "%s", id);
-		mod->load_address = hex(item, "load_address");
-		mod->low = hex(item, "low");
-		mod->high = hex(item, "high");
-		mod->first_site = whole32(item, "first_site");
-		mod->nsites = whole32(item, "sites");
+		mod->load_address = json_get_hex(item, "load_address");
+		mod->low = json_get_hex(item, "low");
+		mod->high = json_get_hex(item, "high");
+		mod->first_site = json_get_uint32(item, "first_site");
+		mod->nsites = json_get_uint32(item, "sites");
 	}
 }
 
@@ -269,7 +209,7 @@ struct err *meta_name_threads(struct trace_meta *m)
 struct err *meta_read(const char *data, size_t len, struct trace_meta *m)
 {
 	cJSON *o = cJSON_ParseWithLength(data, len);
-	const char *mode = o ? text(o, "mode") : NULL, *clock;
+	const char *mode = o ? json_get_text(o, "mode") : NULL, *clock;
 	const cJSON *machine;
 
 	*m = (struct trace_meta){ 0 };
@@ -278,23 +218,23 @@ struct err *meta_read(const char *data, size_t len, struct trace_meta *m)
 		return err_new(ERR_ENV, "the description of the run is damaged");
 	}
 	m->mode = (enum plait_mode)mode_find(mode);
-	clock = text(o, "clock");
+	clock = json_get_text(o, "clock");
 	m->clock = clock && strcmp(clock, "steps") == 0 ? PLAIT_CLOCK_STEPS : PLAIT_CLOCK_TSC;
-	m->clock_hz = whole(o, "clock_hz");
-	m->start_ns = (int64_t)hex(o, "start_ns");
-	m->command = words(o, "command");
-	m->cwd = text_copy(o, "cwd");
-	m->environment = words(o, "environment");
+	m->clock_hz = json_get_uint(o, "clock_hz");
+	m->start_ns = (int64_t)json_get_hex(o, "start_ns");
+	m->command = json_get_words(o, "command");
+	m->cwd = json_get_copy(o, "cwd");
+	m->environment = json_get_words(o, "environment");
 	machine = cJSON_GetObjectItemCaseSensitive(o, "machine");
-	m->kernel = text_copy(machine, "kernel");
-	m->cpu = text_copy(machine, "cpu");
-	m->ncpus = whole32(machine, "cpus");
-	m->pid = whole32(o, "pid");
-	m->ended = whole32(o, "ended");
-	m->flags = whole32(o, "flags");
-	m->lost = whole(o, "lost");
-	m->threads_lost = whole(o, "threads_lost");
-	m->nevents = whole(o, "events");
+	m->kernel = json_get_copy(machine, "kernel");
+	m->cpu = json_get_copy(machine, "cpu");
+	m->ncpus = json_get_uint32(machine, "cpus");
+	m->pid = json_get_uint32(o, "pid");
+	m->ended = json_get_uint32(o, "ended");
+	m->flags = json_get_uint32(o, "flags");
+	m->lost = json_get_uint(o, "lost");
+	m->threads_lost = json_get_uint(o, "threads_lost");
+	m->nevents = json_get_uint(o, "events");
 	read_outcome(cJSON_GetObjectItemCaseSensitive(o, "outcome"), &m->outcome);
 	read_threads(cJSON_GetObjectItemCaseSensitive(o, "threads"), m);
 	read_modules(cJSON_GetObjectItemCaseSensitive(o, "modules"), m);
