@@ -80,7 +80,7 @@ struct suite_result {
 	char *kind, *message; /* of the failure; NULL */
 	char *file;	      /* where it failed; NULL = not known */
 	unsigned line;
-	char *callers; /* of that place, the nearest first: "queue.h:12, pool.h:40"; NULL = not known */
+	char *callers; /* of that place, the nearest first, as FILE:LINE; NULL = not known */
 	unsigned replays, same; /* confirming replays */
 	char *plait;
 	char *cause, *advice; /* what explain says; NULL */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Threads that libc makes for itself (asynchronous I/O, SIGEV_THREAD): waiting for them beside threads of the program is no
-# deadlock, with fibers and with futexes; a deadlock that they cannot end is one.
+# Threads that libc makes for itself (asynchronous I/O, SIGEV_THREAD): waiting for them beside threads of the program is
+# no deadlock, with fibers and with futexes; a deadlock that they cannot end is one.
 # level: check
 . "$(dirname "$0")/lib.sh"
 cat >helpers.c <<'C'
