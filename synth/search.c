@@ -17,6 +17,8 @@
 
 enum { OTHERS_MOST = 40, QUERY_MS = 2000, STATES_MOST = 200000, PREEMPTIONS = 2 };
 
+#define FIRST_SLICE 0.25 /* seconds of a round */
+
 struct round {
 	bool known; /* the dump's arguments, as they are */
 	uint32_t args, arg_len, input, env_len;
@@ -148,6 +150,15 @@ static struct err *run_round(struct hunt *h, struct sym_program *p, const struct
 	return err ? err : h->err;
 }
 
+/* Seconds of native runs since we last asked. */
+static double native_since(const struct study *s, double *before)
+{
+	double since = s->r->seconds_native - *before;
+
+	*before = s->r->seconds_native;
+	return since;
+}
+
 static struct err *run_rounds(struct hunt *h, struct sym_program *p, const struct sym_goal *goal)
 {
 	struct round all[ARRAY_SIZE(rounds)];
@@ -155,6 +166,7 @@ static struct err *run_rounds(struct hunt *h, struct sym_program *p, const struc
 	struct names env = { 0 };
 	struct err *err = NULL;
 	size_t left = ARRAY_SIZE(rounds);
+	double native = s->r->seconds_native;
 
 	memcpy(all, rounds, sizeof(all));
 	sym_env_names(p, &env);
@@ -162,7 +174,7 @@ static struct err *run_rounds(struct hunt *h, struct sym_program *p, const struc
 		names_intern(&env, "\xff"), env.len--;
 	if (env.text)
 		env.text[env.len] = NULL;
-	for (double slice = 0.25; left && !err && !h->found && !interrupted(); slice *= 2) {
+	for (double slice = FIRST_SLICE; left && !err && !h->found && !interrupted(); slice *= 2) {
 		left = 0;
 		for (size_t i = 0; i < ARRAY_SIZE(all) && !err && !h->found && !interrupted();
 		     i++) {
@@ -175,6 +187,9 @@ static struct err *run_rounds(struct hunt *h, struct sym_program *p, const struc
 				break;
 			}
 			err = run_round(h, p, goal, &all[i], &env, MIN(slice, rest));
+			/* of a large program the look at the whole takes longer than the slice */
+			slice = MAX(slice, 2 * (rest - (s->deadline - clock_seconds()) - slice -
+						native_since(s, &native)));
 			left += !all[i].done;
 		}
 		if (s->deadline - clock_seconds() <= 0)
