@@ -207,9 +207,17 @@ const struct cmd cmd_races = {
 	.name = "races",
 	.synopsis = "[--try <args>] [-k <n>] [-o <folder>] [--] <program> [<arg>...]",
 	.summary = "find data races and tell what each of them does",
-	.help = "Status: 1 a race makes the program fail or changes its output, 0 there is none, "
-		"or\n"
-		"only harmless ones and such with a single order, 4 a race is left without a\n"
-		"verdict.\n",
+	.help = "Verdicts, the worst first:\n"
+		"  spec-violated       one order makes the program fail\n"
+		"  output-differs      the orders lead to different output or exit status\n"
+		"  output-not-stable   outputs differ, but also between equal runs\n"
+		"  k-witness-harmless  no difference in k inputs and schedules\n"
+		"  undecided           it fails in both orders, whatever comes behind\n"
+		"  single-ordering     the other order cannot happen\n"
+		"  not-reproduced      both accesses were never about to happen at once\n"
+		"  not-judged          no time was left (--time)\n"
+		"\n"
+		"Status: 1 for the first two, 0 there is no race, or only harmless ones and such\n"
+		"with a single order, 4 a race is left without a verdict.\n",
 	.main = races_main,
 };

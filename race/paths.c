@@ -92,7 +92,8 @@ struct err *paths_given(struct study *s)
 /* ---- a larger team ---- */
 
 /* How OpenMP divides a loop depends on the number of threads: two iterations that depend on each other
- * may be one thread's with two, and not with many. */
+ * may be one thread's with two, and not with many. Many threads are slow, so they are tried only if the
+ * given inputs have shown no race. */
 static char *const larger_team[] = { "OMP_NUM_THREADS=200", NULL };
 enum { TEAM_RUNS = 4 };
 
@@ -113,7 +114,7 @@ struct err *paths_team(struct study *s)
 	unsigned runs = s->o->runs;
 	struct err *err;
 
-	if (!uses_openmp(s) || s->o->target.env || s->inputs.len >= s->o->paths)
+	if (!uses_openmp(s) || s->groups.len || s->o->target.env || s->inputs.len >= s->o->paths)
 		return NULL;
 	study_add_input(s, NULL, s->o->target.input);
 	(*vec_last(&s->inputs))->target.env = larger_team;
