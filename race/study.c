@@ -143,7 +143,10 @@ static void study_deinit(struct study *s)
 
 bool study_out_of_time(const struct study *s)
 {
-	return interrupted() || (s->o->seconds > 0 && clock_seconds() - s->begin > s->o->seconds);
+	double now = clock_seconds();
+
+	return interrupted() || (s->o->seconds > 0 && now - s->begin > s->o->seconds) ||
+	       (s->turn_ends > 0 && now > s->turn_ends);
 }
 
 struct err *study_session(struct study *s, uint32_t input, struct session **ret)
@@ -238,10 +241,38 @@ static bool is_suppressed(const struct study *s, const struct group *g)
 	return s->o->suppressions && suppressions_match(s->o->suppressions, &g->race);
 }
 
+static bool frees(const struct group *g)
+{
+	for (size_t i = 0; i < g->instances.len; i++)
+		if (g->instances.data[i].first.kind == PLAIT_EV_FREE ||
+		    g->instances.data[i].second.kind == PLAIT_EV_FREE)
+			return true;
+	return false;
+}
+
+/* Time may be short: memory that is given back while somebody uses it comes first. */
+static int graver(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (frees(x) != frees(y))
+		return frees(x) ? -1 : 1;
+	return (x->race.id > y->race.id) - (x->race.id < y->race.id);
+}
+
+/* With --time, no race may take more than twice its share of what is left. */
+static void begin_turn(struct study *s, size_t left)
+{
+	double now = clock_seconds(), rest = s->o->seconds - (now - s->begin);
+
+	s->turn_ends = s->o->seconds > 0 ? now + MAX(2 * rest / (double)left, 1.0) : 0;
+}
+
 static struct err *judge_all(struct study *s)
 {
 	struct err *err = NULL;
 
+	vec_sort(&s->groups, graver); /* nobody looks for a group by its number any more */
 	for (size_t i = 0; i < s->groups.len && !err; i++) {
 		struct group *g = &s->groups.data[i];
 
@@ -256,7 +287,9 @@ static struct err *judge_all(struct study *s)
 			continue;
 		}
 		progress("race %zu of %zu", i + 1, s->groups.len);
+		begin_turn(s, s->groups.len - i);
 		err = race_judge(s, g);
+		s->turn_ends = 0;
 		/* a prediction that nobody has met is no race */
 		g->unmet = !g->seen && !g->race.reported && g->race.verdict < RACE_UNDECIDED;
 		s->result->unmet += g->unmet;

@@ -65,7 +65,8 @@ struct study {
 	struct map by_sites; /* pair of site numbers -> group; sites keep their numbers */
 	char *dir;	     /* for recordings */
 	double begin;
-	uint64_t budget; /* points of a run */
+	double turn_ends; /* of the race that is being judged; 0 = no limit */
+	uint64_t budget;  /* points of a run */
 };
 
 /* ---- study.c ---- */

@@ -262,7 +262,8 @@ static struct err *judge_last_round(struct study *s, struct group *g, const stru
 	struct meeting m = { 0 };
 	struct err *err = NULL;
 
-	for (bool found = false; !err && low + 1 < high + !found && high < ROUNDS;) {
+	for (bool found = false;
+	     !err && low + 1 < high + !found && high < ROUNDS && !study_out_of_time(s);) {
 		uint32_t nth = found ? (low + high) / 2 : high;
 
 		meeting_deinit(&m);
