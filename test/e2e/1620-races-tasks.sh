@@ -32,7 +32,7 @@ int main(void)
 #pragma omp parallel
 #pragma omp single
 	{
-		r = fib(6);
+		r = fib(5);
 #pragma omp task depend(inout : x) shared(x)
 		x++;
 #pragma omp task depend(in : x) depend(out : y) shared(x, y)
@@ -58,7 +58,7 @@ else
 	hasnt out "kept the processor" "no wait is left to real time"
 	hasnt out "cut off"
 	run 0 unplait cc -g -fopenmp -DMISSING -o missing tasks.c -L"$lib"
-	unplait races --one-path -n 8 --schedules 2 -o m.d ./missing >out 2>err
+	unplait races --one-path -n 6 --schedules 2 --time 15 -o "" ./missing >out 2>err
 	has out "tasks.c:8" "the child's write races with its parent's read"
 	# iterations that depend on each other are one thread's with two threads, and not with many
 	cat >team.c <<'END'
@@ -75,7 +75,7 @@ END
 	run 0 unplait cc -g -fopenmp -o team team.c -L"$lib"
 	run 0 unplait races --one-path -n 4 -o "" ./team
 	has out "0 races"
-	run 0 unplait races -n 4 --schedules 1 -o "" ./team
+	unplait races -n 4 --schedules 1 --time 30 -o "" ./team >out 2>err
 	has out "team.c:7"
 	has out "OMP_NUM_THREADS=200 in the environment"
 	run 0 unplait hunt --seed 1 -s stay -n 5 -o "" ./ordered
