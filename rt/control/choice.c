@@ -150,6 +150,12 @@ static void obey_recorded(void)
 	size_t i, late;
 
 	woken = NULL;
+	/* a thread that spins on memory waits for somebody else: nothing in the log says for whom */
+	if (control.handovers && nspinners && nready) {
+		if ((nready = handovers_filter(ready, nready, nready)))
+			return;
+		gather();
+	}
 	for (i = 0; i < nspinners; i++)
 		ready[nready++] = &spinners[i]->task;
 	late = nready;
