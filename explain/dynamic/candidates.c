@@ -160,6 +160,12 @@ static void add_guard(const struct job *j, struct candidates *all, struct guard 
 				      .evidence = { .shows = SHOWS_SIGNS, .lacks_lock = true } }));
 }
 
+static bool is_order_of_locks(const struct job *j, const struct cure *c)
+{
+	return c->kind == BUG_ORDER && c->from < j->steps.len && c->to < j->steps.len &&
+	       step_is_acquire(&j->steps.data[c->from]) && step_is_acquire(&j->steps.data[c->to]);
+}
+
 /* What the run shows, and every cure that was tried; without those that another candidate adopted. */
 static void collect(const struct job *j, const struct advice *a, struct found *found,
 		    struct candidates *ret)
@@ -175,10 +181,11 @@ static void collect(const struct job *j, const struct advice *a, struct found *f
 		add_stuck(j, a, &found->stuck, ret);
 	add_guard(j, ret, &found->guard);
 	for (size_t i = 0; i < a->tried.len; i++) {
-		const struct candidate *c = &a->tried.data[i];
+		struct candidate c = a->tried.data[i];
 
-		if (c->kind != BUG_DEADLOCK && !is_remedy(&found->stuck, &c->cure))
-			vec_push(ret, *c);
+		c.evidence.of_locks = deadlocked && is_order_of_locks(j, &c.cure);
+		if (c.kind != BUG_DEADLOCK && !is_remedy(&found->stuck, &c.cure))
+			vec_push(ret, c);
 	}
 	candidates_rank(ret);
 }

@@ -50,7 +50,7 @@ static struct err *tell(const struct scene *scene, const struct job *j, const st
 static struct shown_advice evidence_shown(const struct candidate *c, const char *text)
 {
 	const struct evidence *e = &c->evidence;
-	struct shown_advice a = { .text = text };
+	struct shown_advice a = { .text = e->of_locks ? NULL : text };
 
 	if (c->source == CANDIDATE_CURE && cure_observable(&c->cure) && e->seen.failing) {
 		a.seen_failing = e->seen.failing;

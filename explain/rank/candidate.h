@@ -39,6 +39,8 @@ struct evidence {
 	bool removes;			 /* part of the program no longer runs with it */
 	bool lacks_lock;		 /* one side lacks a lock that every other access holds */
 	bool contradicted;		 /* a run that passes does the same */
+	bool of_locks; /* an order of two acquisitions, and threads wait for ever: somebody was
+			    * first at a lock, and why that is bad it does not say */
 };
 
 /* What came of the trial. */
@@ -52,12 +54,12 @@ enum trial_result {
 
 /* How a candidate stands, the best first. */
 enum standing {
-	STANDING_SHOWN,	   /* the failing run shows it */
-	STANDING_CURED,	   /* it goes with the failure, and without it nothing fails */
-	STANDING_SIGNS,	   /* the failing run shows signs of it; no trial speaks against it */
-	STANDING_HELPS,	   /* with it, fewer schedules fail */
-	STANDING_NEAR,	   /* not tried: what differs nearest to the failure */
-	STANDING_WEAK,	   /* it cures, but hardly goes with the failure */
+	STANDING_SHOWN, /* the failing run shows it */
+	STANDING_CURED, /* it goes with the failure, and without it nothing fails */
+	STANDING_SIGNS, /* the failing run shows signs of it; no trial speaks against it */
+	STANDING_HELPS, /* with it, fewer schedules fail */
+	STANDING_NEAR,	/* not tried: what differs nearest to the failure */
+	STANDING_WEAK,	/* it cures, but hardly goes with the failure, or says nothing about it */
 	STANDING_REJECTED, /* it was tried, and does not cure; or a passing run does the same */
 };
 

@@ -81,7 +81,7 @@ enum standing candidate_standing(const struct candidate *c)
 		return STANDING_SHOWN;
 	if (result == TRIAL_FAILS)
 		return STANDING_REJECTED;
-	if (c->source == CANDIDATE_CURE && is_weak(c))
+	if (c->source == CANDIDATE_CURE && (c->evidence.of_locks || is_weak(c)))
 		return STANDING_WEAK;
 	if (result == TRIAL_PERFECT || result == TRIAL_GOOD)
 		return STANDING_CURED;

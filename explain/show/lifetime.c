@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "explain/cure/cure.h"
+#include "explain/find/guards.h"
 #include "explain/show/labels.h"
 #include "explain/show/stacks.h"
 #include "unplait/abi.h"
@@ -45,38 +46,38 @@ static const char *allocation(struct teller *t, const char *name)
 	return arena_printf(&t->p.x->arena, " (allocated at %.*s)", (int)n - 1, at + 1);
 }
 
-/* Does the thread of step `at` hold the lock that was taken at `lock`? */
-static bool holds(const struct steps *s, uint32_t at, uint32_t lock)
+/* Do both look at something else, the one who gave it back under this lock and the other without: the list
+ * that both know? A lock that is merely held meanwhile says nothing. */
+static bool is_for_this(const struct teller *t, uint32_t lock)
 {
-	bool held = false;
+	const struct step *d = t->f->data, *by = &d[t->gone->by];
 
-	for (uint32_t i = 0; i < at; i++) {
-		const struct step *e = &s->data[i];
-
-		if (e->thread != s->data[at].thread || e->address != s->data[lock].address)
+	for (uint32_t i = lock; i < t->gone->by; i++) {
+		if (d[i].thread != d[lock].thread || !step_is_memory(&d[i]) ||
+		    d[i].address - by->address < MAX(by->size, 1u))
 			continue;
-		if (step_is_acquire(e))
-			held = true;
-		else if (step_is_release(e))
-			held = false;
+		for (uint32_t k = 0; k < t->gone->use; k++)
+			if (d[k].thread == d[t->gone->use].thread && step_is_memory(&d[k]) &&
+			    d[k].address == d[i].address &&
+			    guards_held(t->f, k, d[lock].address) == STEP_NONE)
+				return true;
 	}
-	return held;
+	return false;
 }
 
-/* Gave it back under a lock, used without: the lock is there for that. */
+/* Gave it back under a lock, used without: the lock may be there for that. */
 static struct err *look_for_lock(struct teller *t)
 {
 	uint32_t lock = cure_held(t->f, t->gone->by);
 	struct shown_event e = { 0 };
 	struct err *err;
 
-	if (lock == STEP_NONE || t->gone->kind != BUG_USE_AFTER_FREE ||
-	    holds(t->f, t->gone->use, lock))
+	if (lock == STEP_NONE || t->gone->kind != BUG_USE_AFTER_FREE || !is_for_this(t, lock))
 		return NULL;
 	err = labels_event(&t->p, &t->f->data[lock], &e);
-	if (err || !e.object)
+	if (err)
 		return err;
-	t->lock = e.object;
+	t->lock = labels_is_anonymous(e.object) ? "a lock" : e.object;
 	t->locked_at = labels_place(&t->p, &e);
 	return NULL;
 }

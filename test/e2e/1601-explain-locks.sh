@@ -182,4 +182,83 @@ has flat "(called at outer.c:26) while it holds"
 has flat "(called at outer.c:23)"
 has flat "(called at outer.c:8) before it can go on"
 hasnt flat "malloc@"
+
+# the thread leaves without waking who waits for it: that one of them was first at the lock is no cause
+cat >leave.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static int quit, busy;
+static void *runner(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	busy = 1;
+	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&lock);
+	if (quit) {
+		pthread_mutex_unlock(&lock);
+		return arg;
+	}
+	busy = 0;
+	pthread_cond_broadcast(&cond);
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+static void *killer(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	quit = 1;
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], 0, runner, 0);
+	pthread_create(&t[1], 0, killer, 0);
+	pthread_mutex_lock(&lock);
+	while (busy)
+		pthread_cond_wait(&cond, &lock);
+	pthread_mutex_unlock(&lock);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], 0);
+}
+C
+explained leave.c
+hasnt flat "cause thread 0.1 locks lock at leave.c:7 before"
+hasnt flat "the locking of lock at leave.c:32 must come before"
+
+# who frees it happens to hold a lock that has nothing to do with it
+cat >meanwhile.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int *queued;
+static void *worker(void *arg)
+{
+	int *block = arg;
+	pthread_mutex_lock(&m);
+	queued = block;
+	pthread_cond_signal(&c);
+	pthread_mutex_unlock(&m);
+	*block = 2;
+	return 0;
+}
+int main(void)
+{
+	int *block = malloc(sizeof(*block));
+	pthread_t t;
+	pthread_create(&t, 0, worker, block);
+	pthread_mutex_lock(&m);
+	while (!queued)
+		pthread_cond_wait(&c, &m);
+	free(queued);
+	pthread_mutex_unlock(&m);
+	pthread_join(t, 0);
+}
+C
+explained meanwhile.c
+has flat "at meanwhile.c:13 after thread 0 freed it at meanwhile.c:24"
+hasnt flat "holds m there"
 finish

@@ -50,6 +50,7 @@ static struct candidate any_candidate(uint32_t plan)
 	e->weeded = below(5) == 0;
 	e->removes = below(5) == 0;
 	e->contradicted = below(8) == 0;
+	e->of_locks = below(8) == 0;
 	return c;
 }
 
@@ -204,6 +205,15 @@ Test(candidates, an_order_that_passing_schedules_break_is_no_cause)
 	cr_assert(candidate_is_cause(&block));
 	block = cured(BUG_ATOMICITY, 50, 45);
 	cr_assert(!candidate_is_cause(&block));
+}
+
+Test(candidates, an_order_of_locks_does_not_say_why_threads_wait)
+{
+	struct candidate order = cured(BUG_ORDER, 50, 0);
+
+	cr_assert(candidate_is_cause(&order));
+	order.evidence.of_locks = true;
+	cr_assert_eq(candidate_standing(&order), STANDING_WEAK);
 }
 
 Test(candidates, a_cure_that_removes_behaviour_is_none)
