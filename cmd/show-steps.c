@@ -121,33 +121,79 @@ static const char *name_of(const struct trace_meta *m, uint32_t thread)
 	return thread < m->nthreads ? m->threads[thread].name : "?";
 }
 
+/* What a thread waits for and where: the same text, the same story. */
+static char *story_of(struct trace *t, struct symbols *s, const struct plait_blocked *b, bool many)
+{
+	_cleanup_(places_deinit) struct places stack = { 0 };
+	_cleanup_(strbuf_deinit) struct strbuf out = { 0 };
+
+	strbuf_addf(&out, " wait%s %s", many ? "" : "s", b->what);
+	if (b->holder != PLAIT_ANY)
+		strbuf_addf(&out, "%s%s", b->kind == PLAIT_EV_JOIN ? " " : " held by thread ",
+			    name_of(trace_meta(t), b->holder));
+	strbuf_addc(&out, '\n');
+	places_of_blocked(s, b, &stack);
+	show_places(&stack, "      ", &out);
+	return strbuf_detach(&out);
+}
+
+/* One thread alone, or all that have the same story: "threads 0.2, 0.3 and 4 more". */
+static void show_story(const struct run_result *r, struct trace *t, struct symbols *s,
+		       char *const *stories, size_t first, struct strbuf *out)
+{
+	enum { NAMED = 2 };
+	size_t n = 0;
+
+	for (size_t i = first; i < r->blocked.len; i++)
+		n += strcmp(stories[i], stories[first]) == 0;
+	strbuf_adds(out, n > 1 ? "  threads " : "  thread ");
+	for (size_t i = first, k = 0; i < r->blocked.len && k < NAMED; i++)
+		if (strcmp(stories[i], stories[first]) == 0)
+			strbuf_addf(out, "%s%s",
+				    !k++	 ? ""
+				    : n == NAMED ? " and "
+						 : ", ",
+				    name_of(trace_meta(t), r->blocked.data[i].thread));
+	if (n > NAMED)
+		strbuf_addf(out, " and %zu more", n - NAMED);
+	if (n > 1) {
+		_cleanup_(xfreep) char *of_many = story_of(t, s, &r->blocked.data[first], true);
+
+		strbuf_adds(out, of_many);
+	} else {
+		strbuf_adds(out, stories[first]);
+	}
+}
+
+static bool told_before(char *const *stories, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(stories[k], stories[i]) == 0)
+			return true;
+	return false;
+}
+
 struct err *show_blocked(const struct run_result *r, const char *path, struct strbuf *out)
 {
 	struct trace *t = NULL;
 	struct symbols *s = NULL;
 	struct err *err;
-	size_t i;
+	char **stories;
 
 	if (!r->blocked.len)
 		return NULL;
+	stories = xcalloc(r->blocked.len, sizeof(*stories));
 	err = trace_open(path, &t);
 	if (!err)
 		err = symbols_open(t, &s);
-	for (i = 0; !err && i < r->blocked.len && i < 32; i++) {
-		const struct plait_blocked *b = &r->blocked.data[i];
-		struct places stack = { 0 };
-
-		strbuf_addf(out, "  thread %s waits %s", name_of(trace_meta(t), b->thread),
-			    b->what);
-		if (b->holder != PLAIT_ANY)
-			strbuf_addf(out, "%s%s",
-				    b->kind == PLAIT_EV_JOIN ? " " : " held by thread ",
-				    name_of(trace_meta(t), b->holder));
-		strbuf_addc(out, '\n');
-		places_of_blocked(s, b, &stack);
-		show_places(&stack, "      ", out);
-		places_deinit(&stack);
-	}
+	for (size_t i = 0; !err && i < r->blocked.len; i++)
+		stories[i] = story_of(t, s, &r->blocked.data[i], false);
+	for (size_t i = 0; !err && i < r->blocked.len; i++)
+		if (!told_before(stories, i))
+			show_story(r, t, s, stories, i, out);
+	for (size_t i = 0; i < r->blocked.len; i++)
+		free(stories[i]);
+	free(stories);
 	symbols_close(s);
 	trace_close(t);
 	return err;

@@ -7,6 +7,7 @@
 #include "rt/control/engine.h"
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,17 +46,19 @@ void control_thread_name(char *out, size_t size, uint32_t index)
 		len += (size_t)snprintf(out + len, size - len, ".%u", chain[n]);
 }
 
-static void note_blocked(const struct control_thread *t, char *text, size_t size)
+static struct plait_blocked *blocked_at(uint32_t i)
 {
-	struct plait_blocked *b =
-		(struct plait_blocked *)((char *)control.area + PLAIT_CONTROL_BLOCKED);
+	return (struct plait_blocked *)((char *)control.area + PLAIT_CONTROL_BLOCKED) + i;
+}
+
+static void note_blocked(const struct control_thread *t)
+{
 	uint32_t holder = t->op.wait && t->op.wait->holder ? t->op.wait->holder(t) : 0;
-	char name[64], other[64];
-	size_t len = strlen(text);
+	struct plait_blocked *b;
 
 	if (control.area->nblocked >= PLAIT_CONTROL_BLOCKED_MAX)
 		return;
-	b += control.area->nblocked++;
+	b = blocked_at(control.area->nblocked++);
 	memset(b, 0, sizeof(*b));
 	b->thread = t->task.id;
 	b->holder = holder && holder <= control.nthreads ? holder - 1 : PLAIT_ANY;
@@ -64,19 +67,73 @@ static void note_blocked(const struct control_thread *t, char *text, size_t size
 	b->object = (uint64_t)t->op.object;
 	snprintf(b->what, sizeof(b->what), "%s", t->op.wait ? t->op.wait->what : "to go on");
 	b->nframes = rt_walk_frames(t->task.id, (uint64_t)t->frame, b->frames, PLAIT_MAX_FRAMES);
-	control_thread_name(name, sizeof(name), t->task.id);
-	snprintf(text + len, size - len, "%sthread %s waits %s", len ? "; " : "", name, b->what);
+}
+
+/* ---- in words ---- */
+
+static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
+{
+	char *text = control.area->text;
+	size_t len = strlen(text);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text + len, sizeof(control.area->text) - len, format, ap);
+	va_end(ap);
+}
+
+static bool wait_alike(const struct plait_blocked *a, const struct plait_blocked *b)
+{
+	return a->holder == b->holder && strcmp(a->what, b->what) == 0;
+}
+
+/* How many wait as the i-th does? *before: one that was told before it is among them. */
+static uint32_t count_alike(uint32_t i, bool *before)
+{
+	uint32_t n = 0;
+
+	*before = false;
+	for (uint32_t k = 0; k < control.area->nblocked; k++) {
+		bool alike = wait_alike(blocked_at(k), blocked_at(i));
+
+		n += alike;
+		*before |= alike && k < i;
+	}
+	return n;
+}
+
+static void say_waits(uint32_t i, uint32_t more)
+{
+	const struct plait_blocked *b = blocked_at(i);
+	char name[64];
+
+	control_thread_name(name, sizeof(name), b->thread);
+	say("%sthread%s %s", control.area->text[0] ? "; " : "", more ? "s" : "", name);
+	if (more)
+		say(" and %u more", more);
+	say(" wait%s %s", more ? "" : "s", b->what);
 	if (b->holder == PLAIT_ANY)
 		return;
-	control_thread_name(other, sizeof(other), b->holder);
-	len = strlen(text);
-	snprintf(text + len, size - len, t->op.kind == PLAIT_EV_JOIN ? " %s" : " held by thread %s",
-		 other);
+	control_thread_name(name, sizeof(name), b->holder);
+	say(b->kind == PLAIT_EV_JOIN ? " %s" : " held by thread %s", name);
+}
+
+/* A few threads get a sentence each; a crowd that waits for the same gets one together. */
+enum { CROWD = 4 };
+
+static void say_all(void)
+{
+	for (uint32_t i = 0; i < control.area->nblocked; i++) {
+		bool before;
+		uint32_t n = count_alike(i, &before);
+
+		if (n < CROWD || !before)
+			say_waits(i, n < CROWD ? 0 : n - 1);
+	}
 }
 
 static void note_all(bool only_waiting)
 {
-	char *text = control.area->text;
 	size_t i;
 
 	control.area->nblocked = 0;
@@ -85,8 +142,9 @@ static void note_all(bool only_waiting)
 
 		if (t->rt && !t->ended && t != control_timers &&
 		    !(only_waiting && control_thread_ready(t)))
-			note_blocked(t, text, sizeof(control.area->text));
+			note_blocked(t);
 	}
+	say_all();
 }
 
 void control_deadlock(void)
