@@ -177,39 +177,11 @@ static bool take_passing(const struct steps *failing, const struct step_pairs *p
 	return true;
 }
 
-/* When no single inversion is enough (the program fails nearly always), share as much of the
- * failing schedule as possible: leave it at one of its switches, the latest first, and go on
- * without preemption. */
-static struct err *search_prefixes(const struct explain_runner *runner, const struct steps *failing,
-				   const struct step_pairs *pairs, uint32_t failed, double end,
-				   struct alternates *ret)
+struct indices VEC_FIELDS(uint32_t);
+
+static void indices_deinit(struct indices *x)
 {
-	static const uint32_t ways[] = { PLAIT_STRATEGY_STAY, PLAIT_STRATEGY_FAIR };
-	struct err *err = NULL;
-
-	for (size_t i = failing->len * ARRAY_SIZE(ways); i-- > 0 && !ret->len && !err;) {
-		size_t at = i / ARRAY_SIZE(ways);
-		struct explain_request request = { .prefix_steps = failing->data[at].clock,
-						   .strategy = ways[i % ARRAY_SIZE(ways)] };
-		struct explain_result r;
-
-		if (at && failing->data[at].thread == failing->data[at - 1].thread)
-			continue;
-		if (explain_spent(runner) > end)
-			break;
-		ret->pairs_tried++;
-		progress("looking for a passing schedule with a long common start");
-		err = runner->run(runner->context, &request, &r);
-		if (err || !passed(&r))
-			continue;
-		request.record = true;
-		err = runner->run(runner->context, &request, &r);
-		if (!err && passed(&r))
-			ret->len = take_passing(failing, pairs, failed, &r.steps, &ret->data[0]);
-		else
-			steps_deinit(&r.steps);
-	}
-	return err;
+	vec_deinit(x);
 }
 
 struct search {
@@ -373,6 +345,70 @@ static struct err *search_teardown(struct search *s)
 	return NULL;
 }
 
+/* Leave the failing schedule at a step and go on without preemption, or fairly. *ret is only made when
+ * that passes and tells something. */
+static struct err *leave_at(struct search *s, uint32_t at, struct alternate *ret, bool *passes)
+{
+	static const uint32_t ways[] = { PLAIT_STRATEGY_STAY, PLAIT_STRATEGY_FAIR };
+	struct err *err = NULL;
+
+	*passes = false;
+	for (size_t i = 0; i < ARRAY_SIZE(ways) && !*passes && !err; i++) {
+		struct explain_request request = { .prefix_steps = s->failing->data[at].clock,
+						   .strategy = ways[i] };
+		struct explain_result r;
+
+		s->best->pairs_tried++;
+		progress("looking for a passing schedule with a long common start");
+		err = s->runner->run(s->runner->context, &request, &r);
+		if (err || !passed(&r))
+			continue;
+		request.record = true;
+		err = s->runner->run(s->runner->context, &request, &r);
+		if (!err && passed(&r))
+			*passes = take_passing(s->failing, &s->pairs, s->failed, &r.steps, ret);
+		else
+			steps_deinit(&r.steps);
+	}
+	return err;
+}
+
+/* When no single inversion is enough (the program fails nearly always), share as much of the
+ * failing schedule as possible: leave it at one of its switches, the latest first. After the first
+ * few in longer and longer jumps, for what went wrong may lie far back and every try takes a whole
+ * run; then by halves between the one that passes and the next that does not. */
+static struct err *search_prefixes(struct search *s)
+{
+	enum { ONE_BY_ONE = 32 };
+	_cleanup_(indices_deinit) struct indices at = { 0 };
+	size_t i, fails, jump = 1, tried = 0;
+	struct alternate a;
+	struct err *err = NULL;
+	bool passes = false;
+
+	for (uint32_t k = 0; k < s->failing->len; k++)
+		if (!k || s->failing->data[k].thread != s->failing->data[k - 1].thread)
+			vec_push(&at, k);
+	for (i = fails = at.len; i > 0 && !passes && !err && explain_spent(s->runner) <= s->end;) {
+		fails = i;
+		i -= MIN(jump, i);
+		jump *= ++tried > ONE_BY_ONE ? 2 : 1;
+		err = leave_at(s, at.data[i], &s->best->data[0], &passes);
+	}
+	s->best->len = passes;
+	while (!err && s->best->len && fails - i > 1 && explain_spent(s->runner) <= s->end) {
+		size_t middle = i + (fails - i) / 2;
+
+		err = leave_at(s, at.data[middle], &a, &passes);
+		if (passes) {
+			steps_deinit(&s->best->data[0].passing);
+			s->best->data[0] = a;
+		}
+		*(passes ? &i : &fails) = middle;
+	}
+	return err;
+}
+
 /* The last resort: leave the failing schedule somewhere, later first, and go on at random. */
 static struct err *search_random(struct search *s)
 {
@@ -429,7 +465,7 @@ struct err *search_alternate(const struct explain_runner *runner, const struct s
 	if (!err && !ret->len)
 		err = search_teardown(&s);
 	if (!err && !ret->len)
-		err = search_prefixes(runner, failing, &s.pairs, failed, s.end, ret);
+		err = search_prefixes(&s);
 	if (!err && !ret->len && failing->len)
 		err = search_random(&s);
 	progress_done();
