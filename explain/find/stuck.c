@@ -84,7 +84,8 @@ static struct checks checks_of(const struct steps *s, uint32_t begin, bool outsi
 			if (!outside)
 				break;
 		}
-		if (step_is_memory(e) && step_reads(e) && (!outside || c.lock != STEP_NONE))
+		if (step_is_memory(e) && step_reads(e) && !e->alone &&
+		    (!outside || c.lock != STEP_NONE))
 			c.step[c.n++] = k;
 	}
 	return c;
@@ -168,6 +169,17 @@ static uint32_t write_before(const struct steps *s, uint32_t before, uint32_t ch
 	return STEP_NONE;
 }
 
+/* One thread that does the same twice has not undone it, unless it is back at what it was before: a
+ * queue that is filled, a number that grows. */
+static bool is_back(const struct steps *s, uint32_t set, uint32_t change, uint32_t check)
+{
+	uint32_t before = write_before(s, set, check);
+
+	return s->data[change].thread != s->data[set].thread ||
+	       s->data[change].site != s->data[set].site || before == STEP_NONE ||
+	       s->data[before].value == s->data[change].value;
+}
+
 /* Set and announced by another thread, and changed since, before the check. */
 static bool undone(const struct steps *s, uint32_t check, struct stuck *ret)
 {
@@ -175,7 +187,7 @@ static bool undone(const struct steps *s, uint32_t check, struct stuck *ret)
 	uint32_t set = change == STEP_NONE ? STEP_NONE : write_before(s, change, check), signal;
 
 	if (set == STEP_NONE || s->data[set].thread == me ||
-	    s->data[set].value == s->data[change].value)
+	    s->data[set].value == s->data[change].value || !is_back(s, set, change, check))
 		return false;
 	signal = signal_after(s, set, check, s->data[ret->wait].address);
 	if (signal == STEP_NONE || s->data[signal].thread != s->data[set].thread ||
