@@ -16,7 +16,7 @@ enum claim_gap {
 	CLAIM_BOUND = 1,	/* only so many preemptions */
 	CLAIM_UNCONTROLLED = 2, /* something was not under control (enum plait_uncontrolled) */
 	CLAIM_TIMERS = 4,	/* timers that begin again */
-	CLAIM_CLOCK = 8,	/* the program looked at the clock when it had had threads */
+	CLAIM_CLOCK = 8,	/* the program looked at the clock */
 	CLAIM_BUDGET = 16,	/* a run was given up before its end */
 	CLAIM_UNSEEN = 32,	/* code that was not built by us: its accesses are not seen */
 	CLAIM_GUARDS = 256,	/* timeouts of a second or more */

@@ -217,7 +217,7 @@ struct sym_schedules {
 	uint32_t depth;		  /* of the longest schedule */
 	bool complete;		  /* there are no other states */
 	bool prints;		  /* some schedule writes output */
-	bool reads_clock;	  /* some schedule looks at the clock when threads have been made */
+	bool reads_clock;	  /* some schedule looks at the clock */
 	struct names notes;
 	struct sym_stats stats;
 };

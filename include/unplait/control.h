@@ -105,7 +105,7 @@ enum plait_uncontrolled {
 /* What the run did that an exploration of all schedules does not cover. */
 enum plait_limit {
 	PLAIT_LIMIT_TIMER = 1, /* a timer that begins again ran; it never strikes early */
-	PLAIT_LIMIT_CLOCK = 2, /* looked at the clock when it had had threads */
+	PLAIT_LIMIT_CLOCK = 2, /* looked at the clock */
 	PLAIT_LIMIT_GUARD = 4, /* waited with a long timeout, which never ends early */
 	PLAIT_LIMIT_SPIN = 8,  /* a loop that waits was passed over; what it counts may be unseen */
 	PLAIT_LIMIT_COPY = 16, /* accessed more than a word at once, beside other threads */

@@ -38,8 +38,7 @@ uint64_t control_clock_read(void)
 		clock_writes = control.writes;
 		clock_reads = 0;
 	}
-	if (control.nthreads > 1) /* before, every schedule sees the same */
-		control.area->limits |= PLAIT_LIMIT_CLOCK;
+	control.area->limits |= PLAIT_LIMIT_CLOCK; /* before the first thread it is an input */
 	control.clock_looks++;
 	shift = ++clock_reads / 16;
 	control.time += (uint64_t)CONTROL_EVENT_NS << (shift < 20 ? shift : 20);

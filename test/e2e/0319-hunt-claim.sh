@@ -6,7 +6,11 @@
 # level: check
 . "$(dirname "$0")/lib.sh"
 [ -e "$(dirname "$UNPLAIT")/libplait.a" ] || { skip "hunt" "libplait.a is not built"; finish; }
-claim="every schedule was explored"
+
+# Is completeness claimed? The clock, which every program reads for its deadlines, may be left out.
+claims_all() { # FILE
+	grep -qE "every schedule (of what is covered )?was explored" "$1" && ! grep "not covered" "$1" | grep -qv "the clock: "
+}
 
 # the outcomes among the failures that hunt printed
 outcomes() {
@@ -34,18 +38,18 @@ check_states() { # what
 	while read -r o; do
 		case "$o" in deadlock | used | "freed twice") continue ;; esac
 		"$UNPLAIT" hunt -q -s states --time 20 --replays 1 -o "" ./p "$o" >states.txt 2>err
-		grep -q "$claim" states.txt && false="$false [$o]"
+		claims_all states.txt && false="$false [$o]"
 		found=$((found + $(grep -c 'replayed 1 of 1' states.txt))) sought=$((sought + 1))
 	done < <(shuf -n 4 --random-source=p.c wanted)
 	if grep -qxE 'deadlock|used|freed twice' wanted; then
 		"$UNPLAIT" hunt -q -s states --time 20 --replays 1 -o "" ./p none >states.txt 2>err
-		grep -q "$claim" states.txt && false="$false [without a text]"
+		claims_all states.txt && false="$false [without a text]"
 	fi
 	is "$false" "" "$1: states claims nothing false"
 	grep -qxE 'deadlock|used|freed twice' wanted && return
 	"$UNPLAIT" hunt -q -s states --time 20 --replays 1 -o "" ./p none >states.txt 2>err
 	asked=$((asked + 1))
-	grep -q "$claim" states.txt && claims=$((claims + 1))
+	claims_all states.txt && claims=$((claims + 1))
 }
 
 check_sampling() { # what
