@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUERY_MS = 100, TURNS = 64, DEEPEST_CALL = 1 << 17 };
+enum { QUERY_MS = 100, MODEL_MS = 3000, TURNS = 64, DEEPEST_CALL = 1 << 17 };
 
 void history_init(struct history *h, const struct dump *d, struct code *code)
 {
@@ -519,14 +519,17 @@ uint64_t *past_model(struct history *h, const struct past *p, uint32_t *count)
 	uint32_t n = (uint32_t)h->exprs.symbols.len;
 	uint64_t *values = xcalloc(n + 1u, sizeof(*values));
 	struct model *m = NULL, *next;
+	/* a step that stays undecided costs little, a suffix without values all that was found */
+	struct solver *solver = solver_new(&h->exprs, h->stats, MODEL_MS, NULL);
 
 	for (uint32_t i = 0; i < p->nconstraints; i++) {
 		next = NULL;
 		h->questions++;
-		if (solver_check(h->solver, chain(h, p, i), p->constraints[i], m, &next) !=
+		if (solver_check(solver, chain(h, p, i), p->constraints[i], m, &next) !=
 		    ANSWER_YES) {
 			if (m)
 				model_unref(m);
+			solver_free(solver);
 			free(values);
 			return NULL;
 		}
@@ -538,6 +541,7 @@ uint64_t *past_model(struct history *h, const struct past *p, uint32_t *count)
 		values[i] = m->values[i];
 	if (m)
 		model_unref(m);
+	solver_free(solver);
 	*count = n;
 	return values;
 }
