@@ -6,6 +6,7 @@
 #include "explain/find/guards.h"
 #include "explain/find/pairs.h"
 #include "explain/find/projection.h"
+#include "explain/find/search.h"
 #include "explain/find/stuck.h"
 #include "unplait/abi.h"
 
@@ -559,5 +560,81 @@ Test(stuck, a_join_with_a_lock_in_hand)
 	cr_assert_eq(k.other, 1);
 	s.data[0].address = M + 64; /* it holds another one: the join is not the reason */
 	cr_assert_eq(stuck_find(&s).kind, STUCK_NOT);
+	steps_deinit(&s);
+}
+
+/* One thread sets X at 5 and signals, changes it (again at 5, or at 6), and another then looks at it and
+ * waits for ever. */
+static enum stuck_kind set_twice(uint32_t site, uint64_t first, uint64_t second, uint64_t third)
+{
+	struct steps s = { 0 };
+	enum stuck_kind kind;
+
+	add(&s, 0, W, 5, X, first);
+	add(&s, 0, W, 5, X, second);
+	add(&s, 0, PLAIT_EV_SIGNAL, 7, 700, 0);
+	add(&s, 0, W, site, X, third);
+	add(&s, 1, PLAIT_EV_LOCK, 1, M, 0);
+	add(&s, 1, R, 2, X, third);
+	add(&s, 1, PLAIT_EV_WAIT, 3, 700, 0);
+	s.data[6].pending = true;
+	kind = stuck_find(&s).kind;
+	steps_deinit(&s);
+	return kind;
+}
+
+Test(stuck, doing_the_same_again_is_not_undoing_it)
+{
+	cr_assert_eq(set_twice(6, 0, 1, 0), STUCK_REUSED);
+	cr_assert_eq(set_twice(5, 0, 1, 0), STUCK_REUSED, "back at what it was");
+	cr_assert_eq(set_twice(6, 2, 0, 1), STUCK_REUSED, "done by something else");
+	cr_assert_neq(set_twice(5, 8, 16, 24), STUCK_REUSED, "a queue is filled");
+}
+
+/* ---- the search for a passing run ---- */
+
+struct late_mistake {
+	uint64_t made; /* the step whose schedule fails whatever comes after */
+	unsigned runs;
+	uint64_t longest; /* start that was followed, and passed */
+};
+
+static struct err *run_late_mistake(void *context, const struct explain_request *request,
+				    struct explain_result *ret)
+{
+	struct late_mistake *m = context;
+
+	memset(ret, 0, sizeof(*ret));
+	m->runs++;
+	ret->failed = request->nconstraints || request->prefix_steps > m->made;
+	if (ret->failed || !request->record)
+		return NULL;
+	m->longest = MAX(m->longest, request->prefix_steps);
+	add(&ret->steps, 1, W, 9, X, 1); /* the other way round */
+	add(&ret->steps, 0, W, 9, X, 2);
+	steps_link(&ret->steps);
+	return NULL;
+}
+
+/* Two threads take turns, thousands of times, after a mistake at the start. */
+Test(search, a_long_run_that_went_wrong_early)
+{
+	struct late_mistake m = { .made = 37 };
+	struct explain_runner runner = { .run = run_late_mistake, .context = &m };
+	struct search_budget budget = { .max_pairs = 5 };
+	struct alternates found;
+	struct steps s = { 0 };
+
+	for (uint32_t i = 0; i < 4000; i++) {
+		add(&s, i % 2, W, 9, X, i);
+		s.data[i].clock = i + 1;
+		s.data[i].index = i / 2;
+	}
+	steps_link(&s);
+	cr_assert_null(search_alternate(&runner, &s, 0, &budget, &found));
+	cr_assert_eq(found.len, 1);
+	cr_assert_eq(m.longest, m.made, "the longest start that passes");
+	cr_assert_lt(m.runs, 200);
+	alternates_deinit(&found);
 	steps_deinit(&s);
 }
