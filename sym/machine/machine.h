@@ -84,9 +84,9 @@ struct machine {
 	struct state *s; /* running */
 	struct sym_outcome outcome;
 	/* exploring schedules */
-	bool stops;	 /* several threads are alive: there are scheduling points */
-	bool pass;	 /* the next scheduling point is the one that was chosen: go on */
-	bool clock_read; /* by the program: an input, and it moves with the schedule */
+	bool stops;		   /* several threads are alive: there are scheduling points */
+	bool pass;		   /* the next scheduling point is the one that was chosen: go on */
+	bool clock_read;	   /* by the program: an input, and it moves with the schedule */
 	uint32_t choice, nchoices; /* which of the waiters a signal wakes; how many there were */
 	bool halted;		   /* the guide ended the state; the outcome says how */
 	bool undecided;		   /* following a plait: a branch of a model on something unknown */
