@@ -1,0 +1,46 @@
+/* rewind/forward.h - the code of a step, run forwards on a guess of the state before it. Private to
+ * step.c, which turns what comes out into equations. */
+#ifndef REWIND_FORWARD_H
+#define REWIND_FORWARD_H
+
+#include "rewind/step.h"
+
+#include "base/map.h"
+
+/* A run of the code, forwards. */
+struct run {
+	struct history *h;
+	const struct past *after;
+	const struct piece *pieces;
+	uint32_t npieces;
+	struct past *now; /* bindings and constraints of this attempt; registers change */
+	expr_id start[LIFT_REGISTERS]; /* the registers before */
+	bool written[LIFT_REGISTERS];
+	struct map *before; /* address -> expr_id: bytes that will be overwritten */
+	struct map stored;  /* address -> expr_id: bytes written so far */
+	struct map *fresh;  /* place in the code -> symbol, the same in every run */
+	VEC(struct access) accesses;
+	expr_id temps[LIFT_MAX_OPS + 1];
+	uint64_t floor;	  /* the highest stack pointer at a call that was skipped */
+	uint64_t skipped; /* address of a function that was skipped */
+	bool lost;	  /* a write went to an unknown address */
+	bool guess;	  /* take it that such a write hits nothing else that the code writes */
+	uint64_t lost_at;
+	const char *why; /* cannot be stepped over */
+	bool refuted;
+	uint32_t agreed; /* bits that agreed with the state after */
+	uint64_t place;	 /* of the operation in the code; keys of `fresh` */
+	uint32_t order;	 /* of the instruction */
+	uint64_t insn;
+};
+
+/* What an unknown value belongs to: with a number, and the place in the code but for OF_MEMORY, what it
+ * is known by. */
+enum owner { OF_OPERATION, OF_FLAGS, OF_REGISTER, OF_BYTE, OF_MEMORY };
+
+/* An unknown value, the same one in every run of this code. */
+expr_id run_fresh(struct run *r, unsigned w, enum owner owner, uint64_t number, const char *what);
+/* As far as the instruction number `upto`. */
+void run_upto(struct run *r, uint32_t upto);
+
+#endif
