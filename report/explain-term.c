@@ -443,25 +443,66 @@ static void add_earlier(struct strbuf *out, const struct shown_earlier *e, unsig
 	add_entry(out, "earlier", strbuf_str(&text), COLOR_OFF, width);
 }
 
+static bool same_frames(const struct shown_wait *a, const struct shown_wait *b)
+{
+	if (a->nframes != b->nframes)
+		return false;
+	for (size_t i = 0; i < a->nframes; i++)
+		if (strcmp(a->frames[i], b->frames[i]) != 0)
+			return false;
+	return true;
+}
+
+/* "thread 0.1: ", "threads 0.1, 0.2 and 7 more: " */
+static void add_waiters(struct strbuf *text, const struct explanation *x, size_t first)
+{
+	enum { NAMED = 2 };
+	size_t all = 0, told = 0;
+
+	for (size_t i = first; i < x->nwaits; i++)
+		all += same_frames(&x->waits[i], &x->waits[first]);
+	strbuf_adds(text, all > 1 ? "threads " : "thread ");
+	for (size_t i = first; i < x->nwaits && told < NAMED; i++) {
+		uint32_t t = x->waits[i].thread;
+
+		if (same_frames(&x->waits[i], &x->waits[first]))
+			strbuf_addf(text, "%s%s", told++ ? ", " : "",
+				    t < x->nthreads ? x->threads[t] : "?");
+	}
+	if (all > told)
+		strbuf_addf(text, " and %zu more", all - told);
+	strbuf_adds(text, ": ");
+}
+
+static void add_frames(struct strbuf *text, const char *const *frames, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		strbuf_addf(text, "%s%s", k ? " < " : "", frames[k]);
+}
+
+static bool told_before(const struct explanation *x, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (same_frames(&x->waits[k], &x->waits[i]))
+			return true;
+	return false;
+}
+
 /* Who called the code in which it failed; of a deadlock, the code in which each thread waits. */
 static void add_stacks(struct strbuf *out, const struct explanation *x, unsigned width)
 {
 	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
 
-	for (size_t k = 0; k < x->nstack; k++)
-		strbuf_addf(&text, "%s%s", k ? " < " : "", x->stack[k]);
+	add_frames(&text, x->stack, x->nstack);
 	if (text.len)
 		add_entry(out, "stack", strbuf_str(&text), COLOR_OFF, width);
 	for (size_t i = 0; i < x->nwaits; i++) {
-		const struct shown_wait *w = &x->waits[i];
-
+		if (!x->waits[i].nframes || told_before(x, i))
+			continue;
 		strbuf_clear(&text);
-		strbuf_addf(&text,
-			    "thread %s: ", w->thread < x->nthreads ? x->threads[w->thread] : "?");
-		for (size_t k = 0; k < w->nframes; k++)
-			strbuf_addf(&text, "%s%s", k ? " < " : "", w->frames[k]);
-		if (w->nframes)
-			add_entry(out, "stack", strbuf_str(&text), COLOR_OFF, width);
+		add_waiters(&text, x, i);
+		add_frames(&text, x->waits[i].frames, x->waits[i].nframes);
+		add_entry(out, "stack", strbuf_str(&text), COLOR_OFF, width);
 	}
 }
 

@@ -33,6 +33,9 @@ has out "  threads 0.1, 0.2 and 10 more wait for a condition variable"
 is "$(grep -c 'wait_for_it at ' out)" 1 "one stack for all of them"
 run 1 unplait hunt --json -o crowd.plait ./crowd
 has out '"message": "thread 0 waits to join thread 0.1; threads 0.1 and 11 more wait for a condition variable"' "JSON has the sentence, too"
+# explain, too
+unplait explain --runs 0 --time 2 crowd.plait >out 2>err
+has out "threads 0.1, 0.2 and 10 more: wait_for_it at crowd.c:9"
 
 # up to three are told one by one
 sed 's/12/3/g' crowd.c >few.c
