@@ -286,7 +286,9 @@ struct err *predict_load_next(struct predict *p, bool *more)
 	size_t before = p->bases.len;
 	struct err *err = NULL;
 
-	while (!err && p->next < p->recordings.len && p->bases.len == before && !round_is_over(p)) {
+	/* the first one is followed however little time there is: without it nothing can be said */
+	while (!err && p->next < p->recordings.len && p->bases.len == before &&
+	       (!p->bases.len || !round_is_over(p))) {
 		progress("following recording %zu of %zu", p->next + 1, p->recordings.len);
 		err = load(p, p->next++);
 	}
