@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define FREED 1
 #define JOIN 2
@@ -83,6 +84,8 @@ int main(void)
 	pthread_create(&t, NULL, WHAT == CHAIN ? starter : worker, NULL);
 #ifdef FIXED
 	pthread_join(t, NULL);
+#else
+	usleep(20000); /* most runs pass */
 #endif
 	pthread_mutex_lock(&lock);
 	n++;
