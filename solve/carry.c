@@ -81,7 +81,7 @@ static void decide(struct plan *p)
 
 		if (o->gives_up) {
 			add_giving_up(p, step, o->thread);
-			current = PLAIT_ANY; /* whoever goes on now, it must be said */
+			current = PLAIT_ANY; /* the one that goes on now must be named */
 			continue;
 		}
 		if (p->count[i] > done[o->thread]) {
