@@ -8,10 +8,11 @@
  * so that accesses of different sizes meet. Blocks that share a place are kept in order together. The place is
  * locked around the atomic, so that operation and record are one step.
  *
- * A thread that left the block as it was has read, whatever the instruction (a load, a compare-and-swap that failed,
- * an exchange that found its own value). A reader comes after the last writer; a writer comes after all readers
- * since, or after the last writer if there are none. So threads that spin write nothing into their logs. A
- * place remembers a few readers; when there are more, a reader counts as a writer, which only adds order.
+ * A thread that left the block as it was has read, whatever the instruction (a load, a compare-and-swap that
+ * failed, an exchange that found its own value). A reader comes after the last writer; a writer comes after
+ * all readers since, or after the last writer if there are none. So threads that spin write nothing into their
+ * logs. A place remembers a few readers; when there are more, a reader counts as a writer, which only adds
+ * order.
  *
  * Compiled for general registers alone: what is called on the fast way saves no others. */
 #include "rt/log/order.h"
