@@ -1,6 +1,7 @@
 #include "base/words.h"
 
 #include "base/mem.h"
+#include "base/strbuf.h"
 
 #include <stdlib.h>
 
@@ -27,4 +28,19 @@ void words_deinit(struct words *w)
 	for (size_t i = 0; i < w->len; i++)
 		free(w->data[i]);
 	vec_deinit(w);
+}
+
+void words_add_crowd(const struct words *names, const char *noun, struct strbuf *out)
+{
+	enum { NAMED = 2 };
+
+	strbuf_addf(out, "%s%s ", noun, names->len > 1 ? "s" : "");
+	for (size_t i = 0; i < names->len && i < NAMED; i++)
+		strbuf_addf(out, "%s%s",
+			    !i			  ? ""
+			    : names->len == NAMED ? " and "
+						  : ", ",
+			    names->data[i]);
+	if (names->len > NAMED)
+		strbuf_addf(out, " and %zu more", names->len - NAMED);
 }

@@ -296,7 +296,7 @@ static struct err *report_explore(struct options *o, const struct cmd_common *co
 	return NULL;
 }
 
-/* A failure that depends on the schedule is no news to the operating system's: run it under control. */
+/* The operating system may never choose the schedule that fails: run it under control. */
 static void confirm_schedules(struct options *o, struct sym_program *p, struct sym_result *r)
 {
 	for (size_t i = 0; o->preemptions && i < r->paths.len && !interrupted(); i++) {

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/printable.h"
 #include "base/strbuf.h"
+#include "base/words.h"
 #include "cmd/show-run.h"
 #include "run/place.h"
 #include "run/run.h"
@@ -137,26 +138,18 @@ static char *story_of(struct trace *t, struct symbols *s, const struct plait_blo
 	return strbuf_detach(&out);
 }
 
-/* One thread alone, or all that have the same story: "threads 0.2, 0.3 and 4 more". */
+/* One thread alone, or all that have the same story. */
 static void show_story(const struct run_result *r, struct trace *t, struct symbols *s,
 		       char *const *stories, size_t first, struct strbuf *out)
 {
-	enum { NAMED = 2 };
-	size_t n = 0;
+	_cleanup_(words_deinit) struct words names = { 0 };
 
 	for (size_t i = first; i < r->blocked.len; i++)
-		n += strcmp(stories[i], stories[first]) == 0;
-	strbuf_adds(out, n > 1 ? "  threads " : "  thread ");
-	for (size_t i = first, k = 0; i < r->blocked.len && k < NAMED; i++)
 		if (strcmp(stories[i], stories[first]) == 0)
-			strbuf_addf(out, "%s%s",
-				    !k++	 ? ""
-				    : n == NAMED ? " and "
-						 : ", ",
-				    name_of(trace_meta(t), r->blocked.data[i].thread));
-	if (n > NAMED)
-		strbuf_addf(out, " and %zu more", n - NAMED);
-	if (n > 1) {
+			words_push(&names, name_of(trace_meta(t), r->blocked.data[i].thread));
+	strbuf_adds(out, "  ");
+	words_add_crowd(&names, "thread", out);
+	if (names.len > 1) {
 		_cleanup_(xfreep) char *of_many = story_of(t, s, &r->blocked.data[first], true);
 
 		strbuf_adds(out, of_many);

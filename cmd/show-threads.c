@@ -11,7 +11,7 @@
 
 enum { MOST_SHOWN = 48 };
 
-/* An access of the interleaving. False: it is none, or did not happen. */
+/* The i-th event of the interleaving, if it is an access that happens; else false. */
 static bool access_at(const struct threads *t, size_t i, const struct ahead_event **ret,
 		      uint32_t *mate)
 {
@@ -39,11 +39,12 @@ static void show_interleaving(struct rewind *r, struct strbuf *out)
 	if (skip)
 		strbuf_addf(out, "  ... %zu accesses before these\n", skip);
 	for (size_t i = 0; i < t->weave.answer.len; i++) {
-		if (!access_at(t, i, &e, &mate) || skip-- > 0) {
-			skip = skip == SIZE_MAX ? 0 : skip;
+		if (!access_at(t, i, &e, &mate))
+			continue;
+		if (skip) {
+			skip--;
 			continue;
 		}
-		skip = 0;
 		strbuf_addf(out, "  thread %u %s ", mate + 1,
 			    e->kind == AHEAD_READ ? "reads" : "writes");
 		dump_names_add_object(&r->names, e->address, out);

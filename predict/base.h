@@ -58,7 +58,7 @@ void base_describe(const struct base *b, const struct chance *c, struct predict_
 void flips_deinit(struct predict_flips *f);
 void flips_copy(struct predict_flips *to, const struct predict_flips *from);
 
-/* Is this the place that the user names? True when there is none. */
+/* Is this the place that the user names? True when the user names no place. */
 bool predict_is_at(const struct predict_options *o, const char *file, uint32_t line);
 
 /* Has this condition more than two outcomes: a value, a switch? */

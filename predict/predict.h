@@ -30,7 +30,7 @@ enum predict_target {
 	PREDICT_RACE = 32,    /* two threads are about to access one place, one of them writes */
 	PREDICT_DEFAULT = 31,
 };
-/* "assert,race" into a set; false: a word that is none of them. */
+/* "assert,race" into a set; false: one of the words is not the name of a target. */
 bool predict_targets_parse(const char *text, uint32_t *ret);
 
 struct predict_options {

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "base/words.h"
 #include "base/mem.h"
 #include "explain/explanation.h"
 
@@ -453,24 +454,18 @@ static bool same_frames(const struct shown_wait *a, const struct shown_wait *b)
 	return true;
 }
 
-/* "thread 0.1: ", "threads 0.1, 0.2 and 7 more: " */
+/* All that wait at the same place as the first. */
 static void add_waiters(struct strbuf *text, const struct explanation *x, size_t first)
 {
-	enum { NAMED = 2 };
-	size_t all = 0, told = 0;
+	_cleanup_(words_deinit) struct words names = { 0 };
 
-	for (size_t i = first; i < x->nwaits; i++)
-		all += same_frames(&x->waits[i], &x->waits[first]);
-	strbuf_adds(text, all > 1 ? "threads " : "thread ");
-	for (size_t i = first; i < x->nwaits && told < NAMED; i++) {
+	for (size_t i = first; i < x->nwaits; i++) {
 		uint32_t t = x->waits[i].thread;
 
 		if (same_frames(&x->waits[i], &x->waits[first]))
-			strbuf_addf(text, "%s%s", told++ ? ", " : "",
-				    t < x->nthreads ? x->threads[t] : "?");
+			words_push(&names, t < x->nthreads ? x->threads[t] : "?");
 	}
-	if (all > told)
-		strbuf_addf(text, " and %zu more", all - told);
+	words_add_crowd(&names, "thread", text);
 	strbuf_adds(text, ": ");
 }
 

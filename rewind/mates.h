@@ -21,7 +21,7 @@ struct mate {
 	uint64_t self; /* the description's address: pthread_t, and the base of FS */
 	uint64_t entry, argument;
 	uint64_t stack_low, stack_high;
-	size_t thread; /* of the dump; MATE_ENDED: there is none any more */
+	size_t thread; /* its number in the dump; MATE_ENDED: it has ended */
 };
 struct mates VEC_FIELDS(struct mate);
 

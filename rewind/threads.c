@@ -541,7 +541,7 @@ static bool find_question(struct rewind *r, size_t failed, struct weave_question
 	return false;
 }
 
-/* The next combination of tracks; false: there is none. */
+/* The next combination of tracks; false: that was the last. */
 static bool next_combination(struct threads *t, uint32_t *at)
 {
 	for (size_t i = 0; i < t->mates.len; i++) {

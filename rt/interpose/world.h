@@ -32,7 +32,7 @@ bool random_is_device(int fd); /* ... and is this what was opened? */
 
 /* ---- sync-futex.c ---- */
 
-/* A call made by number that libc has a function for, which is taken over: call that. False: there is none. */
+/* A system call made by number: if we have taken over libc's function for it, calls that; else false. */
 bool calls_by_name(long nr, const long *a, long *ret);
 
 /* ---- paths.c ---- */
