@@ -19,15 +19,32 @@ int interrupted(void)
 	return came;
 }
 
-void interrupt_catch(void)
+void interrupt_forget(void)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	came = 0;
+}
+
+static void catch (int number)
+{
 	struct sigaction mine = { .sa_handler = on_interrupt }, old;
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (sigaction(numbers[i], NULL, &old) == 0 &&
-		    (numbers[i] != SIGHUP || old.sa_handler != SIG_IGN))
-			sigaction(numbers[i], &mine, NULL);
+	if (sigaction(number, NULL, &old) == 0 && (number != SIGHUP || old.sa_handler != SIG_IGN))
+		sigaction(number, &mine, NULL);
+}
+
+void interrupt_catch(void)
+{
+	catch (SIGINT);
+	catch (SIGTERM);
+	catch (SIGHUP);
+}
+
+void interrupt_catch_more(void)
+{
+	catch (SIGQUIT);
+	catch (SIGABRT);
+	catch (SIGUSR1);
+	catch (SIGUSR2);
 }
 
 struct err *interrupt_error(void)

@@ -179,7 +179,10 @@ struct err *process_start(const struct process_options *o, struct process *ret)
 
 	assert(o->argv && o->argv[0]);
 	assert(!o->out || !o->out_to_err);
-	*ret = (struct process){ .pidfd = -1, .exit_code = -1, .own_group = o->own_group };
+	*ret = (struct process){ .pidfd = -1,
+				 .exit_code = -1,
+				 .own_group = o->own_group,
+				 .takes_signals = o->takes_signals };
 	program = o->program ? xstrdup(o->program) : file_find_program(o->argv[0]);
 	if (!program && strchr(o->argv[0], '/'))
 		program = xstrdup(o->argv[0]); /* the kernel says what is wrong with it */
@@ -297,12 +300,26 @@ static bool find_ended(struct process *all, size_t n, const struct pollfd *fds, 
 	return false;
 }
 
+/* Are we to stop? Not if there is somebody to pass the signal on to. */
+static bool stopped(const struct process *all, size_t n)
+{
+	int signal = interrupted();
+
+	if (!signal || n != 1 || !all->takes_signals)
+		return signal != 0;
+	interrupt_forget();
+	/* what a terminal sends has reached the whole group of processes already */
+	if (!all->ended && (all->own_group || (signal != SIGINT && signal != SIGQUIT)))
+		kill(all->pid, signal);
+	return false;
+}
+
 struct err *process_wait(struct process *all, size_t n, size_t *ret)
 {
 	struct pollfd *fds = xcalloc(n + 1, sizeof(*fds));
 	bool found = false;
 
-	while (!interrupted() && !found) {
+	while (!stopped(all, n) && !found) {
 		for (size_t i = 0; i < n; i++)
 			fds[i] = (struct pollfd){ .fd = all[i].ended ? -1 : all[i].pidfd,
 						  .events = POLLIN };
@@ -310,7 +327,7 @@ struct err *process_wait(struct process *all, size_t n, size_t *ret)
 			found = find_ended(all, n, fds, ret);
 	}
 	free(fds);
-	if (found && !interrupted())
+	if (found && !stopped(all, n))
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		process_kill(&all[i]);

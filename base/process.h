@@ -46,12 +46,13 @@ struct process_options {
 	bool fixed_addresses;		    /* no address space randomisation */
 	bool no_core;			    /* no core dump */
 	bool traced;			    /* by us: it stops when it has been loaded */
+	bool takes_signals;		    /* what we catch is for it, not for us */
 };
 
 struct process {
 	pid_t pid;
 	int pidfd;
-	bool own_group;
+	bool own_group, takes_signals;
 	double started, deadline; /* of clock_seconds(); deadline 0 = none */
 	/* after its end */
 	bool ended, timed_out;
@@ -67,7 +68,8 @@ struct err *process_fork(int (*work)(void *arg), void *arg, struct process *ret)
 
 /* Wait until one of n processes that have not ended does; *ret is its index. A process whose time
  * is over is killed and counts as ended (`timed_out`). After Ctrl-C: all of them are killed, and
- * the result is an error. At least one must not have ended. */
+ * the result is an error; a single one that takes signals gets this one instead. At least one must
+ * not have ended. */
 struct err *process_wait(struct process *all, size_t n, size_t *ret);
 /* Wait at most so long for this one; true when it has ended. Kills nothing. Returns early when we
  * are interrupted. */
