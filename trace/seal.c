@@ -350,16 +350,22 @@ static struct file_map map_if_there(const char *dir, char letter, uint32_t threa
 static void put_thread(struct writer *w, const char *dir, struct decoder *d, bool *damaged,
 		       uint64_t *synced)
 {
+	struct file_map before = map_if_there(dir, 's', d->thread);
 	struct file_map events = map_if_there(dir, 't', d->thread);
 	struct file_map window = map_if_there(dir, 'w', d->thread);
 	struct plait_window head = { .before = ~PLAIT_WINDOW_STALE };
 
 	if (window.len > sizeof(head))
 		memcpy(&head, window.data, sizeof(head));
+	if (before.len) { /* rt/core/last.c: the next file begins anew */
+		put_events(w, d, before.data, before.len, damaged);
+		d->clock = d->address = d->site = 0;
+	}
 	put_events(w, d, events.data, MIN(events.len, head.before & ~PLAIT_WINDOW_STALE), damaged);
 	if (window.len > sizeof(head) && !(head.before & PLAIT_WINDOW_STALE))
 		put_events(w, d, window.data + sizeof(head), window.len - sizeof(head), damaged);
 	*synced = head.synced;
+	file_map_close(&before);
 	file_map_close(&events);
 	file_map_close(&window);
 }
@@ -503,7 +509,7 @@ static struct err *seal(const char *dir, const struct trace_seal_options *option
 	run = (const void *)map.data;
 	m.mode = (enum plait_mode)MIN(run->mode, PLAIT_MODE_SYNC);
 	m.clock = run->clock == PLAIT_CLOCK_STEPS ? PLAIT_CLOCK_STEPS : PLAIT_CLOCK_TSC;
-	m.clock_hz = run->clock_hz;
+	m.clock_hz = run->clock_hz ? run->clock_hz : options->clock_hz;
 	m.start_ns = run->start_ns;
 	m.pid = run->pid;
 	m.ended = run->ended;

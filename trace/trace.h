@@ -164,7 +164,8 @@ struct trace_seal_options {
 	const struct trace_outcome *outcome; /* what the launcher saw; NULL: the runtime's word */
 	const struct trace_extra *extra;     /* sections to add */
 	size_t nextra;
-	bool made_here; /* we have started this run ourselves: stamp the plait as ours */
+	uint64_t clock_hz; /* of the time stamp counter, where the runtime could not tell; 0 */
+	bool made_here;	   /* we have started this run ourselves: stamp the plait as ours */
 };
 
 /* Turn a run folder into a plait. options may be NULL. */

@@ -5,6 +5,7 @@
  * A run's folder ($UNPLAIT_DIR):
  *	run      struct plait_run, mapped shared by the target
  *	tNNNNN   events of thread NNNNN (its index), a plain sequence of records
+ *	sNNNNN   of a flight recorder: the tNNNNN before this one
  *	wNNNNN   its window, mapped shared: struct plait_window, then the records after those
  *	pcs      pairs of uint64_t (site, program counter), for code without a site table
  *	launch   JSON, written by the command that starts the target: command line, folder ...
@@ -151,6 +152,7 @@ enum plait_run_flags {
 	PLAIT_RUN_SYNC_ONLY = 8,   /* unmodified program: only synchronisation was seen */
 	PLAIT_RUN_TSAN_ROUTE = 16, /* -fsanitize=thread objects: sites are program counters */
 	PLAIT_RUN_NO_ATOMICS = 32, /* mode sync: the program's atomics could not be recorded */
+	PLAIT_RUN_LAST = 64,	   /* a flight recorder: what was long ago is gone */
 };
 
 #endif

@@ -27,14 +27,13 @@
 #define FIRST_WINDOW (16ull << 10)
 #define WINDOW	     (128ull << 10)
 
-/* dir/tNNNNN or dir/wNNNNN */
-static bool buffer_path(char *path, size_t size, char letter, uint32_t index)
+bool rt_buffer_path(char path[RT_BUFFER_PATH], char letter, uint32_t index)
 {
 	size_t len = 0;
 
 	while (rt_dir[len])
 		len++;
-	if (!len || len + 8 >= size)
+	if (!len || len + 8 >= RT_BUFFER_PATH)
 		return false;
 	for (size_t i = 0; i < len; i++)
 		path[i] = rt_dir[i];
@@ -75,9 +74,9 @@ bool rt_buffer_reserve(int fd, uint64_t from, uint64_t n)
 
 static long open_file(char letter, uint32_t index)
 {
-	char path[4200];
+	char path[RT_BUFFER_PATH];
 
-	if (!buffer_path(path, sizeof(path), letter, index))
+	if (!rt_buffer_path(path, letter, index))
 		return -1;
 	return rt_syscall(SYS_openat, AT_FDCWD, (long)path,
 			  O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644, 0, 0);
@@ -139,7 +138,8 @@ static bool empty_window(struct rt_thread *t)
 
 	if (!within_limit(b->written + n) || (fd = open_file('t', t->index)) < 0)
 		return false;
-	done = write_all(fd, first, n, b->written);
+	done = write_all(fd, first, n, b->written) ||
+	       (rt_keeps_last && rt_last_make_room(t) && write_all(fd, first, n, b->written));
 	close_file(fd);
 	if (!done)
 		return false;
@@ -150,6 +150,8 @@ static bool empty_window(struct rt_thread *t)
 	__asm__ volatile("" ::: "memory");
 	w->before = b->written;
 	b->next = b->clock_at = first;
+	if (rt_keeps_last)
+		rt_last_turn(t, within_limit(b->written + WINDOW));
 	return true;
 }
 

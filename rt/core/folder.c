@@ -102,6 +102,8 @@ static void fill_run(void)
 	rt_syscall(SYS_clock_gettime, CLOCK_REALTIME, (long)&now, 0, 0, 0, 0);
 	if (rt_option("sync-only"))
 		rt_run->flags |= PLAIT_RUN_SYNC_ONLY;
+	if (rt_keeps_last)
+		rt_run->flags |= PLAIT_RUN_LAST;
 	rt_run->start_ns = now.tv_sec * 1000000000ll + now.tv_nsec;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(rt_run->magic, PLAIT_RUN_MAGIC, 8);

@@ -150,7 +150,7 @@ static void after_fork_in_parent(void)
 
 static void set_variant(void)
 {
-	plait_variant = rt_mode == PLAIT_MODE_OFF || rt_mode == PLAIT_MODE_SYNC
+	plait_variant = rt_mode == PLAIT_MODE_OFF || rt_mode == PLAIT_MODE_SYNC || rt_keeps_last
 				? PLAIT_VARIANT_PLAIN
 			: rt_mode == PLAIT_MODE_PATH ? PLAIT_VARIANT_PATH
 			: rt_graph_is_quick()	     ? PLAIT_VARIANT_GRAPH
@@ -215,6 +215,8 @@ static void init_once(void)
 
 	rt_options_read();
 	rt_mode = mode_from_environment();
+	if (rt_mode == PLAIT_MODE_FULL)
+		rt_last_init();
 	rt_stepping = rt_mode == PLAIT_MODE_CONTROL;
 	traced = rt_mode != PLAIT_MODE_OFF && start_trace(rt_getenv(PLAIT_ENV_DIR));
 	if (!traced && rt_mode != PLAIT_MODE_CONTROL)

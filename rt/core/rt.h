@@ -22,6 +22,7 @@
  *	modules.c      loaded modules and their site numbers
  *	thread.c       who is who: rt_self, names by birth order
  *	buffer.c       per-thread mapped files that survive everything
+ *	last.c         the flight recorder: only the last seconds are kept
  *	record.c       events into buffers (record.h: the fast path)
  *	values.c       values of address-feeding loads, as blocks in a buffer
  *	failure.c      fatal signals, assert(), abort()
@@ -86,7 +87,8 @@ struct rt_thread {
 	void *control;			/* the control engine's own per-thread state */
 	void *graph;			/* the graph collector's own per-thread state */
 	void *start_routine, *start_arg;
-	uint64_t handle; /* its pthread_t, once known */
+	uint64_t handle;  /* its pthread_t, once known */
+	int64_t began_ns; /* last.c: when its event file began; 0: not yet */
 };
 
 extern enum plait_mode rt_mode;
@@ -108,6 +110,7 @@ extern struct rt_thread rt_nobody;
 /* thread.c. A child is named while its parent creates it: index and ordinal are fixed before the
  * kernel thread exists. NULL when there are too many. */
 struct rt_thread *rt_thread_new(struct rt_thread *parent, void *start_routine);
+void rt_thread_unborn(struct rt_thread *t); /* there was no kernel thread for it */
 void rt_thread_attach(struct rt_thread *t); /* in the new thread itself; NULL = nobody */
 /* Its last act; idempotent. thread.c calls it itself in the last round of TLS destructors, so that
  * user code in destructors is still recorded; the control engine may call it earlier. */
@@ -148,6 +151,9 @@ uint32_t rt_module_new(const struct plait_module *module);
 
 /* buffer.c. At least n bytes of room, or NULL (nothing can be written; the loss is counted). */
 uint8_t *rt_buffer_room(struct rt_thread *t, size_t n);
+/* dir/tNNNNN, its event file, or w..., s... */
+#define RT_BUFFER_PATH 4200
+bool rt_buffer_path(char path[RT_BUFFER_PATH], char letter, uint32_t index);
 void rt_buffer_close(struct rt_thread *t);
 /* Reserve the bytes [from, from + n) of a file, zeroed, so that storing into a mapping of them
  * cannot fail; false when there is no room. */
@@ -155,6 +161,21 @@ bool rt_buffer_reserve(int fd, uint64_t from, uint64_t n);
 /* Zeroed memory that costs nothing until it is touched; NULL when there is none. flags: more of
  * mmap's. */
 void *rt_reserve_memory(size_t n, int flags);
+
+/* last.c. Option `last`: only the last seconds are kept, of threads and their files. */
+extern bool rt_keeps_last;
+void rt_last_init(void);
+/* The window has been written to the thread's event file: begin another one if it is time, or if the
+ * file may not grow. */
+void rt_last_turn(struct rt_thread *t, bool may_grow);
+/* The disk is full: give up what is oldest. False: there is nothing. */
+bool rt_last_make_room(struct rt_thread *t);
+/* The place of a thread that ended long ago, emptied; false: there is none. */
+bool rt_last_place(uint32_t *ret);
+/* A new thread gets its name; it has a handle that threads before it may have had; it has ended. */
+void rt_last_born(struct rt_thread *t);
+void rt_last_handle(const struct rt_thread *t);
+void rt_last_ended(uint32_t index);
 
 /* record.c: one function per field layout. Each is a no-op unless this run records events
  * (rt_recording), and sets the thread's clock first. */

@@ -24,6 +24,15 @@ static pthread_key_t end_key;
 static bool have_end_key;
 static uint32_t nforeign;
 
+static void retire(struct rt_thread *t)
+{
+	rt_thread_end(t);
+	t->depth = 1;
+	rt_buffer_close(t);
+	if (rt_keeps_last)
+		rt_last_ended(t->index);
+}
+
 /* Called with the round's number until the last one. */
 static void end_destructor(void *value)
 {
@@ -33,11 +42,8 @@ static void end_destructor(void *value)
 	if (round < PTHREAD_DESTRUCTOR_ITERATIONS &&
 	    pthread_setspecific(end_key, (void *)(round + 1)) == 0)
 		return;
-	if (t && t != &rt_nobody) {
-		rt_thread_end(t);
-		t->depth = 1;
-		rt_buffer_close(t);
-	}
+	if (t && t != &rt_nobody)
+		retire(t);
 	rt_self_ = &rt_nobody;
 }
 
@@ -46,17 +52,26 @@ void rt_thread_init(void)
 	have_end_key = real.pthread_key_create(&end_key, end_destructor) == 0;
 }
 
+static bool find_place(uint32_t *ret)
+{
+	if (rt_keeps_last && rt_last_place(ret))
+		return true;
+	*ret = __atomic_fetch_add(&rt_run->nthreads, 1, __ATOMIC_RELAXED);
+	if (*ret < PLAIT_MAX_THREADS)
+		return true;
+	__atomic_fetch_sub(&rt_run->nthreads, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&rt_run->threads_lost, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
 struct rt_thread *rt_thread_new(struct rt_thread *parent, void *start_routine)
 {
-	uint32_t index = __atomic_fetch_add(&rt_run->nthreads, 1, __ATOMIC_RELAXED);
 	struct plait_thread_info *info;
 	struct rt_thread *t;
+	uint32_t index;
 
-	if (index >= PLAIT_MAX_THREADS) {
-		__atomic_fetch_sub(&rt_run->nthreads, 1, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&rt_run->threads_lost, 1, __ATOMIC_RELAXED);
+	if (!find_place(&index))
 		return NULL;
-	}
 	t = &rt_threads[index];
 	*t = (struct rt_thread){ .index = index, .start_routine = start_routine };
 	info = &rt_run->threads[index];
@@ -64,7 +79,16 @@ struct rt_thread *rt_thread_new(struct rt_thread *parent, void *start_routine)
 	info->ordinal = parent ? ++parent->nchildren : 0;
 	info->entry = (uint64_t)start_routine;
 	info->state = 1;
+	if (rt_keeps_last && index)
+		rt_last_born(t);
 	return t;
+}
+
+void rt_thread_unborn(struct rt_thread *t)
+{
+	rt_run->threads[t->index].state = 2;
+	if (rt_keeps_last)
+		rt_last_ended(t->index);
 }
 
 static void note_stack(struct rt_thread *t)
@@ -88,19 +112,11 @@ static void note_stack(struct rt_thread *t)
 	info->stack_size = size;
 }
 
-/* A signal handler ran in this thread before it was attached, and was given a record of its own:
- * that one is over. */
-static void retire(struct rt_thread *t)
-{
-	rt_thread_end(t);
-	t->depth = 1;
-	rt_buffer_close(t);
-}
-
 void rt_thread_attach(struct rt_thread *t)
 {
 	struct plait_thread_info *info;
 
+	/* a signal handler ran before, and was given a record of its own: that one is over */
 	if (rt_self_ && rt_self_ != &rt_nobody && rt_self_ != t)
 		retire(rt_self_);
 	if (!t) {
@@ -111,6 +127,8 @@ void rt_thread_attach(struct rt_thread *t)
 	t->bits = &plait_bits;
 	plait_bits = rt_mode == PLAIT_MODE_CONTROL ? 1ULL << 62 : 1; /* plait_flush_branch */
 	t->handle = (uint64_t)pthread_self();
+	if (rt_keeps_last)
+		rt_last_handle(t);
 	info = &rt_run->threads[t->index];
 	info->kernel_tid = (uint32_t)rt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	if (rt_mode != PLAIT_MODE_OFF)
@@ -148,7 +166,7 @@ struct rt_thread *rt_self_slow(void)
 	if (rt_mode == PLAIT_MODE_OFF)
 		return &rt_nobody;
 	t = rt_thread_new(NULL, NULL);
-	if (t) {
+	if (t && !rt_keeps_last) {
 		rt_run->threads[t->index].parent = 0;
 		rt_run->threads[t->index].ordinal =
 			FOREIGN_ORDINAL + __atomic_add_fetch(&nforeign, 1, __ATOMIC_RELAXED);

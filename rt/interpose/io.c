@@ -5,6 +5,7 @@
  * does not block. We wait for the outside world only if nobody else can run. Pipes and socket pairs
  * that the target has made are known. If threads wait for these alone, nothing outside can help, and
  * this is a deadlock. */
+#include "rt/interpose/blocked.h"
 #include "rt/interpose/world.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
@@ -299,6 +300,19 @@ static void note_output(uint32_t site, int fd, ssize_t n)
 		rt_record_output(site, fd, n > 0 ? (uint64_t)n : 0);
 }
 
+/* The flight recorder: a wait for this descriptor (-1: for several) begins, and is over. */
+static void waits_for(uint32_t site, int fd)
+{
+	note_blocked(PLAIT_EV_INPUT, site, (void *)(intptr_t)(fd + 1));
+}
+
+static int came_back(uint32_t site, int r)
+{
+	if (unlikely(rt_keeps_last))
+		rt_record_sv(PLAIT_EV_INPUT, site, (uint64_t)r);
+	return r;
+}
+
 /* ---- reading and writing ---- */
 
 static void note_length(uint32_t site, ssize_t n)
@@ -316,6 +330,8 @@ static void note_length(uint32_t site, ssize_t n)
                                                                                                    \
 		if (!fd_point(site, fd, events, dont_wait))                                        \
 			return -1;                                                                 \
+		if (events == POLLIN)                                                              \
+			waits_for(site, fd);                                                       \
 		r = real.name args;                                                                \
 		received(site, fd, events, r);                                                     \
 		note;                                                                              \
@@ -343,9 +359,9 @@ IO(ssize_t, sendto,
 IO(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), POLLOUT, AT_ONCE,
    OUTPUT)
 IO(int, accept, (int fd, struct sockaddr *address, socklen_t *len), (fd, address, len), POLLIN,
-   false, )
+   false, came_back(site, r))
 IO(int, accept4, (int fd, struct sockaddr *address, socklen_t *len, int flags),
-   (fd, address, len, flags), POLLIN, false, )
+   (fd, address, len, flags), POLLIN, false, came_back(site, r))
 /* clang-format on */
 
 /* ---- waiting for several ---- */
@@ -399,8 +415,10 @@ int hook_poll(struct pollfd *fds, nfds_t n, int timeout)
 	struct control_thread *me = control_self();
 	uint32_t site = hook_site();
 
-	if (!me)
-		return real.poll(fds, n, timeout);
+	if (!me) {
+		waits_for(site, -1);
+		return came_back(site, real.poll(fds, n, timeout));
+	}
 	if (!poll_point(me, site, fds, n, timeout < 0 ? -1 : timeout * 1000000ll))
 		return -1;
 	return real.poll(fds, n, 0);
@@ -412,8 +430,10 @@ int hook_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, con
 	struct timespec zero = { 0 };
 	uint32_t site = hook_site();
 
-	if (!me)
-		return real.ppoll(fds, n, timeout, mask);
+	if (!me) {
+		waits_for(site, -1);
+		return came_back(site, real.ppoll(fds, n, timeout, mask));
+	}
 	if (!masked_poll_point(me, site, fds, n, timeout ? (int64_t)timespec_ns(timeout) : -1,
 			       mask))
 		return -1;
@@ -444,8 +464,10 @@ int hook_select(int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *timeout)
 	struct timeval zero = { 0 };
 	uint32_t site = hook_site();
 
-	if (!me)
-		return real.select(n, r, w, x, timeout);
+	if (!me) {
+		waits_for(site, -1);
+		return came_back(site, real.select(n, r, w, x, timeout));
+	}
 	if (!poll_point(me, site, fds, poll_set(fds, n, r, w, x),
 			timeout ? timeout->tv_sec * 1000000000ll + timeout->tv_usec * 1000 : -1))
 		return -1;
@@ -462,8 +484,10 @@ int hook_pselect(int n, fd_set *r, fd_set *w, fd_set *x, const struct timespec *
 
 	HOOK_ENTER;
 	site = rt_take_site();
-	if (!me)
-		return real.pselect(n, r, w, x, timeout, mask);
+	if (!me) {
+		waits_for(site, -1);
+		return came_back(site, real.pselect(n, r, w, x, timeout, mask));
+	}
 	if (!masked_poll_point(me, site, fds, poll_set(fds, n, r, w, x),
 			       timeout ? (int64_t)timespec_ns(timeout) : -1, mask))
 		return -1;
@@ -476,8 +500,10 @@ int hook_epoll_wait(int fd, struct epoll_event *events, int n, int timeout)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint32_t site = hook_site();
 
-	if (!me)
-		return real.epoll_wait(fd, events, n, timeout);
+	if (!me) {
+		waits_for(site, fd);
+		return came_back(site, real.epoll_wait(fd, events, n, timeout));
+	}
 	if (!poll_point(me, site, &p, 1, timeout < 0 ? -1 : timeout * 1000000ll))
 		return -1;
 	return real.epoll_wait(fd, events, n, 0);
@@ -489,8 +515,10 @@ int hook_epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, con
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint32_t site = hook_site();
 
-	if (!me)
-		return real.epoll_pwait(fd, events, n, timeout, mask);
+	if (!me) {
+		waits_for(site, fd);
+		return came_back(site, real.epoll_pwait(fd, events, n, timeout, mask));
+	}
 	if (!masked_poll_point(me, site, &p, 1, timeout < 0 ? -1 : timeout * 1000000ll, mask))
 		return -1;
 	return real.epoll_wait(fd, events, n, 0);

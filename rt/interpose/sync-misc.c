@@ -1,4 +1,5 @@
 /* rt/interpose/sync-misc.c - semaphores, barriers, once; the state machines are in sched/sync.c. */
+#include "rt/interpose/blocked.h"
 #include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
@@ -57,7 +58,11 @@ static int sem_wait_controlled(struct control_thread *me, uint32_t site, sem_t *
                                                                                                    \
 		if (me)                                                                            \
 			return sem_wait_controlled(me, site, s, deadline);                         \
-		r = real.sem_##name args;                                                          \
+		r = TRIED(real.sem_trywait(s), -1);                                                \
+		if (r) {                                                                           \
+			note_blocked(PLAIT_EV_SEM_WAIT, site, s);                                  \
+			r = real.sem_##name args;                                                  \
+		}                                                                                  \
 		rt_record_sa_r(PLAIT_EV_SEM_WAIT, site, s, r ? errno : 0);                         \
 		return r;                                                                          \
 	}

@@ -1,4 +1,5 @@
 /* rt/interpose/sync-mutex.c - mutexes and spinlocks; the state machines are in sched/sync.c. */
+#include "rt/interpose/blocked.h"
 #include "rt/interpose/controlled.h"
 #include "rt/control/heap.h"
 #include "rt/core/rt.h"
@@ -121,7 +122,11 @@ static int lock_controlled(struct control_thread *me, uint32_t site, pthread_mut
                                                                                                    \
 		if (me)                                                                            \
 			return lock_controlled(me, site, m, deadline);                             \
-		r = real.pthread_mutex_##name args;                                                \
+		r = TRIED(real.pthread_mutex_trylock(m), EBUSY);                                   \
+		if (r == EBUSY) {                                                                  \
+			note_blocked(PLAIT_EV_LOCK, site, m);                                      \
+			r = real.pthread_mutex_##name args;                                        \
+		}                                                                                  \
 		rt_record_sa_r(PLAIT_EV_LOCK, site, m, r);                                         \
 		return r;                                                                          \
 	}

@@ -1,4 +1,5 @@
 /* rt/interpose/sync-rwlock.c - reader-writer locks; the state machine is in sched/sync.c. */
+#include "rt/interpose/blocked.h"
 #include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
@@ -84,6 +85,18 @@ static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t si
 	return r;
 }
 
+/* EBUSY: the lock must be waited for, or it is not ours to try. */
+static int tried(uint32_t kind, uint32_t site, pthread_rwlock_t *l)
+{
+	int r = kind == PLAIT_EV_RDLOCK	  ? TRIED(real.pthread_rwlock_tryrdlock(l), EBUSY)
+		: kind == PLAIT_EV_WRLOCK ? TRIED(real.pthread_rwlock_trywrlock(l), EBUSY)
+					  : EBUSY;
+
+	if (r == EBUSY && (kind == PLAIT_EV_RDLOCK || kind == PLAIT_EV_WRLOCK))
+		note_blocked(kind, site, l);
+	return r;
+}
+
 /* clang-format off */
 #define LOCK(name, kind, params, call, deadline)					\
 	int hook_pthread_rwlock_##name params						\
@@ -94,7 +107,9 @@ static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t si
 											\
 		if (me)									\
 			return lock_controlled(me, kind, site, l, deadline);		\
-		r = real.pthread_rwlock_##name call;					\
+		r = tried(kind, site, l);						\
+		if (r == EBUSY)								\
+			r = real.pthread_rwlock_##name call;				\
 		rt_record_sa_r(kind, site, l, r);					\
 		return r;								\
 	}

@@ -5,6 +5,7 @@
  * same order in every run. A thread's end comes after its TLS destructors, which are user code and are
  * called by us (keys.c). Only main is ended by libc: seen by the destructor of a key of ours that
  * asks to be called again until the third round. */
+#include "rt/interpose/blocked.h"
 #include "rt/interpose/controlled.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
@@ -139,7 +140,7 @@ static int create(uint32_t site, pthread_t *handle, const pthread_attr_t *attr,
 	if (r == 0)
 		t->handle = *handle;
 	else
-		rt_run->threads[t->index].state = 2;
+		rt_thread_unborn(t);
 	return r;
 }
 
@@ -240,6 +241,7 @@ int hook_pthread_join(pthread_t handle, void **result)
 	if (me)
 		return join_controlled(me, site, handle, result, CONTROL_NEVER);
 	index = index_of(handle);
+	note_blocked(PLAIT_EV_JOIN, site, (void *)(uintptr_t)(index + 1));
 	r = real.pthread_join(handle, result);
 	rt_record_thread(PLAIT_EV_JOIN, site, index, r);
 	return r;
