@@ -4,6 +4,7 @@
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "cmd/pinned.h"
+#include "cmd/show-last.h"
 #include "run/log.h"
 #include "report/export.h"
 #include "run/run.h"
@@ -86,6 +87,8 @@ static void print_flags(const struct trace_meta *m)
 		{ PLAIT_RUN_NO_ATOMICS, "its atomics are not in the order of mode sync" },
 		{ PLAIT_RUN_FORKED, "it forked; children are not in this plait" },
 		{ PLAIT_RUN_EXECED, "it ended by starting another program" },
+		{ PLAIT_RUN_LAST, "a flight recorder: it has the end of the run, and cannot be "
+				  "replayed" },
 		{ PLAIT_RUN_SYNC_ONLY, "not built with unplait: only synchronisation was seen" },
 		{ PLAIT_RUN_TSAN_ROUTE,
 		  "built with -fsanitize=thread: sites are program counters" },
@@ -285,9 +288,15 @@ static void graph_json(struct trace *t, struct json *j)
 	json_end(j);
 }
 
-static struct err *plait_json(const struct cmd_common *common, struct trace *t,
-			      const struct target *stored)
+static bool is_tail(struct trace *t)
 {
+	return trace_meta(t)->flags & PLAIT_RUN_LAST;
+}
+
+static struct err *plait_json(const struct cmd_common *common, struct trace *t, struct symbols *s,
+			      const struct target *stored, uint64_t count)
+{
+	struct err *err = NULL;
 	const struct trace_meta *m = trace_meta(t);
 	struct json j;
 
@@ -336,8 +345,10 @@ static struct err *plait_json(const struct cmd_common *common, struct trace *t,
 		json_end(&j);
 	}
 	json_end(&j);
+	if (is_tail(t))
+		err = json_last(t, s, count, &j);
 	json_end(&j);
-	return cmd_write_json(common, &j);
+	return err ? err : cmd_write_json(common, &j);
 }
 
 static struct err *make_filter(const struct info_options *o, struct trace *t,
@@ -373,7 +384,7 @@ static struct err *info_plait(const struct info_options *o, const struct cmd_com
 	err = make_filter(o, t, &filter);
 	if (!err)
 		err = target_stored(t, &stored);
-	if (!err && !common->json) {
+	if (!err && (!common->json || is_tail(t))) {
 		err = symbols_open(t, &s);
 		if (err) {
 			log_warn("%s; numbers instead of names", err_message(err));
@@ -384,13 +395,15 @@ static struct err *info_plait(const struct info_options *o, const struct cmd_com
 	if (err)
 		;
 	else if (common->json)
-		err = plait_json(common, t, &stored);
+		err = plait_json(common, t, s, &stored, o->count);
 	else if (o->events)
 		err = export_run(t, s, export_find("text"), &filter, stdout);
 	else {
 		print_header(t, s, &stored);
 		print_graph(t);
 		err = print_counts(t);
+		if (!err && is_tail(t))
+			err = show_last(t, s, o->count);
 	}
 	target_deinit(&stored);
 	symbols_close(s);

@@ -31,9 +31,9 @@ static void tell_forbidden(const struct record_runs *runs)
 	}
 }
 
-static void print_text(const struct record_runs *runs, const char *mode)
+static void print_text(const struct record_runs *runs, const struct record_options *o)
 {
-	bool graph = strcmp(mode, "graph") == 0;
+	bool graph = strcmp(o->mode, "graph") == 0;
 
 	for (size_t i = 0; i < runs->len; i++) {
 		const struct record_run *r = &runs->data[i];
@@ -51,7 +51,9 @@ static void print_text(const struct record_runs *runs, const char *mode)
 		puts("");
 	}
 	tell_forbidden(runs);
-	if (runs->len && runs->data[0].sync_only)
+	if (o->last > 0 && runs->len)
+		log_note("`unplait info %s` tells what each thread did last", runs->data[0].plait);
+	else if (runs->len && runs->data[0].sync_only)
 		log_note("the program was not built with `unplait cc`: only synchronisation was "
 			 "recorded");
 	else if (runs->len && graph && !runs->data[0].has_graph)
@@ -182,6 +184,21 @@ static struct err *check(const struct cmd *cmd, int argc, const char *mode, uint
 	return NULL;
 }
 
+/* The flight recorder has the events of mode full that plain code makes. */
+static struct err *check_last(struct record_options *o, uint64_t runs)
+{
+	if (o->last == 0)
+		return NULL;
+	if (!(o->last >= 0.001 && o->last <= 86400))
+		return err_new(ERR_USAGE, "--last is a number of seconds, at most 86400");
+	if (o->mode || runs > 1)
+		return err_new(ERR_USAGE,
+			       "--last does without --mode and --runs: it keeps the last "
+			       "seconds of one run, and cannot be replayed");
+	o->mode = "full";
+	return NULL;
+}
+
 /* What --mode graph is to collect, as $UNPLAIT_OPTIONS. */
 struct graph_options {
 	uint64_t context;
@@ -263,7 +280,7 @@ static struct err *run_and_print(const struct cmd_common *common, const struct r
 	if (!err && common->json)
 		err = print_json(common, &results, failed);
 	else if (!err)
-		print_text(&results, o->mode);
+		print_text(&results, o);
 	record_runs_deinit(&results);
 	return err;
 }
@@ -284,6 +301,8 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 		OPT_U64('n', "runs", "N", &runs, "run N times, keep a plait of each"),
 		OPT_U64('j', "jobs", "N", &jobs, "run N at a time"),
 		OPT_STR('o', "output", "PATH", &o.output, "the plait, or with --runs their folder"),
+		OPT_REAL(0, "last", "SEC", &o.last,
+			 "flight recorder: keep the last seconds only, at little cost"),
 		OPT_REAL(0, "timeout", "SEC", &o.timeout, "a run that takes longer hangs"),
 		OPT_STR(0, "fail-on", "WHAT", &fail_on, FAIL_ON_HELP),
 		OPT_STR(0, "oracle", "CMD", &o.judge.oracle,
@@ -308,6 +327,8 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	};
 	struct err *err = cmd_parse(cmd, table, &common, false, &argc, &argv);
 
+	if (!err)
+		err = check_last(&o, runs);
 	if (!err && !o.mode)
 		o.mode = argc && has_variant(argv[0], " plain") ? "sync" : "full";
 	if (!err)

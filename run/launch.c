@@ -22,6 +22,7 @@ struct err *launch_start(const struct launch_options *o, struct process *ret)
 		.out_to_err = o->stdout_path && !*o->stdout_path,
 		.err = o->stderr_path,
 		.timeout = o->timeout,
+		.takes_signals = o->takes_signals,
 		/* a group of its own could not read from the terminal */
 		.own_group = !isatty(0) || o->stdin_path,
 	};
@@ -38,5 +39,7 @@ struct err *launch_start(const struct launch_options *o, struct process *ret)
 	p.env = env.data;
 	p.program = runtime.program;
 	interrupt_catch();
+	if (o->takes_signals)
+		interrupt_catch_more();
 	return process_start(&p, ret);
 }

@@ -20,6 +20,7 @@ struct launch_options {
 	const char *stdout_path; /* where its output goes; NULL = ours, "" = our stderr */
 	const char *stderr_path; /* NULL = ours */
 	const char *stdin_path;	 /* NULL = ours */
+	bool takes_signals;	 /* as in base/process.h */
 };
 
 struct err *launch_start(const struct launch_options *o, struct process *ret);

@@ -136,6 +136,16 @@ static struct err *put_in_place(const char *path, struct session *s, const struc
 	return err;
 }
 
+/* Nothing can be run from a flight recorder's plait: what came before its first event is not known. */
+static struct err *check_beginning(const struct trace_meta *m)
+{
+	return m->flags & PLAIT_RUN_LAST ? err_new(ERR_ENV, "it was made by `record --last' and "
+							    "has the end of a run alone, so it "
+							    "cannot be run again; `unplait info' "
+							    "tells what each thread did last")
+					 : NULL;
+}
+
 /* Counts and answers mean something in this build alone. */
 static struct err *check_build(const struct trace_meta *m, const char *program)
 {
@@ -194,8 +204,9 @@ struct err *pin_plait(const char *path, const struct pin_options *o, struct pin_
 		return NULL;
 	}
 	if (!log_is_bare(trace)) {
+		err = check_beginning(trace_meta(trace));
 		trace_close(trace);
-		return NULL;
+		return err_wrap(err, "%s", path);
 	}
 	err = check_complete(trace_meta(trace));
 	if (!err)

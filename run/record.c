@@ -25,6 +25,7 @@
 struct slot {
 	unsigned run; /* from 0 */
 	char *dir, *out, *err;
+	uint64_t began, ticks_run; /* of the time stamp counter */
 };
 
 /* A run that exited with another status than 0 before any run exited with 0: it waits until we
@@ -63,12 +64,17 @@ static struct err *start(struct recorder *r, size_t job)
 	const struct record_options *o = r->o;
 	struct slot *s = &r->slots[job];
 	_cleanup_(xfreep) char *cwd = getcwd(NULL, 0);
+	_cleanup_(xfreep) char *last = o->last > 0 ? xasprintf("last=%.0f,", o->last * 1000) : NULL;
 	_cleanup_(xfreep) char *options =
-		xasprintf("%s%s%s", o->follow ? "follow," : "", r->sync_only ? "sync-only," : "",
-			  o->options ? o->options : "");
+		xasprintf("%s%s%s%s", o->follow ? "follow," : "", r->sync_only ? "sync-only," : "",
+			  last ? last : "", o->options ? o->options : "");
 	bool keep = o->judge.oracle || o->judge.expect || o->runs > 1;
 	struct launch_options l = {
-		.command = o->command, .mode = o->mode, .options = options, .timeout = o->timeout
+		.command = o->command,
+		.mode = o->mode,
+		.options = options,
+		.timeout = o->timeout,
+		.takes_signals = o->last > 0,
 	};
 	struct err *err = file_temp_dir(&s->dir);
 
@@ -86,7 +92,24 @@ static struct err *start(struct recorder *r, size_t job)
 	else if (o->output_to_stderr)
 		l.stdout_path = "";
 	l.stdin_path = r->input;
+	s->began = __builtin_ia32_rdtsc();
 	return launch_start(&l, &r->processes[job]);
+}
+
+/* A server is started again and again: each of its plaits gets the next number in a folder. NULL: it is
+ * no folder. */
+static char *next_in_folder(const char *folder, const char *outcome)
+{
+	DIR *d = opendir(folder);
+	const struct dirent *e;
+	unsigned last = 0;
+
+	if (!d)
+		return NULL;
+	while ((e = readdir(d)))
+		last = MAX(last, (unsigned)strtoul(e->d_name, NULL, 10));
+	closedir(d);
+	return xasprintf("%s/%04u-%s.plait", folder, last + 1, outcome);
 }
 
 static char *plait_name(const struct record_options *o, unsigned run, const char *outcome)
@@ -95,6 +118,8 @@ static char *plait_name(const struct record_options *o, unsigned run, const char
 		strrchr(o->command[0], '/') ? strrchr(o->command[0], '/') + 1 : o->command[0];
 	_cleanup_(xfreep) char *folder = NULL;
 
+	if (o->last > 0 && o->output && (folder = next_in_folder(o->output, outcome)))
+		return xstrdup(folder);
 	if (o->runs == 1)
 		return o->output ? xstrdup(o->output) : xasprintf("%s.plait", base);
 	folder = o->output ? xstrdup(o->output) : xasprintf("%s.plaits", base);
@@ -142,7 +167,8 @@ static struct err *collect_files(const char *dir, const char *mode, struct strbu
 }
 
 static struct err *keep(struct recorder *r, const char *dir, char *path,
-			const struct trace_outcome *judged, double seconds, struct record_run *ret)
+			const struct trace_outcome *judged, double seconds, uint64_t clock_hz,
+			struct record_run *ret)
 {
 	const struct target *target = r->o->target;
 	struct trace_extra extra[] = {
@@ -154,6 +180,7 @@ static struct err *keep(struct recorder *r, const char *dir, char *path,
 	};
 	struct trace_seal_options options = {
 		.outcome = judged,
+		.clock_hz = clock_hz,
 		.made_here = true,
 		.extra = extra,
 		.nextra = !target ? 0 : 1 + (target->input_data != NULL)
@@ -203,7 +230,7 @@ static struct err *keep_children(struct recorder *r, const char *dir, const char
 			struct record_run run = { 0 };
 
 			err = keep(r, child, xasprintf("%.*s.%d.plait", (int)len, path, ++count),
-				   NULL, 0, &run);
+				   NULL, 0, 0, &run);
 			if (!err)
 				vec_push(r->results, run);
 		}
@@ -225,6 +252,14 @@ static void add_headline(const struct slot *s, struct trace_outcome *judged)
 		return;
 	free(judged->message);
 	judged->message = headline;
+}
+
+/* Ticks of the time stamp counter in a second, as long as the process ran; 0: too short to tell. The
+ * runtime tells it only at an orderly end. */
+static uint64_t clock_rate(const struct slot *s, const struct process *p)
+{
+	return p->seconds > 0.01 && s->ticks_run ? (uint64_t)((double)s->ticks_run / p->seconds)
+						 : 0;
 }
 
 static struct err *judge_and_keep(struct recorder *r, struct slot *s, const struct process *p,
@@ -252,7 +287,7 @@ static struct err *judge_and_keep(struct recorder *r, struct slot *s, const stru
 	if (r->o->runs > 1 && judged.kind == PLAIT_OUTCOME_EXIT)
 		add_headline(s, &judged);
 	path = plait_name(r->o, s->run, outcome_name(judged.kind));
-	err = keep(r, s->dir, path, &judged, p->seconds, run);
+	err = keep(r, s->dir, path, &judged, p->seconds, clock_rate(s, p), run);
 	free(judged.message);
 	if (!err && r->o->follow) {
 		_cleanup_(xfreep) char *name = xstrdup(run->plait);
@@ -308,6 +343,7 @@ static struct err *run_all(struct recorder *r, size_t jobs)
 			err = process_wait(r->processes, jobs, &which);
 		if (!err) {
 			running--;
+			r->slots[which].ticks_run = __builtin_ia32_rdtsc() - r->slots[which].began;
 			err = finish(r, which);
 			progress("%u of %u runs", r->started - (unsigned)running, r->o->runs);
 		}

@@ -14,6 +14,7 @@ struct record_options {
 	const char
 		*output; /* a file, or for several runs a folder; NULL = named after the program */
 	unsigned runs, jobs;
+	double last; /* a flight recorder of so many seconds; 0 = everything is kept */
 	double timeout;
 	struct judge_options judge;
 	bool follow;	       /* children get plaits of their own */
