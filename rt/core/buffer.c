@@ -105,8 +105,15 @@ static bool reserve_window(struct rt_thread *t, uint64_t size)
 	close_file(fd);
 	if (!done)
 		return false;
-	if (!b->window)
-		b->next = b->clock_at = (uint8_t *)p + sizeof(struct plait_window);
+	if (!b->window) {
+		struct plait_window *w = (void *)p;
+
+		b->next = b->clock_at = (uint8_t *)p + sizeof(*w);
+		if (t->synced) {
+			w->synced = *t->synced;
+			t->synced = &w->synced;
+		}
+	}
 	b->window = (uint8_t *)p;
 	b->end = b->window + size;
 	return true;
@@ -209,6 +216,7 @@ void rt_buffer_close(struct rt_thread *t)
 	rt_values_forget(t);
 	if (b->window)
 		rt_syscall(SYS_munmap, (long)b->window, WINDOW, 0, 0, 0, 0);
+	t->synced = NULL;
 	*b = (struct rt_buffer){ 0 };
 }
 

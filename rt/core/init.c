@@ -127,6 +127,7 @@ static void after_fork_in_child(void)
 	if (t && t != &rt_nobody) {
 		rt_values_forget(t);
 		t->buffer = (struct rt_buffer){ 0 };
+		t->synced = NULL;
 		t->detached_from_trace = true;
 		t->depth = 0;
 	}

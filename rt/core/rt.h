@@ -87,7 +87,9 @@ struct rt_thread {
 	void *control;			/* the control engine's own per-thread state */
 	void *graph;			/* the graph collector's own per-thread state */
 	void *start_routine, *start_arg;
-	uint64_t handle;  /* its pthread_t, once known */
+	uint64_t
+		*synced; /* mode sync: its count of operations, in its window; NULL: not recorded */
+	uint64_t handle; /* its pthread_t, once known */
 	int64_t began_ns; /* last.c: when its event file began; 0: not yet */
 };
 

@@ -18,8 +18,9 @@
 #include "rt/log/order.h"
 
 #include <string.h>
+#include <sys/syscall.h>
 
-enum { BLOCK = 16, PLACES = 1 << 15, READERS = 6 };
+enum { BLOCK = 16, PLACES = 1 << 15, READERS = 6, SPINS = 100 };
 
 struct atomic_place {
 	uint32_t lock, nreaders;
@@ -42,6 +43,30 @@ static uint64_t stamp(uint32_t who, uint64_t count)
 {
 	return (uint64_t)who << LOG_COUNT_BITS | count;
 }
+
+/* ---- of all operations; here because of the registers ---- */
+
+RECORD_SLOW void log_lock_slow(uint32_t *lock)
+{
+	for (unsigned i = 1; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE); i++) {
+		if (i % SPINS == 0)
+			rt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+		__builtin_ia32_pause();
+	}
+}
+
+RECORD_SLOW struct rt_thread *log_recorded_slow(void)
+{
+	struct rt_thread *t = rt_self_;
+
+	if (!log_begun || !t || t->depth || t->detached_from_trace)
+		return NULL;
+	t->synced = t->buffer.window ? &((struct plait_window *)t->buffer.window)->synced
+				     : &log_threads[t->index].count;
+	return t;
+}
+
+/* ---- around an atomic ---- */
 
 void log_atomic_enter(const void *p)
 {
@@ -103,7 +128,7 @@ static bool needs_record(const struct atomic_place *p, const struct log_thread *
 static void finish(struct rt_thread *t, struct inside *in, uint64_t *reader)
 {
 	struct atomic_place *p = in->place;
-	uint64_t now = stamp(t->index + 1, log_threads[t->index].count);
+	uint64_t now = stamp(t->index + 1, *t->synced);
 
 	if (reader) {
 		*reader = now;

@@ -16,11 +16,9 @@
  * share places. The order of records in a place is an order in which it all happened, so nothing breaks:
  * there are only more hand-overs.
  *
- * The count is also in the head of the thread's window (struct plait_window), so that after a kill it is
+ * The count is in the head of the thread's window (struct plait_window), so that after a kill it is
  * known how far each thread came. */
 #include "rt/log/order.h"
-
-#include "rt/core/record.h"
 
 #include <errno.h>
 
@@ -28,7 +26,7 @@ struct log_place log_places[LOG_PLACES + LOG_SHARED];
 struct log_thread log_threads[PLAIT_MAX_THREADS];
 bool log_begun;
 
-struct log_place *log_find_place(const void *object, uint64_t hash)
+RECORD_SLOW struct log_place *log_find_place(const void *object, uint64_t hash)
 {
 	for (unsigned i = 0; i < LOG_PROBES; i++) {
 		struct log_place *p = &log_places[(hash + i) % LOG_PLACES];
@@ -44,14 +42,17 @@ struct log_place *log_find_place(const void *object, uint64_t hash)
 	return &log_places[LOG_PLACES + hash % LOG_SHARED];
 }
 
-static uint8_t *put_count(struct log_thread *l, uint8_t *q)
+static uint8_t *put_count(struct rt_thread *t, uint8_t *q)
 {
-	q = put_varint(q, l->count - l->written);
-	l->written = l->count;
+	struct log_thread *l = &log_threads[t->index];
+	uint64_t count = *t->synced;
+
+	q = put_varint(q, count - l->written);
+	l->written = count;
 	return q;
 }
 
-void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count)
+RECORD_SLOW void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count)
 {
 	struct log_thread *l = &log_threads[t->index];
 	unsigned k = who % LOG_KNOWN;
@@ -64,7 +65,7 @@ void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count)
 		return;
 	l->known_who[k] = who;
 	l->known[k] = count;
-	q = put_count(l, p + 1);
+	q = put_count(t, p + 1);
 	q = put_varint(q, who - 1);
 	q = put_varint(q, zigzag((int64_t)(count - l->last_known[k])));
 	l->last_known[k] = count;
@@ -81,7 +82,7 @@ static void take(const void *object, bool is_new)
 		return;
 	p = place_of(object);
 	log_lock(&p->lock);
-	take_place(t, p, is_new ? advance(t) : log_threads[t->index].count);
+	take_place(t, p, is_new ? advance(t) : *t->synced);
 	log_unlock(&p->lock);
 }
 
@@ -103,7 +104,7 @@ static void put_about(uint32_t kind, int64_t result)
 
 	if (!t || !(p = record_begin(t, 0, false)))
 		return;
-	q = put_count(&log_threads[t->index], p + 1);
+	q = put_count(t, p + 1);
 	q = put_varint(q, zigzag(result));
 	record_end(t, p, q, kind);
 }

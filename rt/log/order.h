@@ -4,14 +4,13 @@
 
 #include "rt/log/log.h"
 
-#include <sys/syscall.h>
+#include "rt/core/record.h"
 
 enum {
 	LOG_PLACES = 1 << 14,
 	LOG_SHARED = 1 << 10, /* more places, for objects that have none of their own */
 	LOG_PROBES = 8,
 	LOG_KNOWN = 64, /* threads that a thread remembers */
-	LOG_SPINS = 100,
 	LOG_COUNT_BITS = 48,
 };
 
@@ -27,7 +26,7 @@ extern struct log_place log_places[LOG_PLACES + LOG_SHARED];
 
 /* What a thread has written, and knows. */
 struct log_thread {
-	uint64_t count;			/* operations */
+	uint64_t count;			/* operations, while it has no window */
 	uint64_t written;		/* the count in its last record */
 	uint64_t known[LOG_KNOWN];	/* how far another thread is known to have come */
 	uint32_t known_who[LOG_KNOWN];	/* ... index + 1 */
@@ -35,9 +34,9 @@ struct log_thread {
 };
 extern struct log_thread log_threads[PLAIT_MAX_THREADS];
 
-struct log_place *log_find_place(const void *object, uint64_t hash);
+RECORD_SLOW struct log_place *log_find_place(const void *object, uint64_t hash);
 /* This operation of t came after operation `count` of the thread with index who - 1. */
-void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count);
+RECORD_SLOW void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count);
 
 /* Does it know already that the thread came so far? last: as in struct log_place. */
 static inline bool log_knows(const struct log_thread *l, uint64_t last)
@@ -48,13 +47,13 @@ static inline bool log_knows(const struct log_thread *l, uint64_t last)
 	       l->known[who % LOG_KNOWN] >= (last & ((1ull << LOG_COUNT_BITS) - 1));
 }
 
+/* Somebody else has it. */
+RECORD_SLOW void log_lock_slow(uint32_t *lock);
+
 static inline void log_lock(uint32_t *lock)
 {
-	for (unsigned i = 1; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE); i++) {
-		if (i % LOG_SPINS == 0)
-			rt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-		__builtin_ia32_pause();
-	}
+	if (unlikely(__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)))
+		log_lock_slow(lock);
 }
 
 static inline void log_unlock(uint32_t *lock)
@@ -70,21 +69,20 @@ static inline struct log_place *place_of(const void *object)
 	return likely(p->object == object) ? p : log_find_place(object, hash);
 }
 
+/* Its first operation, or it is not recorded. */
+RECORD_SLOW struct rt_thread *log_recorded_slow(void);
+
 /* Is this thread recorded, right here? */
 static inline struct rt_thread *recorded(void)
 {
 	struct rt_thread *t = rt_self_;
 
-	return likely(log_begun && t && !t->depth && !t->detached_from_trace) ? t : NULL;
+	return likely(t && !t->depth && t->synced) ? t : log_recorded_slow();
 }
 
 static inline uint64_t advance(struct rt_thread *t)
 {
-	uint64_t count = ++log_threads[t->index].count;
-
-	if (likely(t->buffer.window))
-		((volatile struct plait_window *)t->buffer.window)->synced = count;
-	return count;
+	return ++*(volatile uint64_t *)t->synced;
 }
 
 static inline void take_place(struct rt_thread *t, struct log_place *p, uint64_t count)
