@@ -406,6 +406,7 @@ static int status_of(const struct predict_result *r)
 static struct err *add_all(struct predict_job *job, struct predict *p)
 {
 	struct err *err = job->record ? predict_record(p, (unsigned)job->record) : NULL;
+	const char *first = NULL;
 
 	for (size_t i = 0; i < job->nruns && !err; i++) {
 		err = trust_check(job->runs[i], job->o.target.argv != NULL, job->trust);
@@ -414,7 +415,10 @@ static struct err *add_all(struct predict_job *job, struct predict *p)
 		if (!err)
 			err = predict_add(p, job->runs[i]);
 	}
-	return err;
+	/* what is in a folder or a store need not be from here, either */
+	if (!err && !interrupted())
+		err = predict_first(p, &first);
+	return err || !first ? err : trust_check(first, job->o.target.argv != NULL, job->trust);
 }
 
 static struct err *write_file(const struct explanation *x, const char *path,
@@ -508,7 +512,7 @@ static struct err *check(const struct cmd *cmd, const struct predict_job *job)
 		return cmd_usage(cmd, "--record of which program? Give it after --");
 	if (job->record > 100000)
 		return cmd_usage(cmd, "--record takes at most 100000");
-	if (!job->nruns && !job->record)
+	if (!job->nruns && !job->record && !job->o.store)
 		return cmd_usage(cmd, "which recordings? --record N makes them");
 	return NULL;
 }
@@ -560,6 +564,8 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 		OPT_STR(0, "targets", "LIST", &targets,
 			"of assert,crash,memory,deadlock,hang,race (all but race)"),
 		OPT_STR(0, "at", "FILE:LINE", &at, "only failures at this place"),
+		OPT_STR(0, "store", "FOLDER", &job.o.store,
+			"keep paths there, and ask about all that it has"),
 		OPT_REAL(0, "time", "SEC", &job.o.seconds, "stop after SEC seconds (60)"),
 		OPT_U64('n', "runs", "N", &job.o.runs, "run at most N proposals (500)"),
 		OPT_U64(0, "questions", "N", &job.o.questions, "ask at most N questions"),

@@ -7,23 +7,22 @@
  *
  * Logs are added in one transaction, and the result of every step is checked: whatever fails in
  * between (a full disk, a crash), the store holds what it held before. A store may come from a
- * stranger: views and triggers are refused, and every column is checked before it is used. */
+ * stranger: base/db.c refuses views and triggers, and every column is checked before it is used. */
 #include "coop/store.h"
 
 #include "coop/coop.h"
 
+#include "base/db.h"
 #include "base/err.h"
 #include "base/mem.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 struct coop_store {
-	sqlite3 *db;
-	char *path;
+	struct db db;
 };
 
 static const char schema[] =
@@ -36,113 +35,13 @@ static const char schema[] =
 	" signature TEXT, entries BLOB);"
 	"CREATE TABLE IF NOT EXISTS tried (hash INTEGER PRIMARY KEY);";
 
-/* What SQLite says, and the system's reason where there is one. */
-static struct err *broken(const struct coop_store *s)
-{
-	int code = sqlite3_errcode(s->db) & 0xff, system = sqlite3_system_errno(s->db);
-
-	if (system && (code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_FULL))
-		return err_errno(system, "%s: %s", s->path, sqlite3_errmsg(s->db));
-	return err_new(ERR_ENV, "%s: %s", s->path, sqlite3_errmsg(s->db));
-}
-
-static struct err *damaged(const struct coop_store *s, const char *what)
-{
-	return err_new(ERR_ENV, "%s is damaged: %s", s->path, what);
-}
-
-static struct err *run_sql(struct coop_store *s, const char *sql)
-{
-	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? NULL : broken(s);
-}
-
-/* ---- statements ---- */
-
-static void finalizep(sqlite3_stmt **q)
-{
-	sqlite3_finalize(*q);
-}
-
-static struct err *prepare(struct coop_store *s, const char *sql, sqlite3_stmt **ret)
-{
-	return sqlite3_prepare_v2(s->db, sql, -1, ret, NULL) == SQLITE_OK ? NULL : broken(s);
-}
-
-/* *ret: there is a row. */
-static struct err *next_row(struct coop_store *s, sqlite3_stmt *q, bool *ret)
-{
-	int code = sqlite3_step(q);
-
-	*ret = code == SQLITE_ROW;
-	return code == SQLITE_ROW || code == SQLITE_DONE ? NULL : broken(s);
-}
-
-/* Run a statement to its end, and make it ready for the next time. */
-static struct err *execute(struct coop_store *s, sqlite3_stmt *q)
-{
-	struct err *err = sqlite3_step(q) == SQLITE_DONE ? NULL : broken(s);
-
-	sqlite3_reset(q);
-	return err;
-}
-
-/* The number in the first column of the only row; an error when there is no row. */
-static struct err *only_number(struct coop_store *s, sqlite3_stmt *q, sqlite3_int64 *ret)
-{
-	bool row;
-	struct err *err = next_row(s, q, &row);
-
-	if (!err && !row)
-		err = damaged(s, "a row is missing");
-	if (!err)
-		*ret = sqlite3_column_int64(q, 0);
-	sqlite3_reset(q);
-	return err;
-}
-
-/* NULL and "" are the same. */
-static const char *column_text(sqlite3_stmt *q, int column)
-{
-	const char *text = (const char *)sqlite3_column_text(q, column);
-
-	return text ? text : "";
-}
-
-/* ---- open ---- */
-
-/* A view or a trigger would run somebody's SQL in place of ours, perhaps without an end. */
-static struct err *check_schema(struct coop_store *s)
-{
-	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
-	sqlite3_int64 n = 0;
-	struct err *err = prepare(s,
-				  "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', "
-				  "'index') OR sql LIKE 'CREATE VIRTUAL%'",
-				  &q);
-
-	if (!err)
-		err = only_number(s, q, &n);
-	return !err && n ? damaged(s, "it holds more than tables") : err;
-}
-
 struct err *coop_store_open(const char *path, struct coop_store **ret)
 {
 	struct coop_store *s = xcalloc(1, sizeof(*s));
-	struct err *err;
+	struct err *err = db_open(&s->db, path, schema);
 
-	s->path = xstrdup(path);
-	err = sqlite3_open(path, &s->db) == SQLITE_OK ? NULL : broken(s);
-	if (!err)
-		sqlite3_busy_timeout(s->db, 60000); /* others may be adding too */
-	if (!err)
-		err = run_sql(s, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; "
-				 "PRAGMA synchronous=FULL");
-	if (!err)
-		err = check_schema(s);
-	if (!err)
-		err = run_sql(s, schema);
 	if (err) {
-		coop_store_close(s);
+		free(s);
 		return err;
 	}
 	*ret = s;
@@ -153,40 +52,24 @@ void coop_store_close(struct coop_store *s)
 {
 	if (!s)
 		return;
-	sqlite3_close(s->db);
-	free(s->path);
+	db_close(&s->db);
 	free(s);
-}
-
-static struct err *begin(struct coop_store *s)
-{
-	return run_sql(s, "BEGIN IMMEDIATE");
-}
-
-/* Takes the error of what was done since begin, if any. */
-static struct err *end(struct coop_store *s, struct err *err)
-{
-	if (!err)
-		err = run_sql(s, "COMMIT");
-	if (err && !sqlite3_get_autocommit(s->db))
-		err_free(run_sql(s, "ROLLBACK"));
-	return err;
 }
 
 /* *ret is NULL when there is no such key. */
 static struct err *get_meta(struct coop_store *s, const char *key, char **ret)
 {
-	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
-	struct err *err = prepare(s, "SELECT value FROM meta WHERE key = ?", &q);
+	_cleanup_(db_finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = db_prepare(&s->db, "SELECT value FROM meta WHERE key = ?", &q);
 	bool row = false;
 
 	*ret = NULL;
 	if (err)
 		return err;
 	sqlite3_bind_text(q, 1, key, -1, SQLITE_STATIC);
-	err = next_row(s, q, &row);
+	err = db_next_row(&s->db, q, &row);
 	if (row)
-		*ret = xstrdup(column_text(q, 0));
+		*ret = xstrdup(db_text(q, 0));
 	return err;
 }
 
@@ -206,12 +89,12 @@ static struct err *check_meta(struct coop_store *s, const struct coop *c)
 		return err_new(ERR_ENV,
 			       "%s holds logs of another build of the program (%.12s, not %.12s); "
 			       "use a store of its own",
-			       s->path, build, c->build);
+			       s->db.path, build, c->build);
 	if (mode && (uint32_t)atoi(mode) != c->mode)
-		return err_new(ERR_ENV, "%s holds logs of another recording mode", s->path);
+		return err_new(ERR_ENV, "%s holds logs of another recording mode", s->db.path);
 	sql = sqlite3_mprintf("INSERT OR IGNORE INTO meta VALUES ('build', %Q), ('mode', '%u')",
 			      c->build, c->mode);
-	err = run_sql(s, sql);
+	err = db_run(&s->db, sql);
 	sqlite3_free(sql);
 	return err;
 }
@@ -239,33 +122,35 @@ static struct err *adding_init(struct adding *a)
 
 	a->threads = xcalloc(a->c->threads.len + 1, sizeof(*a->threads));
 	a->vectors = xcalloc(a->c->vectors.len + 1, sizeof(*a->vectors));
-	err = prepare(a->s, "INSERT OR IGNORE INTO vector (hash, runs) VALUES (?, ?)",
-		      &a->put_vector);
+	err = db_prepare(&a->s->db, "INSERT OR IGNORE INTO vector (hash, runs) VALUES (?, ?)",
+			 &a->put_vector);
 	if (!err)
-		err = prepare(a->s, "SELECT id FROM vector WHERE hash = ?", &a->find_vector);
+		err = db_prepare(&a->s->db, "SELECT id FROM vector WHERE hash = ?",
+				 &a->find_vector);
 	if (!err)
-		err = prepare(a->s,
-			      "INSERT OR IGNORE INTO log (hash, name, signature, entries) "
-			      "VALUES (?, ?, ?, ?)",
-			      &a->put_log);
+		err = db_prepare(&a->s->db,
+				 "INSERT OR IGNORE INTO log (hash, name, signature, entries) "
+				 "VALUES (?, ?, ?, ?)",
+				 &a->put_log);
 	return err;
 }
 
 static struct err *add_threads(struct adding *a)
 {
-	_cleanup_(finalizep) sqlite3_stmt *put = NULL, *find = NULL;
-	struct err *err = prepare(a->s, "INSERT OR IGNORE INTO thread (name) VALUES (?)", &put);
+	_cleanup_(db_finalizep) sqlite3_stmt *put = NULL, *find = NULL;
+	struct err *err =
+		db_prepare(&a->s->db, "INSERT OR IGNORE INTO thread (name) VALUES (?)", &put);
 
 	if (!err)
-		err = prepare(a->s, "SELECT id FROM thread WHERE name = ?", &find);
+		err = db_prepare(&a->s->db, "SELECT id FROM thread WHERE name = ?", &find);
 	for (size_t i = 0; i < a->c->threads.len && !err; i++) {
 		sqlite3_int64 row = 0;
 
 		sqlite3_bind_text(put, 1, a->c->threads.text[i], -1, SQLITE_STATIC);
-		err = execute(a->s, put);
+		err = db_execute(&a->s->db, put);
 		sqlite3_bind_text(find, 1, a->c->threads.text[i], -1, SQLITE_STATIC);
 		if (!err)
-			err = only_number(a->s, find, &row);
+			err = db_number(&a->s->db, find, &row);
 		a->threads[i] = (uint32_t)row;
 	}
 	return err;
@@ -273,16 +158,16 @@ static struct err *add_threads(struct adding *a)
 
 static struct err *add_elements(struct adding *a)
 {
-	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
-	struct err *err = prepare(a->s,
-				  "INSERT INTO element VALUES (?, ?) ON CONFLICT (id) DO UPDATE "
-				  "SET name = excluded.name WHERE excluded.name <> ''",
-				  &q);
+	_cleanup_(db_finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = db_prepare(&a->s->db,
+				     "INSERT INTO element VALUES (?, ?) ON CONFLICT (id) DO UPDATE "
+				     "SET name = excluded.name WHERE excluded.name <> ''",
+				     &q);
 
 	for (size_t i = 0; i < a->c->elements.len && !err; i++) {
 		sqlite3_bind_int64(q, 1, a->c->elements.data[i].id);
 		sqlite3_bind_text(q, 2, a->c->elements.data[i].name, -1, SQLITE_STATIC);
-		err = execute(a->s, q);
+		err = db_execute(&a->s->db, q);
 	}
 	return err;
 }
@@ -310,9 +195,9 @@ static struct err *add_vector(struct adding *a, uint32_t id)
 	hash = (sqlite3_int64)XXH3_64bits(runs, len);
 	sqlite3_bind_int64(a->put_vector, 1, hash);
 	sqlite3_bind_blob64(a->put_vector, 2, runs, len, SQLITE_STATIC);
-	err = execute(a->s, a->put_vector);
+	err = db_execute(&a->s->db, a->put_vector);
 	sqlite3_bind_int64(a->find_vector, 1, hash);
-	return err ? err : only_number(a->s, a->find_vector, &a->vectors[id]);
+	return err ? err : db_number(&a->s->db, a->find_vector, &a->vectors[id]);
 }
 
 /* entries: pairs of element id and vector row. */
@@ -338,9 +223,9 @@ static struct err *add_log(struct adding *a, uint32_t log, uint64_t *added)
 	sqlite3_bind_text(a->put_log, 2, l->name, -1, SQLITE_STATIC);
 	sqlite3_bind_text(a->put_log, 3, signature, -1, SQLITE_STATIC); /* NULL: it passed */
 	sqlite3_bind_blob64(a->put_log, 4, entries, 16ull * l->n, SQLITE_STATIC);
-	err = execute(a->s, a->put_log);
+	err = db_execute(&a->s->db, a->put_log);
 	if (!err)
-		*added += (uint64_t)sqlite3_changes(a->s->db);
+		*added += (uint64_t)sqlite3_changes(a->s->db.handle);
 	return err;
 }
 
@@ -364,10 +249,10 @@ struct err *coop_store_add(struct coop_store *s, const struct coop *c, uint64_t 
 
 	*added = 0;
 	if (!err)
-		err = begin(s);
+		err = db_begin(&s->db);
 	if (err)
 		return err;
-	err = end(s, add_all(&a, added));
+	err = db_end(&s->db, add_all(&a, added));
 	if (err)
 		*added = 0;
 	return err;
@@ -389,27 +274,27 @@ struct loading {
 
 static struct err *load_threads(struct loading *l)
 {
-	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
-	struct err *err = prepare(l->s, "SELECT id, name FROM thread ORDER BY id", &q);
+	_cleanup_(db_finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = db_prepare(&l->s->db, "SELECT id, name FROM thread ORDER BY id", &q);
 	bool row;
 
-	while (!err && !(err = next_row(l->s, q, &row)) && row) {
+	while (!err && !(err = db_next_row(&l->s->db, q, &row)) && row) {
 		if (l->c->threads.len >= MAX_THREADS)
-			return damaged(l->s, "there are too many threads");
+			return db_damaged(&l->s->db, "there are too many threads");
 		map_put(&l->threads, (uint64_t)sqlite3_column_int64(q, 0),
-			names_intern(&l->c->threads, column_text(q, 1)));
+			names_intern(&l->c->threads, db_text(q, 1)));
 	}
 	return err;
 }
 
 static struct err *load_elements(struct loading *l)
 {
-	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
-	struct err *err = prepare(l->s, "SELECT id, name FROM element ORDER BY id", &q);
+	_cleanup_(db_finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = db_prepare(&l->s->db, "SELECT id, name FROM element ORDER BY id", &q);
 	bool row;
 
-	while (!err && !(err = next_row(l->s, q, &row)) && row)
-		coop_element(l->c, (uint32_t)sqlite3_column_int64(q, 0), column_text(q, 1));
+	while (!err && !(err = db_next_row(&l->s->db, q, &row)) && row)
+		coop_element(l->c, (uint32_t)sqlite3_column_int64(q, 0), db_text(q, 1));
 	return err;
 }
 
@@ -424,7 +309,7 @@ static struct err *load_vector(struct loading *l, sqlite3_int64 id, const uint8_
 		l->extra += run.count / PLAIT_VECTORS_COUNT_MAX;
 		room += run.count / PLAIT_VECTORS_COUNT_MAX;
 		if (l->extra > MAX_EXTRA)
-			return damaged(l->s, "its vectors are too long");
+			return db_damaged(&l->s->db, "its vectors are too long");
 	}
 	runs = xcalloc(room, sizeof(*runs));
 	for (size_t i = 0; i < n; i++) {
@@ -433,7 +318,7 @@ static struct err *load_vector(struct loading *l, sqlite3_int64 id, const uint8_
 		memcpy(&run, blob + i * sizeof(run), sizeof(run));
 		thread = map_find(&l->threads, run.thread);
 		if (!thread)
-			return damaged(l->s, "a vector names a thread that never was");
+			return db_damaged(&l->s->db, "a vector names a thread that never was");
 		nruns = coop_push_run(runs, nruns, (uint32_t)*thread, run.count);
 	}
 	map_put(&l->vectors, (uint64_t)id, coop_vector(l->c, runs, nruns));
@@ -442,11 +327,11 @@ static struct err *load_vector(struct loading *l, sqlite3_int64 id, const uint8_
 
 static struct err *load_vectors(struct loading *l)
 {
-	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
-	struct err *err = prepare(l->s, "SELECT id, runs FROM vector ORDER BY id", &q);
+	_cleanup_(db_finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = db_prepare(&l->s->db, "SELECT id, runs FROM vector ORDER BY id", &q);
 	bool row;
 
-	while (!err && !(err = next_row(l->s, q, &row)) && row) {
+	while (!err && !(err = db_next_row(&l->s->db, q, &row)) && row) {
 		const uint8_t *blob = sqlite3_column_blob(q, 1);
 
 		err = load_vector(l, sqlite3_column_int64(q, 0), blob,
@@ -464,7 +349,7 @@ static struct err *load_entries(struct loading *l, const char *entries, size_t n
 		memcpy(pair, entries + 16 * i, 16);
 		vector = map_find(&l->vectors, (uint64_t)pair[1]);
 		if (!vector)
-			return damaged(l->s, "a log names a vector that is not there");
+			return db_damaged(&l->s->db, "a log names a vector that is not there");
 		vec_push(&l->c->entries,
 			 (struct coop_entry){ coop_element(l->c, (uint32_t)pair[0], ""),
 					      (uint32_t)*vector });
@@ -475,18 +360,19 @@ static struct err *load_entries(struct loading *l, const char *entries, size_t n
 
 static struct err *load_logs(struct loading *l)
 {
-	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
-	struct err *err = prepare(l->s, "SELECT name, signature, entries FROM log ORDER BY id", &q);
+	_cleanup_(db_finalizep) sqlite3_stmt *q = NULL;
+	struct err *err =
+		db_prepare(&l->s->db, "SELECT name, signature, entries FROM log ORDER BY id", &q);
 	bool row;
 
-	while (!err && !(err = next_row(l->s, q, &row)) && row) {
+	while (!err && !(err = db_next_row(&l->s->db, q, &row)) && row) {
 		const char *entries = sqlite3_column_blob(q, 2);
 
-		coop_begin_log(l->c, column_text(q, 0), (const char *)sqlite3_column_text(q, 1));
+		coop_begin_log(l->c, db_text(q, 0), (const char *)sqlite3_column_text(q, 1));
 		err = load_entries(l, entries,
 				   entries ? (size_t)sqlite3_column_bytes(q, 2) / 16 : 0);
 		if (!coop_end_log(l->c) && !err)
-			err = damaged(l->s, "a log has two vectors for one element");
+			err = db_damaged(&l->s->db, "a log has two vectors for one element");
 	}
 	return err;
 }
@@ -518,27 +404,27 @@ struct err *coop_store_load(struct coop_store *s, struct coop *ret)
 
 struct err *coop_store_tried(struct coop_store *s, struct map *ret)
 {
-	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
-	struct err *err = prepare(s, "SELECT hash FROM tried", &q);
+	_cleanup_(db_finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = db_prepare(&s->db, "SELECT hash FROM tried", &q);
 	bool row;
 
-	while (!err && !(err = next_row(s, q, &row)) && row)
+	while (!err && !(err = db_next_row(&s->db, q, &row)) && row)
 		map_put(ret, (uint64_t)sqlite3_column_int64(q, 0), 1);
 	return err;
 }
 
 struct err *coop_store_note_tried(struct coop_store *s, const struct map *tried)
 {
-	_cleanup_(finalizep) sqlite3_stmt *q = NULL;
-	struct err *err = prepare(s, "INSERT OR IGNORE INTO tried VALUES (?)", &q);
+	_cleanup_(db_finalizep) sqlite3_stmt *q = NULL;
+	struct err *err = db_prepare(&s->db, "INSERT OR IGNORE INTO tried VALUES (?)", &q);
 
 	if (!err)
-		err = begin(s);
+		err = db_begin(&s->db);
 	if (err)
 		return err;
 	for (size_t i = 0; i < tried->len && !err; i++) {
 		sqlite3_bind_int64(q, 1, (sqlite3_int64)tried->entries[i].key);
-		err = execute(s, q);
+		err = db_execute(&s->db, q);
 	}
-	return end(s, err);
+	return db_end(&s->db, err);
 }

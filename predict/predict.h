@@ -52,6 +52,7 @@ struct predict_options {
 	bool published;	    /* the published search, to the letter (published.h) */
 	uint32_t flips;	    /* decisions taken otherwise, at most so many on one way; 0 = 8 */
 	uint32_t traces;    /* ways on behind a flip, at most so many each; 0 = 4 */
+	const char *store;  /* folder where paths are kept between commands; NULL = nowhere */
 	const char *output; /* plait to write, with `all` a folder; NULL = none */
 };
 
@@ -139,6 +140,8 @@ struct err *predict_add(struct predict *p, const char *path);
 /* Make so many runs of options.target, recorded in mode path, and add them. The recordings live as
  * long as p. */
 struct err *predict_record(struct predict *p, unsigned runs);
+/* The recording whose command will be run. */
+struct err *predict_first(struct predict *p, const char **ret);
 /* ERR_ENV when no recording can be used, ERR_INCONCLUSIVE when none can be followed. */
 struct err *predict_run(struct predict *p, struct predict_result *ret);
 void predict_close(struct predict *p); /* NULL is fine */

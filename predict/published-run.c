@@ -82,6 +82,23 @@ static void remember_all(struct published_run *r)
 		}
 }
 
+/* ... and in runs of other commands. */
+static struct err *remember_stored(struct published_run *r, uint32_t thread, const char *prefix,
+				   size_t n)
+{
+	const struct predict *p = r->p;
+	struct paths_texts found = { 0 };
+	struct err *err = NULL;
+
+	if (p->store)
+		err = paths_find(p->store, p->key, base_of(r)->l.built.m->threads.data[thread].name,
+				 prefix, n, &found);
+	for (size_t i = 0; i < found.len && !err; i++)
+		remember(r, thread, found.data[i]);
+	paths_texts_deinit(&found);
+	return err;
+}
+
 static struct err *load(struct published_run *r, const struct published_path *paths, size_t n,
 			double seconds, struct loaded *ret)
 {
@@ -140,12 +157,13 @@ static struct err *find(void *arg, uint32_t thread, const char *prefix, size_t n
 {
 	struct published_run *r = arg;
 	struct published_texts *seen = &r->seen[thread];
+	struct err *err = remember_stored(r, thread, prefix, n);
 
 	vec_sort(seen, by_length);
 	for (size_t i = 0; i < seen->len && ret->len < n; i++)
 		if (begins(seen->data[i], prefix))
 			vec_push(ret, xstrdup(seen->data[i]));
-	return ret->len ? NULL : synthesise(r, thread, prefix, n, ret);
+	return err || ret->len ? err : synthesise(r, thread, prefix, n, ret);
 }
 
 /* ---- orders ---- */

@@ -72,11 +72,12 @@ struct err *round_add(struct predict *p, const char *plait, const char *recordin
 	if (flips)
 		flips_copy(&b.flips, flips);
 	note_taken(p, &b);
+	err = flips ? predict_keep(p, &b) : NULL;
 	log_debug(1, "%s: %zu events, %zu decisions", plait, b.l.built.m->events.len,
 		  b.chances.len);
 	vec_push(&p->bases, b);
 	p->result->models++;
-	return NULL;
+	return err;
 }
 
 /* ---- which question next ---- */

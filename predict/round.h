@@ -3,20 +3,20 @@
 #define PREDICT_ROUND_H
 
 #include "predict/base.h"
+#include "predict/paths.h"
 #include "run/findings.h"
 
 struct predict {
 	struct predict_options o;
-	VEC(char *) recordings; /* that can be used */
-	VEC(uint64_t) digests;	/* of each */
-	size_t next;		/* the first that was not followed yet */
-	struct map digested;	/* digest -> path */
-	struct map runs;	/* path -> recordings that have it */
+	struct paths_runs recordings; /* that can be used */
+	struct paths *store;	      /* where they are kept, too; NULL = nowhere */
+	size_t next;		      /* the first that was not followed yet */
+	struct map digested;	      /* digest -> path */
+	struct map runs;	      /* path -> recordings that have it */
 	VEC(struct predict_skipped) skipped;
 	struct target target;
 	char *binary;
-	char build_id[41];
-	char *arguments;
+	char *key;		 /* of all recordings (digest.h) */
 	struct session *session; /* NULL with no_run */
 	struct sym_program *program;
 	char *dir; /* for the recordings of our own runs */
@@ -38,9 +38,11 @@ struct predict {
 	size_t covered; /* bases whose chances were all covered */
 };
 
-/* digest.c: equal ones are of equal paths. */
-struct err *predict_digest(struct trace *t, uint64_t *ret);
-/* predict.c: follow recordings until one has a new path. *more: it has become a base. */
+/* recordings.c: what will be asked about; an error when that is nothing. */
+struct err *predict_choose(struct predict *p);
+/* A run of our own that passed, and its paths, enter the store, if there is one. */
+struct err *predict_keep(struct predict *p, const struct base *b);
+/* Follow recordings until one has a new path. *more: it has become a base. */
 struct err *predict_load_next(struct predict *p, bool *more);
 /* What a person calls a recording; owned by the caller. */
 char *predict_name(const struct predict *p, const char *path);

@@ -10,6 +10,7 @@
 #include "coop/store.h"
 #include "deadlock/deadlock.h"
 #include "debug/binary.h"
+#include "predict/paths.h"
 #include "trace/trace.h"
 #include "unplait/sites.h"
 
@@ -50,6 +51,33 @@ void fuzz_store(const uint8_t *data, size_t len)
 	map_deinit(&tried);
 	coop_deinit(&c);
 	coop_store_close(s);
+}
+
+/* The index of a path store whose plaits are gone. */
+void fuzz_paths(const uint8_t *data, size_t len)
+{
+	static const char *folder;
+	struct paths_texts texts = { 0 };
+	struct paths_runs runs = { 0 };
+	struct paths *s = NULL;
+	char *key = NULL;
+	struct err *err;
+
+	if (!folder)
+		err_free(file_make_dirs(folder = fuzz_base("path-store")));
+	fuzz_file("path-store/paths.db", data, len);
+	err = paths_open(folder, &s);
+	if (!err)
+		err = paths_key(s, &key);
+	if (!err)
+		err = paths_runs(s, key ? key : "", &runs);
+	if (!err)
+		err = paths_find(s, key ? key : "", "0.1", "0", 4, &texts);
+	err_free(err);
+	free(key);
+	paths_runs_deinit(&runs);
+	paths_texts_deinit(&texts);
+	paths_close(s);
 }
 
 static bool no_memory(void *context, uint64_t address, void *buf, size_t len)

@@ -29,6 +29,7 @@ static const struct {
 	{ "suppressions", fuzz_suppressions },
 	{ "witness", fuzz_witness },
 	{ "dump", fuzz_dump },
+	{ "paths", fuzz_paths },
 };
 static fuzz_target *target;
 

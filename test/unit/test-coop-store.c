@@ -1,167 +1,18 @@
 /* test/unit/test-coop-store.c - a store of logs when the disk is full, and when it is damaged.
- *
- * As SQLite tests itself: a file system that fails at its n-th write, for every n. Afterwards the
- * store must hold what it held before, or everything that was added, and what the call said must be
- * true. */
+ * After a failed write (faulty-disk.h) the store must hold what it held before, or everything that was
+ * added, and what the call said must be true. */
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "coop/coop.h"
 #include "coop/store.h"
+#include "test/unit/faulty-disk.h"
 
 #include <criterion/criterion.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- a file system that fails ---- */
-
-static struct {
-	sqlite3_vfs *real;
-	sqlite3_vfs vfs;
-	long left;  /* operations that still work; < 0: all do */
-	bool stays; /* later ones fail too: a disk that is full stays full */
-	bool failed;
-} faulty;
-
-struct faulty_file {
-	sqlite3_file base;
-	sqlite3_file *real; /* behind this struct */
-};
-
-static sqlite3_file *real_of(sqlite3_file *f)
-{
-	return ((struct faulty_file *)f)->real;
-}
-
-static bool fails(void)
-{
-	if (faulty.left < 0)
-		return false;
-	if (faulty.left > 0) {
-		faulty.left--;
-		return false;
-	}
-	faulty.failed = true;
-	if (!faulty.stays)
-		faulty.left = -1;
-	return true;
-}
-
-static int f_close(sqlite3_file *f)
-{
-	return real_of(f)->pMethods ? real_of(f)->pMethods->xClose(real_of(f)) : SQLITE_OK;
-}
-
-static int f_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
-{
-	return real_of(f)->pMethods->xRead(real_of(f), p, n, at);
-}
-
-static int f_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
-{
-	if (fails()) { /* half of it arrives */
-		real_of(f)->pMethods->xWrite(real_of(f), p, n / 2, at);
-		return SQLITE_FULL;
-	}
-	return real_of(f)->pMethods->xWrite(real_of(f), p, n, at);
-}
-
-static int f_truncate(sqlite3_file *f, sqlite3_int64 size)
-{
-	return fails() ? SQLITE_IOERR_TRUNCATE : real_of(f)->pMethods->xTruncate(real_of(f), size);
-}
-
-static int f_sync(sqlite3_file *f, int flags)
-{
-	(void)f, (void)flags; /* the machine does not crash in this test */
-	return fails() ? SQLITE_IOERR_FSYNC : SQLITE_OK;
-}
-
-static int f_size(sqlite3_file *f, sqlite3_int64 *ret)
-{
-	return real_of(f)->pMethods->xFileSize(real_of(f), ret);
-}
-
-static int f_lock(sqlite3_file *f, int level)
-{
-	return real_of(f)->pMethods->xLock(real_of(f), level);
-}
-
-static int f_unlock(sqlite3_file *f, int level)
-{
-	return real_of(f)->pMethods->xUnlock(real_of(f), level);
-}
-
-static int f_reserved(sqlite3_file *f, int *ret)
-{
-	return real_of(f)->pMethods->xCheckReservedLock(real_of(f), ret);
-}
-
-static int f_control(sqlite3_file *f, int op, void *arg)
-{
-	(void)f, (void)op, (void)arg;
-	return SQLITE_NOTFOUND;
-}
-
-static int f_sector(sqlite3_file *f)
-{
-	return real_of(f)->pMethods->xSectorSize(real_of(f));
-}
-
-static int f_device(sqlite3_file *f)
-{
-	return real_of(f)->pMethods->xDeviceCharacteristics(real_of(f));
-}
-
-static const sqlite3_io_methods methods = {
-	.iVersion = 1,
-	.xClose = f_close,
-	.xRead = f_read,
-	.xWrite = f_write,
-	.xTruncate = f_truncate,
-	.xSync = f_sync,
-	.xFileSize = f_size,
-	.xLock = f_lock,
-	.xUnlock = f_unlock,
-	.xCheckReservedLock = f_reserved,
-	.xFileControl = f_control,
-	.xSectorSize = f_sector,
-	.xDeviceCharacteristics = f_device,
-};
-
-static int v_open(sqlite3_vfs *v, sqlite3_filename name, sqlite3_file *f, int flags, int *out)
-{
-	struct faulty_file *x = (void *)f;
-
-	(void)v;
-	x->real = (sqlite3_file *)(x + 1);
-	x->base.pMethods = NULL;
-	if ((flags & SQLITE_OPEN_CREATE) && fails())
-		return SQLITE_CANTOPEN;
-	x->base.pMethods = &methods;
-	return faulty.real->xOpen(faulty.real, name, x->real, flags, out);
-}
-
-static int v_delete(sqlite3_vfs *v, const char *name, int sync)
-{
-	(void)v, (void)sync;
-	return fails() ? SQLITE_IOERR_DELETE : faulty.real->xDelete(faulty.real, name, 0);
-}
-
-static void faulty_init(void)
-{
-	faulty.real = sqlite3_vfs_find(NULL);
-	faulty.vfs = *faulty.real;
-	faulty.vfs.zName = "faulty";
-	faulty.vfs.iVersion = 1;
-	faulty.vfs.szOsFile += (int)sizeof(struct faulty_file);
-	faulty.vfs.xOpen = v_open;
-	faulty.vfs.xDelete = v_delete;
-	faulty.left = -1;
-	sqlite3_vfs_register(&faulty.vfs, 1);
-}
 
 /* ---- logs ---- */
 
@@ -171,7 +22,7 @@ static void in_folder(void)
 {
 	cr_assert_null(file_temp_dir(&folder));
 	cr_assert_eq(chdir(folder), 0);
-	faulty_init();
+	faulty_disk_init();
 }
 
 static void out_of_folder(void)
@@ -303,11 +154,11 @@ static void try_every_failure(bool stays)
 
 		unlink("logs.db-journal");
 		copy("old.db", "logs.db");
-		faulty.failed = false;
-		faulty.left = n;
-		faulty.stays = stays;
+		faulty_disk.failed = false;
+		faulty_disk.left = n;
+		faulty_disk.stays = stays;
 		err = add("logs.db", 0, 40, &added);
-		faulty.left = -1;
+		faulty_disk.left = -1;
 		held = count("logs.db");
 		cr_assert(held == 20 || held == 40, "failure %ld leaves %u logs", n, held);
 		if (!err)
@@ -320,7 +171,7 @@ static void try_every_failure(bool stays)
 		err = add("logs.db", 0, 40, &added);
 		cr_assert_null(err, "%s", err ? err_message(err) : "");
 		check_holds("logs.db", 40);
-		if (!faulty.failed)
+		if (!faulty_disk.failed)
 			break;
 	}
 	cr_assert_gt(n, 10);
@@ -345,16 +196,16 @@ Test(coop_store, a_new_store_on_a_full_disk_is_empty_or_whole)
 
 		unlink("new.db");
 		unlink("new.db-journal");
-		faulty.failed = false;
-		faulty.left = n;
-		faulty.stays = true;
+		faulty_disk.failed = false;
+		faulty_disk.left = n;
+		faulty_disk.stays = true;
 		err = add("new.db", 0, 10, &added);
-		faulty.left = -1;
+		faulty_disk.left = -1;
 		held = count("new.db");
 		cr_assert(held == 0 || held == 10, "failure %ld leaves %u logs", n, held);
 		cr_assert(err || held == 10);
 		err_free(err);
-		if (!faulty.failed)
+		if (!faulty_disk.failed)
 			break;
 	}
 }
