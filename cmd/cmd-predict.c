@@ -40,6 +40,12 @@ struct predict_job {
 static void show_flip(const struct predict_flip *f, struct strbuf *out)
 {
 	strbuf_addf(out, "    thread %s", f->thread);
+	if (f->change == PREDICT_LENT) {
+		strbuf_adds(out, " goes as in ");
+		strbuf_add_printable(out, f->file, "");
+		strbuf_addc(out, '\n');
+		return;
+	}
 	if (*f->file) {
 		strbuf_adds(out, " at ");
 		strbuf_add_printable(out, f->file, "");
@@ -197,7 +203,8 @@ static void print_text(const struct predict_job *job, const struct predict_resul
 
 static void json_flip(struct json *j, const struct predict_flip *f)
 {
-	static const char *const names[] = { "branch", "value", "stop", "free", "use", "access" };
+	static const char *const names[] = { "branch", "value", "stop",	 "free",
+					     "use",    "lent",	"access" };
 
 	json_begin_object(j, NULL);
 	json_str(j, "thread", f->thread);
@@ -328,6 +335,7 @@ static void write_json(struct json *j, const struct predict_job *job,
 	json_uint(j, "native_runs", r->proposals);
 	json_uint(j, "followed", r->followed);
 	json_uint(j, "attempts", r->native_runs);
+	json_uint(j, "mixed", r->mixed);
 	json_bool(j, "exhausted", r->exhausted);
 	json_begin_array(j, "gaps");
 	for (size_t i = 0; i < r->gaps.len; i++)
@@ -574,7 +582,8 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 			 "search as Cortex did: sets of flips, synthesised paths"),
 		OPT_U64(0, "flips", "D", &flips,
 			"take at most D decisions otherwise on one way (with --published 8)"),
-		OPT_U64(0, "traces", "N", &traces, "try at most N ways on behind a flip (4)"),
+		OPT_U64(0, "traces", "N", &traces,
+			"lend a thread at most N paths of other runs (4)"),
 		OPT_U64(0, "seed", "N", &job.o.seed, "same seed, same answer (1)"),
 		OPT_REAL(0, "timeout", "SEC", &job.o.target.timeout,
 			 "real time a run may take (10)"),

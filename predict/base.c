@@ -60,12 +60,16 @@ static void find_wanted(struct base *b)
 			map_put(&cells, blamed.data[k], 1);
 		vec_deinit(&blamed);
 	}
+	b->writes = xcalloc(m->threads.len + 1, sizeof(*b->writes));
 	for (size_t e = 0; e < m->events.len && b->symbols; e++) {
 		const struct order_event *x = &m->events.data[e];
 		struct code_point at;
 
-		if (x->value != TERM_NONE && map_find(&cells, x->object) &&
-		    symbols_site(b->symbols, (uint32_t)x->site, &at) && at.site)
+		if (x->value == TERM_NONE || !symbols_site(b->symbols, (uint32_t)x->site, &at) ||
+		    !at.site)
+			continue;
+		b->writes[x->thread] |= sym_writes(at.site);
+		if (map_find(&cells, x->object))
 			b->wanted |= sym_writes(at.site);
 	}
 	map_deinit(&cells);
@@ -135,9 +139,14 @@ bool base_is_many(const struct base *b, uint32_t condition)
 }
 
 struct err *base_open(const char *plait, const char *recording, struct sym_program *program,
-		      double seconds, const struct predict_options *o, struct base *ret)
+		      double seconds, const struct predict_options *o,
+		      const struct sym_detour *detour, struct base *ret)
 {
-	struct load_options load = { .seconds = seconds, .program = program, .keep = o->published };
+	struct load_options load = { .seconds = seconds,
+				     .program = program,
+				     .keep = o->published,
+				     .detours = detour,
+				     .ndetours = detour ? 1 : 0 };
 	struct err *err;
 
 	*ret = (struct base){ .plait = xstrdup(plait), .recording = xstrdup(recording) };
@@ -150,7 +159,7 @@ struct err *base_open(const char *plait, const char *recording, struct sym_progr
 		base_close(ret);
 		return err;
 	}
-	if (ret->l.unsupported)
+	if (ret->l.unsupported || ret->l.open_path)
 		return NULL;
 	err = symbols_open(ret->trace, &ret->symbols);
 	if (err) { /* names are nice to have */
@@ -171,6 +180,7 @@ void base_close(struct base *b)
 {
 	flips_deinit(&b->flips);
 	vec_deinit(&b->chances);
+	free(b->writes);
 	order_reach_close(b->reach);
 	order_reach_close(b->loose);
 	order_model_free(b->loose_model);

@@ -7,6 +7,7 @@
 #include "solve/load.h"
 
 struct err;
+struct sym_detour;
 struct sym_program;
 struct trace;
 
@@ -28,6 +29,7 @@ struct chance {
 struct chances VEC_FIELDS(struct chance);
 
 struct base {
+	bool mixed;	 /* one of its threads goes as in another run: this is no run (mix.c) */
 	char *plait;	 /* its recording */
 	char *recording; /* the user's recording that it came from */
 	struct trace *trace;
@@ -41,16 +43,18 @@ struct base {
 	uint64_t path; /* of all threads */
 	struct chances chances;
 	struct predict_flips flips; /* that lead here from `recording` */
+	uint64_t *writes;	    /* per thread: elements (sym_writes) that it writes */
 	uint64_t wanted; /* elements (sym_writes) that a decision near a failure depends on */
 	bool may_stick;	 /* threads may stop each other in ways that were not asked about */
 	bool frees;	 /* it gives memory back while several threads live */
 };
 
-/* o: targets, a place, and whether conditions are kept that nothing changes (published). program: of
+/* detour: a thread that goes another way than recorded; NULL = none. o: targets, a place, and whether conditions are kept that nothing changes (published). program: of
  * the recordings' binary. Where the threads cannot be followed, l.unsupported says so and nothing else
  * is there. */
 struct err *base_open(const char *plait, const char *recording, struct sym_program *program,
-		      double seconds, const struct predict_options *o, struct base *ret);
+		      double seconds, const struct predict_options *o,
+		      const struct sym_detour *detour, struct base *ret);
 void base_close(struct base *b);
 
 /* What a person sees of a chance, added to *ret. */

@@ -102,7 +102,8 @@ static size_t find_cover(const struct covering *c, const struct order_reached *a
 	const struct base *b = &c->p->bases.data[c->base];
 
 	for (size_t i = 0; i < c->p->bases.len; i++)
-		if (covers(b, c->chance.condition, a, &c->p->bases.data[i]))
+		if (!c->p->bases.data[i].mixed &&
+		    covers(b, c->chance.condition, a, &c->p->bases.data[i]))
 			return i;
 	return SIZE_MAX;
 }
@@ -180,8 +181,8 @@ struct err *cover_all(struct predict *p, bool *more)
 		     i++) {
 			struct covering c = { p, b, p->bases.data[b].chances.data[i], false };
 
-			if (c.chance.condition == ORDER_NONE || c.chance.target || c.chance.loose ||
-			    round_answer(p, b, i) != ORDER_SAT)
+			if (p->bases.data[b].mixed || c.chance.condition == ORDER_NONE ||
+			    c.chance.target || c.chance.loose || round_answer(p, b, i) != ORDER_SAT)
 				continue;
 			/* one run with another value does not stand for all values */
 			p->open_end |= base_is_many(&p->bases.data[b], c.chance.condition);
@@ -211,7 +212,8 @@ static bool asked_for_all(const struct predict *p)
 {
 	for (size_t b = 0; b < p->bases.len; b++)
 		for (size_t i = 0; i < p->bases.data[b].chances.len; i++)
-			if (!p->bases.data[b].chances.data[i].loose && !round_is_asked(p, b, i))
+			if (!p->bases.data[b].mixed && !p->bases.data[b].chances.data[i].loose &&
+			    !round_is_asked(p, b, i))
 				return false;
 	return (p->o.targets & PREDICT_DEFAULT) == PREDICT_DEFAULT && !p->o.at_file &&
 	       !p->result->unwanted;
@@ -233,6 +235,8 @@ bool cover_is_proof(struct predict *p)
 	for (size_t i = 0; i < p->bases.len; i++) {
 		const struct base *b = &p->bases.data[i];
 
+		if (b->mixed)
+			continue;
 		gap(p, b->may_stick,
 		    "not asked: every way in which threads can wait for ever for each other");
 		gap(p, b->frees, "not asked: can memory be used after it was given back");

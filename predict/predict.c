@@ -34,7 +34,8 @@ struct err *predict_open(const struct predict_options *o, struct predict **ret)
 	if (!p->o.runs)
 		p->o.runs = DEFAULT_RUNS;
 	p->target = target_borrow(&o->target);
-	p->deadline = clock_seconds() + p->o.seconds;
+	p->begun = clock_seconds();
+	p->deadline = p->begun + p->o.seconds;
 	if (o->store)
 		err = paths_open(o->store, &p->store);
 	if (!err && p->store && paths_was_torn(p->store))
@@ -119,6 +120,8 @@ struct err *predict_run(struct predict *p, struct predict_result *ret)
 		err = open_target(p);
 	if (!err)
 		err = load_first(p);
+	if (!err && !p->o.published)
+		err = mix_note_stored(p);
 	if (!err)
 		err = p->o.published ? published_run(p) : round_run(p);
 	ret->paths = p->runs.len;
@@ -150,6 +153,7 @@ void predict_close(struct predict *p)
 		free(p->skipped.data[i].why);
 	}
 	vec_deinit(&p->skipped);
+	mix_deinit(p);
 	map_deinit(&p->paths);
 	map_deinit(&p->taken);
 	map_deinit(&p->asked);

@@ -45,13 +45,14 @@ struct predict_options {
 	uint64_t questions;	 /* at most so many; 0 = no limit */
 	uint64_t runs;		 /* proposals to run; 0 = 500 */
 	uint64_t seed;
-	unsigned replays;   /* confirming replays of each failure */
-	bool all;	    /* go on after the first failure */
-	bool no_run;	    /* ask, but run nothing: every answer is unconfirmed */
-	bool steady;	    /* the same answers however busy the machine is; slower */
-	bool published;	    /* the published search, to the letter (published.h) */
-	uint32_t flips;	    /* decisions taken otherwise, at most so many on one way; 0 = 8 */
-	uint32_t traces;    /* ways on behind a flip, at most so many each; 0 = 4 */
+	unsigned replays; /* confirming replays of each failure */
+	bool all;	  /* go on after the first failure */
+	bool no_run;	  /* ask, but run nothing: every answer is unconfirmed */
+	bool steady;	  /* the same answers however busy the machine is; slower */
+	bool published;	  /* the published search, to the letter (published.h) */
+	uint32_t flips;	  /* decisions taken otherwise, at most so many on one way; 0 = 8 */
+	uint32_t
+		traces; /* paths that a thread is lent, ways on behind a flip: so many each; 0 = 4 */
 	const char *store;  /* folder where paths are kept between commands; NULL = nowhere */
 	const char *output; /* plait to write, with `all` a folder; NULL = none */
 };
@@ -63,6 +64,7 @@ enum predict_change {
 	PREDICT_STOP,	/* comes here while others are at the other stops */
 	PREDICT_FREE,	/* gives something back here, before ... */
 	PREDICT_USE,	/* ... this thread uses it */
+	PREDICT_LENT,	/* goes as in another run (`file`: its recording) */
 	PREDICT_RACING, /* is about to access what another thread is about to access, too */
 };
 
@@ -126,6 +128,7 @@ struct predict_result {
 	uint64_t unwanted; /* runs that failed, but in no way or place that was asked for */
 	uint64_t native_runs, proposals, followed;
 	size_t models;	   /* paths that could be followed */
+	size_t mixed;	   /* one run's path of a thread beside another run's others */
 	bool exhausted;	   /* there is no other run with this input */
 	struct names gaps; /* why it may be said or not; what was left out */
 	double seconds_load, seconds_ask, seconds_run;

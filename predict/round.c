@@ -56,7 +56,7 @@ struct err *round_add(struct predict *p, const char *plait, const char *recordin
 	double start = clock_seconds();
 	struct base b;
 	struct err *err = base_open(plait, recording, p->program,
-				    MAX(p->deadline - clock_seconds(), 0.1), &p->o, &b);
+				    MAX(p->deadline - clock_seconds(), 0.1), &p->o, NULL, &b);
 
 	p->result->seconds_load += clock_seconds() - start;
 	if (err)
@@ -77,6 +77,7 @@ struct err *round_add(struct predict *p, const char *plait, const char *recordin
 		  b.chances.len);
 	vec_push(&p->bases, b);
 	p->result->models++;
+	mix_note(p, p->bases.len - 1);
 	return err;
 }
 
@@ -98,16 +99,17 @@ static const struct order_place *place_of(const struct predict *p, size_t base,
 }
 
 /* What the user names comes first; then ways to stop each other, and decisions that lead to a failure
- * nearby. Then few flips; a side that other runs have taken, only not beside these paths of the other
- * threads, counts like three more, what writes nothing that the failure depends on like one more, and
- * so does a loop that may not end. Then decisions near the end of their thread. Every other run is
- * for two accesses that meet (meetings.c): no flip says how near a failure those are. */
+ * nearby. Then few flips. A side that other runs have taken, only not beside these paths of the other
+ * threads, counts like three more: mix.c asks about most of that without a run. What writes nothing
+ * that the failure depends on counts like one more, and so does a loop that may not end. Then
+ * decisions near the end of their thread. Every other run is for two accesses that meet
+ * (meetings.c): no flip says how near a failure those are. */
 static uint64_t cost(const struct predict *p, size_t base, const struct chance *c)
 {
 	const struct base *b = &p->bases.data[base];
 	uint64_t flips = b->flips.len + c->loose;
 	const struct order_place *at;
-	bool near, update = c->target == PREDICT_ASSERT;
+	bool near, taken, update = c->target == PREDICT_ASSERT;
 
 	if (c->asked_for)
 		return (uint64_t)c->behind << 8;
@@ -117,8 +119,9 @@ static uint64_t cost(const struct predict *p, size_t base, const struct chance *
 		return (uint64_t)!p->meetings << 60 |
 		       (flips + (update && !(c->writes & b->wanted)) + 1) << 40;
 	at = place_of(p, base, c);
-	near = at->doom <= 1 && p->o.targets & (PREDICT_ASSERT | PREDICT_CRASH);
-	if (map_find(&p->taken, load_side(at->node, !at->was)))
+	taken = map_find(&p->taken, load_side(at->node, !at->was));
+	near = at->doom <= 1 && !taken && p->o.targets & (PREDICT_ASSERT | PREDICT_CRASH);
+	if (taken)
 		flips += 3;
 	if (!(at->writes & b->wanted) || c->target == PREDICT_HANG)
 		flips++;
@@ -187,7 +190,7 @@ struct err *round_ask(struct predict *p, const struct base *b, const struct chan
 	p->result->sat += !err && ret->status == ORDER_SAT;
 	p->result->unsat += !err && ret->status == ORDER_UNSAT;
 	p->result->unknown += !err && ret->status == ORDER_UNKNOWN;
-	p->open_end |= !err && ret->status == ORDER_UNKNOWN && !p->hasty;
+	p->open_end |= !err && ret->status == ORDER_UNKNOWN && !p->hasty && !b->mixed;
 	return err;
 }
 
@@ -340,6 +343,7 @@ struct err *round_propose(struct predict *p, size_t base, const struct chance *c
 	const struct base *b = &p->bases.data[base];
 	struct realize_end end = { .last = c->goals[0].thread, .strategy = PLAIT_STRATEGY_FOLLOW };
 	double start = clock_seconds();
+	bool mixed = b->mixed;
 	struct realized r;
 	struct err *err = realize(p->session, &b->l.built, a->order, a->len, &end, &r);
 
@@ -351,7 +355,7 @@ struct err *round_propose(struct predict *p, size_t base, const struct chance *c
 	if (!err) {
 		findings_measure(&p->findings, &r.run);
 		claim_add_run(&p->claim, &r.run);
-		p->open_end |= !r.followed;
+		p->open_end |= !r.followed && !mixed;
 		if (c->target == PREDICT_RACE)
 			err = race_consider(p, base, c, &r.run);
 	}
@@ -395,7 +399,7 @@ enum order_status round_answer(const struct predict *p, size_t base, size_t chan
 /* What a failure may hang on. */
 static bool is_worth_loosening(const struct predict *p, size_t base, const struct chance *c)
 {
-	return p->bases.data[base].loose && !c->loose &&
+	return p->bases.data[base].loose && !c->loose && !p->bases.data[base].mixed &&
 	       (c->condition == ORDER_NONE ? c->target != PREDICT_DEADLOCK
 					   : place_of(p, base, c)->doom <= 1);
 }
@@ -425,7 +429,8 @@ static struct err *ask_one(struct predict *p, struct pick next)
 		++*map_put(&p->times, c.key, 0);
 	if (!err && a.status == ORDER_UNSAT && is_worth_loosening(p, next.base, &c))
 		ask_loosely(p, next.base, &c);
-	if (!err && a.status == ORDER_SAT && c.condition != ORDER_NONE && !c.loose) {
+	if (!err && a.status == ORDER_SAT && c.condition != ORDER_NONE && !c.loose &&
+	    !p->bases.data[next.base].mixed) {
 		const struct order_place *at = place_of(p, next.base, &c);
 
 		map_put(&p->taken, load_side(at->node, !at->was), 1);
@@ -448,8 +453,12 @@ static struct err *ask_all(struct predict *p)
 	struct pick next;
 
 	while (!err && !round_is_over(p)) {
-		bool is_left = pick(p, &next), more = false;
+		bool is_left, more = false;
 
+		err = mix_next(p);
+		if (err)
+			break;
+		is_left = pick(p, &next);
 		if (!is_left || round_questions(p) - begun >= QUESTIONS_EACH) {
 			err = predict_load_next(p, &more);
 			begun = round_questions(p);

@@ -6,6 +6,14 @@
 #include "predict/paths.h"
 #include "run/findings.h"
 
+/* A path that one run lends to a thread of another (mix.c). */
+struct loan {
+	size_t base; /* that gets it */
+	uint32_t thread;
+	size_t lender; /* the base itself: it comes from the store */
+	char *bits;
+};
+
 struct predict {
 	struct predict_options o;
 	struct paths_runs recordings; /* that can be used */
@@ -22,10 +30,15 @@ struct predict {
 	char *dir; /* for the recordings of our own runs */
 	uint64_t saved;
 	VEC(struct base) bases;
-	struct map paths;   /* of all threads -> 1 */
-	struct map taken;   /* node and outcome -> 1 */
-	struct map asked;   /* base, chance -> its answer, enum order_status */
-	struct map times;   /* key of a chance -> how often it was asked about */
+	struct map paths; /* of all threads -> 1 */
+	struct map taken; /* node and outcome -> 1 */
+	struct map asked; /* base, chance -> its answer, enum order_status */
+	struct map times; /* key of a chance -> how often it was asked about */
+	VEC(struct loan) loans;
+	size_t loan;	    /* the first that was not followed yet */
+	struct map lent;    /* base, thread -> how many paths it was lent */
+	double mix_seconds; /* spent on following them */
+	double begun;
 	struct claim claim; /* what native runs say against a proof */
 	bool meetings;	    /* chances of meetings.c come before other decisions for now */
 	bool hasty;	    /* questions get little time for now */
@@ -71,6 +84,14 @@ struct err *race_consider(struct predict *p, size_t base, const struct chance *c
 			  const struct run_result *run);
 bool round_is_asked(const struct predict *p, size_t base, size_t chance);
 enum order_status round_answer(const struct predict *p, size_t base, size_t chance);
+
+/* mix.c: a new base lends paths to those before it, and they to it. */
+void mix_note(struct predict *p, size_t base);
+/* Paths that only the store knows are lent to the first base. */
+struct err *mix_note_stored(struct predict *p);
+/* What was lent is followed and becomes bases that are no runs. */
+struct err *mix_next(struct predict *p);
+void mix_deinit(struct predict *p);
 
 /* published-run.c: the published search instead of ours. */
 struct err *published_run(struct predict *p);
