@@ -59,6 +59,12 @@ static void note_divergence(const struct trace_outcome *recorded, const struct r
 			    struct pin_report *ret)
 {
 	free(ret->text);
+	if (!r->diverged && r->outcome == recorded->kind && r->end != PLAIT_END_LOG &&
+	    r->exit_code != recorded->exit_code) {
+		ret->text = xasprintf("it exited with status %d, the recorded run with %d",
+				      r->exit_code, recorded->exit_code);
+		return;
+	}
 	ret->text = r->diverged || r->outcome == PLAIT_OUTCOME_UNKNOWN
 			    ? xstrdup(r->text ? r->text : "it went another way")
 			    : xasprintf("it ended with outcome %s, the recorded run with %s%s%s",
@@ -163,6 +169,35 @@ static struct err *check_build(const struct trace_meta *m, const char *program)
 		       : NULL;
 }
 
+/* Libraries run as they are: what they do may decide what the program does. */
+static void check_libraries(const struct trace_meta *m)
+{
+	const char *first = NULL;
+	size_t others = 0;
+
+	for (size_t i = 1; i < m->nmodules; i++) {
+		const struct trace_module *lib = &m->modules[i];
+		char now[41] = "";
+
+		if (!lib->build_id[0] || lib->path[0] != '/')
+			continue;
+		err_free(binary_build_id(lib->path, now));
+		if (strcmp(now, lib->build_id) == 0)
+			continue;
+		first = first ? first : lib->path;
+		others += first != lib->path;
+	}
+	if (first && others)
+		log_warn("%s and %zu more libraries are not those that the recorded run had; it "
+			 "may go "
+			 "another way now",
+			 first, others);
+	else if (first)
+		log_warn("%s is not the library that the recorded run had; it may go another way "
+			 "now",
+			 first);
+}
+
 static struct err *check_complete(const struct trace_meta *m)
 {
 	if (m->flags & PLAIT_RUN_EXECED)
@@ -218,6 +253,8 @@ struct err *pin_plait(const char *path, const struct pin_options *o, struct pin_
 		err = session_open(&t, &s);
 	if (!err)
 		err = check_build(trace_meta(trace), s->runtime.program);
+	if (!err)
+		check_libraries(trace_meta(trace));
 	if (!err)
 		err = search(s, &trace_meta(trace)->outcome, o, &r, ret);
 	if (!err && ret->state == PIN_DONE)
