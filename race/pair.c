@@ -39,7 +39,7 @@ static bool is_ignored(const struct strings *ignored, const char *line)
 	return false;
 }
 
-static void leave_out(const struct strings *ignored, struct strbuf *text)
+void text_leave_out(const struct strings *ignored, struct strbuf *text)
 {
 	struct strbuf kept = { 0 };
 	char *line, *next;
@@ -78,7 +78,7 @@ static char *read_text(const struct study *s, const char *path)
 	for (size_t i = 0; i < text.len; i++)
 		if (!text.data[i])
 			text.data[i] = 1;
-	leave_out(s->o->ignored, &text);
+	text_leave_out(s->o->ignored, &text);
 	return text.data ? strbuf_detach(&text) : xstrdup("");
 }
 

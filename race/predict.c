@@ -410,6 +410,10 @@ bool predictor_meet(struct predictor *p, uint32_t first, uint32_t second)
 /* Accesses that later ones are paired with: of one granule, the first few of each thread and site. */
 struct place VEC_FIELDS(uint32_t);
 
+struct span {
+	uint64_t low, high;
+};
+
 struct pairing {
 	struct predictor *p;
 	struct map place_of; /* granule: in places */
@@ -417,6 +421,8 @@ struct pairing {
 	struct map tried; /* two sites: how often; TRIES: no more */
 	struct race_instances *out;
 	VEC(struct race_access) accesses; /* by event, in step with the predictor's items */
+	VEC(struct span) benign;	  /* memory that the program says is nobody's race */
+	VEC(uint8_t) ignores;		  /* by thread: PLAIT_EV_IGNORE */
 };
 
 static uint64_t pair_key(uint32_t a, uint32_t b)
@@ -518,13 +524,38 @@ static void forget(struct pairing *g, uint64_t address, uint64_t size)
 	}
 }
 
+/* What the program says about its own races (rt/modes/annotations.c). */
+static void take_word(struct pairing *g, const struct event *ev)
+{
+	if (ev->kind == PLAIT_EV_BENIGN)
+		vec_push(&g->benign, (struct span){ ev->address, ev->address + ev->n });
+	if (ev->kind != PLAIT_EV_IGNORE)
+		return;
+	while (g->ignores.len <= ev->thread)
+		vec_push(&g->ignores, 0);
+	g->ignores.data[ev->thread] = (uint8_t)ev->n;
+}
+
+static bool is_nobodys(const struct pairing *g, const struct event *ev)
+{
+	if (ev->thread < g->ignores.len &&
+	    g->ignores.data[ev->thread] & (plait_writes(ev->kind) ? 2 : 1))
+		return true;
+	for (size_t i = 0; i < g->benign.len; i++)
+		if (ev->address < g->benign.data[i].high &&
+		    ev->address + ev->n > g->benign.data[i].low)
+			return true;
+	return false;
+}
+
 static void pair_event(struct pairing *g, const struct event *ev, uint32_t number)
 {
 	struct place *l;
 
 	if (ev->kind == PLAIT_EV_ALLOC || ev->kind == PLAIT_EV_STACK)
 		forget(g, ev->address, ev->n);
-	if (!plait_is_access(ev->kind) || !ev->n)
+	take_word(g, ev);
+	if (!plait_is_access(ev->kind) || !ev->n || is_nobodys(g, ev))
 		return;
 	l = place_of(g, ev->address / 8); /* wide accesses: their first granule alone */
 	for (size_t i = 0; i < l->len; i++)
@@ -594,6 +625,8 @@ struct err *race_predict(struct trace *t, struct race_instances *ret)
 		vec_deinit(&g.places.data[i]);
 	vec_deinit(&g.places);
 	vec_deinit(&g.accesses);
+	vec_deinit(&g.benign);
+	vec_deinit(&g.ignores);
 	map_deinit(&g.place_of);
 	map_deinit(&g.tried);
 	predictor_free(g.p);

@@ -141,8 +141,22 @@ struct err *pair_run(struct study *s, uint32_t input, const struct decisions *wa
 struct err *ending_confirm(struct study *s, uint32_t input, struct ending *e, unsigned n,
 			   unsigned *same, bool *stable);
 
+/* Leave out the lines that --ignore names. */
+void text_leave_out(const struct strings *ignored, struct strbuf *text);
 /* Leave out the lines that are known to change by themselves. */
 void ending_mask(struct study *s, uint32_t input, struct ending *e);
+
+/* ---- prints.c ---- */
+
+/* *ret: every thread prints the same in both runs, though not in the same order. */
+struct err *race_prints_alike(struct study *s, uint32_t input, const struct ending *a,
+			      const struct ending *b, bool *ret);
+
+/* ---- turn.c ---- */
+
+/* Run `kept` once more, into *other, with the two accesses the other way round, all else as it was. */
+struct err *race_turn_round(struct study *s, uint32_t input, const struct decisions *way,
+			    const struct ending *kept, struct ending *other);
 
 /* ---- states.c ---- */
 

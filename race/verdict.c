@@ -5,9 +5,8 @@
  * ordering. If both orders lead to the same state (states.c) nothing behind it can differ.
  * Otherwise pairs of runs, which leave the state in the two orders and then see the same choices:
  * those of the recorded run, then of strategies with equal seeds. A pair that ends differently is a
- * suspicion. It becomes a verdict when the difference is this race's doing: the schedule of one run
- * of the pair is followed, event by event, with nothing but the two accesses turned round, and the
- * ending differs still. Without this check a race that shifts the random choices would be blamed
+ * suspicion. It becomes a verdict when the difference is this race's doing: one run of the pair is
+ * followed with nothing but the two accesses turned round (turn.c), and the ending differs still. Without this check a race that shifts the random choices would be blamed
  * for what its neighbour does. Both runs are then replayed; a run that prints something else when
  * it is replayed says nothing about output. */
 #define LOG_DOMAIN "race"
@@ -21,6 +20,7 @@ enum { REPLAYS = 5 };
 /* What was seen of one race. */
 struct tally {
 	unsigned impossible, flags, unknown, met, same, unstable;
+	unsigned reordered;   /* pairs whose prints came in another order, and nothing else */
 	unsigned pairs, both; /* pairs that could be compared; in which both runs failed */
 	uint64_t inputs;      /* bit mask */
 };
@@ -88,26 +88,6 @@ static struct err *run_pair(struct study *s, const struct instance *in, const st
 
 /* ---- blame ---- */
 
-/* The run `kept` of the pair once more with the two accesses turned round and all else as it was;
- * it takes the place of the other run. */
-static struct err *turn_round(struct study *s, const struct meeting *m, struct shown *pair,
-			      int kept)
-{
-	struct turns turns = { 0 };
-	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW,
-				   .flags = PLAIT_CONTROL_EAGER };
-	struct ending *other = &pair->way[!kept];
-
-	schedule_turns(&pair->way[kept].run.schedule, &turns);
-	turns_link(&turns);
-	req.turns = turns.data;
-	req.nturns = turns.len;
-	ending_deinit(other);
-	struct err *err = pair_run(s, input_of(s, pair->in), &m->way[!kept], &req, other);
-	vec_deinit(&turns);
-	return err;
-}
-
 static struct err *confirm_both(struct study *s, struct group *g, struct shown *pair, bool *repeats,
 				bool *stable)
 {
@@ -135,16 +115,37 @@ static bool is_difference(enum difference d)
 	return d == DIFFERENCE_OUTPUT || d == DIFFERENCE_FAILURE;
 }
 
+/* How the two runs of a pair differ. Prints in another order are no difference. */
+static struct err *compare(struct study *s, const struct shown *pair, struct tally *tally,
+			   enum difference *ret)
+{
+	bool alike = false;
+	struct err *err = NULL;
+
+	*ret = ending_compare(&pair->way[0], &pair->way[1]);
+	if (*ret == DIFFERENCE_OUTPUT)
+		err = race_prints_alike(s, input_of(s, pair->in), &pair->way[0], &pair->way[1],
+					&alike);
+	if (alike)
+		*ret = DIFFERENCE_NONE;
+	tally->reordered += alike;
+	return err;
+}
+
 /* Is the pair's difference this race's doing? *ret: what it shows. */
 static struct err *blame(struct study *s, struct group *g, const struct meeting *m,
 			 struct shown *pair, struct tally *tally, enum difference *ret)
 {
+	enum difference d = DIFFERENCE_NONE;
 	int kept = pair->way[1].failed;
 	bool repeats, stable;
-	struct err *err = turn_round(s, m, pair, kept);
+	struct err *err = race_turn_round(s, input_of(s, pair->in), &m->way[!kept],
+					  &pair->way[kept], &pair->way[!kept]);
 
 	*ret = DIFFERENCE_NONE;
-	if (err || !is_difference(ending_compare(&pair->way[0], &pair->way[1])))
+	if (!err)
+		err = compare(s, pair, tally, &d);
+	if (err || !is_difference(d))
 		return err;
 	err = confirm_both(s, g, pair, &repeats, &stable);
 	if (err || !repeats)
@@ -236,7 +237,7 @@ static struct err *judge_pairs(struct study *s, struct group *g, const struct in
 
 		err = run_pair(s, in, m, n, &pair);
 		if (!err)
-			d = ending_compare(&pair.way[0], &pair.way[1]);
+			err = compare(s, &pair, tally, &d);
 		tally->pairs += d < DIFFERENCE_UNKNOWN;
 		tally->both += d == DIFFERENCE_BOTH;
 		log_debug(1, "race %u: pair %u: %d", g->race.id, n, d);
@@ -392,6 +393,8 @@ static void conclude(struct group *g, const struct tally *t)
 		r->verdict = RACE_SINGLE_ORDERING;
 	else
 		r->verdict = RACE_NOT_REPRODUCED;
+	if (r->verdict == RACE_HARMLESS && t->reordered && !r->note)
+		r->note = xstrdup("threads print in another order; each of them prints the same");
 }
 
 /* What is shown repeats: also of a race that does nothing. */

@@ -230,6 +230,11 @@ const struct plait_races *area_races(const struct area *a)
 	return region(a, PLAIT_CONTROL_RACES_AT);
 }
 
+const struct plait_prints *area_prints(const struct area *a)
+{
+	return region(a, PLAIT_CONTROL_PRINTS_AT);
+}
+
 struct knowledge area_knowledge(const struct area *a)
 {
 	return (struct knowledge){ .pairs = pairs_of(a->control),

@@ -221,6 +221,8 @@ const struct plait_inputs *session_inputs(const struct session *s);
 const struct plait_stack *session_stacks(const struct session *s);
 /* PLAIT_CONTROL_RACES: the races of the last run; valid until the next. */
 const struct plait_races *session_races(const struct session *s);
+/* PLAIT_CONTROL_PRINTS: who printed what in the last run; valid until the next. */
+const struct plait_prints *session_prints(const struct session *s);
 /* What the runs have found out about the program; borrowed, changes with every run. */
 struct knowledge {
 	const struct plait_pairs *pairs;

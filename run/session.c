@@ -361,6 +361,11 @@ const struct plait_races *session_races(const struct session *s)
 	return area_races(&s->area);
 }
 
+const struct plait_prints *session_prints(const struct session *s)
+{
+	return area_prints(&s->area);
+}
+
 struct knowledge session_knowledge(const struct session *s)
 {
 	return area_knowledge(&s->area);

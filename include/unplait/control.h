@@ -48,6 +48,7 @@ enum plait_control_flags {
 	PLAIT_CONTROL_CUT = 4096, /* nobody knows how the run went on: it ends with its events */
 	PLAIT_CONTROL_LATE =
 		8192, /* HANDOVERS: what comes before an operation waits for its turn, too */
+	PLAIT_CONTROL_PRINTS = 16384, /* note who printed what in the prints region */
 };
 
 /* When a wait with a deadline may give up, beyond the case that nobody else can go on. */
@@ -241,6 +242,8 @@ struct plait_control {
 #define PLAIT_CONTROL_STACKS	     (12ull << 20) /* struct plait_stack, by constraint */
 #define PLAIT_CONTROL_RACES_AT	     (13ull << 20) /* struct plait_races */
 #define PLAIT_CONTROL_RACES_MAX	     4096
+#define PLAIT_CONTROL_PRINTS_AT	     (14ull << 20) /* struct plait_prints */
+#define PLAIT_CONTROL_PRINTS_MAX     (1ull << 15)
 #define PLAIT_CONTROL_REPLAY	     (16ull << 20) /* decisions to follow */
 #define PLAIT_CONTROL_REPLAY_SIZE    (1ull << 30)
 #define PLAIT_CONTROL_DECISIONS	     (2ull << 30) /* decisions taken */
@@ -296,6 +299,17 @@ struct plait_pair {
 struct plait_pairs {
 	uint32_t n, bits; /* of the index; 0: nothing there yet */
 	struct plait_pair pair[PLAIT_CONTROL_PAIRS_MAX];
+};
+
+/* Bytes of standard output and of standard error when the processor passed from this thread to another.
+ * Only where there was something new. */
+struct plait_print {
+	uint32_t thread, reserved;
+	uint64_t out, errors;
+};
+struct plait_prints {
+	uint32_t n, lost; /* lost: notes for which there was no room */
+	struct plait_print print[PLAIT_CONTROL_PRINTS_MAX];
 };
 
 /* The processes of a run: the number that the target sees, and the kernel's. */

@@ -9,6 +9,7 @@
 #include "rt/control/constraints.h"
 #include "rt/control/handovers.h"
 #include "rt/control/meet.h"
+#include "rt/control/prints.h"
 #include "rt/control/turns.h"
 #include "rt/control/vectors.h"
 #include "sched/decisions.h"
@@ -277,6 +278,8 @@ static void go(struct control_thread *me, struct control_thread *to)
 	if (control_thread_ready(me))
 		control.area->preemptions++;
 	control.area->switches++;
+	if (unlikely(prints_on))
+		prints_note(me->task.id);
 	control.current = to;
 	control.area->current = to->task.id;
 	gate_switch(&me->gate, &to->gate);
@@ -577,6 +580,7 @@ void control_begin(void)
 	vectors_begin();
 	handovers_begin();
 	turns_begin();
+	prints_begin();
 	control.world->begin();
 	me = control_thread_new(NULL, self);
 	me->handle = pthread_self();

@@ -6,6 +6,7 @@
 
 #include "rt/control/turns.h"
 #include "rt/control/handovers.h"
+#include "rt/control/prints.h"
 #include "rt/control/vectors.h"
 #include "rt/core/real.h"
 
@@ -161,6 +162,8 @@ void control_thread_end(struct control_thread *t)
 	control.area->points_taken = ++control.points;
 	to = control_pick(NULL);
 	control.area->switches++;
+	if (unlikely(prints_on))
+		prints_note(t->task.id);
 	control.current = to;
 	control.area->current = to->task.id;
 	leaving = t;

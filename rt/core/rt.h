@@ -191,6 +191,8 @@ void rt_record_access(uint32_t kind, uint32_t site, const void *p, uint32_t size
 		      uint64_t value2);
 void rt_record_range(uint32_t kind, uint32_t site, const void *p, size_t size);
 void rt_record_text(uint32_t kind, uint32_t site, const char *text);
+/* streams.c: no race in std::cout and its siblings; said before the second thread begins. */
+void rt_streams_benign(void);
 /* In mode full a synchronisation event gets the next number of one global sequence, taken while the
  * object is held, so that events of one object are in true order. In mode control the
  * engine sets the clock: the number of events so far. */

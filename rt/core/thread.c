@@ -81,6 +81,8 @@ struct rt_thread *rt_thread_new(struct rt_thread *parent, void *start_routine)
 	info->state = 1;
 	if (rt_keeps_last && index)
 		rt_last_born(t);
+	if (index == 1)
+		rt_streams_benign();
 	return t;
 }
 
