@@ -13,9 +13,10 @@
 #define STREAMS(X)                                                                                 \
 	X(_ZSt3cin, 280)                                                                           \
 	X(_ZSt4cout, 272)                                                                          \
-	X(_ZSt4cerr, 272) X(_ZSt4clog, 272) X(_ZSt4wcin, 280) X(_ZSt5wcout, 272)                   \
-		X(_ZSt5wcerr, 272) X(_ZSt5wclog, 272) X(_ZNSt3__13cinE, 168)                       \
-			X(_ZNSt3__14coutE, 160) X(_ZNSt3__14cerrE, 160) X(_ZNSt3__14clogE, 160)
+	X(_ZSt4cerr, 272)                                                                          \
+	X(_ZSt4clog, 272) X(_ZSt4wcin, 280) X(_ZSt5wcout, 272) X(_ZSt5wcerr, 272)                  \
+		X(_ZSt5wclog, 272) X(_ZNSt3__13cinE, 168) X(_ZNSt3__14coutE, 160)                  \
+			X(_ZNSt3__14cerrE, 160) X(_ZNSt3__14clogE, 160)
 /* clang-format on */
 
 #define DECLARE(name, bytes) extern const char name[] __attribute__((weak));
