@@ -9,26 +9,33 @@
  * The names are weak: a program in C has none of them. */
 #include "rt/core/rt.h"
 
-/* clang-format off: name, and the size that the library's binary interface has fixed */
-#define STREAMS(X)                                                                                 \
-	X(_ZSt3cin, 280)                                                                           \
-	X(_ZSt4cout, 272)                                                                          \
-	X(_ZSt4cerr, 272)                                                                          \
-	X(_ZSt4clog, 272) X(_ZSt4wcin, 280) X(_ZSt5wcout, 272) X(_ZSt5wcerr, 272)                  \
-		X(_ZSt5wclog, 272) X(_ZNSt3__13cinE, 168) X(_ZNSt3__14coutE, 160)                  \
-			X(_ZNSt3__14cerrE, 160) X(_ZNSt3__14clogE, 160)
-/* clang-format on */
+#define WEAK __attribute__((weak))
+/* libstdc++ */
+extern const char _ZSt3cin[] WEAK;
+extern const char _ZSt4cout[] WEAK;
+extern const char _ZSt4cerr[] WEAK;
+extern const char _ZSt4clog[] WEAK;
+extern const char _ZSt4wcin[] WEAK;
+extern const char _ZSt5wcout[] WEAK;
+extern const char _ZSt5wcerr[] WEAK;
+extern const char _ZSt5wclog[] WEAK;
+/* libc++ */
+extern const char _ZNSt3__13cinE[] WEAK;
+extern const char _ZNSt3__14coutE[] WEAK;
+extern const char _ZNSt3__14cerrE[] WEAK;
+extern const char _ZNSt3__14clogE[] WEAK;
 
-#define DECLARE(name, bytes) extern const char name[] __attribute__((weak));
-STREAMS(DECLARE)
-
-#define ROW(name, bytes) { name, bytes },
 void rt_streams_benign(void)
 {
 	const struct {
 		const char *object;
-		uint64_t bytes;
-	} streams[] = { STREAMS(ROW) };
+		uint64_t bytes; /* the libraries' binary interfaces have fixed it */
+	} streams[] = {
+		{ _ZSt3cin, 280 },	  { _ZSt4cout, 272 },	    { _ZSt4cerr, 272 },
+		{ _ZSt4clog, 272 },	  { _ZSt4wcin, 280 },	    { _ZSt5wcout, 272 },
+		{ _ZSt5wcerr, 272 },	  { _ZSt5wclog, 272 },	    { _ZNSt3__13cinE, 168 },
+		{ _ZNSt3__14coutE, 160 }, { _ZNSt3__14cerrE, 160 }, { _ZNSt3__14clogE, 160 },
+	};
 
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
 		if (streams[i].object)
