@@ -1,5 +1,6 @@
 #include "base/path.h"
 
+#include "base/mem.h"
 #include "base/strbuf.h"
 
 #include <string.h>
@@ -65,6 +66,20 @@ void path_shorten(const char *path, const char *folder, struct strbuf *out)
 bool path_is_system(const char *path)
 {
 	return strncmp(path, "/usr/", 5) == 0;
+}
+
+bool path_is_runtime(const char *path)
+{
+	static const char *const rooms[] = { "rt/control/", "rt/core/", "rt/interpose/", "rt/log/",
+					     "rt/modes/" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rooms); i++) {
+		const char *at = strstr(path, rooms[i]);
+
+		if (at && (at == path || at[-1] == '/'))
+			return true;
+	}
+	return false;
 }
 
 const char *path_name(const char *path)

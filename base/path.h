@@ -16,5 +16,7 @@ const char *path_name(const char *path);
 
 /* A header or source that came with the system, not with the user's program. */
 bool path_is_system(const char *path);
+/* A source of the runtime, which is linked into programs that unplait builds. */
+bool path_is_runtime(const char *path);
 
 #endif

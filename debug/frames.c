@@ -60,7 +60,7 @@ static void set_place(struct module *m, Dwarf_Die *unit, const char *path, Dwarf
 		return;
 	path_shorten(path, folder, &clean);
 	ret->file = arena_strdup(m->arena, strbuf_str(&clean));
-	ret->of_system = path_is_system(ret->file);
+	ret->of_system = path_is_system(ret->file) || path_is_runtime(ret->file);
 	strbuf_deinit(&clean);
 }
 

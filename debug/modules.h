@@ -29,7 +29,7 @@ struct source_frame {
 	const char *file;     /* relative to the compilation directory; NULL without line info */
 	unsigned line, column;
 	bool inlined;	/* into the next frame of the list */
-	bool of_system; /* the file is a header or source of the system, not of the program */
+	bool of_system; /* the file is of the system or of unplait's runtime, not of the program */
 };
 
 /* The frames of one address: innermost inlined function first, the real function last. Empty when

@@ -17,11 +17,6 @@ void places_deinit(struct places *p)
 	vec_deinit(p);
 }
 
-static bool is_runtime(const struct code_point *p)
-{
-	return strncmp(p->file, "rt/", 3) == 0 || strstr(p->file, "/rt/control/") != NULL;
-}
-
 static bool is_one_of(const char *name, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -103,7 +98,7 @@ static uint32_t skip_runtime(struct symbols *s, const uint64_t *frames, uint32_t
 	for (uint32_t i = 0; i < n; i++) {
 		if (!symbols_pc(s, frames[i] - 1, &p) || is_root(&p))
 			break;
-		if (is_runtime(&p) && strcmp(p.function, "controlled_body") != 0)
+		if (path_is_runtime(p.file) && strcmp(p.function, "controlled_body") != 0)
 			first = i + 1;
 		else if (strncmp(p.file, "sched/", 6) != 0)
 			break;
@@ -167,7 +162,7 @@ static void add_frames(struct symbols *s, const uint64_t *frames, uint32_t n, bo
 		for (size_t k = 0; k < m && ret->len < most; k++) {
 			if (is_root(&at[k]))
 				return;
-			if (at[k].function[0] && !is_runtime(&at[k]) &&
+			if (at[k].function[0] && !path_is_runtime(at[k].file) &&
 			    (ret->len || !is_abort(&at[k])))
 				add(ret, &at[k], !symbols_in_program(s, pc));
 		}

@@ -1,45 +1,123 @@
 /* sym/ir/aliases.c - see aliases.h.
  *
  * Inclusion between sets of cells (Andersen), on lowered operations: one set per register of each
- * function and one per cell that holds pointers. All operations are looked at again and again until no
- * set grows. Offsets that are constant are kept, up to OFFSETS_MOST per object and set; more than that is
- * a pointer that walks, and means anywhere in its object. Calls are not told apart by their callers. */
+ * function and one per cell that holds pointers. An operation is looked at again when a set that it
+ * has read has grown. Offsets that are constant are kept, up to OFFSETS_MOST per object and set; more than
+ * that is a pointer that walks, and means anywhere in its object. A set of more than CELLS_MOST says nothing
+ * that a search could go by, and becomes unknown: empty, for good. Calls are not told apart by their callers.
+ * WORK_MOST ends it in a large program, in less than a second and in the same place every time. */
 #include "sym/ir/aliases.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "sym/ir/ir.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { OFFSETS_MOST = 12, CELLS_MOST = 400, PASSES_MOST = 40 };
+enum { OFFSETS_MOST = 12, CELLS_MOST = 100, WORK_MOST = 10000000 };
+
+#define NONE UINT32_MAX
+
+/* ---- who is to be looked at again ---- */
+
+static void queue_op(struct aliases *a, uint32_t op)
+{
+	if (a->queued[op])
+		return;
+	a->queued[op] = true;
+	vec_push(&a->queue, op);
+}
+
+/* `key` names the list of readers: a register's node, or an object behind all nodes' numbers. */
+static void note_reader(struct aliases *a, uint64_t key, struct numbers *readers)
+{
+	size_t n = a->read.len;
+
+	if (a->current == NONE)
+		return;
+	map_put(&a->read, key << 32 | a->current, 0);
+	if (a->read.len > n)
+		vec_push(readers, a->current);
+}
+
+static void note_register_read(struct aliases *a, uint32_t node)
+{
+	note_reader(a, node, &a->nodes.data[node].readers);
+}
+
+static void note_contents_read(struct aliases *a, uint32_t object)
+{
+	note_reader(a, (uint64_t)object | 1u << 31, &a->objects.data[object].readers);
+}
+
+static void node_grew(struct aliases *a, const struct alias_node *n)
+{
+	const struct numbers *readers =
+		n->object == NONE ? &n->readers : &a->objects.data[n->object].readers;
+
+	for (size_t i = 0; i < readers->len; i++)
+		queue_op(a, readers->data[i]);
+}
 
 /* ---- sets ---- */
 
-static uint32_t node_new(struct aliases *a)
+static uint32_t node_new(struct aliases *a, uint32_t object)
 {
-	vec_push(&a->nodes, ((struct cells){ 0 }));
+	vec_push(&a->nodes, ((struct alias_node){ .object = object }));
 	return (uint32_t)a->nodes.len - 1;
 }
 
+static uint64_t cell_key(struct cell c)
+{
+	return (uint64_t)c.object << 32 | c.offset;
+}
+
+/* How many cells come before this one. */
+static size_t cells_before(const struct cells *s, struct cell c)
+{
+	size_t low = 0, high = s->len;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (cell_key(s->data[mid]) < cell_key(c))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Anywhere in an object covers every offset of it. */
 static void add_cell(struct aliases *a, uint32_t node, struct cell c)
 {
-	struct cells *s = &a->nodes.data[node];
-	uint32_t same = 0;
+	struct cells *s = &a->nodes.data[node].cells;
+	struct cell anywhere = { c.object, CELL_ANYWHERE };
+	size_t end = cells_before(s, anywhere), begin, at;
 
-	for (size_t i = 0; i < s->len; i++) {
-		if (s->data[i].object != c.object)
-			continue;
-		if (s->data[i].offset == c.offset || s->data[i].offset == CELL_ANYWHERE)
-			return;
-		same++;
-	}
-	if (s->len >= CELLS_MOST)
+	a->work++;
+	if (a->nodes.data[node].unknown || (end < s->len && s->data[end].object == c.object))
 		return;
-	if (same >= OFFSETS_MOST)
-		c.offset = CELL_ANYWHERE;
+	at = cells_before(s, c);
+	if (at < end && s->data[at].offset == c.offset)
+		return;
+	begin = cells_before(s, (struct cell){ c.object, 0 });
+	if (end - begin >= OFFSETS_MOST || c.offset == CELL_ANYWHERE) {
+		memmove(s->data + begin, s->data + end, (s->len - end) * sizeof(*s->data));
+		s->len -= end - begin;
+		at = begin;
+		c = anywhere;
+	}
+	if (s->len >= CELLS_MOST) {
+		a->nodes.data[node].unknown = true;
+		vec_deinit(s);
+		return;
+	}
 	vec_push(s, c);
-	a->changed = true;
+	memmove(s->data + at + 1, s->data + at, (s->len - 1 - at) * sizeof(*s->data));
+	s->data[at] = c;
+	node_grew(a, &a->nodes.data[node]);
 }
 
 static uint32_t moved(uint32_t offset, int64_t by)
@@ -50,14 +128,15 @@ static uint32_t moved(uint32_t offset, int64_t by)
 }
 
 /* What a register may hold, moved by so many bytes (known), or to anywhere in its objects. */
-static void values_of(const struct aliases *a, const struct function *f, int32_t r, int64_t by,
+static void values_of(struct aliases *a, const struct function *f, int32_t r, int64_t by,
 		      bool known, struct cells *ret)
 {
 	const struct cells *s;
 	uint64_t c;
 
 	if (r >= 0) {
-		s = &a->nodes.data[a->first[f->index] + (uint32_t)r];
+		note_register_read(a, a->first[f->index] + (uint32_t)r);
+		s = &a->nodes.data[a->first[f->index] + (uint32_t)r].cells;
 		for (size_t i = 0; i < s->len; i++)
 			vec_push(ret, ((struct cell){ s->data[i].object,
 						      known ? moved(s->data[i].offset, by)
@@ -122,7 +201,7 @@ static uint32_t content_node(struct aliases *a, struct cell c)
 	for (size_t i = 0; i < o->contents.len; i++)
 		if (o->contents.data[i].offset == c.offset)
 			return o->contents.data[i].node;
-	node = node_new(a);
+	node = node_new(a, c.object);
 	vec_push(&a->objects.data[c.object].contents, ((struct cell_node){ c.offset, node }));
 	return node;
 }
@@ -139,13 +218,14 @@ static void store_at(struct aliases *a, const struct cells *to, const struct cel
 	}
 }
 
-static void load_at(const struct aliases *a, const struct cells *from, struct cells *ret)
+static void load_at(struct aliases *a, const struct cells *from, struct cells *ret)
 {
 	for (size_t i = 0; i < from->len; i++) {
 		const struct alias_object *o = &a->objects.data[from->data[i].object];
 
+		note_contents_read(a, from->data[i].object);
 		for (size_t k = 0; k < o->contents.len; k++) {
-			const struct cells *s = &a->nodes.data[o->contents.data[k].node];
+			const struct cells *s = &a->nodes.data[o->contents.data[k].node].cells;
 			uint32_t offset = o->contents.data[k].offset;
 
 			if (offset != from->data[i].offset && offset != CELL_ANYWHERE &&
@@ -157,6 +237,13 @@ static void load_at(const struct aliases *a, const struct cells *from, struct ce
 	}
 }
 
+/* One node may be the other, whose set then stays as it is. */
+static void add_all(struct aliases *a, uint32_t to, uint32_t from)
+{
+	for (size_t i = 0; to != from && i < a->nodes.data[from].cells.len; i++)
+		add_cell(a, to, a->nodes.data[from].cells.data[i]);
+}
+
 /* A copy of unknown length: every pointer at or behind the source goes along. */
 static void copy_contents(struct aliases *a, const struct cells *to, const struct cells *from)
 {
@@ -164,6 +251,7 @@ static void copy_contents(struct aliases *a, const struct cells *to, const struc
 		for (size_t i = 0; i < from->len; i++) {
 			size_t n = a->objects.data[from->data[i].object].contents.len;
 
+			note_contents_read(a, from->data[i].object);
 			for (size_t k = 0; k < n; k++) {
 				struct cell_node c =
 					a->objects.data[from->data[i].object].contents.data[k];
@@ -177,8 +265,7 @@ static void copy_contents(struct aliases *a, const struct cells *to, const struc
 						: moved(at.offset,
 							(int64_t)c.offset - from->data[i].offset);
 				node = content_node(a, at);
-				for (size_t v = 0; v < a->nodes.data[c.node].len; v++)
-					add_cell(a, node, a->nodes.data[c.node].data[v]);
+				add_all(a, node, c.node);
 			}
 		}
 }
@@ -194,7 +281,7 @@ static bool constant_of(const struct function *f, int32_t r, int64_t *ret)
 }
 
 /* The address of a load, a store or a GEP. */
-static void address_of(const struct aliases *a, const struct function *f, const struct op *o,
+static void address_of(struct aliases *a, const struct function *f, const struct op *o,
 		       bool indexed, struct cells *ret)
 {
 	int64_t index = 0;
@@ -426,9 +513,36 @@ static void find_writes(struct aliases *a)
 	}
 }
 
+static void grow(struct aliases *a)
+{
+	a->queued = xcalloc(a->ops.len, sizeof(*a->queued));
+	for (uint32_t i = 0; i < a->ops.len; i++)
+		queue_op(a, i);
+	while (a->queue.len && a->work < WORK_MOST) {
+		struct numbers now = a->queue;
+
+		a->queue = (struct numbers){ 0 };
+		for (size_t i = 0; i < now.len && a->work < WORK_MOST; i++) {
+			struct alias_op op = a->ops.data[now.data[i]];
+
+			a->current = now.data[i];
+			a->queued[a->current] = false;
+			operation(a, a->ir->functions.data[op.function], op.pc);
+		}
+		vec_deinit(&now);
+	}
+	a->current = NONE;
+	log_verbose("aliases: %zu operations, %zu sets, %llu steps%s", a->ops.len, a->nodes.len,
+		    (unsigned long long)a->work, a->work < WORK_MOST ? "" : ", given up");
+	free(a->queued);
+	vec_deinit(&a->queue);
+	map_deinit(&a->read);
+}
+
 void aliases_init(struct aliases *a, struct ir *ir)
 {
 	*a = (struct aliases){ .ir = ir,
+			       .current = NONE,
 			       .first = xcalloc(ir->functions.len + 1, sizeof(uint32_t)) };
 	for (uint32_t i = 0; i < ir->globals.len; i++)
 		vec_push(&a->objects, ((struct alias_object){ .kind = ALIAS_GLOBAL, .pc = i }));
@@ -438,32 +552,31 @@ void aliases_init(struct aliases *a, struct ir *ir)
 		vec_push(&a->objects, ((struct alias_object){ .kind = ALIAS_FUNCTION, .pc = i }));
 		a->first[i] = (uint32_t)a->nodes.len;
 		for (uint32_t r = 0; is_looked_at(f) && r <= f->nregs; r++)
-			node_new(a);
+			node_new(a, NONE);
+		for (uint32_t pc = 0; is_looked_at(f) && pc < f->nops; pc++)
+			vec_push(&a->ops, ((struct alias_op){ i, pc }));
 	}
 	initial_contents(a);
-	for (unsigned pass = 0; pass < PASSES_MOST && (a->changed || !pass); pass++) {
-		a->changed = false;
-		for (uint32_t i = 0; i < ir->functions.len; i++) {
-			const struct function *f = ir->functions.data[i];
-
-			for (uint32_t pc = 0; is_looked_at(f) && pc < f->nops; pc++)
-				operation(a, f, pc);
-		}
-	}
+	grow(a);
 	find_writes(a);
 }
 
 void aliases_deinit(struct aliases *a)
 {
-	for (size_t i = 0; i < a->nodes.len; i++)
-		vec_deinit(&a->nodes.data[i]);
-	for (size_t i = 0; i < a->objects.len; i++)
+	for (size_t i = 0; i < a->nodes.len; i++) {
+		vec_deinit(&a->nodes.data[i].cells);
+		vec_deinit(&a->nodes.data[i].readers);
+	}
+	for (size_t i = 0; i < a->objects.len; i++) {
 		vec_deinit(&a->objects.data[i].contents);
+		vec_deinit(&a->objects.data[i].readers);
+	}
 	for (size_t i = 0; i < a->writes.len; i++)
 		vec_deinit(&a->writes.data[i].to);
 	vec_deinit(&a->nodes);
 	vec_deinit(&a->objects);
 	vec_deinit(&a->writes);
+	vec_deinit(&a->ops);
 	map_deinit(&a->made);
 	free(a->first);
 }
