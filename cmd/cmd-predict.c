@@ -14,6 +14,7 @@
 #include "predict/predict.h"
 #include "report/ci-cases.h"
 #include "report/report.h"
+#include "run/variant.h"
 #include "trace/trace.h"
 
 #include <inttypes.h>
@@ -535,6 +536,16 @@ static struct err *take_limits(const struct cmd *cmd, struct predict_job *job, u
 	return NULL;
 }
 
+/* What is recorded now is recorded in mode path: by a program that has its code. */
+static struct err *take_variant(struct predict_job *job, char **program, char **beside)
+{
+	struct err *err = job->record ? variant_find(program[0], "path", beside) : NULL;
+
+	if (!err && *beside)
+		program[0] = *beside;
+	return err;
+}
+
 /* FILE:LINE, cut in place. */
 static struct err *take_place(const struct cmd *cmd, struct predict_job *job, char *at)
 {
@@ -598,10 +609,11 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 		OPT_FLAG(0, "trust", &job.trust, TRUST_HELP),
 		OPT_END,
 	};
-	_cleanup_(xfreep) char *place = NULL;
+	_cleanup_(xfreep) char *place = NULL, *beside = NULL;
+	char **program = take_program(&argc, argv);
 	struct err *err;
 
-	job.o.target.argv = take_program(&argc, argv);
+	job.o.target.argv = program;
 	err = cmd_parse(cmd, table, &job.common, true, &argc, &argv);
 	job.runs = argv;
 	job.nruns = (size_t)argc;
@@ -616,6 +628,8 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 		err = take_limits(cmd, &job, flips, traces);
 	if (!err)
 		err = run_options(fail_on, NULL, NULL, &job.o.target, NULL);
+	if (!err)
+		err = take_variant(&job, program, &beside);
 	if (err)
 		return err;
 	if (!job.o.output)

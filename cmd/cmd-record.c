@@ -9,6 +9,7 @@
 #include "cmd/show-run.h"
 #include "run/record.h"
 #include "run/run.h"
+#include "run/variant.h"
 #include "debug/names.h"
 #include "unplait/sites.h"
 
@@ -61,79 +62,17 @@ static void print_text(const struct record_runs *runs, const struct record_optio
 			 "It needs address space, not memory: is there a limit (`ulimit -v`)?");
 }
 
-/* A line of .plait.build; NULL: there is none. */
-static char *build_line(const char *build, const char *name)
+/* The program with the code of that mode in place of argv[0]. */
+static struct err *find_variant(char **argv, struct record_options *o, char **beside, char **output)
 {
-	_cleanup_(xfreep) char *start = xasprintf("\n%s ", name);
-	const char *line = strstr(build, start);
+	const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+	struct err *err = variant_find(argv[0], o->mode, beside);
 
-	return line ? xstrndup(line + strlen(start), strcspn(line + 1, "\n") + 1 - strlen(start))
-		    : NULL;
-}
-
-/* What to type to have the code of every mode in the program. */
-static char *link_again(const char *build)
-{
-	_cleanup_(xfreep) char *folder = build_line(build, "folder");
-	_cleanup_(xfreep) char *command = build_line(build, "command");
-	_cleanup_(strbuf_deinit) struct strbuf sb = { 0 };
-
-	if (!folder || !command)
-		return xstrdup("link it again with UNPLAIT_VARIANTS=all");
-	strbuf_adds(&sb, "link it again: (cd ");
-	strbuf_add_shell(&sb, folder);
-	strbuf_addf(&sb, " && UNPLAIT_VARIANTS=all %s)", command);
-	return strbuf_detach(&sb);
-}
-
-/* What `unplait cc` has noted about the link; false: it was not linked by it. */
-static bool read_build(const char *program, struct strbuf *ret)
-{
-	_cleanup_(xfreep) char *path = file_find_program(program);
-	bool found = false;
-
-	if (path)
-		err_free(binary_section(path, PLAIT_SECTION_BUILD, ret, &found));
-	return found && strstr(strbuf_str(ret), "\nvariants ");
-}
-
-static bool lists_variant(const char *build, const char *wanted)
-{
-	const char *list = strstr(build, "\nvariants "), *mine = strstr(list, wanted);
-
-	return mine && mine < strchrnul(list + 1, '\n');
-}
-
-static bool has_variant(const char *program, const char *wanted)
-{
-	_cleanup_(strbuf_deinit) struct strbuf build = { 0 };
-
-	return read_build(program, &build) && lists_variant(strbuf_str(&build), wanted);
-}
-
-/* Large programs have code of their own for modes graph, order and block only when asked to;
- * programs built for hunting alone have none for mode path either, where no other can stand in. */
-static struct err *check_variant(const char *program, const char *mode)
-{
-	_cleanup_(strbuf_deinit) struct strbuf build = { 0 };
-	_cleanup_(xfreep) char *again = NULL;
-	const char *wanted = strcmp(mode, "block") == 0	  ? " order"
-			     : strcmp(mode, "graph") == 0 ? " graph"
-			     : strcmp(mode, "order") == 0 ? " order"
-			     : strcmp(mode, "path") == 0  ? " path"
-							  : NULL;
-
-	if (!wanted || !read_build(program, &build) || lists_variant(strbuf_str(&build), wanted))
-		return NULL;
-	again = link_again(strbuf_str(&build));
-	if (strcmp(mode, "path") == 0)
-		return err_new(ERR_ENV,
-			       "%s was linked for hunting alone (UNPLAIT_VARIANTS=control) and has "
-			       "no code for mode path. Use --mode full, or %s",
-			       program, again);
-	log_note("%s has no code of its own for mode %s: mode full's is used, which is "
-		 "slower. For code of its own, %s",
-		 program, mode, again);
+	if (err || !*beside)
+		return err;
+	if (!o->output) /* as without it */
+		o->output = *output = xasprintf("%s.plait%s", name, o->runs > 1 ? "s" : "");
+	argv[0] = *beside;
 	return NULL;
 }
 
@@ -292,7 +231,7 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	struct graph_options graph = { .context = 5, .granularity = "word" };
 	uint64_t runs = 1, jobs = 1;
 	const char *fail_on = NULL, *profile = NULL;
-	_cleanup_(xfreep) char *options = NULL, *dir = NULL;
+	_cleanup_(xfreep) char *options = NULL, *dir = NULL, *beside = NULL, *output = NULL;
 	struct cmd_common common = { 0 };
 	const struct opt table[] = {
 		OPT_STR('m', "mode", "MODE", &o.mode,
@@ -330,7 +269,7 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	if (!err)
 		err = check_last(&o, runs);
 	if (!err && !o.mode)
-		o.mode = argc && has_variant(argv[0], " plain") ? "sync" : "full";
+		o.mode = argc && variant_exists(argv[0], "plain") ? "sync" : "full";
 	if (!err)
 		err = check(cmd, argc, o.mode, runs);
 	if (!err)
@@ -353,6 +292,9 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	target.expect = o.judge.expect;
 	o.target = &target;
 	o.output_to_stderr = common.json && !*common.json;
+	err = find_variant(argv, &o, &beside, &output);
+	if (err)
+		return err;
 	if (strcmp(o.mode, "order") == 0 || strcmp(o.mode, "block") == 0)
 		err = find_profile(argv[0], o.mode, profile, &dir, &options);
 	else if (profile)
@@ -360,9 +302,7 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 	if (err)
 		return err;
 	o.options = options;
-	err = check_variant(argv[0], o.mode);
-	if (!err)
-		err = run_and_print(&common, &o, status);
+	err = run_and_print(&common, &o, status);
 	if (dir)
 		file_remove_tree(dir);
 	target_deinit(&target);

@@ -162,6 +162,28 @@ struct err *binary_build_id(const char *path, char ret[BUILD_ID_CHARS])
 	return err;
 }
 
+/* The site table of a file of that build; false: it is of another by now. */
+static bool sites_of(const char *path, const char *id, struct strbuf *ret)
+{
+	char now[BUILD_ID_CHARS];
+	bool found = false;
+	struct err *err = binary_build_id(path, now);
+
+	if (!err && strcmp(now, id) == 0)
+		err = binary_section(path, PLAIT_SECTION_SITES, ret, &found);
+	found = found && !err;
+	err_free(err);
+	return found;
+}
+
+bool binary_same_sites(const char *a, const char *a_id, const char *b, const char *b_id)
+{
+	_cleanup_(strbuf_deinit) struct strbuf x = { 0 }, y = { 0 };
+
+	return sites_of(a, a_id, &x) && sites_of(b, b_id, &y) && x.len == y.len &&
+	       memcmp(strbuf_str(&x), strbuf_str(&y), x.len) == 0;
+}
+
 /* ---- bitcode ---- */
 
 static struct err *damaged(const char *path, const char *why)

@@ -33,6 +33,9 @@ void bitcode_deinit(struct bitcode *b);
 char *binary_symbol_at(const char *path, uint64_t address);
 /* Hexadecimal; "" when it has none. */
 struct err *binary_build_id(const char *path, char ret[BUILD_ID_CHARS]);
+/* Do site numbers mean the same in two builds: one program, linked with other variants (PROG and
+ * PROG.graph)? False also when a file is not of that build any more. */
+bool binary_same_sites(const char *a, const char *a_id, const char *b, const char *b_id);
 /* What is longer than a SHA-1 is cut. */
 void build_id_hex(const uint8_t *bytes, size_t len, char ret[BUILD_ID_CHARS]);
 

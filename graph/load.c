@@ -223,6 +223,13 @@ static struct err *add_graph(struct graph_loader *l, struct trace *t)
 	return graph_derive(t, &o, add_derived, add_bystander, &d);
 }
 
+static bool same_module(const struct trace_module *a, const struct trace_module *b)
+{
+	return a->first_site == b->first_site &&
+	       (strcmp(a->build_id, b->build_id) == 0 ||
+		binary_same_sites(a->path, a->build_id, b->path, b->build_id));
+}
+
 /* Site numbers mean the same only if the instrumented modules are the same. */
 static struct err *check_build(const struct trace *first, const struct trace *t)
 {
@@ -236,8 +243,7 @@ static struct err *check_build(const struct trace *first, const struct trace *t)
 		if (i >= a->nmodules && k >= b->nmodules)
 			return NULL;
 		if (i >= a->nmodules || k >= b->nmodules ||
-		    strcmp(a->modules[i].build_id, b->modules[k].build_id) != 0 ||
-		    a->modules[i].first_site != b->modules[k].first_site)
+		    !same_module(&a->modules[i], &b->modules[k]))
 			return err_new(ERR_ENV,
 				       "%s and %s are runs of different builds, whose code points "
 				       "cannot be compared; record all runs with one build",

@@ -1,4 +1,5 @@
-/* cc/driver/job.h - what the steps of a taken-over link share. Only the files of cc/driver include it. */
+/* cc/driver/job.h - what the steps of a taken-over link share. Only the files of cc/driver include
+ * it. */
 #ifndef CC_DRIVER_JOB_H
 #define CC_DRIVER_JOB_H
 
@@ -29,11 +30,16 @@ struct link {
 /* variants.c: analyse the whole program and write an object per variant into l->tmp, with the files
  * that the tables are made of; or take both from the cache. */
 struct err *variants_make(struct link *l);
+/* Does $UNPLAIT_VARIANTS make sense? */
+struct err *variants_check(void);
 /* Was the link asked to make code for hunting alone? */
 bool variants_for_control(void);
+/* Can this program have code of its own for modes order and block? The table of its places would
+ * keep every section alive, and AddressSanitizer cannot look into its pieces of assembly. */
+bool variants_has_order(const struct link *l);
 
-/* units.c: an object for each of the user's, in l->units, and the same files. For a link for hunting
- * alone. */
+/* units.c: an object for each of the user's, in l->units, and the same files. For a link for
+ * hunting alone. */
 struct err *units_make(struct link *l);
 
 /* tables.c: the object of the tables, tables.o, out of those files. */

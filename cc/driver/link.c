@@ -307,7 +307,9 @@ struct err *link_program(struct args *a, const char *clang, const char *tmp, int
 	beside = xasprintf("%s.plain", l.output);
 	if (a->relocatable || a->is_static || a->no_runtime || !has_place(l.output))
 		return ordinary_link(&l, l.output, NULL, status);
-	err = ordinary_link(&l, plain, map, status);
+	err = variants_check();
+	if (!err)
+		err = ordinary_link(&l, plain, map, status);
 	if (err || *status != 0)
 		return err;
 	err = objects_from_map(map, &l.objects);

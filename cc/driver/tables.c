@@ -34,6 +34,21 @@ static bool has_newline(const struct args *a)
 	return false;
 }
 
+/* Says whether another link had the same objects. */
+static void add_content(const struct link *l, struct strbuf *sb)
+{
+	char hash[CACHE_KEY];
+	struct cache_key k;
+
+	cache_key_init(&k, NULL);
+	for (size_t i = 0; i < l->objects.len; i++)
+		for (size_t j = 0; j < l->objects.data[i].blobs.len; j++)
+			cache_key_add(&k, l->objects.data[i].blobs.data[j].data,
+				      l->objects.data[i].blobs.data[j].len);
+	cache_key_end(&k, hash);
+	strbuf_addf(sb, "content %s\n", hash);
+}
+
 static struct err *write_build(struct link *l, const char *path)
 {
 	struct strbuf sb = { 0 };
@@ -45,6 +60,11 @@ static struct err *write_build(struct link *l, const char *path)
 		if (!l->program.absent[v])
 			strbuf_addf(&sb, " %s", variant_names[v]);
 	strbuf_addf(&sb, "\ntrace_all %d\n", l->program.trace_all);
+	if (l->program.trace_all)
+		strbuf_adds(&sb, "never graph\n");
+	if (!variants_has_order(l))
+		strbuf_adds(&sb, "never order\n");
+	add_content(l, &sb);
 	if (!has_newline(l->args)) /* the section has a line for each fact */
 		add_command(l, &sb);
 	for (size_t i = 0; i < l->program.unseen.len; i++) {

@@ -24,8 +24,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LARGE_PROGRAM = 40000 }; /* accesses that may be shared */
-
 const char *const variant_names[PLAIT_VARIANTS] = { "plain", "path", "full", "graph", "order" };
 
 static bool read_all(int fd, void *p, size_t n)
@@ -134,15 +132,40 @@ static struct err *finish_variants(struct link *l)
 	return err;
 }
 
-/* graph and order are there for speed alone: the full variant can do what they do. In a large
- * program they would make the link half as long again, so they are made when asked for. The table
- * of places of order would keep every section alive, and AddressSanitizer cannot look into its
- * pieces of assembly. Hunting needs full alone. */
+/* ---- which ---- */
+
+/* $UNPLAIT_VARIANTS: all, control, or the modes that are to have code of their own from the start. */
+static bool asked_for(const char *what)
+{
+	_cleanup_(xfreep) char *list = xasprintf(",%s,", getenv("UNPLAIT_VARIANTS") ?: "");
+	_cleanup_(xfreep) char *word = xasprintf(",%s,", what);
+
+	return strstr(list, word) != NULL;
+}
+
 bool variants_for_control(void)
 {
-	const char *ask = getenv("UNPLAIT_VARIANTS");
+	return asked_for("control");
+}
 
-	return ask && strcmp(ask, "control") == 0;
+struct err *variants_check(void)
+{
+	static const char *const known[] = { "", "all", "control", "path", "graph", "order" };
+	_cleanup_(xfreep) char *list = xstrdup(getenv("UNPLAIT_VARIANTS") ?: "");
+	char *rest = list, *word;
+
+	while ((word = strsep(&rest, ","))) {
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(known) && strcmp(known[i], word) != 0)
+			i++;
+		if (i == ARRAY_SIZE(known))
+			return err_new(ERR_USAGE,
+				       "UNPLAIT_VARIANTS is all, control, or a list of path, graph "
+				       "and order with commas, not '%s'",
+				       word);
+	}
+	return NULL;
 }
 
 /* A resolver runs before libplait can: its code must be plain. */
@@ -151,16 +174,21 @@ static bool wants_plain(const struct program *p)
 	return !variants_for_control() || LLVMGetFirstGlobalIFunc(p->module);
 }
 
+bool variants_has_order(const struct link *l)
+{
+	return !l->program.trace_all && !l->args->gc_sections && !l->args->sanitizes_twice;
+}
+
+/* graph and order are there for speed alone, because the full variant can do what they do, and would
+ * make the link twice as long: `unplait record` makes them at the first use of their modes
+ * (run/variant.c). Hunting needs full alone. */
 static void choose_variants(struct link *l)
 {
 	struct program *p = &l->program;
-	const char *ask = getenv("UNPLAIT_VARIANTS");
-	bool few = ask ? strcmp(ask, "few") == 0 : p->counts.accesses_instrumented > LARGE_PROGRAM;
-	bool control = variants_for_control();
+	bool all = asked_for("all"), control = variants_for_control();
 
-	p->absent[PLAIT_VARIANT_GRAPH] = control || few || p->trace_all;
-	p->absent[PLAIT_VARIANT_ORDER] =
-		control || few || p->trace_all || l->args->gc_sections || l->args->sanitizes_twice;
+	p->absent[PLAIT_VARIANT_GRAPH] = p->trace_all || !(all || asked_for("graph"));
+	p->absent[PLAIT_VARIANT_ORDER] = !variants_has_order(l) || !(all || asked_for("order"));
 	p->absent[PLAIT_VARIANT_PATH] = control;
 	p->absent[PLAIT_VARIANT_PLAIN] = !wants_plain(p);
 }

@@ -64,7 +64,7 @@ made "--unplait-no-cache"
 
 run 0 unplait cc -O1 main.o twice.o -o prog
 made "another -O"
-run 0 env UNPLAIT_VARIANTS=few $UNPLAIT cc -O2 main.o twice.o -o prog
+run 0 env UNPLAIT_VARIANTS=graph $UNPLAIT cc -O2 main.o twice.o -o prog
 made "other variants"
 run 0 unplait cc -O2 twice.o main.o -o prog
 made "another order"
