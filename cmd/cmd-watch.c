@@ -172,13 +172,14 @@ static struct err *conclude(struct printer *p, struct snapshot *s, struct deadlo
 	return err;
 }
 
-/* The nearest thing for a process that was started without the library. */
-static struct err *attach_without(struct printer *p, int *status)
+/* The nearest thing for a process that was started without the library, or its dump. */
+static struct err *show_without(struct printer *p, int *status)
 {
 	_cleanup_(strbuf_deinit) struct strbuf shown = { 0 };
 	struct report_view view = { 0 };
 	struct foreign f;
-	struct err *err = foreign_read((int)p->o->pid, &f);
+	struct err *err =
+		p->o->core ? foreign_from_core(p->o->core, &f) : foreign_read((int)p->o->pid, &f);
 
 	if (!err) {
 		format_of(p->o)->foreign(&f, &view, &shown);
@@ -205,7 +206,7 @@ static struct err *attach(struct printer *p, int *status)
 		log_warn("process %llu was started without the watch library (or has used no lock "
 			 "yet): nobody noted where its locks were taken. These are its stacks now.",
 			 (unsigned long long)p->o->pid);
-		return attach_without(p, status);
+		return show_without(p, status);
 	}
 	err = watch_sample((int)p->o->pid, 0.1, p->o->stuck_after, &s, &d);
 	return err ? err : conclude(p, &s, &d, status);
@@ -216,10 +217,19 @@ static struct err *examine_file(struct printer *p, int *status)
 	struct snapshot s;
 	struct deadlock d;
 	struct err *err;
+	bool has = true;
 
-	err = p->o->core ? snapshot_from_core(p->o->core, &s) : snapshot_from_file(p->o->area, &s);
+	err = p->o->core ? snapshot_from_core(p->o->core, &s, &has)
+			 : snapshot_from_file(p->o->area, &s);
 	if (err)
 		return err;
+	if (!has) {
+		log_warn("%s holds no area of the watch library: the program ran without it, or "
+			 "shared memory was left out of the dump (coredump_filter). Nobody noted "
+			 "where its locks were taken; these are its stacks.",
+			 p->o->core);
+		return show_without(p, status);
+	}
 	deadlock_find(&s, &d);
 	return conclude(p, &s, &d, status);
 }
@@ -274,7 +284,8 @@ static struct err *watch_main(const struct cmd *cmd, int argc, char **argv, int 
 		OPT_STR('o', "output", "DIR", &o.out,
 			"also write every fingerprint to DIR, as JSON"),
 		OPT_U64(0, "pid", "PID", &o.pid, "look at a running process"),
-		OPT_STR(0, "core", "FILE", &o.core, "look at the core dump of a watched process"),
+		OPT_STR(0, "core", "FILE", &o.core,
+			"look at a core dump, best of a watched process"),
 		OPT_STR(0, "area", "FILE", &o.area,
 			"look at the area a watched process left behind"),
 		OPT_FLAG(0, "report", &o.report,

@@ -56,7 +56,7 @@ static const char *area_path(const struct dump *d)
 	return NULL;
 }
 
-static struct err *parse(struct dump *d, const char *path, struct snapshot *ret)
+static struct err *parse(struct dump *d, const char *path, struct snapshot *ret, bool *has)
 {
 	struct memory mem = { d, read_memory };
 	struct file_map file = { 0 };
@@ -71,27 +71,25 @@ static struct err *parse(struct dump *d, const char *path, struct snapshot *ret)
 	}
 	if (err)
 		return err_wrap(err, "%s: its area was a file of its own", path);
+	*has = area != NULL;
 	if (!area)
-		return err_new(
-			ERR_ENV,
-			"%s holds no area of the watch library: the program ran without it, or "
-			"shared memory was left out of the dump (coredump_filter)",
-			path);
+		return NULL;
 	err = snapshot_parse(area, len, &mem, ret);
 	if (file.data)
 		file_map_close(&file);
 	return err_wrap(err, "%s", path);
 }
 
-struct err *snapshot_from_core(const char *path, struct snapshot *ret)
+struct err *snapshot_from_core(const char *path, struct snapshot *ret, bool *has)
 {
 	struct dump d;
 	struct err *err = dump_open(path, &d);
 
 	*ret = (struct snapshot){ 0 };
+	*has = false;
 	if (!err)
-		err = parse(&d, path, ret);
-	if (!err) {
+		err = parse(&d, path, ret, has);
+	if (!err && *has) {
 		snapshot_refine(ret, futex_of, &d);
 		snapshot_name_program(ret);
 	}

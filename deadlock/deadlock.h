@@ -103,7 +103,8 @@ struct err *snapshot_parse(const void *area, size_t len, const struct memory *me
 /* Without the library: ERR_ENV and a message that says so. */
 struct err *snapshot_from_pid(int pid, struct snapshot *ret);
 struct err *snapshot_from_file(const char *path, struct snapshot *ret);
-struct err *snapshot_from_core(const char *path, struct snapshot *ret);
+/* *has is false when the process ran without the library; then there is no snapshot. */
+struct err *snapshot_from_core(const char *path, struct snapshot *ret, bool *has);
 /* *ret is false when the process was started without the library. */
 struct err *snapshot_has_library(int pid, bool *ret);
 /* Take the program's path from the modules: it is the lowest one that is no shared library. */

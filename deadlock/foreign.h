@@ -1,4 +1,4 @@
-/* deadlock/foreign.h - what can be said about a process that runs without the watch library. */
+/* deadlock/foreign.h - what can be said about a process that runs, or ran, without the watch library. */
 #ifndef DEADLOCK_FOREIGN_H
 #define DEADLOCK_FOREIGN_H
 
@@ -33,6 +33,8 @@ struct foreign {
 /* Looks at what the threads sleep on twice, then stops the process for the moment it takes to read
  * the stacks. */
 struct err *foreign_read(int pid, struct foreign *ret);
+/* The same of a core dump. */
+struct err *foreign_from_core(const char *path, struct foreign *ret);
 void foreign_deinit(struct foreign *f);
 
 #endif
