@@ -87,6 +87,11 @@ int fflush(FILE *f)
 	(void)f;
 	return 0;
 }
+size_t __fpending(FILE *f)
+{
+	(void)f;
+	return 0;
+}
 int fileno(FILE *f)
 {
 	return f->_fileno;

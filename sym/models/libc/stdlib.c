@@ -567,6 +567,16 @@ char *dcgettext(const char *d, const char *s, int c)
 	(void)c;
 	return (char *)s;
 }
+char *ngettext(const char *one, const char *many, unsigned long n)
+{
+	return (char *)(n == 1 ? one : many);
+}
+char *dcngettext(const char *d, const char *one, const char *many, unsigned long n, int c)
+{
+	(void)d;
+	(void)c;
+	return ngettext(one, many, n);
+}
 size_t __ctype_get_mb_cur_max(void)
 {
 	return 1;

@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -400,6 +401,22 @@ char *strerror(int e)
 
 	return (char *)(e >= 0 && (size_t)e < sizeof(texts) / sizeof(texts[0]) ? texts[e]
 									       : "Unknown error");
+}
+/* GNU's; POSIX' has the name below. */
+char *strerror_r(int e, char *buf, size_t len)
+{
+	(void)buf;
+	(void)len;
+	return strerror(e);
+}
+int __xpg_strerror_r(int e, char *buf, size_t len)
+{
+	const char *text = strerror(e);
+
+	if (strlen(text) >= len)
+		return ERANGE;
+	memcpy(buf, text, strlen(text) + 1);
+	return 0;
 }
 
 char *__xpg_basename(char *path);
