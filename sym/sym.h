@@ -171,6 +171,13 @@ struct sym_goal {
 	const struct sym_goal *next; /* the stack of another thread; NULL */
 };
 
+/* What the program's text says about the ways to a goal: distances and intermediate goals. Computed once,
+ * used by any number of searches; borrows the program and the goal. for_guide: with intermediate goals, which
+ * "depth" and "random-path" do without. */
+struct sym_aim;
+struct sym_aim *sym_aim_new(struct sym_program *p, const struct sym_goal *goal, bool for_guide);
+void sym_aim_free(struct sym_aim *a);
+
 /* A path that ends in an error, or well after several threads ran. at: with the goal's stack. Return true to end
  * the search. */
 typedef bool sym_found_fn(void *arg, const struct sym_path *path, bool at);
@@ -179,7 +186,7 @@ typedef bool sym_found_fn(void *arg, const struct sym_path *path, bool at);
  * compare with. ret->complete: every path within the sizes was followed to its end, or can no longer
  * come to the goal. */
 struct err *sym_search(struct sym_program *p, const struct sym_config *config,
-		       const struct sym_goal *goal, sym_found_fn *found, void *arg,
+		       const struct sym_aim *aim, sym_found_fn *found, void *arg,
 		       struct sym_result *ret);
 /* Does the source of the program have a function of this (demangled) name? Inlined ones count. */
 bool sym_has_function(struct sym_program *p, const char *name);

@@ -125,7 +125,7 @@ static void fill_config(const struct study *s, const struct round *r, const stru
 		ret->env = (const char *const *)s->known.env.data;
 }
 
-static struct err *run_round(struct hunt *h, struct sym_program *p, const struct sym_goal *goal,
+static struct err *run_round(struct hunt *h, struct sym_program *p, const struct sym_aim *aim,
 			     struct round *r, const struct names *env, double seconds)
 {
 	struct study *s = h->study;
@@ -134,7 +134,7 @@ static struct err *run_round(struct hunt *h, struct sym_program *p, const struct
 	struct err *err;
 
 	fill_config(s, r, env, seconds, &config);
-	err = sym_search(p, &config, goal, try_path, h, &result);
+	err = sym_search(p, &config, aim, try_path, h, &result);
 	log_verbose("synth: %u arguments of %u, input %u%s: %llu states, %llu questions, %.2f s%s",
 		    config.sym_args, config.sym_arg_len, config.sym_stdin,
 		    r->known ? ", known" : "", (unsigned long long)result.stats.states,
@@ -150,23 +150,13 @@ static struct err *run_round(struct hunt *h, struct sym_program *p, const struct
 	return err ? err : h->err;
 }
 
-/* Seconds of native runs since we last asked. */
-static double native_since(const struct study *s, double *before)
-{
-	double since = s->r->seconds_native - *before;
-
-	*before = s->r->seconds_native;
-	return since;
-}
-
-static struct err *run_rounds(struct hunt *h, struct sym_program *p, const struct sym_goal *goal)
+static struct err *run_rounds(struct hunt *h, struct sym_program *p, const struct sym_aim *aim)
 {
 	struct round all[ARRAY_SIZE(rounds)];
 	struct study *s = h->study;
 	struct names env = { 0 };
 	struct err *err = NULL;
 	size_t left = ARRAY_SIZE(rounds);
-	double native = s->r->seconds_native;
 
 	memcpy(all, rounds, sizeof(all));
 	sym_env_names(p, &env);
@@ -186,10 +176,7 @@ static struct err *run_rounds(struct hunt *h, struct sym_program *p, const struc
 				left = 1;
 				break;
 			}
-			err = run_round(h, p, goal, &all[i], &env, MIN(slice, rest));
-			/* of a large program the look at the whole takes longer than the slice */
-			slice = MAX(slice, 2 * (rest - (s->deadline - clock_seconds()) - slice -
-						native_since(s, &native)));
+			err = run_round(h, p, aim, &all[i], &env, MIN(slice, rest));
 			left += !all[i].done;
 		}
 		if (s->deadline - clock_seconds() <= 0)
@@ -264,6 +251,7 @@ struct err *search(struct study *s)
 	const struct synth_goal *g = &s->r->goal;
 	struct hunt h = { .study = s };
 	struct goals goals = { 0 };
+	struct sym_aim *aim = NULL;
 	double start = clock_seconds(), native = s->r->seconds_native;
 	struct err *err = study_program(s);
 
@@ -271,8 +259,12 @@ struct err *search(struct study *s)
 	s->r->how = "search";
 	if (!err)
 		err = check_program(s, &g->stacks.data[0]);
-	if (!err)
-		err = run_rounds(&h, s->program, &goals.stacks[0]);
+	if (!err) {
+		aim = sym_aim_new(s->program, &goals.stacks[0],
+				  !s->o->guide || !strcmp(s->o->guide, "goal"));
+		err = run_rounds(&h, s->program, aim);
+	}
+	sym_aim_free(aim);
 	goals_deinit(&goals);
 	names_deinit(&h.tried);
 	s->r->seconds_search = clock_seconds() - start - (s->r->seconds_native - native);

@@ -50,11 +50,10 @@ enum { QUEUES_MOST = ORDERS + 32 };
 struct heap VEC_FIELDS(struct waiting *);
 
 struct search {
-	struct reach reach;
+	const struct sym_aim *aim;
 	bool guided; /* distances count */
 	bool depth;  /* the newest first, nothing else */
 	bool random; /* any of them next */
-	struct intermediate intermediate;
 	struct heap heaps[QUEUES_MOST];
 	unsigned nheaps;
 	unsigned order;	  /* that the running state was picked by */
@@ -150,7 +149,7 @@ static uint32_t thread_distance(const struct search *x, const struct thread *t, 
 	struct reach_frame frames[FRAMES_MOST];
 	uint32_t n = thread_frames(t, pc, frames);
 
-	return reach_distance(&x->reach, frames + FRAMES_MOST - n, n, at);
+	return reach_distance(&x->aim->reach, frames + FRAMES_MOST - n, n, at);
 }
 
 /* Of the nearest thread. pc: of the running thread's innermost frame. */
@@ -185,7 +184,7 @@ static bool is_at_goal(const struct search *x, const struct state *s)
 
 static bool is_hopeless(const struct search *x, uint32_t distance)
 {
-	return distance == REACH_NEVER && x->reach.exact;
+	return distance == REACH_NEVER && x->aim->reach.exact;
 }
 
 /* ---- the queue ---- */
@@ -213,11 +212,11 @@ static void stand(const struct search *x, struct waiting *w)
 {
 	const struct frame *top = w->s->threads[w->s->current].top;
 
-	if (!x->intermediate.ways.len)
+	if (!x->aim->intermediate.ways.len)
 		return;
-	w->standing =
-		state_standing(&x->intermediate, &x->reach, w->s, top ? top->pc : 0, w->toward);
-	for (size_t i = 0; i < x->intermediate.ways.len; i++)
+	w->standing = state_standing(&x->aim->intermediate, &x->aim->reach, w->s, top ? top->pc : 0,
+				     w->toward);
+	for (size_t i = 0; i < x->aim->intermediate.ways.len; i++)
 		if (!w->toward[i])
 			w->toward[i] = w->distance;
 }
@@ -232,7 +231,7 @@ static void wait_here(struct machine *m, struct state *s, uint32_t distance, exp
 		      uint32_t patience)
 {
 	struct search *x = m->guide->data;
-	size_t needs = x->intermediate.ways.len;
+	size_t needs = x->aim->intermediate.ways.len;
 	struct waiting *w = xcalloc(1, sizeof(*w) + needs * sizeof(uint32_t));
 
 	*w = (struct waiting){ .s = s,
@@ -368,8 +367,8 @@ static bool should_wait(struct search *x, const struct state *s, uint32_t my_pc,
 		return false;
 	if (x->order < ORDERS || other_way == REACH_NEVER)
 		return other_way < my_way;
-	return state_toward(&x->intermediate, &x->reach, s, other_pc, x->order - ORDERS) <
-	       state_toward(&x->intermediate, &x->reach, s, my_pc, x->order - ORDERS);
+	return state_toward(&x->aim->intermediate, &x->aim->reach, s, other_pc, x->order - ORDERS) <
+	       state_toward(&x->aim->intermediate, &x->aim->reach, s, my_pc, x->order - ORDERS);
 }
 
 static bool search_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t no_pc)
@@ -506,8 +505,6 @@ static void search_deinit(struct search *x)
 		vec_deinit(&x->heaps[i]);
 	}
 	map_deinit(&x->places);
-	intermediate_deinit(&x->intermediate);
-	reach_deinit(&x->reach);
 }
 
 /* Input that nobody has looked at yet is text: long, so that loops over it go on by themselves. Arguments
@@ -540,11 +537,31 @@ static struct err *start_all(struct machine *m)
 	return err;
 }
 
+struct sym_aim *sym_aim_new(struct sym_program *p, const struct sym_goal *goal, bool for_guide)
+{
+	struct sym_aim *a = xcalloc(1, sizeof(*a));
+
+	a->possible = reach_init(&a->reach, p->ir, goal->points, goal->n);
+	if (for_guide)
+		intermediate_init(&a->intermediate, p->ir, &a->reach, goal);
+	return a;
+}
+
+void sym_aim_free(struct sym_aim *a)
+{
+	if (!a)
+		return;
+	intermediate_deinit(&a->intermediate);
+	reach_deinit(&a->reach);
+	free(a);
+}
+
 struct err *sym_search(struct sym_program *p, const struct sym_config *config,
-		       const struct sym_goal *goal, sym_found_fn *found, void *arg,
+		       const struct sym_aim *aim, sym_found_fn *found, void *arg,
 		       struct sym_result *ret)
 {
-	struct search x = { .found = found,
+	struct search x = { .aim = aim,
+			    .found = found,
 			    .found_arg = arg,
 			    .result = ret,
 			    .rng = config->seed,
@@ -562,14 +579,12 @@ struct err *sym_search(struct sym_program *p, const struct sym_config *config,
 	struct err *err;
 
 	own.seed = 0; /* in the machine it means random switches */
-	if (!reach_init(&x.reach, p->ir, goal->points, goal->n) && x.guided) {
+	if (!aim->possible && x.guided) {
 		names_intern(&ret->notes, "the dump's stack is not one of this program's: the "
 					  "search has no direction");
 		x.guided = false;
 	}
-	if (!x.depth && !x.random)
-		intermediate_init(&x.intermediate, p->ir, &x.reach, goal);
-	x.nheaps = ORDERS + (unsigned)x.intermediate.ways.len;
+	x.nheaps = ORDERS + (unsigned)aim->intermediate.ways.len;
 	machine_init(&m, p->ir, &own);
 	m.guide = &guide;
 	solver_set_patience(m.solver, first_patience(&m));

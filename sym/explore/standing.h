@@ -23,6 +23,12 @@ void intermediate_init(struct intermediate *x, struct ir *ir, const struct reach
 		       const struct sym_goal *goal);
 void intermediate_deinit(struct intermediate *x);
 
+struct sym_aim {
+	struct reach reach;
+	bool possible; /* the program has the goal's stack */
+	struct intermediate intermediate;
+};
+
 struct standing {
 	uint32_t unmet; /* needs that are not local */
 	uint32_t gap;	/* of the values of those, together */
