@@ -3,7 +3,7 @@
  * Between two builds, the program's own logical frames are compared: function and line, from the
  * failure out to main. A compiler may have made a jump of a call in front of a return, and its
  * caller's frame is then not in the dump; so frames may be missing there, but never the innermost or
- * the outermost one. Where the innermost frames differ as optimisers and libraries make them differ,
+ * the outermost one. Compilers name different lines for a call in a statement of several lines. Where the innermost frames differ as optimisers and libraries make them differ,
  * only the shipped binary can tell. Between two runs of one binary, the addresses of its machine frames must be
  * equal. */
 #include "synth/study.h"
@@ -18,13 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INNER_MOST = 2 }; /* frames of the run, inside of the dump's innermost */
+enum {
+	INNER_MOST = 2,	     /* frames of the run, inside of the dump's innermost */
+	STATEMENT_LINES = 8, /* compilers may name any line of a statement for a call in it */
+};
 
 /* Folders differ between builds; functions of one name in two classes may stand at equal lines. */
-static bool same_point(const struct synth_point *want, const struct place *have)
+static bool same_point(const struct synth_point *want, const struct place *have, unsigned slack)
 {
 	char *own = function_own_name(have->function);
-	bool same = want->line == have->line && !strcmp(want->own_name, own) &&
+	unsigned away = want->line > have->line ? want->line - have->line : have->line - want->line;
+	bool same = away <= slack && !strcmp(want->own_name, own) &&
 		    (!want->file[0] || !strcmp(path_name(want->file), path_name(have->file)));
 
 	free(own);
@@ -36,9 +40,10 @@ static bool is_own(const struct place *p)
 	return !p->library && p->file[0] && p->line && !path_is_system(p->file);
 }
 
-/* From point w of the wanted stack and frame h of the run on, to the outermost of both. */
+/* From point w of the wanted stack and frame h of the run on, to the outermost of both. Callers may be
+ * `slack` lines away. */
 static bool agrees_from(const struct synth_stack *want, size_t w, const struct places *have,
-			size_t h, size_t *lost)
+			size_t h, unsigned slack, size_t *lost)
 {
 	size_t first = w, last = SIZE_MAX;
 
@@ -49,7 +54,7 @@ static bool agrees_from(const struct synth_stack *want, size_t w, const struct p
 		if (!is_own(p))
 			continue;
 		last = h;
-		if (w < want->points.len && same_point(&want->points.data[w], p))
+		if (w < want->points.len && same_point(&want->points.data[w], p, w ? slack : 0))
 			w++;
 		else if (w == first)
 			return false;
@@ -57,7 +62,7 @@ static bool agrees_from(const struct synth_stack *want, size_t w, const struct p
 			++*lost;
 	}
 	return last != SIZE_MAX && w == want->points.len &&
-	       same_point(&want->points.data[w - 1], &have->data[last]);
+	       same_point(&want->points.data[w - 1], &have->data[last], w > 1 ? slack : 0);
 }
 
 enum agreement stack_agrees(const struct synth_stack *want, const struct places *have, size_t *lost)
@@ -66,12 +71,14 @@ enum agreement stack_agrees(const struct synth_stack *want, const struct places 
 
 	if (!want->points.len)
 		return MAYBE_SAME;
-	if (agrees_from(want, 0, have, 0, lost))
+	if (agrees_from(want, 0, have, 0, 0, lost))
 		return SAME;
+	if (agrees_from(want, 0, have, 0, STATEMENT_LINES, lost))
+		return MAYBE_SAME;
 	/* a leaf of a library hides its caller, with all that was inlined there, from a walk by frame
 	 * pointers */
 	for (size_t w = 1; have->len && have->data[0].library && w < want->points.len; w++)
-		if (agrees_from(want, w, have, 0, lost))
+		if (agrees_from(want, w, have, 0, STATEMENT_LINES, lost))
 			return MAYBE_SAME;
 	if (have->len == 1 && have->data[0].library)
 		return MAYBE_SAME;
@@ -80,7 +87,7 @@ enum agreement stack_agrees(const struct synth_stack *want, const struct places 
 		if (!is_own(&have->data[h]))
 			continue;
 		own++;
-		if (agrees_from(want, 0, have, h + 1, lost))
+		if (agrees_from(want, 0, have, h + 1, 0, lost))
 			return MAYBE_SAME;
 	}
 	return NOT_SAME;

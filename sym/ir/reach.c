@@ -14,9 +14,10 @@
 #include <string.h>
 
 enum {
-	COST_UNKNOWN = 10, /* of a call of nobody knows what */
-	COST_THROW = 1000, /* of an exception */
-	LEFT_OUT_MOST = 3, /* frames in a row that the dump may lack (tail calls) */
+	COST_UNKNOWN = 10,   /* of a call of nobody knows what */
+	COST_THROW = 1000,   /* of an exception */
+	STATEMENT_LINES = 8, /* compilers may name any line of a statement for a call in it */
+	LEFT_OUT_MOST = 3,   /* frames in a row that the dump may lack (tail calls) */
 	SUCCESSORS_MOST = 1 << 16,
 };
 
@@ -241,11 +242,20 @@ static void come_back_all(struct reach *r)
 
 /* ---- stops ---- */
 
+static bool is_line(const struct reach *r, uint32_t line, uint32_t depth)
+{
+	uint32_t want = r->points[depth].line, away = line > want ? line - want : want - line;
+
+	if (r->slack == REACH_NEVER)
+		return true;
+	return away <= (depth + 1 < r->npoints ? r->slack : 0);
+}
+
 static bool is_point(const struct reach *r, uint32_t place, uint32_t depth)
 {
 	const struct ir_place *p = &r->ir->places.data[place];
 
-	return depth < r->npoints && (!r->by_lines || p->line == r->points[depth].line) &&
+	return depth < r->npoints && is_line(r, p->line, depth) &&
 	       !strcmp(r->ir->names.text[p->function], r->points[depth].function);
 }
 
@@ -399,7 +409,9 @@ static bool jumps(const struct ir *ir)
 
 bool reach_init(struct reach *r, struct ir *ir, const struct sym_point *points, uint32_t n)
 {
-	*r = (struct reach){ .ir = ir, .points = points, .npoints = n, .by_lines = true };
+	static const uint32_t slacks[] = { 0, STATEMENT_LINES, REACH_NEVER };
+
+	*r = (struct reach){ .ir = ir, .points = points, .npoints = n };
 	for (size_t i = 0; i < ir->functions.len; i++)
 		if (!ir->functions.data[i]->declared_only && !ir->functions.data[i]->lowered)
 			ir_lower(ir, ir->functions.data[i]);
@@ -409,11 +421,11 @@ bool reach_init(struct reach *r, struct ir *ir, const struct sym_point *points, 
 	come_back_all(r);
 	if (!n)
 		return false;
-	/* frames may be missing in the dump; compilers disagree about the line of a call over several
-	 * lines */
-	for (unsigned i = 0; i < 4; i++) {
+	/* frames may be missing in the dump, and lines of calls may differ: the strictest view that
+	 * the program has counts */
+	for (unsigned i = 0; i < 2 * ARRAY_SIZE(slacks); i++) {
 		r->tails = i & 1;
-		r->by_lines = i < 2;
+		r->slack = slacks[i / 2];
 		if (find_stops(r))
 			return true;
 	}

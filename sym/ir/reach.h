@@ -42,9 +42,10 @@ struct reach {
 	VEC(struct reach_stop) stops; /* the first is where the goal begins */
 	struct reach_costs *costs;    /* per function of the program */
 	uint32_t ncosts;
-	bool exact;    /* nothing jumps over frames: what cannot be reached never will be */
-	bool tails;    /* the goal may lack frames: calls that were made jumps */
-	bool by_lines; /* sites were found by line; else by function alone */
+	bool exact; /* nothing jumps over frames: what cannot be reached never will be */
+	bool tails; /* the goal may lack frames: calls that were made jumps */
+	uint32_t
+		slack; /* callers were found up to so many lines away; REACH_NEVER = by function alone */
 };
 
 /* False when the program has no such stack. Lowers every function of the program. */
