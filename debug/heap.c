@@ -92,6 +92,27 @@ bool heap_chunk_at(const struct dump *d, uint64_t address, struct heap_chunk *re
 	return false;
 }
 
+size_t heap_free_blocks(const struct dump *d, uint64_t *ret, size_t most)
+{
+	const struct dump_segment *heap = find_heap(d);
+	uint64_t at, size, key;
+	size_t n = 0;
+
+	if (!heap)
+		return 0;
+	key = find_key(d, heap);
+	for (at = heap->address; at < heap->address + heap->size; at += size) {
+		if (!chunk_size(d, heap, at, &size))
+			break;
+		if (state_of(d, heap, at, size, key) != HEAP_FREE)
+			continue;
+		if (n < most)
+			ret[n] = at + 16;
+		n++;
+	}
+	return n;
+}
+
 uint64_t heap_broken_at(const struct dump *d)
 {
 	const struct dump_segment *heap = find_heap(d);

@@ -8,6 +8,7 @@
 #define DEBUG_HEAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct dump;
@@ -27,6 +28,9 @@ struct heap_chunk {
 /* The block around an address (its header counts as part of it). False when the address does not lie in
  * the main heap, or when the chain of blocks is broken before it. */
 bool heap_chunk_at(const struct dump *d, uint64_t address, struct heap_chunk *ret);
+/* The free blocks of the main heap, the first `most` of them: where their bytes begin. How many there are; all that
+ * can be found before a broken header. */
+size_t heap_free_blocks(const struct dump *d, uint64_t *ret, size_t most);
 /* Where the chain of blocks is broken: the first header that cannot be; 0 when it is whole. */
 uint64_t heap_broken_at(const struct dump *d);
 

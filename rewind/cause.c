@@ -10,8 +10,10 @@
 #include "debug/heap.h"
 #include "rewind/trail.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +75,34 @@ static bool runs_over(struct rewind *r, const struct link *l, uint64_t *object)
 	return false;
 }
 
+/* Does the byte's name begin with these letters, and with a member of that? */
+static bool is_part(struct rewind *r, uint64_t address, const char *whole)
+{
+	struct strbuf name = { 0 };
+	size_t n = strlen(whole);
+	bool part;
+
+	dump_names_add_object(&r->names, address, &name);
+	part = strncmp(strbuf_str(&name), whole, n) == 0 && name.data[n] == '.';
+	strbuf_deinit(&name);
+	return part;
+}
+
+/* A call that fills exactly a record begins at its first member, too: memset(&records[4], ...) and
+ * memset(records[4].name, ...) are the same. */
+static bool may_mean_record(struct rewind *r, const struct link *l, const char *first_member)
+{
+	char *whole = xstrdup(first_member), *dot;
+	bool may = false;
+
+	while (!may && (dot = strrchr(whole, '.'))) {
+		*dot = '\0';
+		may = !is_part(r, l->from - 1, whole) && is_part(r, l->from + l->length - 1, whole);
+	}
+	free(whole);
+	return may;
+}
+
 /* A call that began to write in one member or element and came to another. */
 static bool call_runs_over(struct rewind *r, const struct link *l)
 {
@@ -84,11 +114,12 @@ static bool call_runs_over(struct rewind *r, const struct link *l)
 		return false;
 	dump_names_add_object(&r->names, l->from, &from);
 	dump_names_add_object(&r->names, l->address, &to);
+	over = !may_mean_record(r, l, from.data);
 	bracket = strrchr(from.data, '[');
 	if (bracket && from.data[from.len - 1] == ']')
 		*bracket = '\0';
-	over = strncmp(from.data, "0x", 2) != 0 && strncmp(from.data, "stack", 5) != 0 &&
-	       strncmp(strbuf_str(&from), strbuf_str(&to), strlen(from.data)) != 0;
+	over &= strncmp(from.data, "0x", 2) != 0 && strncmp(from.data, "stack", 5) != 0 &&
+		strncmp(strbuf_str(&from), strbuf_str(&to), strlen(from.data)) != 0;
 	strbuf_deinit(&from);
 	strbuf_deinit(&to);
 	return over;
@@ -127,6 +158,12 @@ static void name_write(struct rewind *r, const struct link *l, size_t i)
 	strbuf_adds(&sb, " at ");
 	dump_names_add_place(&r->names, l->insn, &sb);
 	cause_say(c, &sb);
+}
+
+/* Results by which calls say that they failed. */
+static bool says_failed(const struct link *l)
+{
+	return l->has_value && (l->value == 0 || l->value == UINT64_MAX || l->value == UINT32_MAX);
 }
 
 static void name_result(struct rewind *r, const struct link *l, size_t i)
@@ -256,7 +293,7 @@ static void judge(struct rewind *r)
 	at = culprit(r);
 	if (at < c->chain.len && c->chain.data[at].kind == LINK_WRITTEN)
 		name_write(r, &c->chain.data[at], at);
-	else if (at < c->chain.len)
+	else if (at < c->chain.len && says_failed(&c->chain.data[at]))
 		name_result(r, &c->chain.data[at], at);
 	for (size_t i = 0; i < c->chain.len && !c->kind; i++) {
 		const struct link *l = &c->chain.data[i];
@@ -264,7 +301,7 @@ static void judge(struct rewind *r)
 
 		struct link stored = *l;
 
-		if (l->kind != LINK_CONSTANT && l->kind != LINK_COMPUTED)
+		if (l->kind != LINK_CONSTANT && (l->kind != LINK_COMPUTED || !c->complete))
 			continue;
 		if (also_stored(r, &stored)) {
 			name_write(r, &stored, i);
@@ -290,7 +327,7 @@ static bool is_stack_overflow(struct rewind *r, uint64_t fault)
 /* ---- where the chain begins ---- */
 
 /* The program ended itself: the last branch before that decided it. What did it look at? */
-static void find_check(struct trail *t)
+static void trace_check(struct trail *t)
 {
 	const struct function *f;
 
@@ -305,14 +342,13 @@ static void find_check(struct trail *t)
 			continue;
 		trail_add(t, (struct link){ .kind = LINK_CHECKED, .insn = in->address });
 		if (trail_to_compared(t))
-			trail_walk(t);
-		judge(t->r);
+			t->r->cause.complete = trail_walk(t);
 		return;
 	}
 }
 
 /* libc failed on what it was given: which argument of the call is near the bad address? */
-static bool find_argument(struct trail *t)
+static bool trace_argument(struct trail *t)
 {
 	static const uint8_t arguments[] = { LIFT_RDI, LIFT_RSI, LIFT_RDX, LIFT_RCX };
 	const struct dump *d = &t->r->dump;
@@ -329,74 +365,135 @@ static bool find_argument(struct trail *t)
 		l.has_value = true;
 		trail_add(t, l);
 		t->place = (struct place){ .reg = arguments[i] };
-		trail_walk(t);
-		judge(t->r);
+		t->r->cause.complete = trail_walk(t);
 		return true;
 	}
 	return false;
 }
 
-void cause_find(struct rewind *r)
+/* The failing instruction could not use an address: where did that come from? */
+static void trace_use(struct trail *t, const struct bad_use *use)
 {
-	uint64_t pc = r->start->pc;
-	const char *why;
-	const struct function *f = code_function(r->code, pc, &why);
-	const struct insn *in = f ? function_insn(f, pc) : NULL;
-	struct trail t = { .r = r, .h = &r->h };
-	struct bad_use use;
-	struct strbuf sb = { 0 };
-	struct link used;
+	struct rewind *r = t->r;
+	struct link used = { .kind = LINK_USED,
+			     .insn = r->start->pc,
+			     .address = use->address,
+			     .has_address = true };
 
-	if (!r->best || !in)
-		return;
-	t.best = r->best->past;
-	t.at.node = r->tree.nodes.data[0];
-	if (r->at_call) {
-		if (!find_argument(&t) && r->dump.signal != SIGSEGV && r->dump.signal != SIGBUS)
-			find_check(&t);
-		return;
-	}
-	use = trail_find_use(&t, f, in);
-	if (!use.found)
-		return;
-	if (is_stack_overflow(r, use.address)) {
-		r->cause.kind = CAUSE_STACK;
-		r->cause.insn = pc;
-		r->cause.certain = true;
-		strbuf_adds(&sb, "the stack is exhausted at ");
-		dump_names_add_place(&r->names, pc, &sb);
-		cause_say(&r->cause, &sb);
-		return;
-	}
-	used = (struct link){
-		.kind = LINK_USED, .insn = pc, .address = use.address, .has_address = true
-	};
-	used.has_value = use.has_reg &&
-			 past_value(&r->h, r->start, r->start->registers[use.reg], &used.value);
-	trail_add(&t, used);
-	if (use.from) {
-		trail_add(&t, (struct link){ .kind = LINK_READ,
-					     .insn = pc,
-					     .address = use.from,
-					     .has_address = true,
-					     .w = 64,
-					     .value = use.address,
-					     .has_value = true });
-		t.place = (struct place){ .in_memory = true, .address = use.from, .w = 64 };
-	} else if (use.has_reg) {
-		t.place = (struct place){ .reg = use.reg };
+	used.has_value = use->has_reg &&
+			 past_value(&r->h, r->start, r->start->registers[use->reg], &used.value);
+	trail_add(t, used);
+	if (use->from) {
+		trail_add(t, (struct link){ .kind = LINK_READ,
+					    .insn = r->start->pc,
+					    .address = use->from,
+					    .has_address = true,
+					    .w = 64,
+					    .value = use->address,
+					    .has_value = true });
+		t->place = (struct place){ .in_memory = true, .address = use->from, .w = 64 };
+	} else if (use->has_reg) {
+		t->place = (struct place){ .reg = use->reg };
 	} else {
 		return;
 	}
-	trail_walk(&t);
+	r->cause.complete = trail_walk(t);
+}
+
+/* What the failing instruction could not use; not found when that is somewhere in libc. */
+static struct bad_use find_use(struct trail *t)
+{
+	uint64_t pc = t->r->start->pc;
+	const char *why;
+	const struct function *f = code_function(t->r->code, pc, &why);
+	const struct insn *in = f ? function_insn(f, pc) : NULL;
+
+	return in && !t->r->at_call ? trail_find_use(t, f, in) : (struct bad_use){ 0 };
+}
+
+/* Control is where no code is. */
+static bool is_wild(const struct rewind *r)
+{
+	const char *why;
+
+	return !r->at_call && !is_mapped(&r->dump, r->start->pc, PF_X) &&
+	       !code_function(r->code, r->start->pc, &why);
+}
+
+static void trace_wild(struct trail *t, struct bad_use *use)
+{
+	struct rewind *r = t->r;
+
+	*use = (struct bad_use){ .found = true, .is_jump = true, .address = r->start->pc };
+	trail_add(t, (struct link){ .kind = LINK_USED,
+				    .insn = r->start->pc,
+				    .address = r->start->pc,
+				    .has_address = true,
+				    .value = r->start->pc,
+				    .has_value = true });
+	r->cause.complete = trail_walk_from_jump(t);
+}
+
+static struct bad_use trace(struct rewind *r)
+{
+	struct trail t = { .r = r, .h = &r->h };
+	struct bad_use use = { 0 };
+
+	vec_clear(&r->cause.chain);
+	r->cause.complete = false;
+	if (!r->best)
+		return use;
+	t.best = r->best->past;
+	t.at.node = r->tree.nodes.data[0];
+	use = find_use(&t);
+	if (is_wild(r))
+		trace_wild(&t, &use);
+	else if (use.found && is_stack_overflow(r, use.address))
+		r->cause.complete = true;
+	else if (use.found)
+		trace_use(&t, &use);
+	else if (r->at_call && !trace_argument(&t) && r->dump.signal != SIGSEGV &&
+		 r->dump.signal != SIGBUS)
+		trace_check(&t);
+	return use;
+}
+
+void cause_trace(struct rewind *r)
+{
+	trace(r);
+}
+
+/* The failing instruction tells all by itself. */
+static void name_failure(struct rewind *r, enum cause_kind kind, const char *what)
+{
+	struct strbuf sb = { 0 };
+
+	r->cause.kind = (uint8_t)kind;
+	r->cause.insn = r->start->pc;
+	r->cause.certain = true;
+	strbuf_adds(&sb, what);
+	dump_names_add_place(&r->names, r->start->pc, &sb);
+	cause_say(&r->cause, &sb);
+}
+
+void cause_find(struct rewind *r)
+{
+	struct bad_use use = trace(r);
+	struct cause *c = &r->cause;
+	char what[64];
+
+	for (size_t i = 0; i < c->chain.len; i++)
+		c->chain.data[i].certain = !c->chain.data[i].node->parent ||
+					   tree_is_certain(&r->tree, c->chain.data[i].node);
+	if (use.found && is_stack_overflow(r, use.address)) {
+		name_failure(r, CAUSE_STACK, "the stack is exhausted at ");
+		return;
+	}
 	judge(r);
-	if (use.is_jump && !r->cause.kind) {
-		r->cause.kind = CAUSE_WILD_JUMP;
-		r->cause.insn = pc;
-		r->cause.address = use.from;
-		r->cause.certain = true;
-		strbuf_addf(&sb, "a jump to 0x%" PRIx64 ", where no code is, at ", use.address);
-		dump_names_add_place(&r->names, pc, &sb);
-		cause_say(&r->cause, &sb);
+	if (use.is_jump && !c->kind) {
+		snprintf(what, sizeof(what), "a jump to 0x%" PRIx64 ", where no code is, at ",
+			 use.address);
+		name_failure(r, CAUSE_WILD_JUMP, what);
+		c->address = use.from;
 	}
 }

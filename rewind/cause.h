@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct node;
 struct rewind;
 struct strbuf;
 
@@ -49,12 +50,14 @@ struct link {
 	uint8_t kind;
 	bool certain;
 	bool has_value, has_address;
-	uint64_t insn;	  /* 0 for LINK_BEFORE */
-	uint64_t address; /* of memory */
+	const struct node *node; /* the step in which it happened */
+	uint64_t insn;		 /* 0 for LINK_BEFORE */
+	uint64_t address;	 /* of memory */
 	uint8_t w;
 	uint64_t value;
 	const char *function; /* the call that was skipped; NULL = none */
 	uint64_t from;	      /* where the call began to write; 0 = no call */
+	uint64_t length;      /* and how many bytes */
 };
 
 struct cause {
@@ -64,9 +67,12 @@ struct cause {
 	uint64_t address; /* of the memory concerned; 0 = none */
 	char *text;
 	VEC(struct link) chain; /* from the failure back */
+	bool complete;		/* the chain: walking further back cannot make it longer */
 };
 
-/* Fill in r->cause. */
+/* Fill in the chain of r->cause along r->best, and forget what was there. */
+void cause_trace(struct rewind *r);
+/* Fill in r->cause: the chain, and what it means. */
 void cause_find(struct rewind *r);
 /* Make this text, adopted, the cause's. */
 void cause_say(struct cause *c, struct strbuf *text);

@@ -7,13 +7,14 @@
 
 #include "base/mem.h"
 #include "debug/dump.h"
+#include "debug/heap.h"
 #include "rewind/compute.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WRITTEN = 1 << 16 };
+enum { MOST_WRITTEN = 1 << 16, FREE_BLOCKS = 64, BOOKKEEPING = 16 /* of a free block, in it */ };
 
 expr_id run_fresh(struct run *r, unsigned w, enum owner owner, uint64_t number, const char *what)
 {
@@ -47,8 +48,7 @@ static void note(struct run *r, expr_id address, unsigned w, bool is_write, expr
 						 .value = value }));
 }
 
-/* Was there memory? A skipped call may have given some back, so then only the obvious counts. */
-static bool readable(struct run *r, uint64_t address)
+bool run_readable(struct run *r, uint64_t address)
 {
 	const struct dump *d = r->h->dump;
 
@@ -74,7 +74,7 @@ static expr_id load(struct run *r, expr_id address, unsigned w)
 		return past_simplify(r->h, r->now, v);
 	}
 	at = expr_get(x, address)->imm;
-	if (!readable(r, at)) { /* it would have failed here, not later */
+	if (!run_readable(r, at)) { /* it would have failed here, not later */
 		r->refuted = true;
 		return run_fresh(r, w, OF_OPERATION, 0, "load");
 	}
@@ -99,7 +99,7 @@ static void store(struct run *r, expr_id address, unsigned w, expr_id value)
 		return;
 	}
 	at = expr_get(x, address)->imm;
-	if (!readable(r, at)) {
+	if (!run_readable(r, at)) {
 		r->refuted = true;
 		return;
 	}
@@ -129,7 +129,7 @@ static bool argument(struct run *r, unsigned n, uint64_t *ret)
 
 static void overwrite(struct run *r, uint64_t at, uint64_t len)
 {
-	if (len > MOST_WRITTEN || !readable(r, at)) {
+	if (len > MOST_WRITTEN || !run_readable(r, at)) {
 		r->why = "a call that wrote too much";
 		return;
 	}
@@ -241,9 +241,11 @@ static expr_id result_of(struct run *r)
 	return run_fresh(r, 64, OF_REGISTER, LIFT_RAX, "result of a call");
 }
 
-static bool allocates(const struct effect *e)
+/* Does it write to what it returns? */
+static bool is_result(const struct effect *e)
 {
-	return e->kind == EFFECT_ALLOCATES || e->kind == EFFECT_ZEROES;
+	return e->kind == EFFECT_ALLOCATES || e->kind == EFFECT_ZEROES ||
+	       e->kind == EFFECT_RESIZES || e->kind == EFFECT_DOUBLES;
 }
 
 /* A thread is started or joined that the dump does not know: a loop over threads ran too often, or the thread's
@@ -268,57 +270,188 @@ static void overwrite_shared(struct run *r)
 		overwrite(r, r->h->shared.entries[i].key, 1);
 }
 
-/* Where and how much a call wrote. */
-static void apply(struct run *r, const struct effect *e)
-{
-	uint64_t at, len = e->fixed, scale = 1;
-
-	if (e->kind == EFFECT_NONE || e->kind == EFFECT_LENGTH)
-		return;
-	if (e->kind == EFFECT_THREADS)
-		overwrite_shared(r);
-	if (!(allocates(e) ? past_value(r->h, r->now, result_of(r), &at)
-			   : argument(r, e->where, &at)) ||
-	    (e->length >= 0 && !argument(r, (unsigned)e->length, &len)) ||
-	    (e->scale && !argument(r, e->scale - 1u, &scale))) {
-		r->lost = true;
-		r->lost_at = r->insn;
-		return;
-	}
-	if (is_strange_thread(r, e, at)) {
-		r->why = "a thread that the dump does not know";
-		return;
-	}
-	if (at == 0 && (e->kind != EFFECT_WRITES || e->fixed)) /* free(NULL), strtol(s, NULL, 0) */
-		return;
-	vec_push(
-		&r->accesses,
-		((struct access){ .insn = r->insn,
-				  .order = r->order,
-				  .address = expr_const(&r->h->exprs, 64, at),
-				  .w = 0,
-				  .is_write = e->kind == EFFECT_WRITES || e->kind == EFFECT_THREADS,
-				  .value = expr_const(&r->h->exprs, 64, len * scale) }));
-	overwrite(r, at, e->kind == EFFECT_FREES ? 16 : MAX(len * scale, e->fixed));
-	for (uint64_t i = 0; e->kind == EFFECT_ZEROES && !r->why && i < len * scale; i++)
-		*map_put(&r->stored, at + i, 0) = expr_const(&r->h->exprs, 8, 0);
-}
-
 /* The length of a text, where all of it is known. */
-static bool text_length(struct run *r, uint64_t *ret)
+static bool text_length(struct run *r, uint64_t at, uint64_t *ret)
 {
-	uint64_t at, byte;
+	uint64_t byte;
 
-	if (!argument(r, 0, &at) || r->lost)
+	if (r->lost)
 		return false;
 	for (*ret = 0; *ret < MOST_WRITTEN; ++*ret) {
-		if (!readable(r, at + *ret) ||
+		if (!run_readable(r, at + *ret) ||
 		    !past_value(r->h, r->now, load_byte(r, at + *ret), &byte))
 			return false;
 		if (!byte)
 			return true;
 	}
 	return false;
+}
+
+/* How long the text is that lies there behind the step; strcat() does not tell otherwise. */
+static bool length_after(struct run *r, uint64_t at, uint64_t *ret)
+{
+	uint64_t byte;
+
+	for (*ret = 0; *ret < MOST_WRITTEN; ++*ret) {
+		if (!run_readable(r, at + *ret) ||
+		    !past_value(r->h, r->now, past_byte(r->h, r->after, at + *ret), &byte))
+			return false;
+		if (!byte)
+			return true;
+	}
+	return false;
+}
+
+/* Where and how much a call wrote. */
+struct extent {
+	uint64_t at, len;
+	uint64_t from; /* that it copied; 0 = nothing */
+};
+
+/* False: one of its arguments is not known. */
+static bool find_extent(struct run *r, const struct effect *e, struct extent *ret)
+{
+	uint64_t scale = 1, result, tail;
+
+	*ret = (struct extent){ .len = e->fixed };
+	if (!(is_result(e) ? past_value(r->h, r->now, result_of(r), &ret->at)
+			   : argument(r, e->where, &ret->at)) ||
+	    (e->length >= 0 && !argument(r, (unsigned)e->length, &ret->len)) ||
+	    (e->scale && !argument(r, e->scale - 1u, &scale)))
+		return false;
+	ret->len *= scale;
+	switch (e->kind) {
+	case EFFECT_COPIES:
+		return argument(r, 1, &ret->from);
+	case EFFECT_TEXT:
+	case EFFECT_APPENDS:
+		if (!argument(r, 1, &ret->from) || !text_length(r, ret->from, &ret->len))
+			return false;
+		if (e->kind == EFFECT_APPENDS) {
+			if (!length_after(r, ret->at, &tail) || tail < ret->len)
+				return false;
+			ret->at += tail - ret->len;
+		}
+		ret->len++;
+		return true;
+	case EFFECT_DOUBLES:
+		if (!argument(r, 0, &ret->from) || !text_length(r, ret->from, &ret->len))
+			return false;
+		ret->len++;
+		return true;
+	case EFFECT_PRINTS:
+		if (!past_value(r->h, r->now, result_of(r), &result))
+			return false;
+		ret->len = (uint32_t)result + 1ull;
+		return true;
+	default:
+		return true;
+	}
+}
+
+static void note_call(struct run *r, const struct effect *e, const struct extent *x)
+{
+	struct exprs *ex = &r->h->exprs;
+	bool is_heap =
+		e->kind == EFFECT_FREES || e->kind == EFFECT_ALLOCATES || e->kind == EFFECT_ZEROES;
+	struct access a = { .insn = r->insn,
+			    .order = r->order,
+			    .address = expr_const(ex, 64, x->at),
+			    .is_write = !is_heap,
+			    .value = expr_const(ex, 64, x->len) };
+
+	if (e->kind == EFFECT_COPIES)
+		a.before = expr_const(ex, 64, x->from);
+	vec_push(&r->accesses, a);
+}
+
+/* What it wrote is known as far as its source is. */
+static void fill_in(struct run *r, const struct effect *e, const struct extent *x)
+{
+	expr_id *bytes;
+
+	if (r->lost || x->len > MOST_WRITTEN)
+		return;
+	bytes = xcalloc(x->len + 1, sizeof(*bytes));
+	for (uint64_t i = 0; i < x->len; i++) { /* all of it first: memmove() */
+		if (x->from && run_readable(r, x->from + i))
+			bytes[i] = load_byte(r, x->from + i);
+		else if (e->kind == EFFECT_SETS)
+			bytes[i] = expr_extract(&r->h->exprs, r->now->registers[LIFT_RSI], 0, 8);
+		else if (e->kind == EFFECT_ZEROES)
+			bytes[i] = expr_const(&r->h->exprs, 8, 0);
+	}
+	overwrite(r, x->at, MAX(x->len, e->fixed));
+	for (uint64_t i = 0; i < x->len && !r->why; i++)
+		if (bytes[i])
+			*map_put(&r->stored, x->at + i, 0) = bytes[i];
+	free(bytes);
+}
+
+/* Which block was freed is not known any more. It is one of those that are free in the dump, or was handed out again by
+ * a later call, which then says so; or free(NULL), which does nothing. */
+static void free_some_block(struct run *r)
+{
+	struct history *h = r->h;
+
+	if (!h->free_blocks) {
+		h->free_blocks = xcalloc(FREE_BLOCKS, sizeof(*h->free_blocks));
+		h->nfree_blocks = heap_free_blocks(h->dump, h->free_blocks, FREE_BLOCKS);
+	}
+	if (h->nfree_blocks > FREE_BLOCKS || heap_broken_at(h->dump)) {
+		r->lost = true;
+		r->lost_at = r->insn;
+		return;
+	}
+	r->some_block = true;
+	for (size_t i = 0; i < h->nfree_blocks && !r->why; i++)
+		overwrite(r, h->free_blocks[i], BOOKKEEPING);
+}
+
+/* The block stayed where it is, or was copied. */
+static void resize(struct run *r, const struct extent *x)
+{
+	uint64_t old;
+
+	if (!argument(r, 0, &old))
+		free_some_block(r);
+	else if (old && old != x->at)
+		overwrite(r, old, BOOKKEEPING);
+	if (x->at && !r->why && !(argument(r, 0, &old) && old == x->at))
+		overwrite(r, x->at, MAX(x->len, (uint64_t)BOOKKEEPING));
+}
+
+static void apply(struct run *r, const struct effect *e)
+{
+	struct extent x;
+
+	if (e->kind == EFFECT_NONE || e->kind == EFFECT_LENGTH)
+		return;
+	if (e->kind == EFFECT_THREADS)
+		overwrite_shared(r);
+	if (!find_extent(r, e, &x)) {
+		if (e->kind == EFFECT_FREES) {
+			free_some_block(r);
+		} else {
+			r->lost = true;
+			r->lost_at = r->insn;
+		}
+		return;
+	}
+	if (is_strange_thread(r, e, x.at)) {
+		r->why = "a thread that the dump does not know";
+		return;
+	}
+	if (x.at == 0 &&
+	    (e->kind != EFFECT_WRITES || e->fixed)) /* free(NULL), strtol(s, NULL, 0) */
+		return;
+	note_call(r, e, &x);
+	if (e->kind == EFFECT_FREES)
+		overwrite(r, x.at, BOOKKEEPING);
+	else if (e->kind == EFFECT_RESIZES)
+		resize(r, &x);
+	else
+		fill_in(r, e, &x);
 }
 
 static void skip_call(struct run *r, const struct piece *piece)
@@ -328,8 +461,9 @@ static void skip_call(struct run *r, const struct piece *piece)
 					LIFT_R8,  LIFT_R9,  LIFT_R10, LIFT_R11, LIFT_CF,
 					LIFT_PF,  LIFT_AF,  LIFT_ZF,  LIFT_SF,	LIFT_OF };
 	struct exprs *x = &r->h->exprs;
-	uint64_t sp, length = 0;
-	bool is_length = e->kind == EFFECT_LENGTH && text_length(r, &length);
+	uint64_t sp, text, length = 0;
+	bool is_length =
+		e->kind == EFFECT_LENGTH && argument(r, 0, &text) && text_length(r, text, &length);
 
 	leave(r,
 	      expr_binary(x, EX_EQ, load(r, r->now->registers[LIFT_RSP], 64),
@@ -362,7 +496,7 @@ void run_upto(struct run *r, uint32_t upto)
 {
 	map_clear(&r->stored);
 	vec_clear(&r->accesses);
-	r->lost = r->refuted = false;
+	r->lost = r->refuted = r->some_block = false;
 	r->why = NULL;
 	r->place = r->order = 0;
 	r->floor = 0;

@@ -24,6 +24,7 @@ struct run {
 	uint64_t floor;	  /* the highest stack pointer at a call that was skipped */
 	uint64_t skipped; /* address of a function that was skipped */
 	bool lost;	  /* a write went to an unknown address */
+	bool some_block;  /* a block was freed, and it is not known which */
 	bool guess;	  /* take it that such a write hits nothing else that the code writes */
 	uint64_t lost_at;
 	const char *why; /* cannot be stepped over */
@@ -40,6 +41,8 @@ enum owner { OF_OPERATION, OF_FLAGS, OF_REGISTER, OF_BYTE, OF_MEMORY };
 
 /* An unknown value, the same one in every run of this code. */
 expr_id run_fresh(struct run *r, unsigned w, enum owner owner, uint64_t number, const char *what);
+/* Was there memory? A skipped call may have given some back, so then only the obvious counts. */
+bool run_readable(struct run *r, uint64_t address);
 /* As far as the instruction number `upto`. */
 void run_upto(struct run *r, uint32_t upto);
 

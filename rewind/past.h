@@ -15,6 +15,7 @@
 #include "lift/lifted.h"
 #include "sym/value/expr.h"
 
+struct access;
 struct code;
 struct constraint;
 struct dump;
@@ -29,10 +30,23 @@ struct history {
 	struct exprs exprs;
 	struct solver *solver;
 	struct sym_stats *stats;
-	struct map unknown; /* address of a byte that the dump does not have -> its symbol */
-	struct map threads; /* pthread_t of the threads that the dump tells of */
-	struct map shared;  /* addresses of bytes that other threads write */
-	uint64_t questions; /* to the solver */
+	struct map unknown;    /* address of a byte that the dump does not have -> its symbol */
+	struct map threads;    /* pthread_t of the threads that the dump tells of */
+	struct map shared;     /* addresses of bytes that other threads write */
+	uint64_t questions;    /* to the solver */
+	uint64_t *free_blocks; /* of the dump's heap; NULL = nobody has asked yet */
+	size_t nfree_blocks;   /* may be more than were kept: FREE_BLOCKS */
+};
+
+/* A read whose address was not known when its step was made. As soon as it is, what was read must be what the memory
+ * held at that moment. */
+struct late_read {
+	const struct late_read *next; /* older in the walk, so later in the run */
+	expr_id address, value;
+	uint8_t w;
+	const struct past *before;     /* its step */
+	const struct access *accesses; /* of its step that come before it */
+	uint32_t naccesses;
 };
 
 struct past {
@@ -45,6 +59,8 @@ struct past {
 	uint64_t gap_low, gap_high; /* writable memory of a library that was skipped: not known */
 	const expr_id *constraints;
 	uint32_t nconstraints;
+	const struct late_read *late; /* reads that are still to be compared; NULL = none */
+	uint32_t nlate;
 	uint32_t evidence; /* bits that agreed with the dump on the way here without having to */
 };
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCKS = 200, SECONDS = 20, WIDTH = 32, MOST_RUNS = 6, LARGEST_RUN = 1 << 30 };
+enum { BLOCKS = 200, SECONDS = 20, WIDTH = 32, MOST_RUNS = 6, LARGEST_RUN = 1 << 30, MARGIN = 12 };
 
 /* A dump of somebody else is data, never a program. */
 static void may_it_run(struct rewind *r, const char *core)
@@ -59,6 +59,7 @@ struct err *rewind_open(const char *core, const struct rewind_options *o, struct
 	struct err *err;
 
 	r->o = *o;
+	r->walk_all = o->blocks != 0;
 	r->o.blocks = o->blocks ? MIN(o->blocks, 100000u) : BLOCKS;
 	r->o.seconds = o->seconds > 0 ? o->seconds : SECONDS;
 	err = dump_open(core, &r->dump);
@@ -119,6 +120,21 @@ static struct err *confirm(struct rewind *r)
 	return err;
 }
 
+/* Further back nothing can change what the best suffix says about the failing value, but for what a little
+ * margin may bring: evidence for another way, or the beginning of a loop that ran over its array. */
+static bool has_all(void *arg)
+{
+	struct rewind *r = arg;
+	const struct cause *c = &r->cause;
+
+	r->best = tree_best(&r->tree);
+	cause_trace(r);
+	if (!c->complete)
+		return false;
+	return !c->chain.len ||
+	       r->tree.reached >= c->chain.data[c->chain.len - 1].node->depth + MARGIN;
+}
+
 struct err *rewind_work(struct rewind *r)
 {
 	double start = clock_seconds(), cpu = work_seconds();
@@ -131,6 +147,10 @@ struct err *rewind_work(struct rewind *r)
 	r->start = start_of(&r->h, &r->names, r->thread, false, &r->at_call);
 	threads_limit(r, &o);
 	tree_init(&r->tree, &r->h, r->start);
+	if (!r->walk_all && !r->threads.mates.len) {
+		o.enough = has_all;
+		o.arg = r;
+	}
 	tree_grow(&r->tree, &o);
 	r->best = tree_best(&r->tree);
 	r->walk_seconds = clock_seconds() - start;

@@ -17,7 +17,7 @@
 #include "rewind/threads.h"
 
 struct rewind_options {
-	uint64_t blocks;    /* how far back; 0 = 200 */
+	uint64_t blocks;    /* how far back; 0 = to where the bad value was made, at most 200 */
 	double seconds;	    /* for all of it; 0 = 20 */
 	const char *thread; /* its number in the dump; NULL = the one that failed */
 	bool run;	    /* also run the dump of another user */
@@ -34,6 +34,7 @@ struct rewind {
 	size_t thread;
 	struct past *start; /* where the walk begins */
 	bool at_call;	    /* that is a call of abort() or the like, not the dump's own pc */
+	bool walk_all; /* so far back as was asked for, also when the bad value's chain is complete */
 	bool may_run;
 	const char *may_not_run; /* why */
 	/* the result */

@@ -13,9 +13,16 @@
 enum effect_kind {
 	EFFECT_NONE,	  /* nothing that the program sees but the result */
 	EFFECT_WRITES,	  /* writes `length` bytes at the argument */
+	EFFECT_COPIES,	  /* the same, and the bytes are those at its second argument */
+	EFFECT_SETS,	  /* the same, and each byte is its second argument */
+	EFFECT_TEXT,	  /* copies the text at its second argument */
+	EFFECT_APPENDS,	  /* copies that text behind the one that is there */
+	EFFECT_PRINTS,	  /* writes as many bytes as its result says, and a zero */
 	EFFECT_FREES,	  /* the block at its first argument is free now */
 	EFFECT_ALLOCATES, /* a new block, as old memory */
 	EFFECT_ZEROES,	  /* a new block of zeroes */
+	EFFECT_RESIZES,	  /* the block at its first argument may have moved */
+	EFFECT_DOUBLES,	  /* a new block with the text of its first argument */
 	EFFECT_THREADS, /* writes as EFFECT_WRITES does, and other threads wrote what they share */
 	EFFECT_LENGTH,	/* nothing; the result is the length of a text */
 };
@@ -48,7 +55,7 @@ struct access {
 	uint8_t w; /* bits */
 	bool is_write;
 	expr_id value;	/* read or written */
-	expr_id before; /* what a write destroyed; else 0 */
+	expr_id before; /* what a write destroyed; where a call copied from; else 0 */
 };
 
 enum step_result {

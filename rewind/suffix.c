@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "debug/dump.h"
+#include "rewind/fixed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static const struct effect summaries[] = {
 	  .length = len,                                                                           \
 	  .scale = times,                                                                          \
 	  .fixed = bytes,                                                                          \
-	  .function = #name },
+	  .function = name },
 #include "rewind/summaries.def"
 #undef S
 };
@@ -186,8 +187,25 @@ static bool leaves_function(const struct piece *p)
 	return p->way == WAY_RETURN || (p->way == WAY_SKIPPED && end->w == LIFT_JUMP);
 }
 
+/* The return address of the function in which a moment lies, by the place of its frame (rewind/fixed.h). */
+static bool return_address_of_frame(struct tree *t, const struct past *p, uint64_t *ret)
+{
+	const char *why;
+	const struct function *f = code_function(t->h->code, p->pc, &why);
+	const struct block *b = f ? function_block(f, p->pc) : NULL;
+	const struct fixed *frame;
+	uint64_t sp;
+
+	if (!b || b->start != p->pc)
+		return false;
+	frame = &f->fixed[b - f->blocks.data].before[LIFT_RSP];
+	return frame->kind == FIXED_FRAME && past_value(t->h, p, p->registers[LIFT_RSP], &sp) &&
+	       past_value(t->h, p, past_load(t->h, p, sp - frame->number - 8, 64), ret);
+}
+
 /* Where the function at the node's address will return to. An open step has no state of its own yet,
- * but if its pieces contain the return, that says it. */
+ * but if its pieces contain the return, that says it; if they do not leave the function, its frame is still there behind
+ * them. */
 static bool return_address(struct tree *t, const struct node *n, uint64_t *ret)
 {
 	const struct past *p = n->past;
@@ -205,7 +223,7 @@ static bool return_address(struct tree *t, const struct node *n, uint64_t *ret)
 			return true;
 		}
 	}
-	return false;
+	return inner == 0 && return_address_of_frame(t, n->open_after, ret);
 }
 
 /* `at` is the first instruction of a function: the return address says who called it. */
@@ -256,6 +274,34 @@ static void from_caller(struct tree *t, const struct node *node, uint64_t at, st
 	vec_deinit(&ways);
 }
 
+/* Control is where no function lies. The return address names the call; either that went astray, or a jump through a
+ * pointer with which the function that it called ended. */
+static void from_wild_jump(struct tree *t, const struct node *n, uint64_t at, struct candidates *c)
+{
+	struct code *code = t->h->code;
+	const char *why = c->why;
+	const struct function *f = NULL;
+	const struct insn *call;
+	uint64_t back, target;
+
+	c->complete = false;
+	if (!return_address(t, n, &back) || !(call = code_call_before(code, back, &f)))
+		return;
+	target = code_target(code, f, call);
+	if (!target || target == at) {
+		add_piece(c, calling_piece(f, call, at));
+		c->complete = true;
+		return;
+	}
+	f = code_function(code, code_behind_stub(code, target), &why);
+	for (uint32_t i = 0; f && i < f->blocks.len; i++) {
+		const struct lift_op *end = block_end(f, &f->blocks.data[i]);
+
+		if (end->kind == LIFT_NEXT && end->w == LIFT_JUMP && end->a)
+			add_way(c, &(struct way){ .function = f, .block = i, .exit = -1 }, at);
+	}
+}
+
 /* Every way to the node's address. */
 static void find_candidates(struct tree *t, const struct node *n, struct candidates *c)
 {
@@ -267,6 +313,11 @@ static void find_candidates(struct tree *t, const struct node *n, struct candida
 
 	*c = (struct candidates){ .complete = true };
 	f = code_function(t->h->code, at, &c->why);
+	if (!f &&
+	    !n->parent) { /* a jump to where no code is: it was a call, or came from what was called */
+		from_wild_jump(t, n, at, c);
+		return;
+	}
 	if (!f) {
 		c->complete = false;
 		return;
@@ -473,6 +524,8 @@ void tree_grow(struct tree *t, const struct suffix_options *o)
 				expand(t, level[i].node);
 			t->reached = MAX(t->reached, level[i].node->depth);
 		}
+		if (o->enough && o->enough(o->arg))
+			break;
 	}
 out:
 	free(level);

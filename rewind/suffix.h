@@ -38,6 +38,8 @@ struct suffix_options {
 	uint32_t width;		     /* most ways that are followed at the same time */
 	double deadline;	     /* of work_seconds(); 0 = none */
 	uint64_t first_pc, first_sp; /* where the thread began; 0 = not known */
+	bool (*enough)(void *arg);   /* asked after each level; NULL = never */
+	void *arg;
 };
 
 struct tree {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { LONGEST_CHAIN = 64 };
+enum { LONGEST_CHAIN = 64, NULL_PAGES = 1 << 16 };
 
 const struct insn *trail_insn(const struct trail *t, const struct function **f)
 {
@@ -62,7 +62,7 @@ static uint32_t order_of(const struct cursor *c)
 
 void trail_add(struct trail *t, struct link l)
 {
-	l.certain = t->at.node->parent == NULL || tree_is_certain(&t->r->tree, t->at.node);
+	l.node = t->at.node;
 	vec_push(&t->r->cause.chain, l);
 }
 
@@ -145,36 +145,47 @@ static struct origin origin_of(const struct lift_op *ops, unsigned n, uint16_t t
 
 /* ---- the failing instruction ---- */
 
-/* Registers that an address is made of; the one nearest to the address is the pointer. */
+/* Which of two registers of an address is to blame? If one of them points to memory, the other is an index that leads out
+ * of it. A pointer to nowhere is most often 0 or, beside an index, the larger one. */
+static bool is_worse(const struct trail *t, uint64_t address, uint64_t v, uint64_t than)
+{
+	const struct dump *d = &t->r->dump;
+
+	if (is_mapped(d, v, 4) != is_mapped(d, than, 4))
+		return is_mapped(d, than, 4);
+	if (address < NULL_PAGES && (v == 0 || than == 0))
+		return v == 0;
+	return v > than;
+}
+
+/* Registers that an address is made of. */
 static void pointer_of(struct trail *t, const struct lift_op *ops, unsigned n, uint16_t temp,
-		       struct bad_use *use, uint64_t *nearest)
+		       struct bad_use *use, uint64_t *worst)
 {
 	const struct lift_op *d = definition(ops, n, temp);
-	uint64_t v, distance;
+	uint64_t v;
 
 	if (!d)
 		return;
 	if (d->kind == LIFT_GET && d->imm < 16) {
-		if (!past_value(t->h, t->r->start, t->r->start->registers[d->imm], &v))
-			return;
-		distance = use->address > v ? use->address - v : v - use->address;
-		if (!use->has_reg || distance < *nearest) {
+		if (past_value(t->h, t->r->start, t->r->start->registers[d->imm], &v) &&
+		    (!use->has_reg || is_worse(t, use->address, v, *worst))) {
 			use->reg = (unsigned)d->imm;
 			use->has_reg = true;
-			*nearest = distance;
+			*worst = v;
 		}
 		return;
 	}
 	if (d->kind == LIFT_CONST || d->kind == LIFT_LOAD || d->kind == LIFT_GET)
 		return;
-	pointer_of(t, ops, n, d->a, use, nearest);
+	pointer_of(t, ops, n, d->a, use, worst);
 	if (d->b)
-		pointer_of(t, ops, n, d->b, use, nearest);
+		pointer_of(t, ops, n, d->b, use, worst);
 }
 
-/* The address that a temporary has in the dump's state; only sums, products and shifts are needed. */
-static bool evaluate(struct trail *t, const struct lift_op *ops, unsigned n, uint16_t temp,
-		     uint64_t *ret)
+/* The value that a temporary has at a moment; only sums, products and shifts are needed. */
+static bool evaluate(struct trail *t, const struct past *p, const struct lift_op *ops, unsigned n,
+		     uint16_t temp, uint64_t *ret)
 {
 	const struct lift_op *d = definition(ops, n, temp);
 	uint64_t a, b;
@@ -186,14 +197,14 @@ static bool evaluate(struct trail *t, const struct lift_op *ops, unsigned n, uin
 		*ret = d->imm;
 		return true;
 	case LIFT_GET:
-		return past_value(t->h, t->r->start, t->r->start->registers[d->imm], ret);
+		return past_value(t->h, p, p->registers[d->imm], ret);
 	case LIFT_LOAD:
-		return evaluate(t, ops, n, d->a, &a) &&
-		       past_value(t->h, t->r->start, past_load(t->h, t->r->start, a, d->w), ret);
+		return evaluate(t, p, ops, n, d->a, &a) &&
+		       past_value(t->h, p, past_load(t->h, p, a, d->w), ret);
 	case LIFT_ZEXT:
-		return evaluate(t, ops, n, d->a, ret);
+		return evaluate(t, p, ops, n, d->a, ret);
 	case LIFT_EXTRACT:
-		if (!evaluate(t, ops, n, d->a, &a))
+		if (!evaluate(t, p, ops, n, d->a, &a))
 			return false;
 		*ret = a >> d->imm & mask_of(d->w);
 		return true;
@@ -202,7 +213,7 @@ static bool evaluate(struct trail *t, const struct lift_op *ops, unsigned n, uin
 	case LIFT_SHL:
 	case LIFT_MUL:
 	case LIFT_AND:
-		if (!evaluate(t, ops, n, d->a, &a) || !evaluate(t, ops, n, d->b, &b))
+		if (!evaluate(t, p, ops, n, d->a, &a) || !evaluate(t, p, ops, n, d->b, &b))
 			return false;
 		*ret = expr_fold(d->kind == LIFT_ADD   ? EX_ADD
 				 : d->kind == LIFT_SUB ? EX_SUB
@@ -231,15 +242,17 @@ static void find_bad_jump(struct trail *t, const struct lift_op *ops, unsigned n
 {
 	const struct lift_op *end = &ops[n - 1];
 	struct origin o;
-	uint64_t nearest = 0;
+	uint64_t worst = 0;
 
-	if (end->kind != LIFT_NEXT || !end->a || !evaluate(t, ops, n, end->a, &use->address) ||
+	if (end->kind != LIFT_NEXT || !end->a ||
+	    !evaluate(t, t->r->start, ops, n, end->a, &use->address) ||
 	    is_mapped(&t->r->dump, use->address, 1))
 		return;
 	use->found = use->is_jump = true;
 	o = origin_of(ops, n, end->a);
-	if (!o.op || o.op->kind != LIFT_LOAD || !evaluate(t, ops, n, o.op->a, &use->from))
-		pointer_of(t, ops, n, end->a, use, &nearest);
+	if (!o.op || o.op->kind != LIFT_LOAD ||
+	    !evaluate(t, t->r->start, ops, n, o.op->a, &use->from))
+		pointer_of(t, ops, n, end->a, use, &worst);
 }
 
 struct bad_use trail_find_use(struct trail *t, const struct function *f, const struct insn *in)
@@ -247,18 +260,18 @@ struct bad_use trail_find_use(struct trail *t, const struct function *f, const s
 	const struct lift_op *ops = insn_ops(f, in);
 	const struct dump *d = &t->r->dump;
 	struct bad_use use = { 0 };
-	uint64_t nearest = 0;
+	uint64_t worst = 0;
 
 	for (unsigned i = 0; i < in->nops && !use.found; i++) {
 		bool is_write = ops[i].kind == LIFT_STORE;
 
 		if ((!is_write && ops[i].kind != LIFT_LOAD) ||
-		    !evaluate(t, ops, in->nops, ops[i].a, &use.address) ||
+		    !evaluate(t, t->r->start, ops, in->nops, ops[i].a, &use.address) ||
 		    is_mapped(d, use.address, is_write ? 2 : 4))
 			continue;
 		use.found = true;
 		use.is_write = is_write;
-		pointer_of(t, ops, in->nops, ops[i].a, &use, &nearest);
+		pointer_of(t, ops, in->nops, ops[i].a, &use, &worst);
 	}
 	if (!use.found)
 		find_bad_jump(t, ops, in->nops, &use);
@@ -276,6 +289,31 @@ static bool value_at(struct trail *t, const struct access *a, uint64_t *address,
 	return l->has_address;
 }
 
+/* Through an index that was multiplied with a size. */
+static struct origin origin_of_index(const struct lift_op *ops, unsigned n, uint16_t temp)
+{
+	struct origin o = origin_of(ops, n, temp);
+
+	while (o.op && (o.op->kind == LIFT_SHL || o.op->kind == LIFT_MUL) &&
+	       is_constant(ops, n, o.op->b))
+		o = origin_of(ops, n, o.op->a);
+	return o;
+}
+
+/* A sum of a pointer to memory and something else: the something else led out of it. */
+static struct origin origin_in_sum(struct trail *t, const struct lift_op *ops, unsigned n,
+				   struct origin sum)
+{
+	struct past *p = step_inside(t->h, t->best, &t->at.node->step, order_of(&t->at));
+	const struct dump *d = &t->r->dump;
+	uint64_t a, b;
+
+	if (!evaluate(t, p, ops, n, sum.op->a, &a) || !evaluate(t, p, ops, n, sum.op->b, &b) ||
+	    is_mapped(d, a, 4) == is_mapped(d, b, 4) || is_mapped(d, a + b, 4))
+		return sum;
+	return origin_of_index(ops, n, is_mapped(d, a, 4) ? sum.op->b : sum.op->a);
+}
+
 /* The value that `temp` of the cursor's instruction has comes from somewhere: go there. False: the
  * chain ends. */
 static bool follow(struct trail *t, const struct function *f, const struct insn *in, uint16_t temp)
@@ -285,6 +323,8 @@ static bool follow(struct trail *t, const struct function *f, const struct insn 
 	struct link l = { .insn = in->address };
 	const struct access *a;
 
+	if (o.op && o.op->kind == LIFT_ADD)
+		o = origin_in_sum(t, ops, in->nops, o);
 	if (o.op && o.op->kind == LIFT_GET) {
 		t->place = (struct place){ .reg = (unsigned)o.op->imm };
 		return true;
@@ -295,6 +335,7 @@ static bool follow(struct trail *t, const struct function *f, const struct insn 
 		if (!a || !value_at(t, a, &l.address, &l.value, &l)) {
 			l.kind = LINK_COMPUTED;
 			trail_add(t, l);
+			t->lost = true;
 			return false;
 		}
 		trail_add(t, l);
@@ -325,8 +366,25 @@ static bool is_lost_in_call(unsigned reg)
 	return reg < 16 && reg != LIFT_RBX && reg != LIFT_RBP && reg != LIFT_RSP && reg < LIFT_R12;
 }
 
-/* Did a skipped call at the end of this piece set the place? */
-static bool set_by_call(struct trail *t, const struct piece *p)
+/* A call that copied whole pointers: the value is older, at its source. Text that lands on a pointer is the culprit
+ * itself. */
+static bool follow_copy(struct trail *t, const struct access *a, uint64_t at)
+{
+	uint64_t from, offset = t->place.address - at;
+
+	if (!a->before || !past_value(t->h, t->best, a->before, &from) || t->place.w != 64 ||
+	    offset % 8 || from % 8)
+		return false;
+	if (!is_mapped(&t->r->dump, from + offset, 2)) {
+		trail_add(t, (struct link){ .kind = LINK_CONSTANT, .insn = a->insn });
+		return false;
+	}
+	t->place.address = from + offset;
+	return true;
+}
+
+/* Did a skipped call at the end of this piece set the place? *go_on: the chain goes on. */
+static bool set_by_call(struct trail *t, const struct piece *p, bool *go_on)
 {
 	struct link l = { .kind = LINK_RESULT,
 			  .insn = p->function->insns.data[p->first + p->n - 1].address,
@@ -334,12 +392,17 @@ static bool set_by_call(struct trail *t, const struct piece *p)
 	const struct step *s = &t->at.node->step;
 	uint64_t at, len;
 
+	*go_on = false;
 	if (!t->place.in_memory) {
 		if (!is_lost_in_call(t->place.reg))
 			return false;
-		if (t->place.reg == LIFT_RAX)
+		if (t->place.reg != LIFT_RAX) {
+			l.kind = LINK_COMPUTED;
+			t->lost = true;
+		} else {
 			l.has_value =
 				past_value(t->h, t->best, s->after->registers[LIFT_RAX], &l.value);
+		}
 		trail_add(t, l);
 		return true;
 	}
@@ -350,10 +413,12 @@ static bool set_by_call(struct trail *t, const struct piece *p)
 		    t->place.address >= at && t->place.address < at + MAX(len, 16u)) {
 			l.kind = LINK_WRITTEN;
 			l.from = at;
+			l.length = len;
 			l.address = t->place.address;
 			l.w = (uint8_t)t->place.w;
 			l.has_address = true;
 			trail_add(t, l);
+			*go_on = follow_copy(t, &s->accesses[i], at);
 			return true;
 		}
 	return false;
@@ -393,7 +458,22 @@ static bool set_here(struct trail *t, bool *go_on)
 	return false;
 }
 
-void trail_walk(struct trail *t)
+bool trail_walk_from_jump(struct trail *t)
+{
+	const struct function *f;
+	const struct insn *in;
+	const struct lift_op *end;
+
+	if (!trail_back(t))
+		return false;
+	in = trail_insn(t, &f);
+	end = insn_ops(f, in) + in->nops - 1;
+	if (end->kind != LIFT_NEXT || !end->a)
+		return false;
+	return follow(t, f, in, end->a) ? trail_walk(t) : !t->lost;
+}
+
+bool trail_walk(struct trail *t)
 {
 	while (t->r->cause.chain.len < LONGEST_CHAIN) {
 		const struct piece *p;
@@ -406,14 +486,18 @@ void trail_walk(struct trail *t)
 					  .w = (uint8_t)t->place.w };
 
 			trail_add(t, l);
-			return;
+			return false;
 		}
 		p = &t->at.node->step.pieces[t->at.piece];
-		if (p->way == WAY_SKIPPED && t->at.insn + 1 == p->n && set_by_call(t, p))
-			return;
+		if (p->way == WAY_SKIPPED && t->at.insn + 1 == p->n && set_by_call(t, p, &go_on)) {
+			if (!go_on)
+				return !t->lost;
+			continue;
+		}
 		if (set_here(t, &go_on) && !go_on)
-			return;
+			return !t->lost;
 	}
+	return true;
 }
 
 /* ---- what a branch compared ---- */

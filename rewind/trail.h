@@ -29,6 +29,7 @@ struct trail {
 	const struct past *best;
 	struct place place;
 	struct cursor at;
+	bool lost; /* the chain ends at an address that is not known yet */
 };
 
 /* The instruction of the cursor, and its function. */
@@ -53,7 +54,9 @@ bool is_mapped(const struct dump *d, uint64_t address, uint32_t flag);
 
 /* From the cursor's branch back to what it compared: that becomes the place. False: not known. */
 bool trail_to_compared(struct trail *t);
-/* Follow the place to the end of its chain. */
-void trail_walk(struct trail *t);
+/* Control went where no code is: follow the target of the jump or call at the suffix's end. Else as trail_walk(). */
+bool trail_walk_from_jump(struct trail *t);
+/* Follow the place to the end of its chain. False: it may go on before the suffix. */
+bool trail_walk(struct trail *t);
 
 #endif

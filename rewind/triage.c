@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCKS = 120, STACK_FRAMES = 3 };
+enum { STACK_FRAMES = 3 };
 
 /* ---- one dump, in a process of its own ---- */
 
@@ -110,7 +110,7 @@ static void json_stack(struct rewind *r, struct json *j)
 static int sort_one(void *arg)
 {
 	struct job *job = arg;
-	struct rewind_options o = { .blocks = BLOCKS, .seconds = job->seconds, .no_run = true };
+	struct rewind_options o = { .seconds = job->seconds, .no_run = true };
 	struct rewind *r = NULL;
 	struct err *err = rewind_open(job->path, &o, &r);
 	struct json j;
