@@ -55,15 +55,19 @@ void decisions_record(uint32_t kind, uint32_t value)
 		(uint64_t)(write_at - ((uint8_t *)control.area + PLAIT_CONTROL_DECISIONS));
 }
 
-/* Nothing is decided here: the running thread goes on. */
+/* Nothing is decided here: the running thread goes on. NULL: the outside world may have changed
+ * something meanwhile. */
 static struct control_thread *stay(struct control_thread *me, struct control_thread **named)
 {
 	if (me && control_thread_ready(me))
 		return *named = me;
 	if (control_asked(PLAIT_CONTROL_CUT) && rt_steps >= control.area->event_budget)
 		control_log_ended();
-	if (control_all_stuck() && !control.world->wait_outside(NULL))
+	if (control_all_stuck()) {
+		if (control.world->wait_outside(NULL))
+			return NULL; /* as the recorded run did: it looks again */
 		control_deadlock();
+	}
 	control_diverged("the running thread cannot go on, and no decision says who does");
 }
 
