@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ACCESS (1ull << 40) /* bytes of one access: a loop over them must come to an end */
-
 struct cursor_thread {
 	uint32_t thread;
 	size_t entry; /* next entry of the directory to look at */
@@ -92,7 +90,7 @@ static struct err *advance(struct trace *t, struct cursor_thread *ct, uint64_t i
 				       trace_path(t), trace_meta(t)->threads[ct->thread].name,
 				       (unsigned long long)ct->decoder.index);
 	} while (ct->ev.index < index);
-	if (plait_is_access(ct->ev.kind) && ct->ev.n > MAX_ACCESS)
+	if (plait_is_access(ct->ev.kind) && ct->ev.n > PLAIT_ACCESS_MAX)
 		return err_new(ERR_ENV, "%s is damaged: an access of %llu bytes", trace_path(t),
 			       (unsigned long long)ct->ev.n);
 	return NULL;

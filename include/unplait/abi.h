@@ -20,7 +20,10 @@
 #include <stdint.h>
 
 #define PLAIT_FORMAT_VERSION 1
-#define PLAIT_RUN_MAGIC	     "PLAITRUN" /* 8 bytes, no NUL */
+/* Bytes of one access: a loop over them must come to an end. A copy whose length is garbage is recorded
+ * up to here; the program will not survive it. */
+#define PLAIT_ACCESS_MAX (1ull << 40)
+#define PLAIT_RUN_MAGIC	 "PLAITRUN" /* 8 bytes, no NUL */
 
 enum plait_event_kind {
 	PLAIT_EV_NONE,

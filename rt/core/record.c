@@ -223,7 +223,7 @@ void rt_record_range(uint32_t kind, uint32_t site, const void *a, size_t size)
 		return;
 	q = put_site(t, p + 1, site);
 	q = put_address(t, q, a);
-	q = put_varint(q, size);
+	q = put_varint(q, size < PLAIT_ACCESS_MAX ? size : PLAIT_ACCESS_MAX);
 	record_end(t, p, q, kind);
 }
 
