@@ -7,6 +7,18 @@
 
 #include <errno.h>
 
+/* A lock or a semaphore is made, or given up: that forgets its state, and who has used it before, or does
+ * so now, can tell.
+ * me NULL: not under control. */
+static inline void hook_renews(struct control_thread *me, uint32_t kind, uint32_t site,
+			       const void *object)
+{
+	if (!me)
+		return;
+	control_touch(me, kind, site, object);
+	control_changed();
+}
+
 /* As functions return it that set errno: 0 or -1. r: 0 or an errno. */
 static inline int posix_result(int r)
 {

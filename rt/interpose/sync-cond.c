@@ -202,6 +202,7 @@ int hook_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr)
 {
 	uint32_t site = hook_site();
 
+	hook_renews(control_self(), PLAIT_EV_LOCK_INIT, site, c);
 	rt_record_sa_n(PLAIT_EV_LOCK_INIT, site, c, OBJECT_COND);
 	return real.pthread_cond_init(c, attr);
 }

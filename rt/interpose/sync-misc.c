@@ -117,11 +117,13 @@ int hook_sem_post(sem_t *s)
 
 int hook_sem_init(sem_t *s, int shared, unsigned value)
 {
+	struct control_thread *me = control_self();
 	uint32_t site = hook_site();
 	int r;
 
+	hook_renews(me, PLAIT_EV_SEM_INIT, site, s);
 	r = real.sem_init(s, shared, value);
-	if (shared && control_self())
+	if (shared && me)
 		control_note(PLAIT_UNCONTROLLED_SHARED);
 	rt_record_sa_n(PLAIT_EV_SEM_INIT, site, s, value);
 	return r;
@@ -131,6 +133,7 @@ int hook_sem_destroy(sem_t *s)
 {
 	uint32_t site = hook_site();
 
+	hook_renews(control_self(), PLAIT_EV_LOCK_DESTROY, site, s);
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, s, OBJECT_SEM);
 	return real.sem_destroy(s);
 }
@@ -148,6 +151,7 @@ int hook_pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t 
 {
 	uint32_t site = hook_site();
 
+	hook_renews(control_self(), PLAIT_EV_LOCK_INIT, site, b);
 	rt_record_sa_n(PLAIT_EV_LOCK_INIT, site, b, OBJECT_BARRIER);
 	return real.pthread_barrier_init(b, attr, n);
 }
@@ -156,6 +160,7 @@ int hook_pthread_barrier_destroy(pthread_barrier_t *b)
 {
 	uint32_t site = hook_site();
 
+	hook_renews(control_self(), PLAIT_EV_LOCK_DESTROY, site, b);
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, b, OBJECT_BARRIER);
 	return control_self() ? 0 : real.pthread_barrier_destroy(b);
 }

@@ -198,11 +198,13 @@ int hook_pthread_mutex_consistent(pthread_mutex_t *m)
 
 int hook_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
 {
+	struct control_thread *me = control_self();
 	uint32_t site = hook_site();
 	int r;
 
+	hook_renews(me, PLAIT_EV_LOCK_INIT, site, m);
 	r = real.pthread_mutex_init(m, attr);
-	if (r == 0 && control_self() && (machine(m)->kind & SYNC_MUTEX_SHARED))
+	if (r == 0 && me && (machine(m)->kind & SYNC_MUTEX_SHARED))
 		control_note(PLAIT_UNCONTROLLED_SHARED);
 	rt_record_sa_n(PLAIT_EV_LOCK_INIT, site, m, OBJECT_MUTEX);
 	return r;
@@ -272,6 +274,7 @@ int hook_pthread_spin_init(pthread_spinlock_t *s, int shared)
 {
 	uint32_t site = hook_site();
 
+	hook_renews(control_self(), PLAIT_EV_LOCK_INIT, site, (const void *)s);
 	rt_record_sa_n(PLAIT_EV_LOCK_INIT, site, (const void *)s, OBJECT_SPIN);
 	return real.pthread_spin_init(s, shared);
 }
@@ -280,6 +283,7 @@ int hook_pthread_spin_destroy(pthread_spinlock_t *s)
 {
 	uint32_t site = hook_site();
 
+	hook_renews(control_self(), PLAIT_EV_LOCK_DESTROY, site, (const void *)s);
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, (const void *)s, OBJECT_SPIN);
 	return real.pthread_spin_destroy(s);
 }

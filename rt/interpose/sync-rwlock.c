@@ -148,6 +148,7 @@ int hook_pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *at
 {
 	uint32_t site = hook_site();
 
+	hook_renews(control_self(), PLAIT_EV_LOCK_INIT, site, l);
 	rt_record_sa_n(PLAIT_EV_LOCK_INIT, site, l, OBJECT_RWLOCK);
 	return real.pthread_rwlock_init(l, attr);
 }
