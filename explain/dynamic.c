@@ -14,12 +14,15 @@
 
 #include <stdlib.h>
 
-enum { CONFIRMATIONS = 5 };
+enum { CONFIRMATIONS = 5, ALL_SECONDS = 300 };
 
 static void add_notes(struct job *j)
 {
 	struct strbuf text = { 0 };
 
+	if (native_expired(&j->native))
+		explanation_note(j->x, "the %.0f s of --time were over before everything was tried",
+				 j->seconds);
 	if (!j->failing.uncontrolled)
 		return;
 	uncontrolled_describe(j->failing.uncontrolled, &text);
@@ -36,7 +39,7 @@ static struct err *investigate(struct job *j)
 	if (!err)
 		err = confirm(j->session, &j->failing, CONFIRMATIONS, &same);
 	if (!err)
-		err = native_init(&j->native, j->session, &j->failing);
+		err = native_init(&j->native, j->session, &j->failing, j->end);
 	if (err)
 		return err;
 	j->x->replays_tried = CONFIRMATIONS;
@@ -74,9 +77,11 @@ static struct err *open_target(struct job *j)
 
 struct err *explain_dynamic(const struct explain_options *options, struct explanation **ret)
 {
-	struct job j = { .options = options };
+	struct job j = { .options = options,
+			 .seconds = options->seconds > 0 ? options->seconds : ALL_SECONDS };
 	struct err *err;
 
+	j.end = clock_seconds() + j.seconds;
 	j.x = xcalloc(1, sizeof(*j.x));
 	err = open_target(&j);
 	if (!err)

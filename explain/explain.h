@@ -22,7 +22,7 @@ struct explain_found {
 struct explain_options {
 	const char *plait;    /* a failing plait with a schedule */
 	char *const *command; /* run this instead of the plait's command; NULL = the plait's */
-	double seconds;	      /* for the search; 0 = 30 */
+	double seconds;	      /* real time for all of it; 0 = 300 */
 	uint64_t max_pairs;   /* 0 = 500 */
 	uint64_t runs;	      /* schedules to test advice with; 0 = do not test */
 	uint64_t seed;

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct err *native_init(struct native *n, struct session *session, const struct run_result *failing)
+struct err *native_init(struct native *n, struct session *session, const struct run_result *failing,
+			double end)
 {
 	memset(n, 0, sizeof(*n));
 	n->session = session;
 	n->failing = failing;
 	n->begin = clock_seconds();
+	n->end = end;
 	schedule_turns(&failing->schedule, &n->turns);
 	return file_temp_dir_fast(&n->dir);
 }
@@ -88,10 +90,17 @@ static void spend(struct native *n, bool recorded)
 		    (double)n->last.steps * (recorded ? SECONDS_RECORDED_STEP : SECONDS_STEP);
 }
 
+bool native_expired(const struct native *n)
+{
+	return clock_seconds() >= n->end;
+}
+
 static double spent(void *context)
 {
 	const struct native *n = context;
 
+	if (native_expired(n))
+		return EXPLAIN_ALL_SPENT;
 	return MAX(n->spent, (clock_seconds() - n->begin) / OVERLOAD);
 }
 

@@ -12,11 +12,15 @@ struct native {
 	struct run_result last;		  /* of the latest run */
 	char *dir;			  /* for recordings; owned */
 	double spent, begin;		  /* seconds of work; clock_seconds() at the beginning */
+	double end;			  /* clock_seconds(): everything is spent by then */
 };
 
-/* Runs count as the same failure when their signature is that of `failing`. */
-struct err *native_init(struct native *n, struct session *session,
-			const struct run_result *failing);
+/* Runs count as the same failure when their signature is that of `failing`. end: clock_seconds() at
+ * which all budgets are used up, whatever they have left. */
+struct err *native_init(struct native *n, struct session *session, const struct run_result *failing,
+			double end);
+/* Has the time run out? */
+bool native_expired(const struct native *n);
 void native_deinit(struct native *n);
 struct explain_runner native_runner(struct native *n);
 

@@ -6,6 +6,7 @@
 #include "explain/find/steps.h"
 #include "unplait/control.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,10 +37,13 @@ struct explain_runner {
 			   struct explain_result *ret);
 	/* Seconds that all runs so far take on an idle machine, by their number and their steps.
 	 * Budgets count these, not time: the same plait has the same answer on a busy machine.
+	 * Infinite when the time that the user gave is up: no budget has anything left then.
 	 * NULL: nothing is counted. */
 	double (*spent)(void *context);
 	void *context;
 };
+
+#define EXPLAIN_ALL_SPENT INFINITY
 
 static inline double explain_spent(const struct explain_runner *r)
 {

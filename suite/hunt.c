@@ -24,13 +24,13 @@
 #include <stdlib.h>
 
 enum {
-	LOOK_RUNS = 4,	     /* of the short hunt */
-	GRACE = 60,	     /* seconds beyond its share until a hunt is given up */
-	EXPLAIN_SECONDS = 5, /* for the search of explain */
-	EXPLAIN_LIMIT = 40,  /* for all of it */
-	ADVICE_SECONDS = 15, /* for schedules that test the advice ... */
-	ADVICE_FEW = 10,     /* ... at least so many ... */
-	ADVICE_MANY = 200,   /* ... and at most */
+	LOOK_RUNS = 4,	      /* of the short hunt */
+	GRACE = 60,	      /* seconds beyond its share until a hunt is given up */
+	EXPLAIN_SECONDS = 30, /* for explain ... */
+	EXPLAIN_LIMIT = 40,   /* ... until it is given up */
+	ADVICE_SECONDS = 15,  /* for schedules that test the advice ... */
+	ADVICE_FEW = 10,      /* ... at least so many ... */
+	ADVICE_MANY = 200,    /* ... and at most */
 };
 
 enum stage { LOOK, HUNT, EXPLAIN };

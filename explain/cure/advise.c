@@ -116,7 +116,7 @@ static struct err *removes_behaviour(struct trials *t, const struct cure *c, boo
 	if (c->kind != BUG_ORDER)
 		return NULL;
 	err = cure_try(t->r->runner, c, &limits, &watch, &trial);
-	*ret = !err && is_lost(&t->usual, &with);
+	*ret = !err && trial.runs && is_lost(&t->usual, &with);
 	coverage_deinit(&with);
 	return err;
 }
@@ -336,7 +336,7 @@ static struct err *try_all(struct trials *t)
 		bool good = good_enough(t);
 
 		since_good += good;
-		if (explain_spent(t->r->runner) > t->end || since_good > STILL_TRIED ||
+		if (explain_spent(t->r->runner) >= t->end || since_good > STILL_TRIED ||
 		    (i && all[i].group != all[i - 1].group && good))
 			break;
 		if (!(all[i].cure.kind == BUG_ORDER && good) && !never_broken(&all[i]))

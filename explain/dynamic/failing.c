@@ -16,6 +16,7 @@
 #include <string.h>
 
 enum { MINIMIZE_RUNS = 400, MINIMIZE_STEPS = 20000000 };
+#define MINIMIZE_SHARE 0.25    /* ... and this part of the time that there is */
 enum { HANG_EVENTS = 200000 }; /* of a run that does not end, the rest tells nothing new */
 
 struct run_request job_replay_of(const struct schedule *s)
@@ -71,14 +72,17 @@ static struct err *shorten_hang(struct job *j)
 	return reproduce(j);
 }
 
-static struct err *shrink(struct job *j)
+/* run_seconds: what one run takes, in real time. */
+static struct err *shrink(struct job *j, double run_seconds)
 {
 	struct run_result small = { 0 };
 	uint64_t runs = 0;
 	/* a run that hangs takes its whole budget each time */
 	uint64_t most = MIN(MAX(MINIMIZE_STEPS / (j->failing.steps + 1), 30), MINIMIZE_RUNS);
-	struct err *err = minimize_run(j->session, &j->failing, most, &small, &runs);
+	struct err *err;
 
+	most = MIN(most, 1 + (uint64_t)(j->seconds * MINIMIZE_SHARE / MAX(run_seconds, 1e-6)));
+	err = minimize_run(j->session, &j->failing, most, &small, &runs);
 	if (err)
 		return err;
 	log_verbose("minimized from %zu to %zu switches in %llu runs",
@@ -102,6 +106,7 @@ static struct err *adopt_failing(struct job *j)
 
 struct err *job_find_failing(struct job *j)
 {
+	double begin;
 	struct err *err;
 
 	if (j->options->found)
@@ -109,7 +114,10 @@ struct err *job_find_failing(struct job *j)
 	err = reproduce(j);
 	if (!err)
 		err = shorten_hang(j);
-	return err ? err : shrink(j);
+	begin = clock_seconds();
+	if (!err)
+		err = reproduce(j); /* the first run has paid for the start of the program */
+	return err ? err : shrink(j, clock_seconds() - begin);
 }
 
 uint32_t job_add_pending(struct job *j, struct step e)

@@ -16,6 +16,7 @@ struct job {
 	struct explanation *x;
 	struct target target;
 	struct session *session;
+	double seconds, end; /* real time for all of it; clock_seconds() when it is over */
 	struct run_result failing;
 	struct native native;
 	struct explain_runner runner;

@@ -10,6 +10,8 @@
 #include "explain/find/load.h"
 #include "trace/trace.h"
 
+#define SEARCH_SECONDS 30.0
+
 static uint32_t step_at(const struct steps *s, uint64_t clock)
 {
 	for (uint32_t i = 0; i < s->len; i++)
@@ -121,7 +123,8 @@ static void add_unreached(struct job *j, struct alternate *a)
 
 struct err *job_find_passing(struct job *j)
 {
-	struct search_budget budget = { j->options->max_pairs, j->options->seconds };
+	struct search_budget budget = { j->options->max_pairs,
+					MIN(SEARCH_SECONDS, j->seconds / 2) };
 	bool adopted = false;
 	struct err *err = j->options->found ? adopt_passing(j, &adopted) : NULL;
 

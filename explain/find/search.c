@@ -190,7 +190,8 @@ struct search {
 	uint32_t failed;
 	struct step_pairs pairs;
 	uint64_t max_pairs;
-	double begin, end; /* seconds of work (explain_spent) */
+	double seconds;	   /* budget, of work (explain_spent) ... */
+	double begin, end; /* ... and from when to when */
 	double stage_end;  /* of this way of looking: others want their turn */
 	size_t compared;
 	struct alternates *best;
@@ -267,7 +268,7 @@ static bool enough(const struct search *s, size_t tried, double first_found)
 {
 	double now = explain_spent(s->runner);
 
-	if (tried >= s->max_pairs || now > s->stage_end)
+	if (tried >= s->max_pairs || now >= s->stage_end)
 		return true;
 	return s->best->len && (s->compared >= MAX_COMPARED ||
 				now > first_found + MAX(MIN_COMPARING, first_found - s->begin));
@@ -277,7 +278,7 @@ static struct err *search_pairs(struct search *s, uint32_t kind, uint32_t strate
 {
 	double first_found = 0;
 
-	s->stage_end = MIN(s->end, explain_spent(s->runner) + (s->end - s->begin) / 4);
+	s->stage_end = MIN(s->end, explain_spent(s->runner) + s->seconds / 4);
 	for (size_t i = 0; i < s->pairs.len && !enough(s, i, first_found); i++) {
 		const struct step_pair *pair = &s->pairs.data[i];
 		struct explain_result r;
@@ -320,7 +321,8 @@ static struct err *search_teardown(struct search *s)
 	for (uint32_t i = 0; i < f->len; i++)
 		if (f->data[i].thread == s->failed && !f->data[i].pending)
 			last = i;
-	for (uint32_t i = (uint32_t)f->len; i-- > 0 && last != STEP_NONE && !s->best->len;) {
+	for (uint32_t i = (uint32_t)f->len;
+	     i-- > 0 && last != STEP_NONE && !s->best->len && explain_spent(s->runner) < s->end;) {
 		struct step_pair pair = { i, last, last };
 		struct explain_result r;
 		struct err *err;
@@ -389,14 +391,14 @@ static struct err *search_prefixes(struct search *s)
 	for (uint32_t k = 0; k < s->failing->len; k++)
 		if (!k || s->failing->data[k].thread != s->failing->data[k - 1].thread)
 			vec_push(&at, k);
-	for (i = fails = at.len; i > 0 && !passes && !err && explain_spent(s->runner) <= s->end;) {
+	for (i = fails = at.len; i > 0 && !passes && !err && explain_spent(s->runner) < s->end;) {
 		fails = i;
 		i -= MIN(jump, i);
 		jump *= ++tried > ONE_BY_ONE ? 2 : 1;
 		err = leave_at(s, at.data[i], &s->best->data[0], &passes);
 	}
 	s->best->len = passes;
-	while (!err && s->best->len && fails - i > 1 && explain_spent(s->runner) <= s->end) {
+	while (!err && s->best->len && fails - i > 1 && explain_spent(s->runner) < s->end) {
 		size_t middle = i + (fails - i) / 2;
 
 		err = leave_at(s, at.data[middle], &a, &passes);
@@ -426,7 +428,7 @@ static struct err *search_random(struct search *s)
 		struct explain_result r;
 		struct err *err;
 
-		if (explain_spent(s->runner) > s->end)
+		if (explain_spent(s->runner) >= s->end)
 			break;
 		s->best->pairs_tried += !s->best->len;
 		err = s->runner->run(s->runner->context, &request, &r);
@@ -454,7 +456,8 @@ struct err *search_alternate(const struct explain_runner *runner, const struct s
 
 	memset(ret, 0, sizeof(*ret));
 	s.begin = explain_spent(runner);
-	s.end = s.begin + (budget->seconds > 0 ? budget->seconds : 30);
+	s.seconds = budget->seconds > 0 ? budget->seconds : 30;
+	s.end = s.begin + s.seconds;
 	s.max_pairs = budget->max_pairs ? budget->max_pairs : 500;
 	pairs_find(failing, &s.pairs);
 	err = search_pairs(&s, PLAIT_CONSTRAINT_BEFORE, PLAIT_STRATEGY_FOLLOW);
