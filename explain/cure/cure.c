@@ -8,7 +8,8 @@
  *	1. z .. y in B, x in between, all on one object            (single variable)
  *	2. x .. w in A, y in between, all on one object
  *	3. x .. w in A, where w touches another object that B uses near y   (several variables)
- *	4. z .. y in B, where z touches another object that A changes near x
+ *	4. z .. y in B, where z touches another object that A changes near x; or A has read what
+ *	   z wrote (published before it was filled in)
  *	5. z .. w in B, w the next write of y's object after y: check, then act
  *
  * If x and y are acquisitions of one lock, so are z and w: critical sections that should be one.
@@ -17,9 +18,7 @@
  * what its thread does nearby to the same objects (a reader of two variables, another increment).
  *
  * In 2, 3 and 5 w may be a step that the failing run did not live to see; the passing one shows it.
- * Deadlock: the blocks from a lock held to the lock waited for, of every waiting thread, all at
- * once; waiting for a signal: from the last read to the wait.
- * Orders of the decisive pairs: orders.c.
+ * What threads wait for for ever: waits.c. Orders of the decisive pairs: orders.c.
  *
  * What a cure is called is decided by trial (advise.c): the shortest block under which no
  * schedule fails, else the order. */
@@ -39,7 +38,7 @@ struct plait_pattern finder_place(const struct step *e)
 	};
 }
 
-static struct plait_constraint atomic_block(const struct step *from, const struct step *to)
+struct plait_constraint finder_block(const struct step *from, const struct step *to)
 {
 	return (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_ATOMIC,
 					  .a = finder_place(from),
@@ -81,13 +80,13 @@ uint32_t cure_held(const struct steps *s, uint32_t waiting)
 static struct plait_constraint outsider(const struct finder *fd, uint32_t i)
 {
 	uint32_t lock = cure_held(fd->f, i), between = 0;
-	struct plait_constraint c = atomic_block(&fd->f->data[i], &fd->f->data[i]);
+	struct plait_constraint c = finder_block(&fd->f->data[i], &fd->f->data[i]);
 
 	for (uint32_t k = lock; k != STEP_NONE && k < i; k++)
 		between += fd->f->data[k].thread == fd->f->data[i].thread;
 	if (lock != STEP_NONE && between < NEAR && fd->f->data[lock].site &&
 	    fd->f->data[lock].site != fd->f->data[i].site)
-		return atomic_block(&fd->f->data[lock], &fd->f->data[i]);
+		return finder_block(&fd->f->data[lock], &fd->f->data[i]);
 	c.flags = PLAIT_CONSTRAINT_SINGLE;
 	return c;
 }
@@ -207,6 +206,45 @@ static bool is_alone(const struct finder *fd, const struct cure *c, bool end)
 	       (in_passing ? fd->f : fd->g)->data[twin].alone;
 }
 
+/* What is checked before a wait and used after it may be stale; what is only written before it is no
+ * block with what comes after. */
+static bool checks(const struct step *e)
+{
+	return !step_is_memory(e) || step_reads(e);
+}
+
+/* The next step of this thread; STEP_NONE. */
+static uint32_t next_of(const struct steps *s, uint32_t i)
+{
+	uint32_t thread = s->data[i].thread;
+
+	while (++i < s->len)
+		if (s->data[i].thread == thread && s->data[i].site)
+			return i;
+	return STEP_NONE;
+}
+
+/* The block ends in the passing run only. The failing run ended before that, or its thread took another
+ * way: then this is no block of the thread that was disturbed. */
+static bool went_elsewhere(const struct finder *fd, const struct cure *c)
+{
+	uint32_t i = c->from, k = fd->p->twin_of_failing[i];
+
+	while (c->to_in_passing && k != STEP_NONE && k < c->to) {
+		i = next_of(fd->f, i);
+		k = next_of(fd->g, k);
+		if (i == STEP_NONE || k == STEP_NONE)
+			return false;
+		if (fd->f->data[i].pending) /* what it was about to do, or would have done later */
+			while (k != STEP_NONE && k < c->to &&
+			       fd->f->data[i].site != fd->g->data[k].site)
+				k = next_of(fd->g, k);
+		if (k == STEP_NONE || fd->f->data[i].site != fd->g->data[k].site)
+			return true;
+	}
+	return false;
+}
+
 void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
 		      uint32_t intruder, enum bug_kind kind)
 {
@@ -221,13 +259,14 @@ void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_
 	enum waiting waiting = waits_inside(fd, &c);
 
 	if (fd->out->len >= fd->most || !first || !last || waiting == LOOKS_AGAIN ||
-	    is_alone(fd, &c, false) || is_alone(fd, &c, true) || is_over(fd, &c))
+	    (waiting == STALE && !checks(&fd->f->data[from])) || is_alone(fd, &c, false) ||
+	    is_alone(fd, &c, true) || is_over(fd, &c) || went_elsewhere(fd, &c))
 		return;
 	for (size_t i = 0; i < fd->out->len; i++)
 		if (fd->f->data[fd->out->data[i].from].site == first &&
 		    cure_end(fd, &fd->out->data[i])->site == last)
 			return;
-	c.constraints[0] = atomic_block(&fd->f->data[from], cure_end(fd, &c));
+	c.constraints[0] = finder_block(&fd->f->data[from], cure_end(fd, &c));
 	c.waits = waiting == STALE;
 	c.around_lock = fd->f->data[from].kind == PLAIT_EV_ATOMIC_WRITE &&
 			cure_end(fd, &c)->kind == PLAIT_EV_ATOMIC_RMW;
@@ -363,6 +402,16 @@ static void widest_block(struct finder *fd, uint32_t from, uint32_t x, uint32_t 
 		finder_add_block(fd, first, last, false, x, BUG_ATOMICITY);
 }
 
+/* Has this thread read what z wrote, shortly before x? */
+static bool has_seen(const struct steps *s, uint32_t z, uint32_t thread, uint32_t x)
+{
+	for (uint32_t k = x, seen = 0; k-- > z && seen < NEAR;)
+		if (s->data[k].thread == thread && ++seen && step_reads(&s->data[k]) &&
+		    s->data[k].source == z)
+			return true;
+	return false;
+}
+
 /* Rules 1 and 4: walk back from x over B's steps, to the first that fits, or the first few. */
 static void block_in_second(struct finder *fd, uint32_t x, uint32_t y, bool same)
 {
@@ -379,7 +428,8 @@ static void block_in_second(struct finder *fd, uint32_t x, uint32_t y, bool same
 		if (!of_a_kind(e, ey) || same != same_object(e, ey) || e->address == other)
 			continue;
 		if (same ? finder_unserializable(e, &fd->f->data[x], ey)
-			 : used_near(fd->f, e, fd->f->data[x].thread, x, true)) {
+			 : used_near(fd->f, e, fd->f->data[x].thread, x, true) ||
+				    has_seen(fd->f, k, fd->f->data[x].thread, x)) {
 			finder_add_block(fd, k, y, false, x,
 					 same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
 			if (same && step_is_memory(ey)) {
@@ -400,6 +450,27 @@ static bool used_by_other(const struct finder *fd, const struct step *e, uint32_
 
 	return used_near(fd->f, e, thread, y, false) ||
 	       (twin != STEP_NONE && used_near(fd->g, e, thread, twin, false));
+}
+
+/* A write of the passing run after x, which y has read: does y's thread read the place beside it? In an
+ * array the two runs may use different elements (the slots of a ring). */
+static bool read_beside(const struct finder *fd, const struct step *e, uint32_t x, uint32_t y)
+{
+	uint32_t thread = fd->f->data[y].thread;
+
+	if (fd->f->data[y].source != x)
+		return false;
+	for (uint32_t k = y + 1, seen = 0; k < fd->f->len && seen < BESIDE; k++) {
+		const struct step *o = &fd->f->data[k];
+
+		if (o->thread != thread)
+			continue;
+		seen++;
+		if (step_is_memory(o) && step_reads(o) && o->size == e->size &&
+		    o->address - e->address + WORDS_NEAR < 2 * WORDS_NEAR)
+			return step_is_memory(e) && step_writes(e);
+	}
+	return false;
 }
 
 /* Rule 3 for an object of several words, filled in one after the other: up to the last of them. The
@@ -441,7 +512,7 @@ static bool block_after(struct finder *fd, const struct steps *s, uint32_t at, u
 		    (e->site == ex->site && step_is_memory(e)) || e->address == other)
 			continue;
 		if (same ? finder_unserializable(ex, &fd->f->data[y], e)
-			 : used_by_other(fd, e, y)) {
+			 : used_by_other(fd, e, y) || (s == fd->g && read_beside(fd, e, x, y))) {
 			finder_add_block(fd, x, k, s == fd->g, y,
 					 same ? BUG_ATOMICITY : BUG_MULTI_VARIABLE);
 			if (!same)
@@ -491,7 +562,7 @@ static const struct step *other_end(const struct finder *fd, const struct cure *
 
 void finder_other_block(const struct finder *fd, struct cure *c)
 {
-	c->constraints[1] = atomic_block(&fd->f->data[c->other_from], other_end(fd, c));
+	c->constraints[1] = finder_block(&fd->f->data[c->other_from], other_end(fd, c));
 }
 
 static void add_other_side(struct finder *fd, const struct cure *block)
@@ -580,104 +651,6 @@ static void decisive_failure(const struct finder *fd, struct decisive *d)
 	}
 }
 
-/* ---- deadlocks ---- */
-
-/* A block that two threads have (both lock by one function) is one: twice, it would end where it
- * begins. */
-static void add_once(struct cure *c, struct plait_constraint block)
-{
-	for (size_t i = 0; i < c->nconstraints; i++)
-		if (memcmp(&c->constraints[i], &block, sizeof(block)) == 0)
-			return;
-	c->constraints[c->nconstraints++] = block;
-}
-
-static void find_deadlock(struct finder *fd)
-{
-	struct cure c = { .kind = BUG_DEADLOCK, .intruder = STEP_NONE, .other_from = STEP_NONE };
-
-	for (uint32_t i = 0; i < fd->f->len && c.nconstraints < CURE_CONSTRAINTS; i++) {
-		uint32_t held;
-
-		if (!fd->f->data[i].pending || !step_is_acquire(&fd->f->data[i]))
-			continue;
-		held = cure_held(fd->f, i);
-		if (held == STEP_NONE)
-			continue;
-		c.from = held;
-		c.to = i;
-		add_once(&c, atomic_block(&fd->f->data[held], &fd->f->data[i]));
-	}
-	if (c.nconstraints)
-		vec_push(fd->out, c);
-}
-
-static bool waits_for_signal(const struct step *e)
-{
-	return e->kind == PLAIT_EV_WAIT || e->kind == PLAIT_EV_WOKEN;
-}
-
-/* The last signal, by another thread, to what step i waits for; STEP_NONE. */
-static uint32_t last_signal(const struct steps *s, uint32_t i)
-{
-	for (uint32_t k = i; k-- > 0;) {
-		const struct step *e = &s->data[k];
-
-		if ((e->kind == PLAIT_EV_SIGNAL || e->kind == PLAIT_EV_BROADCAST) &&
-		    e->address == s->data[i].address && e->thread != s->data[i].thread)
-			return k;
-	}
-	return STEP_NONE;
-}
-
-static struct plait_constraint broadcast_at(const struct step *signal)
-{
-	return (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_BROADCAST,
-					  .a = finder_place(signal),
-					  .b = finder_place(signal) };
-}
-
-/* It woke one of several who waited, and perhaps the wrong one: it might wake them all. */
-static void add_broadcast(struct finder *fd, uint32_t signal, uint32_t waiting)
-{
-	struct cure c = { .kind = BUG_LOST_WAKEUP,
-			  .from = signal,
-			  .to = waiting,
-			  .intruder = STEP_NONE,
-			  .other_from = STEP_NONE,
-			  .nconstraints = 1 };
-
-	if (signal == STEP_NONE || fd->f->data[signal].kind != PLAIT_EV_SIGNAL)
-		return;
-	c.constraints[0] = broadcast_at(&fd->f->data[signal]);
-	vec_push(fd->out, c);
-	for (uint32_t i = 0; i < fd->f->len && c.nconstraints < CURE_CONSTRAINTS; i++)
-		if (fd->f->data[i].kind == PLAIT_EV_SIGNAL &&
-		    same_object(&fd->f->data[i], &fd->f->data[signal]))
-			add_once(&c, broadcast_at(&fd->f->data[i]));
-	if (c.nconstraints > 1)
-		vec_push(fd->out, c); /* all signals to this condition */
-}
-
-/* A thread waits for a signal that came too early, or that woke somebody else: from its last look
- * to the wait is a block, and so is what the signaller does under its lock. */
-static void find_lost_wakeup(struct finder *fd)
-{
-	for (uint32_t i = (uint32_t)fd->f->len; i-- > 0;) {
-		uint32_t k = i;
-
-		if (!fd->f->data[i].pending || !waits_for_signal(&fd->f->data[i]))
-			continue;
-		while (k-- > 0 && !(fd->f->data[k].thread == fd->f->data[i].thread &&
-				    step_is_memory(&fd->f->data[k])))
-			;
-		if (k != UINT32_MAX)
-			finder_add_block(fd, k, i, false, last_signal(fd->f, i), BUG_LOST_WAKEUP);
-		add_broadcast(fd, last_signal(fd->f, i), i);
-		return;
-	}
-}
-
 void cures_find(const struct steps *failing, const struct alternate *alternate,
 		const struct projection *projection, bool deadlocked, struct cures *ret)
 {
@@ -687,10 +660,8 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 	size_t blocks;
 
 	memset(ret, 0, sizeof(*ret));
-	if (deadlocked) {
-		find_lost_wakeup(&fd);
-		find_deadlock(&fd);
-	}
+	if (deadlocked)
+		finder_add_waits(&fd);
 	if (!alternate->found)
 		return;
 	blocks = ret->len;

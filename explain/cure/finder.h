@@ -15,6 +15,10 @@ struct finder {
 
 /* Wherever any thread comes to the place of a step. */
 struct plait_pattern finder_place(const struct step *e);
+/* From one place to another, nobody in between. */
+struct plait_constraint finder_block(const struct step *from, const struct step *to);
+/* What the threads of a deadlock wait for (waits.c). */
+void finder_add_waits(struct finder *fd);
 /* y before x; or, if only one thread does x, x after everything else (orders.c). */
 void finder_add_orders(struct finder *fd, uint32_t x, uint32_t y);
 /* Adds the block unless its two places are there already, or there are enough. */

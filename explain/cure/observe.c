@@ -13,8 +13,9 @@
  * first object, the other at the second. (Blocks that overlap in any other way have the same effect
  * as one after the other.)
  *
- * "a before b" is broken by a b before the first a. "b late" is broken when another thread comes to
- * a, or uses the object of b, after b; a barrier, when it comes to a with an object that b has had. */
+ * "a before b" is broken by a b before the first a; of the same object, if both are about one. "b
+ * late" is broken when another thread comes to a, or uses the object of b, after b; a barrier, when it
+ * comes to a with an object that b has had. */
 #include "explain/cure/observe.h"
 
 #include "base/map.h"
@@ -244,8 +245,42 @@ static bool is_then(const struct cure *c, const struct step *e)
 	return false;
 }
 
-static bool before_broken(const struct cure *c, const struct steps *run)
+/* Are both ends of an order uses of one object? Then it is about each object by itself: code that many
+ * share (a constructor in a header) is come to for others as well. */
+static bool about_one_object(const struct cure *c, const struct steps *example)
 {
+	const struct step *first, *then;
+
+	if (c->from >= example->len || c->to >= example->len)
+		return false;
+	first = &example->data[c->from];
+	then = &example->data[c->to];
+	return step_is_memory(first) && step_is_memory(then) && first->address == then->address &&
+	       is_first(c, first) && is_then(c, then);
+}
+
+static bool before_broken_by_object(const struct cure *c, const struct steps *run)
+{
+	_cleanup_(map_deinit) struct map begun = {
+		0
+	}; /* objects that have been at the first place */
+
+	for (size_t i = 0; i < run->len; i++) {
+		const struct step *e = &run->data[i];
+
+		if (is_first(c, e))
+			map_put(&begun, e->address, 1);
+		else if (is_then(c, e) && !map_find(&begun, e->address))
+			return true;
+	}
+	return false;
+}
+
+static bool before_broken(const struct cure *c, const struct steps *example,
+			  const struct steps *run)
+{
+	if (about_one_object(c, example))
+		return before_broken_by_object(c, run);
 	for (size_t i = 0; i < run->len; i++) {
 		if (is_first(c, &run->data[i]))
 			return false;
@@ -299,7 +334,7 @@ bool cure_broken(const struct cure *c, const struct steps *example, const struct
 {
 	switch (c->constraints[0].kind) {
 	case PLAIT_CONSTRAINT_BEFORE:
-		return before_broken(c, run);
+		return before_broken(c, example, run);
 	case PLAIT_CONSTRAINT_LATE:
 		return c->barrier ? barrier_broken(c, run) : late_broken(c, run);
 	default:

@@ -11,6 +11,18 @@
 
 enum { BESIDE = 10 }; /* steps of a thread that belong to one tear-down */
 
+/* How often this place was come to before, for other objects: code that many share. */
+static uint32_t for_others(const struct steps *s, uint32_t first)
+{
+	const struct step *e = &s->data[first];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < first; i++)
+		n += s->data[i].site == e->site && s->data[i].address != e->address &&
+		     !s->data[i].pending;
+	return n;
+}
+
 static struct plait_constraint order_of(const struct finder *fd, uint32_t first, uint32_t then,
 					uint32_t kind)
 {
@@ -19,6 +31,9 @@ static struct plait_constraint order_of(const struct finder *fd, uint32_t first,
 				      .b = finder_place(&fd->f->data[then]) };
 
 	c.a.nth = 1;
+	if (step_is_memory(&fd->f->data[first]) &&
+	    fd->f->data[first].address == fd->f->data[then].address)
+		c.a.nth += for_others(fd->f, first);
 	if (fd->f->data[first].site == fd->f->data[then].site) {
 		/* both do it: only the threads tell them apart */
 		c.a.thread = fd->f->data[first].thread;

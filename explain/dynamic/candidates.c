@@ -11,14 +11,29 @@
 #include "explain/show/present.h"
 
 /* Does this step use what was freed, or lie in it? */
-static bool in_gone(const struct job *j, uint32_t step)
+static bool in_gone(const struct job *j, const struct steps *s, uint32_t step)
 {
 	const struct step *by;
 
-	if (j->gone.by == STEP_NONE || step >= j->steps.len)
+	if (j->gone.by == STEP_NONE || step >= s->len)
 		return false;
 	by = &j->steps.data[j->gone.by];
-	return j->steps.data[step].address - by->address < MAX(by->size, 1u);
+	return s->data[step].address - by->address < MAX(by->size, 1u);
+}
+
+static bool ends_in_gone(const struct job *j, const struct candidate *c)
+{
+	return in_gone(
+		j, c->cure.to_in_passing ? &j->alternates.data[c->alternate].passing : &j->steps,
+		c->cure.to);
+}
+
+/* What was freed may be used at many places; a block that keeps one of them safe, and leaves the others
+ * as they are, does not say why. */
+static bool mends_most(const struct evidence *e)
+{
+	return (e->after.failed + e->after.other) * e->before.runs * 2 <=
+	       (e->before.failed + e->before.other) * e->after.runs;
 }
 
 static bool is_block(const struct candidate *c)
@@ -30,8 +45,8 @@ static bool is_block(const struct candidate *c)
  * steps. It says why it came to that. */
 static bool is_about_count(const struct job *j, const struct candidate *c)
 {
-	return is_block(c) && candidate_standing(c) <= STANDING_HELPS && in_gone(j, c->cure.from) &&
-	       (c->cure.to_in_passing || in_gone(j, c->cure.to));
+	return is_block(c) && candidate_standing(c) <= STANDING_HELPS && mends_most(&c->evidence) &&
+	       in_gone(j, &j->steps, c->cure.from) && ends_in_gone(j, c);
 }
 
 /* Two threads have both decided to free it: a block without which that never happens is the decision,

@@ -100,6 +100,16 @@ static bool changed_without_lock(const struct teller *t)
 	       guards_held(t->s, k->change, t->s->data[k->held].value) == STEP_NONE;
 }
 
+/* By its name, if it has one. A thread that was woken has its lock from the wait: that step names the
+ * condition. */
+static const char *lock_of_wait(const struct teller *t)
+{
+	if (labels_is_anonymous(t->held.e.object) ||
+	    t->s->data[t->stuck->held].kind == PLAIT_EV_WOKEN)
+		return "the lock of the wait";
+	return arena_printf(&t->p.x->arena, "%s, the lock of the wait", t->held.object);
+}
+
 static void tell_lost(struct teller *t)
 {
 	struct explanation *x = t->p.x;
@@ -127,10 +137,10 @@ static void tell_lost(struct teller *t)
 			t->check.object, t->check.where, t->waits.where, t->change.where);
 	else if (changed_without_lock(t))
 		t->out->advice = arena_printf(&x->arena,
-					      "hold %s, the lock of the wait at %s, where thread "
+					      "hold %s at %s, where thread "
 					      "%s writes %s (%s), so that it cannot fall between "
 					      "the check at %s and the wait",
-					      t->held.object, t->waits.where, t->change.thread,
+					      lock_of_wait(t), t->waits.where, t->change.thread,
 					      t->check.object, t->change.where, t->check.where);
 	else if (silent)
 		t->out->advice = arena_printf(&x->arena, "signal %s after the write to %s at %s",
