@@ -20,8 +20,8 @@ struct link {
 	struct object_list objects;
 	struct program program;
 	struct cache cache;
-	VEC(char *) units;	    /* objects in place of variants; owned */
-	struct strbuf bases;	    /* assembly: where the sites of each of them begin */
+	char *units;	     /* an archive of objects in place of variants; NULL: none; owned */
+	struct strbuf bases; /* assembly: where the sites of each of them begin */
 	pid_t pids[PLAIT_VARIANTS]; /* who makes each variant; 0: nobody yet */
 	int decided[2];		    /* a pipe: tells the maker of plain which variants there are */
 	bool whole_archives;	    /* members that the ordinary link did not use, too */
@@ -38,7 +38,7 @@ bool variants_for_control(void);
  * keep every section alive, and AddressSanitizer cannot look into its pieces of assembly. */
 bool variants_has_order(const struct link *l);
 
-/* units.c: an object for each of the user's, in l->units, and the same files. For a link for
+/* units.c: an object for each of the user's, together in l->units, and the same files. For a link for
  * hunting alone. */
 struct err *units_make(struct link *l);
 

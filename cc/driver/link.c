@@ -82,9 +82,12 @@ static void push_ours(struct link *l, struct command *c, bool *done)
 	if (*done)
 		return;
 	*done = true;
-	for (size_t i = 0; i < l->units.len; i++)
-		command_push(c, l->units.data[i]);
-	for (int v = 0; v < PLAIT_VARIANTS && !l->units.len; v++)
+	if (l->units) {
+		command_push(c, "-Wl,--push-state,--whole-archive");
+		command_push(c, l->units);
+		command_push(c, "-Wl,--pop-state");
+	}
+	for (int v = 0; v < PLAIT_VARIANTS && !l->units; v++)
 		if (!l->program.absent[v])
 			command_takef(c, "%s/%s.o", l->tmp, variant_names[v]);
 	command_takef(c, "%s/tables.o", l->tmp);
@@ -208,9 +211,8 @@ static struct err *final_link(struct link *l, int *status)
 
 static void forget_units(struct link *l)
 {
-	for (size_t i = 0; i < l->units.len; i++)
-		free(l->units.data[i]);
-	l->units.len = 0;
+	free(l->units);
+	l->units = NULL;
 	strbuf_deinit(&l->bases);
 	program_forget_sites(&l->program);
 }
@@ -325,7 +327,6 @@ struct err *link_program(struct args *a, const char *clang, const char *tmp, int
 			err = fall_back(&l, err, plain, status);
 	}
 	forget_units(&l);
-	vec_deinit(&l.units);
 	cache_deinit(&l.cache);
 	objects_deinit(&l.objects);
 	program_deinit(&l.program);

@@ -27,6 +27,7 @@
 #include "cc/instrument/variant.h"
 #include "cc/times.h"
 
+#include <ar.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -365,7 +366,6 @@ static void add_facts(struct gathered *g, const char *data, size_t len)
 static struct err *gather_unit(struct gathered *g, struct unit *u)
 {
 	struct link *l = g->link;
-	_cleanup_(xfreep) char *object = xasprintf("%sunit.o", u->prefix);
 	const char *data;
 	size_t len;
 
@@ -377,11 +377,31 @@ static struct err *gather_unit(struct gathered *g, struct unit *u)
 		add_facts(g, data, len);
 	if (cache_file(&u->files, "bitcode.zst", &data, &len))
 		strbuf_add(&g->bitcode, data, len);
-	if (file_exists(object))
-		return NULL;
-	if (!cache_file(&u->files, "unit.o", &data, &len))
-		return err_new(ERR_ENV, "the object of %s is missing", u->object->path);
-	return file_write(object, data, len);
+	return NULL;
+}
+
+/* One archive for the linker: a file for each of hundreds of objects takes longer than to link them. It has
+ * no index, because all of it is linked. */
+static struct err *write_archive(struct link *l, const struct unit_list *all)
+{
+	_cleanup_(strbuf_deinit) struct strbuf sb = { 0 };
+
+	strbuf_adds(&sb, ARMAG);
+	for (size_t i = 0; i < all->len; i++) {
+		const struct unit *same = earlier(all, i), *u = same ? same : &all->data[i];
+		const char *data;
+		size_t len;
+
+		if (!cache_file(&u->files, "unit.o", &data, &len))
+			return err_new(ERR_ENV, "the object of %s is missing", u->object->path);
+		strbuf_addf(&sb, "%-16s%-12d%-6d%-6d%-8d%-10zu" ARFMAG, "unit.o/", 0, 0, 0, 644,
+			    len);
+		strbuf_add(&sb, data, len);
+		if (len % 2)
+			strbuf_addc(&sb, '\n');
+	}
+	l->units = xasprintf("%s/units.a", l->tmp);
+	return file_write(l->units, sb.data, sb.len);
 }
 
 /* What no unit defines is outside of the program. */
@@ -428,11 +448,8 @@ struct err *units_make(struct link *l)
 	err = make_missing(&all);
 	if (!err)
 		err = gather(l, &all);
-	for (size_t i = 0; i < all.len; i++) {
-		const struct unit *same = earlier(&all, i);
-
-		vec_push(&l->units, xasprintf("%sunit.o", (same ? same : &all.data[i])->prefix));
-	}
+	if (!err)
+		err = write_archive(l, &all);
 	for (size_t i = 0; i < all.len; i++) {
 		strbuf_deinit(&all.data[i].files);
 		free(all.data[i].prefix);
