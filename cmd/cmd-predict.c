@@ -233,6 +233,7 @@ static void json_flips(struct json *j, const char *key, const struct predict_fli
 static void json_explanation(struct json *j, const struct explanation *x)
 {
 	static const char *const kinds[] = BUG_KIND_NAMES;
+	uint64_t flows = 0;
 
 	json_begin_object(j, "explanation");
 	json_bool(j, "confirmed", x->confirmed);
@@ -245,7 +246,12 @@ static void json_explanation(struct json *j, const struct explanation *x)
 	json_uint(j, NULL, x->failing.events_total);
 	json_uint(j, NULL, x->failing.len);
 	json_end(j);
-	json_uint(j, "flows", x->nflows);
+	for (size_t i = 0; i < x->nflows; i++)
+		flows += x->flows[i].failing;
+	json_begin_array(j, "flows");
+	json_uint(j, NULL, x->failing.flows_total);
+	json_uint(j, NULL, flows);
+	json_end(j);
 	json_end(j);
 }
 

@@ -36,6 +36,8 @@ struct shown_schedule {
 	struct shown_event *events; /* only what matters, in order */
 	size_t len;
 	uint64_t events_total; /* of the schedule, forks and joins too, up to the last shared one */
+	uint64_t
+		flows_total; /* reads of shared memory among them: each has its value from somewhere */
 	uint64_t switches;
 };
 

@@ -37,8 +37,9 @@ static uint32_t twin_of(const struct shown_schedule *other, const struct shown_e
 static void open_event(struct strbuf *out, const struct explanation *x, const struct shown_event *e,
 		       char side, size_t i, uint32_t twin)
 {
-	strbuf_addf(out, "<div tabindex=0 id=\"%c%zu\" class=\"ev t%u%s%s\"", side, i,
-		    e->thread % 6, e->reordered ? " reordered" : "", e->failure ? " failure" : "");
+	strbuf_addf(out, "<div tabindex=0 id=\"%c%zu\" class=\"ev t%u%s%s%s\"", side, i,
+		    e->thread % 6, e->reordered ? " reordered" : "", e->only_here ? " only" : "",
+		    e->failure ? " failure" : "");
 	markup_attribute(out, "data-thread", thread_name(x, e->thread));
 	markup_attribute(out, "data-object", e->object ? e->object : "");
 	markup_attribute(out, "data-file", e->file);

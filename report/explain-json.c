@@ -31,6 +31,7 @@ static void add_schedule(struct json *j, const char *key, const struct explanati
 {
 	json_begin_object(j, key);
 	json_uint(j, "events_total", s->events_total);
+	json_uint(j, "flows_total", s->flows_total);
 	json_uint(j, "switches", s->switches);
 	json_begin_array(j, "shown");
 	for (size_t i = 0; i < s->len; i++)

@@ -405,11 +405,14 @@ static struct err *present_side(struct labels *p, struct side *side)
 	VEC(struct shown_event) events = { 0 };
 	struct err *err = NULL;
 
+	side->out->flows_total = 0;
 	side->at = xmalloc(side->steps->len * sizeof(*side->at));
 	memset(side->at, 0xff, side->steps->len * sizeof(*side->at));
 	for (uint32_t i = 0; i < side->steps->len && !err; i++) {
 		struct shown_event e = { 0 };
 
+		side->out->flows_total +=
+			step_is_memory(&side->steps->data[i]) && step_reads(&side->steps->data[i]);
 		if (!side->show[i])
 			continue;
 		e.reordered = side->show[i] & PROJECT_REORDERED;

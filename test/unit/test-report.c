@@ -75,8 +75,8 @@ static struct explanation *lost_update(void)
 	x->summary = "0.2 reads balance between 0.1's read and write of it";
 	x->threads = threads;
 	x->nthreads = 3;
-	x->failing = (struct shown_schedule){ failing, 4, 31, 3 };
-	x->passing = (struct shown_schedule){ passing, 3, 31, 2 };
+	x->failing = (struct shown_schedule){ failing, 4, 31, 9, 3 };
+	x->passing = (struct shown_schedule){ passing, 3, 31, 9, 2 };
 	x->flows = flows;
 	x->nflows = 2;
 	x->pair[0] = 1;
@@ -163,6 +163,22 @@ Test(report, page_has_a_cell_per_event)
 	explanation_free(x);
 }
 
+Test(report, control_flow_that_differs_is_bold)
+{
+	struct explanation *x = lost_update();
+	struct strbuf out = { 0 };
+
+	report_html.explanation(x, &(struct report_view){ 0 }, &out);
+	cr_assert_null(strstr(strbuf_str(&out), "class=\"ev t1 only\""));
+	x->failing.events[0].only_here = true;
+	strbuf_clear(&out);
+	report_html.explanation(x, &(struct report_view){ 0 }, &out);
+	cr_assert(strstr(strbuf_str(&out), "class=\"ev t1 only\""));
+	x->failing.events[0].only_here = false;
+	strbuf_deinit(&out);
+	explanation_free(x);
+}
+
 Test(report, page_is_self_contained_and_escapes)
 {
 	struct explanation *x = lost_update();
@@ -186,7 +202,8 @@ Test(report, page_is_self_contained_and_escapes)
 Test(report, json_has_the_agreed_names)
 {
 	struct explanation *x = lost_update();
-	const char *names[] = { "\"confirmed\": true", "\"events_total\": 31", "\"pairs_tried\": 2",
+	const char *names[] = { "\"confirmed\": true", "\"events_total\": 31",
+				"\"flows_total\": 9",  "\"pairs_tried\": 2",
 				"\"in\": \"passing\"", "\"kind\": \"atomicity\"" };
 	struct strbuf out = { 0 };
 
