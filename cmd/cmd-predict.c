@@ -575,10 +575,22 @@ static struct err *take_targets(const struct cmd *cmd, struct predict_job *job, 
 	return cmd_usage(cmd, "--targets takes some of assert,crash,memory,deadlock,hang,race");
 }
 
+static struct err *take_method(const struct cmd *cmd, struct predict_job *job, const char *method)
+{
+	static const char *const names[] = { "auto", "paths", "values" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!method || strcmp(method, names[i]) == 0) {
+			job->o.method = (enum predict_method)i;
+			return NULL;
+		}
+	return cmd_usage(cmd, "--method takes auto, paths or values");
+}
+
 static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct predict_job job = { .o = { .seed = 1, .replays = 5 } };
-	const char *fail_on = NULL, *targets = NULL, *at = NULL;
+	const char *fail_on = NULL, *targets = NULL, *at = NULL, *method = NULL;
 	uint64_t flips = 0, traces = 0;
 	const struct opt table[] = {
 		OPT_U64(0, "record", "N", &job.record, "make N passing runs of PROGRAM first"),
@@ -595,6 +607,8 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 		OPT_U64('n', "runs", "N", &job.o.runs, "run at most N proposals (500)"),
 		OPT_U64(0, "questions", "N", &job.o.questions, "ask at most N questions"),
 		OPT_FLAG(0, "no-run", &job.o.no_run, "run nothing: every answer is a proposal"),
+		OPT_STR(0, "method", "HOW", &method,
+			"follow recordings by auto (default), paths or values"),
 		OPT_FLAG(0, "published", &job.o.published,
 			 "search as Cortex did: sets of flips, synthesised paths"),
 		OPT_U64(0, "flips", "D", &flips,
@@ -627,6 +641,8 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 		err = check(cmd, &job);
 	if (!err)
 		err = take_targets(cmd, &job, targets);
+	if (!err)
+		err = take_method(cmd, &job, method);
 	place = at ? xstrdup(at) : NULL;
 	if (!err)
 		err = take_place(cmd, &job, place);

@@ -138,15 +138,35 @@ bool base_is_many(const struct base *b, uint32_t condition)
 	       at.site->kind != PLAIT_SITE_BRANCH;
 }
 
+/* By values where the threads cannot be followed, if the recording has them. */
+static struct err *load(struct base *b, const struct load_options *o, enum predict_method method)
+{
+	_cleanup_(xfreep) char *why = NULL;
+	struct err *err;
+
+	if (method == PREDICT_VALUES && load_has_values(b->trace))
+		return load_values(b->trace, &b->l);
+	err = load_recording(b->trace, o, &b->l);
+	if (err || !b->l.unsupported || method != PREDICT_AUTO || o->ndetours ||
+	    !load_has_values(b->trace))
+		return err;
+	why = xstrdup(b->l.unsupported);
+	loaded_deinit(&b->l);
+	err = load_values(b->trace, &b->l);
+	if (!err)
+		names_intern(&b->l.gaps, why);
+	return err;
+}
+
 struct err *base_open(const char *plait, const char *recording, struct sym_program *program,
 		      double seconds, const struct predict_options *o,
 		      const struct sym_detour *detour, struct base *ret)
 {
-	struct load_options load = { .seconds = seconds,
-				     .program = program,
-				     .keep = o->published,
-				     .detours = detour,
-				     .ndetours = detour ? 1 : 0 };
+	struct load_options options = { .seconds = seconds,
+					.program = program,
+					.keep = o->published,
+					.detours = detour,
+					.ndetours = detour ? 1 : 0 };
 	struct err *err;
 
 	*ret = (struct base){ .plait = xstrdup(plait), .recording = xstrdup(recording) };
@@ -154,7 +174,7 @@ struct err *base_open(const char *plait, const char *recording, struct sym_progr
 	if (!err)
 		err = look_for_frees(ret);
 	if (!err)
-		err = load_recording(ret->trace, &load, &ret->l);
+		err = load(ret, &options, o->method);
 	if (err) {
 		base_close(ret);
 		return err;

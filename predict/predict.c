@@ -86,6 +86,26 @@ static struct err *open_target(struct predict *p)
 	return err ? err : session_open(&p->target, &p->session);
 }
 
+/* No recording can be followed by its path. A run of our own has every read and write: it is followed
+ * by values. */
+static struct err *load_own(struct predict *p)
+{
+	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW,
+				   .points = PLAIT_POINTS_ALL,
+				   .seed = p->o.seed };
+	_cleanup_(xfreep) char *plait = xasprintf("%s/own.plait", p->dir);
+	struct run_result run = { 0 };
+	struct err *err = session_run(p->session, &req, &run);
+
+	if (!err && !run_failed(&run)) {
+		err = save_plait(p->session, &run, plait);
+		if (!err)
+			err = round_add(p, plait, p->recordings.data[0].plait, NULL, NULL);
+	}
+	run_result_deinit(&run);
+	return err;
+}
+
 /* The first that can be followed; the published search begins with all of them. */
 static struct err *load_first(struct predict *p)
 {
@@ -95,6 +115,8 @@ static struct err *load_first(struct predict *p)
 	while (!err && more && p->o.published)
 		err = predict_load_next(p, &more);
 	progress_done();
+	if (!err && !p->bases.len && p->session && !p->o.published && p->o.method != PREDICT_PATHS)
+		err = load_own(p);
 	if (!err && !p->bases.len)
 		err = err_new(ERR_INCONCLUSIVE, "no recording can be followed: %s",
 			      p->result->gaps.len ? p->result->gaps.text[0]

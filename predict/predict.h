@@ -33,10 +33,18 @@ enum predict_target {
 /* "assert,race" into a set; false: one of the words is not the name of a target. */
 bool predict_targets_parse(const char *text, uint32_t *ret);
 
+/* How a recording is followed. */
+enum predict_method {
+	PREDICT_AUTO,	/* by paths; by values where that is not possible */
+	PREDICT_PATHS,	/* symbolically, along its path */
+	PREDICT_VALUES, /* by what was read and written: recordings with all events */
+};
+
 struct predict_options {
 	/* How to run and judge; what the first recording says where this says nothing. argv: the
 	 * command to run instead of the recorded one, NULL = that. */
 	struct target target;
+	enum predict_method method;
 	uint32_t targets;    /* enum predict_target; 0 = PREDICT_DEFAULT */
 	const char *at_file; /* only failures there: the end of its name; NULL = anywhere */
 	uint32_t at_line;

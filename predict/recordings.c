@@ -23,7 +23,7 @@ static void skip(struct predict *p, const char *path, const char *why)
 	vec_push(&p->skipped, ((struct predict_skipped){ xstrdup(path), xstrdup(why) }));
 }
 
-static const char *why_useless(const struct trace_meta *meta)
+static const char *why_useless(const struct trace_meta *meta, enum predict_method method)
 {
 	if (meta->mode != PLAIT_MODE_PATH && meta->mode != PLAIT_MODE_FULL &&
 	    meta->mode != PLAIT_MODE_CONTROL)
@@ -32,6 +32,8 @@ static const char *why_useless(const struct trace_meta *meta)
 		return "it does not say how the run ended";
 	if (meta->outcome.kind != PLAIT_OUTCOME_PASS)
 		return "this run failed; `unplait solve` finds its schedule";
+	if (method == PREDICT_VALUES && meta->mode == PLAIT_MODE_PATH)
+		return "it has no values; record with --mode full, or use --method auto";
 	if (!predict_program(meta))
 		return "its program was not built with `unplait cc`";
 	if (meta->lost)
@@ -93,7 +95,7 @@ static struct err *look_at(struct predict *p, const char *path, char **why)
 	if (!err)
 		bad = err = trace_open_memory(path, bytes.data, bytes.len, &t);
 	if (!err)
-		useless = why_useless(trace_meta(t));
+		useless = why_useless(trace_meta(t), p->o.method);
 	if (!err && !useless)
 		bad = err = check_key(p, t, &useless);
 	if (!err && !useless) {
@@ -159,7 +161,7 @@ struct err *predict_record(struct predict *p, unsigned runs)
 	_cleanup_(xfreep) char *path = NULL;
 	struct record_runs made = { 0 };
 	struct record_options o = { .command = p->o.target.argv,
-				    .mode = "path",
+				    .mode = p->o.method == PREDICT_VALUES ? "full" : "path",
 				    .runs = runs,
 				    .jobs = 1,
 				    .timeout = p->o.target.timeout > 0 ? p->o.target.timeout

@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "solve/load-blocked.h"
 #include "solve/load-expr.h"
+#include "solve/load-kinds.h"
 #include "sym/value/expr.h"
 #include "sym/sym.h"
 #include "debug/names.h"
@@ -129,72 +130,11 @@ static void place_name(void *arg, uint64_t address, struct strbuf *out)
 		strbuf_adds(out, p.object);
 }
 
-/* ---- steps ---- */
-
-/* What a native run counts as a step. The main thread is there from the beginning. */
-static bool is_step(uint32_t event, uint32_t thread)
-{
-	return plait_is_step(event) && !(event == PLAIT_EV_START && thread == 0);
-}
-
-/* The order engine's word for an event. A range is announced as a step of its own, which nobody
- * notices; its words follow. */
-static enum order_step_kind step_kind(uint32_t event)
-{
-	static const uint8_t kinds[PLAIT_EV_COUNT] = {
-		[PLAIT_EV_READ] = ORDER_STEP_READ,
-		[PLAIT_EV_WRITE] = ORDER_STEP_WRITE,
-		[PLAIT_EV_ATOMIC_READ] = ORDER_STEP_READ,
-		[PLAIT_EV_ATOMIC_WRITE] = ORDER_STEP_WRITE,
-		[PLAIT_EV_ATOMIC_RMW] = ORDER_STEP_RMW,
-		[PLAIT_EV_LOCK] = ORDER_STEP_LOCK,
-		[PLAIT_EV_TRYLOCK] = ORDER_STEP_LOCK,
-		[PLAIT_EV_UNLOCK] = ORDER_STEP_UNLOCK,
-		[PLAIT_EV_RDLOCK] = ORDER_STEP_RDLOCK,
-		[PLAIT_EV_TRYRDLOCK] = ORDER_STEP_RDLOCK,
-		[PLAIT_EV_WRLOCK] = ORDER_STEP_WRLOCK,
-		[PLAIT_EV_TRYWRLOCK] = ORDER_STEP_WRLOCK,
-		[PLAIT_EV_RWUNLOCK] = ORDER_STEP_RWUNLOCK,
-		[PLAIT_EV_WAIT] = ORDER_STEP_WAIT,
-		[PLAIT_EV_WOKEN] = ORDER_STEP_WOKEN,
-		[PLAIT_EV_SIGNAL] = ORDER_STEP_SIGNAL,
-		[PLAIT_EV_BROADCAST] = ORDER_STEP_BROADCAST,
-		[PLAIT_EV_SEM_INIT] = ORDER_STEP_SEM_INIT,
-		[PLAIT_EV_SEM_WAIT] = ORDER_STEP_SEM_WAIT,
-		[PLAIT_EV_SEM_TRYWAIT] = ORDER_STEP_SEM_WAIT,
-		[PLAIT_EV_SEM_POST] = ORDER_STEP_SEM_POST,
-		[PLAIT_EV_BARRIER_WAIT] = ORDER_STEP_BARRIER_ENTER,
-		[PLAIT_EV_BARRIER_LEAVE] = ORDER_STEP_BARRIER_LEAVE,
-		[PLAIT_EV_ONCE_BEGIN] = ORDER_STEP_ONCE_BEGIN,
-		[PLAIT_EV_ONCE_END] = ORDER_STEP_ONCE_END,
-		[PLAIT_EV_ONCE_PASS] = ORDER_STEP_ONCE_PASS,
-		[PLAIT_EV_FORK] = ORDER_STEP_FORK,
-		[PLAIT_EV_START] = ORDER_STEP_START,
-		[PLAIT_EV_EXIT] = ORDER_STEP_EXIT,
-		[PLAIT_EV_JOIN] = ORDER_STEP_JOIN,
-		[PLAIT_EV_FREE] = ORDER_STEP_FREE,
-		[PLAIT_EV_LOCK_DESTROY] = ORDER_STEP_FREE,
-		[PLAIT_EV_FUTEX_WAIT] = ORDER_STEP_INEXPRESSIBLE,
-		[PLAIT_EV_FUTEX_WAKE] = ORDER_STEP_INEXPRESSIBLE,
-		[PLAIT_EV_CANCEL] = ORDER_STEP_INEXPRESSIBLE,
-	};
-
-	assert(event < PLAIT_EV_COUNT);
-	return (enum order_step_kind)kinds[event];
-}
-
 /* ---- decisions ---- */
 
 uint64_t load_side(uint64_t node, uint64_t side)
 {
 	return hash_u64(node) ^ hash_u64(side + 77);
-}
-
-static bool has_open_result(uint32_t event)
-{
-	return event == PLAIT_EV_TRYLOCK || event == PLAIT_EV_TRYRDLOCK ||
-	       event == PLAIT_EV_TRYWRLOCK || event == PLAIT_EV_SEM_TRYWAIT ||
-	       event == PLAIT_EV_ONCE_BEGIN || event == PLAIT_EV_ONCE_PASS;
 }
 
 static void decided(struct loader *l, const struct sym_step *s, uint64_t how)
@@ -264,7 +204,7 @@ static void bind(struct loader *l, const struct sym_step *s, term_id read)
 static void access_step(struct loader *l, const struct sym_step *s)
 {
 	unsigned bits = (s->w + 7u) & ~7u;
-	struct order_step o = { .kind = step_kind(s->event),
+	struct order_step o = { .kind = load_step_kind(s->event),
 				.site = s->site,
 				.address = s->address,
 				.bits = bits,
@@ -287,7 +227,7 @@ static void access_step(struct loader *l, const struct sym_step *s)
 
 static void sync_step(struct loader *l, const struct sym_step *s)
 {
-	struct order_step o = { .kind = step_kind(s->event),
+	struct order_step o = { .kind = load_step_kind(s->event),
 				.site = s->site,
 				.address = s->address,
 				.mutex = s->address2,
@@ -299,9 +239,9 @@ static void sync_step(struct loader *l, const struct sym_step *s)
 	if (s->event == PLAIT_EV_SEM_WAIT || s->event == PLAIT_EV_SEM_TRYWAIT)
 		o.result = s->result != 0;
 	map_put(&l->names, s->address, s->site);
-	put(l, s->thread, is_step(s->event, s->thread), &o);
+	put(l, s->thread, load_is_step(s->event, s->thread), &o);
 	decided(l, s, (uint64_t)o.result);
-	l->out->open_results |= has_open_result(s->event);
+	l->out->open_results |= load_has_open_result(s->event);
 }
 
 /* The failing thread uses a pointer to nothing: here its trace ends. */
@@ -343,7 +283,7 @@ static void add_step(void *arg, const struct sym_step *s)
 	}
 	case SYM_STEP_RANGE:
 		put(l, s->thread, true,
-		    &(struct order_step){ .kind = step_kind(s->event), .site = s->site });
+		    &(struct order_step){ .kind = load_step_kind(s->event), .site = s->site });
 		break;
 	case SYM_STEP_READ:
 	case SYM_STEP_WRITE:
@@ -351,7 +291,7 @@ static void add_step(void *arg, const struct sym_step *s)
 		access_step(l, s);
 		break;
 	default:
-		if (step_kind(s->event) == ORDER_STEP_FREE) {
+		if (load_step_kind(s->event) == ORDER_STEP_FREE) {
 			put(l, s->thread, true,
 			    &(struct order_step){
 				    .kind = ORDER_STEP_FREE,

@@ -55,4 +55,9 @@ struct load_options {
 /* ERR_ENV when the recording is no path recording of a binary that is still there. */
 struct err *load_recording(struct trace *t, const struct load_options *options, struct loaded *ret);
 
+/* load-values.c: the same of a recording that has every read and write, without following it: each
+ * read is a condition that it sees the recorded value. */
+bool load_has_values(const struct trace *t);
+struct err *load_values(struct trace *t, struct loaded *ret);
+
 #endif

@@ -125,9 +125,10 @@ static void take_prefix(const struct guarded *g, const struct order_answer *a,
 	}
 }
 
-/* Are the goals reached, and does the condition hold? */
+/* Are the goals reached, and does the condition hold? inputs: what the solver took free inputs to be,
+ * by symbol. */
 static bool is_there(const struct order_reach *r, const struct order_question *q,
-		     const struct order_reached *a)
+		     const struct order_reached *a, const uint64_t *inputs)
 {
 	const struct order_model *m = r->in.m;
 	uint64_t *values = xcalloc(m->symbols.len + 1, sizeof(*values)), v = 1;
@@ -136,7 +137,9 @@ static bool is_there(const struct order_reach *r, const struct order_question *q
 	bool ok;
 
 	for (size_t i = 0; i < m->symbols.len; i++)
-		values[i] = m->symbols.data[i].hint;
+		values[i] = inputs && m->symbols.data[i].event == ORDER_NONE
+				    ? inputs[i]
+				    : m->symbols.data[i].hint;
 	ok = order_validate_prefix(m, a->order, a->len, values, NULL);
 	eval_init(&ev, &m->terms, m->symbols.len);
 	for (uint32_t i = 0; i < m->symbols.len; i++)
@@ -184,7 +187,7 @@ static struct err *ask_form(struct order_reach *r, const struct order_question *
 	ret->stats = a.stats;
 	if (!err && a.status == ORDER_SAT) {
 		take_prefix(&g, &a, ret);
-		if (!is_there(r, q, ret)) {
+		if (!is_there(r, q, ret, a.values)) {
 			assert(form != GUARD_REAL);
 			order_reached_deinit(ret);
 			ret->status = ORDER_UNKNOWN;

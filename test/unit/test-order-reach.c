@@ -180,3 +180,30 @@ Test(order_reach, blames_cells_that_values_came_from)
 	vec_deinit(&cells);
 	order_model_free(m);
 }
+
+/* A value that nobody recorded may be whatever the answer takes it for, and the referee takes it so. */
+Test(order_reach, a_free_input_is_what_the_answer_says)
+{
+	struct order_model *m = order_model_new();
+	uint32_t x = order_object(m, ORDER_OBJECT_CELL, "x", 32, 0), a = order_thread(m, "0");
+	uint32_t b = order_thread(m, "1"), read;
+	term_id input = order_input(m, 32, 3), seven = term_const(&m->terms, 32, 7);
+	struct order_goal goal = { b, 1, UINT32_MAX, false };
+	struct order_question q = { &goal, 1, TERM_NONE };
+	struct order_budget budget = { .seconds = 20 };
+	struct order_reached got;
+	struct order_reach *r;
+
+	order_write(m, a, x, input);
+	read = order_event(m, b, ORDER_READ, x);
+	r = order_reach_open(m);
+	for (int i = 0; i < 2; i++) { /* what was recorded, and something else */
+		q.condition = term_binary(&m->terms, TERM_EQ, order_value(m, read),
+					  i ? seven : term_const(&m->terms, 32, 3));
+		cr_assert_null(order_reach_ask(r, &q, &budget, &got));
+		cr_assert(i || got.status == ORDER_SAT);
+		order_reached_deinit(&got);
+	}
+	order_reach_close(r);
+	order_model_free(m);
+}
