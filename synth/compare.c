@@ -3,9 +3,9 @@
  * Between two builds, the program's own logical frames are compared: function and line, from the
  * failure out to main. A compiler may have made a jump of a call in front of a return, and its
  * caller's frame is then not in the dump; so frames may be missing there, but never the innermost or
- * the outermost one. Compilers name different lines for a call in a statement of several lines. Where the innermost frames differ as optimisers and libraries make them differ,
- * only the shipped binary can tell. Between two runs of one binary, the addresses of its machine frames must be
- * equal. */
+ * the outermost one. Compilers name different lines for a call in a statement of several lines. There,
+ * and where the innermost frames differ as optimisers and libraries make them differ, only the shipped
+ * binary can tell. Between two runs of one binary, the addresses of its machine frames must be equal. */
 #include "synth/study.h"
 
 #include "base/demangle.h"

@@ -1,10 +1,10 @@
 /* synth/schedule.c - schedules that lead to the goal, for inputs that are known (001 section 4.4).
  *
- * The symbolic machine walks through every interleaving of the program's threads with these inputs,
- * each state once, and says which ends there are. Each end that is a failure is carried out natively
- * under control, and the run compared with the dump. What the machine cannot execute is left to a
- * short hunt. Racing threads that have ended left no stack in the dump; their schedule is found
- * because every shared access is a scheduling point. */
+ * A deadlock is steered into (steer.c). Otherwise the symbolic machine walks through every interleaving of
+ * the program's threads with these inputs, each state once, and says which ends there are. Each end that is
+ * a failure is carried out natively under control, and the run compared with the dump. What the machine
+ * cannot execute is left to a short hunt. Racing threads that have ended left no stack in the dump; their
+ * schedule is found because every shared access is a scheduling point. */
 #include "synth/study.h"
 
 #include "base/err.h"
@@ -151,8 +151,12 @@ struct err *try_schedules(struct study *s, const struct synth_inputs *in, struct
 			  const char *plait, enum agreement *ret)
 {
 	char *folder = NULL;
-	struct err *err = by_machine(s, in, own, plait, ret);
+	struct err *err = steer(s, own, plait, ret);
 
+	if (!err && *ret != NOT_SAME)
+		return NULL;
+	if (!err && !interrupted())
+		err = by_machine(s, in, own, plait, ret);
 	if (err && !interrupted()) { /* what the machine cannot load can still be run */
 		names_intern(&s->r->notes, err_message(err));
 		err_free(err);

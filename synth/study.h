@@ -55,6 +55,9 @@ struct err *run_agrees(struct study *s, const struct run_result *r, const char *
  * `run`, saved at `plait`. */
 struct err *try_schedules(struct study *s, const struct synth_inputs *in, struct own_run *own,
 			  const char *plait, enum agreement *ret);
+/* steer.c: a passing run with these inputs is in the result; bring its threads into the dump's deadlock. The
+ * run that agrees is left in the result, saved at `plait`. */
+struct err *steer(struct study *s, struct own_run *own, const char *plait, enum agreement *ret);
 /* The shipped binary, hunted with the runtime preloaded: does it come to the same? Then it is saved at
  * `plait`. */
 struct err *hunt_shipped(struct study *s, const struct synth_inputs *in, const char *folder,

@@ -1,0 +1,326 @@
+/* synth/steer.c - bring the threads of a native run into the deadlock that the dump shows.
+ *
+ * A passing run of the unplait build is recorded. In it we look for the moments at which a thread locks
+ * with a stack of the goal: its *want*. Its *entry* is where it took the first of the locks that it holds
+ * then. The published search goes back to the state before a lock was taken (001 section 4.4.1, the map
+ * from held locks to states). A native run cannot go back, so the threads are held before their entries:
+ *
+ *	all come to their entries, one after the other goes on to its want, and then nobody can.
+ *
+ * Who goes in first matters (it may need the others' locks on its way), so each of them is the first
+ * once. Events are held back by place and number. Where that leaves nobody who can run, the runtime lets
+ * go, and the run ends otherwise. */
+#include "synth/study.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "debug/names.h"
+#include "run/place.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	STACKS_MOST = 4,  /* threads of the cycle */
+	WANTS_MOST = 256, /* moments per stack of the goal whose callers are looked at */
+	GOOD_MOST = 16,	  /* of those that have all of its stack: tried */
+	RUNS_MOST = 300,
+	STEPS_MOST = 5000000 /* of the passing run */
+};
+
+#define NONE SIZE_MAX
+
+/* A mutex was locked or unlocked in the passing run. */
+struct lock_event {
+	uint32_t thread, site;
+	uint32_t nth;	 /* of this thread at this site, from 1 */
+	size_t previous; /* of its thread; NONE */
+	size_t entry; /* where it took the first lock that it holds now, before this event; NONE */
+	bool locks;
+};
+
+struct moments VEC_FIELDS(size_t); /* events */
+
+struct steering {
+	struct study *s;
+	struct own_run *own;
+	struct symbols *symbols; /* of the passing run */
+	VEC(struct lock_event) events;
+	struct moments wants[STACKS_MOST]; /* per stack of the goal: it is complete there */
+	unsigned runs;
+};
+
+/* ---- the passing run ---- */
+
+/* What a thread holds, while the run is read. */
+struct holder {
+	size_t last, entry;
+	size_t held;
+};
+
+static uint32_t number_at_site(struct map *counts, const struct event *ev)
+{
+	return (uint32_t)++*map_put(counts, (uint64_t)ev->thread << 32 | ev->site, 0);
+}
+
+static void read_event(struct steering *x, struct holder *h, struct map *counts,
+		       const struct event *ev)
+{
+	bool locks = ev->kind == PLAIT_EV_LOCK || ev->kind == PLAIT_EV_TRYLOCK;
+
+	vec_push(&x->events, (struct lock_event){ .thread = ev->thread,
+						  .site = ev->site,
+						  .nth = number_at_site(counts, ev),
+						  .previous = h->last,
+						  .entry = h->held ? h->entry : NONE,
+						  .locks = ev->kind == PLAIT_EV_LOCK });
+	h->last = x->events.len - 1;
+	if (locks && !ev->result && !h->held++)
+		h->entry = h->last;
+	else if (!locks && h->held)
+		h->held--;
+}
+
+static struct err *read_run(struct steering *x, struct trace *t)
+{
+	VEC(struct holder) holders = { 0 };
+	struct map counts = { 0 };
+	const struct event *ev;
+	struct cursor c;
+	struct err *err;
+
+	cursor_init(&c, t, CURSOR_ALL, 0);
+	while (!(err = cursor_next(&c, &ev)) && ev) {
+		if (ev->kind != PLAIT_EV_LOCK && ev->kind != PLAIT_EV_TRYLOCK &&
+		    ev->kind != PLAIT_EV_UNLOCK)
+			continue;
+		while (holders.len <= ev->thread)
+			vec_push(&holders, ((struct holder){ NONE, NONE, 0 }));
+		read_event(x, &holders.data[ev->thread], &counts, ev);
+	}
+	cursor_deinit(&c);
+	map_deinit(&counts);
+	vec_deinit(&holders);
+	return err;
+}
+
+/* ---- where the goal's stacks are complete ---- */
+
+static struct plait_pattern pattern_of(const struct lock_event *e)
+{
+	return (struct plait_pattern){
+		.thread = e->thread, .site_low = e->site, .site_high = e->site, .nth = e->nth
+	};
+}
+
+static bool is_at(const struct steering *x, const struct lock_event *e,
+		  const struct synth_point *want)
+{
+	struct code_point p;
+
+	return e->locks && e->entry != NONE && symbols_site(x->symbols, e->site, &p) &&
+	       p.line == want->line && !strcmp(p.function, want->function);
+}
+
+static bool has_stack(const struct steering *x, const struct plait_stack *k,
+		      const struct synth_stack *want)
+{
+	struct plait_blocked b = { .nframes = k->nframes };
+	struct places places = { 0 };
+	bool has;
+	size_t lost;
+
+	memcpy(b.frames, k->frames, k->nframes * sizeof(b.frames[0]));
+	places_of_blocked_all(x->symbols, &b, &places);
+	has = stack_agrees(want, &places, &lost) != NOT_SAME;
+	places_deinit(&places);
+	return has;
+}
+
+/* The passing run once more, asked for the stacks at these moments. */
+static struct err *look_at(struct steering *x, const struct moments *some, size_t from, size_t g)
+{
+	struct plait_constraint c[PLAIT_MAX_CONSTRAINTS] = { 0 };
+	const struct synth_stack *want = &x->s->r->goal.stacks.data[g];
+	size_t n = MIN(some->len - from, (size_t)PLAIT_MAX_CONSTRAINTS);
+	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW,
+				   .constraints = c,
+				   .nconstraints = n };
+	const struct plait_stack *stacks = session_stacks(x->own->session);
+	struct run_result run = { 0 };
+	struct err *err;
+
+	for (size_t i = 0; i < n; i++)
+		c[i] = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_STACK,
+						  .a = pattern_of(
+							  &x->events.data[some->data[from + i]]) };
+	err = session_run(x->own->session, &req, &run);
+	x->s->r->attempts++;
+	for (size_t i = 0; !err && i < n && x->wants[g].len < GOOD_MOST; i++)
+		if (stacks[i].step && has_stack(x, &stacks[i], want))
+			vec_push(&x->wants[g], some->data[from + i]);
+	run_result_deinit(&run);
+	return err;
+}
+
+static struct err *find_wants(struct steering *x, size_t g)
+{
+	const struct synth_stack *k = &x->s->r->goal.stacks.data[g];
+	struct moments some = { 0 };
+	struct err *err = NULL;
+
+	for (size_t i = 0; k->points.len && i < x->events.len && some.len < WANTS_MOST; i++)
+		if (is_at(x, &x->events.data[i], &k->points.data[0]))
+			vec_push(&some, i);
+	for (size_t i = 0; i < some.len && !err && x->wants[g].len < GOOD_MOST;
+	     i += PLAIT_MAX_CONSTRAINTS)
+		err = look_at(x, &some, i, g);
+	log_verbose("steer: %zu of %zu moments have stack %zu of the dump", x->wants[g].len,
+		    some.len, g);
+	vec_deinit(&some);
+	return err;
+}
+
+/* ---- into the deadlock ---- */
+
+struct constraints VEC_FIELDS(struct plait_constraint);
+
+/* `second` waits until its thread's event in front of `first` has run: the other stands before it. */
+static void hold(const struct steering *x, size_t first, size_t second, struct constraints *to)
+{
+	size_t before = x->events.data[first].previous;
+
+	if (before != NONE)
+		vec_push(to,
+			 ((struct plait_constraint){ .kind = PLAIT_CONSTRAINT_BEFORE,
+						     .a = pattern_of(&x->events.data[before]),
+						     .b = pattern_of(&x->events.data[second]) }));
+}
+
+/* The first goes in when all the others stand before their entries; each of them when the one before it
+ * stands before its want; nobody takes what it wants before the last one is there. */
+static void plan(const struct steering *x, const size_t *wants, size_t n, struct constraints *to)
+{
+	for (size_t i = 1; i < n; i++) {
+		size_t entry = x->events.data[wants[i]].entry;
+
+		hold(x, entry, x->events.data[wants[0]].entry, to);
+		hold(x, wants[i - 1], entry, to);
+		hold(x, wants[n - 1], wants[i - 1], to);
+	}
+}
+
+static struct err *run_plan(struct steering *x, const size_t *wants, size_t n, const char *plait,
+			    enum agreement *ret)
+{
+	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW };
+	enum agreement now = NOT_SAME;
+	struct constraints c = { 0 };
+	struct run_result run = { 0 };
+	struct err *err;
+
+	plan(x, wants, n, &c);
+	req.constraints = c.data;
+	req.nconstraints = c.len;
+	err = session_run(x->own->session, &req, &run);
+	x->s->r->attempts++;
+	x->runs++;
+	if (!err && run.outcome == PLAIT_OUTCOME_DEADLOCK) {
+		err = save_plait(x->own->session, &run, plait);
+		if (!err)
+			err = run_agrees(x->s, &run, plait, &now);
+	}
+	if (now > *ret) {
+		run_result_deinit(&x->s->r->run);
+		x->s->r->run = run;
+		*ret = now;
+	} else {
+		run_result_deinit(&run);
+	}
+	vec_deinit(&c);
+	return err;
+}
+
+static bool over(const struct steering *x)
+{
+	return x->runs >= RUNS_MOST || interrupted() ||
+	       (x->s->deadline > 0 && clock_seconds() > x->s->deadline);
+}
+
+/* One moment of each stack, of different threads; then each of these threads goes first once. */
+static struct err *try_all(struct steering *x, size_t *chosen, size_t n, const char *plait,
+			   enum agreement *ret)
+{
+	size_t stacks = x->s->r->goal.stacks.len;
+	struct err *err = NULL;
+
+	for (size_t i = 0;
+	     n < stacks && i < x->wants[n].len && !err && *ret == NOT_SAME && !over(x); i++) {
+		bool taken = false;
+
+		chosen[n] = x->wants[n].data[i];
+		for (size_t k = 0; k < n; k++)
+			taken |= x->events.data[chosen[k]].thread ==
+				 x->events.data[chosen[n]].thread;
+		if (!taken)
+			err = try_all(x, chosen, n + 1, plait, ret);
+	}
+	for (size_t first = 0; n == stacks && first < n && !err && *ret == NOT_SAME && !over(x);
+	     first++) {
+		size_t order[STACKS_MOST];
+
+		for (size_t k = 0; k < n; k++)
+			order[k] = chosen[(first + k) % n];
+		err = run_plan(x, order, n, plait, ret);
+	}
+	return err;
+}
+
+static struct err *steer_run(struct steering *x, const char *passing, const char *plait,
+			     enum agreement *ret)
+{
+	size_t chosen[STACKS_MOST], n = x->s->r->goal.stacks.len;
+	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW };
+	struct run_result run = { 0 };
+	struct trace *t = NULL;
+	/* not the first run: that one may have made files which the others find */
+	struct err *err = session_run(x->own->session, &req, &run);
+
+	x->s->r->attempts++;
+	if (!err)
+		err = save_plait(x->own->session, &run, passing);
+	run_result_deinit(&run);
+	if (!err)
+		err = trace_open(passing, &t);
+	if (!err)
+		err = symbols_open(t, &x->symbols);
+	if (!err)
+		err = read_run(x, t);
+	for (size_t g = 0; g < n && !err; g++)
+		err = find_wants(x, g);
+	if (!err)
+		err = try_all(x, chosen, 0, plait, ret);
+	symbols_close(x->symbols);
+	trace_close(t);
+	return err;
+}
+
+struct err *steer(struct study *s, struct own_run *own, const char *plait, enum agreement *ret)
+{
+	struct steering x = { .s = s, .own = own };
+	const struct synth_goal *g = &s->r->goal;
+	char *passing = xasprintf("%s.passing", plait);
+	struct err *err = NULL;
+
+	if (g->kind == SYNTH_DEADLOCK && g->has_lines && g->stacks.len > 1 &&
+	    g->stacks.len <= STACKS_MOST && !run_failed(&s->r->run) && s->r->run.steps < STEPS_MOST)
+		err = steer_run(&x, passing, plait, ret);
+	for (size_t i = 0; i < STACKS_MOST; i++)
+		vec_deinit(&x.wants[i]);
+	vec_deinit(&x.events);
+	free(passing);
+	return err;
+}
