@@ -60,7 +60,8 @@ static struct err *report(const struct outputs *out, struct races_result *r)
 /* 1 something matters, 4 something is open, else 0. */
 static int status_of(const struct races_result *r)
 {
-	bool open = r->unjudged || r->interrupted || r->cut_off == r->looked || r->fails_alone;
+	bool open = r->unjudged || r->interrupted || r->cut_off == r->looked || r->fails_alone ||
+		    r->failed == r->looked;
 
 	for (size_t i = 0; i < r->races.len; i++) {
 		const struct race *race = &r->races.data[i];

@@ -4,7 +4,8 @@
  * file and line. If the ordinary search has met a race between them, that is it. Otherwise a
  * directed one: runs in which a thread that comes to one of the places waits for another thread to
  * come to the other (PLAIT_CONSTRAINT_MEET with BOTH). Two conflicting accesses pending at once, and
- * nothing between them, are a race that was met, and the run is an instance like any other. */
+ * nothing between them, are a race that was met, and the run is an instance like any other. Predicted
+ * races are looked for in the same way. */
 #define LOG_DOMAIN "race"
 #include "race/study.h"
 
@@ -242,6 +243,31 @@ static struct err *find_report(struct study *s, struct trace *t, struct symbols 
 		add_unmet(s, r,
 			  xstrdup("the two accesses were never about to happen at once in "
 				  "our runs; --try and --inputs may lead there"));
+	return err;
+}
+
+/* ---- predictions ---- */
+
+/* The run of a prediction may lead away from it, as where sections of a lock must change places: so
+ * the two sites are looked for in other runs as well. */
+struct err *directed_predictions(struct study *s)
+{
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < s->groups.len && !err && !study_out_of_time(s); i++) {
+		const struct group *g = &s->groups.data[i];
+		const struct instance *in = g->instances.data;
+		struct group *met = NULL;
+
+		if (g->seen || !g->instances.len)
+			continue;
+		progress("predicted race %zu of %zu", i + 1, s->groups.len);
+		err = meet_ranges(s, s->runs.data[in->run].input,
+				  &(struct range){ in->first.site, in->first.site },
+				  &(struct range){ in->second.site, in->second.site }, &met);
+		if (met)
+			met->seen++;
+	}
 	return err;
 }
 

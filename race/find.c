@@ -189,6 +189,7 @@ static void measure(struct study *s, uint32_t input, const struct run_result *r)
 	s->result->threads = MAX(s->result->threads, r->nthreads);
 	s->result->uncontrolled |= r->uncontrolled;
 	s->result->looked++;
+	s->result->failed += run_failed(r);
 	if (r->outcome == PLAIT_OUTCOME_HANG) {
 		s->result->cut_off += !r->stopped;
 		return;
@@ -244,6 +245,9 @@ struct err *find_races(struct study *s, uint32_t input)
 					   .depth = 3,
 					   .length = s->inputs.data[input]->longest,
 					   .points = PLAIT_POINTS_ALL,
+					   .flags = i / ARRAY_SIZE(strategies) % 2
+							    ? PLAIT_CONTROL_EAGER
+							    : 0, /* a sleep orders nothing */
 					   .point_budget = budget_of(s->inputs.data[input]) };
 		struct run_result r = { 0 };
 		struct trace *t = NULL;

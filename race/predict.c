@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "race/wcp.h"
 #include "trace/trace.h"
 
 #include <errno.h>
@@ -28,9 +29,10 @@
 
 enum { NONE = UINT32_MAX };
 enum {
-	TRIES = 24, /* per two sites */
-	KEEP = 3,   /* accesses of one thread, site and place that are paired with later ones */
-	HELD = 8,   /* locks held that are compared beforehand */
+	TRIES = 24,   /* per two sites */
+	KEEP = 3,     /* accesses of one thread, site and place that are paired with later ones */
+	GUESSES = 16, /* predictions of wcp.c's alone */
+	HELD = 8,     /* locks held that are compared beforehand */
 	EVENTS_MAX = 1 << 22,
 	WORK_MAX = 1 << 28, /* events looked at, over all closures */
 };
@@ -421,8 +423,11 @@ struct pairing {
 	struct map tried; /* two sites: how often; TRIES: no more */
 	struct race_instances *out;
 	VEC(struct race_access) accesses; /* by event, in step with the predictor's items */
-	VEC(struct span) benign;	  /* memory that the program says is nobody's race */
-	VEC(uint8_t) ignores;		  /* by thread: PLAIT_EV_IGNORE */
+	struct wcp *wcp;
+	VEC(uint32_t) times;	 /* by event, of wcp */
+	unsigned guesses;	 /* pairs that wcp alone has named */
+	VEC(struct span) benign; /* memory that the program says is nobody's race */
+	VEC(uint8_t) ignores;	 /* by thread: PLAIT_EV_IGNORE */
 };
 
 static uint64_t pair_key(uint32_t a, uint32_t b)
@@ -447,6 +452,19 @@ static bool may_race(const struct item *a, const struct item *b)
 	       a->address < b->address + b->size && b->address < a->address + a->size;
 }
 
+/* The closure keeps sections of a lock in their order. The weaker relation of wcp.c does not, and may be
+ * wrong; the second access is the latest event that it knows of. */
+static bool is_guessed(struct pairing *g, uint32_t first, uint32_t second)
+{
+	const struct item *a = &g->p->items.data[first], *b = &g->p->items.data[second];
+
+	if (g->guesses == GUESSES ||
+	    wcp_is_before(g->wcp, a->thread, g->times.data[first], b->thread))
+		return false;
+	g->guesses++;
+	return true;
+}
+
 static void try_pair(struct pairing *g, uint32_t first, uint32_t second)
 {
 	const struct item *a = &g->p->items.data[first], *b = &g->p->items.data[second];
@@ -460,7 +478,7 @@ static void try_pair(struct pairing *g, uint32_t first, uint32_t second)
 		return;
 	}
 	++*tried;
-	if (!predictor_meet(g->p, first, second))
+	if (!predictor_meet(g->p, first, second) && !is_guessed(g, first, second))
 		return;
 	*tried = TRIES;
 	g->out->seen++;
@@ -571,8 +589,10 @@ static struct err *pair_all(struct pairing *g, struct trace *t)
 	uint32_t number = 0;
 
 	cursor_init(&c, t, CURSOR_ALL, 0);
-	while (!(err = cursor_next(&c, &ev)) && ev)
+	while (!(err = cursor_next(&c, &ev)) && ev) {
+		vec_push(&g->times, wcp_add(g->wcp, ev));
 		pair_event(g, ev, number++);
+	}
 	cursor_deinit(&c);
 	return err;
 }
@@ -616,6 +636,7 @@ struct err *race_predict(struct trace *t, struct race_instances *ret)
 		return NULL;
 	}
 	g.p = predictor_new();
+	g.wcp = wcp_new();
 	err = know_races(&g, t);
 	if (!err)
 		err = take_in(&g, t);
@@ -625,10 +646,12 @@ struct err *race_predict(struct trace *t, struct race_instances *ret)
 		vec_deinit(&g.places.data[i]);
 	vec_deinit(&g.places);
 	vec_deinit(&g.accesses);
+	vec_deinit(&g.times);
 	vec_deinit(&g.benign);
 	vec_deinit(&g.ignores);
 	map_deinit(&g.place_of);
 	map_deinit(&g.tried);
 	predictor_free(g.p);
+	wcp_free(g.wcp);
 	return err;
 }

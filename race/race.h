@@ -121,6 +121,7 @@ struct races_result {
 	bool interrupted;
 	unsigned paths;		  /* inputs that were run */
 	uint64_t looked, cut_off; /* runs that looked for races; that used up their budget */
+	uint64_t failed;	  /* of those that looked: what would come behind was not seen */
 	bool fails_alone; /* it fails before it has two threads: there was nothing to look at */
 	char *note;	  /* what an answer leaves out; NULL */
 };

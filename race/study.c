@@ -357,6 +357,8 @@ struct err *races_run(struct races_options *o, struct races_result *ret)
 		err = paths_made(&s);
 	if (!err && o->reports)
 		err = directed_find(&s);
+	else if (!err)
+		err = directed_predictions(&s);
 	if (!err)
 		err = judge_all(&s);
 	if (!err)

@@ -179,6 +179,9 @@ struct err *race_save(struct study *s, struct group *g);
  * added as it was reported. */
 struct err *directed_find(struct study *s);
 
+/* Meet the races that were predicted, and that no run has had. */
+struct err *directed_predictions(struct study *s);
+
 /* ---- prove.c ---- */
 
 /* The harmless races are proved harmless for the given input, if the symbolic machine can. */

@@ -141,6 +141,7 @@ void races_json(const struct races_result *r, const struct report_view *view, st
 	json_bool(&j, "interrupted", r->interrupted);
 	json_uint(&j, "looked", r->looked);
 	json_uint(&j, "cut_off", r->cut_off);
+	json_uint(&j, "failed", r->failed);
 	json_bool(&j, "fails_alone", r->fails_alone);
 	json_str(&j, "note", r->note);
 	json_real(&j, "seconds", r->seconds, 3);

@@ -207,6 +207,11 @@ static void add_summary(const struct races_result *r, struct strbuf *out)
 			    "%llu of the %llu runs that looked for races were cut off before "
 			    "their end: races behind that were not looked for\n",
 			    (unsigned long long)r->cut_off, (unsigned long long)r->looked);
+	if (r->failed && r->failed == r->looked && !r->fails_alone)
+		strbuf_addf(out,
+			    "all %llu runs that looked for races failed: races behind that were "
+			    "not looked for; unplait hunt shows how\n",
+			    (unsigned long long)r->looked);
 	if (r->note)
 		strbuf_addf(out, "note: %s\n", r->note);
 }
