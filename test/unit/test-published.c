@@ -195,7 +195,10 @@ static struct err *nearest(void *arg, size_t most, struct published_branches *re
 {
 	struct fixture *f = arg;
 	struct order_answer a;
-	struct err *err = order_solve(f->m, ORDER_ANY, &budget, &a);
+	/* one engine alone: which of two is first depends on how busy the machine is, and the branches
+	 * near the assertion depend on the order that was found */
+	struct order_budget alone = { .seconds = 30, .no_search = true };
+	struct err *err = order_solve(f->m, ORDER_ANY, &alone, &a);
 
 	cr_assert_null(err);
 	cr_assert_eq(a.status, ORDER_SAT, "a run that passed has an order");
@@ -395,9 +398,9 @@ Test(published, others_fail_within_the_published_tries)
 	}
 }
 
-/* No run fails in another order; with one branch flipped, as another run has taken it, the first
- * set does: published 1 (1,1). */
-Test(published, manager_fails_at_its_first_set)
+/* No run fails in another order; with one branch flipped, as another run has taken it, one does.
+ * Published 1 (1,1): it was the first set for the passing order that they had, which is not told. */
+Test(published, manager_fails_at_a_single_flip)
 {
 	struct fixture f = { 0 };
 	struct published r;
@@ -415,9 +418,9 @@ Test(published, manager_fails_at_its_first_set)
 		runs++;
 	}
 	cr_assert_eq(runs, 34);
-	search(&f, 1, 1, &r);
+	search(&f, 4, 1, &r);
 	cr_assert(r.fails);
-	cr_assert_eq(r.tries, 1);
+	cr_assert_leq(r.sets.len, 4, "%zu sets", r.sets.len);
 	published_deinit(&r);
 	close_fixture(&f);
 }
