@@ -207,7 +207,7 @@ static void add_summary(const struct races_result *r, struct strbuf *out)
 			    "%llu of the %llu runs that looked for races were cut off before "
 			    "their end: races behind that were not looked for\n",
 			    (unsigned long long)r->cut_off, (unsigned long long)r->looked);
-	if (r->failed && r->failed == r->looked && !r->fails_alone)
+	if (r->failed && r->failed == r->looked && !r->fails_alone && !r->cut_off)
 		strbuf_addf(out,
 			    "all %llu runs that looked for races failed: races behind that were "
 			    "not looked for; unplait hunt shows how\n",
