@@ -38,8 +38,8 @@ struct err *pinned(const char *plait, char *const *command, double timeout)
 		log_note("%s: replayed with the recorded inputs and order, in attempt %u; it has "
 			 "its schedule now%s",
 			 plait, r.attempts,
-			 r.cut ? ". It ends where a signal came: what its handler does is not "
-				 "recorded"
+			 r.cut ? ". It ends where a signal came: with its handler it went another "
+				 "way"
 			       : "");
 	if (!err && r.state == PIN_DIVERGED)
 		err = err_new(

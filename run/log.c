@@ -19,10 +19,18 @@ struct builder {
 	VEC(struct plait_log_thread) threads;
 	VEC(struct plait_log_handover) handovers;
 	VEC(struct plait_log_result) results;
+	VEC(struct plait_log_signal) signals;
+	VEC(struct plait_log_handover) after; /* of all signals */
+	bool cut_at_signals;
 	struct answers answers, soft;
-	bool last_is_soft;
+	bool last_is_soft, interrupted; /* the last record was of a signal, or is about it */
 	struct strbuf bytes;
 };
+
+bool log_has_signals(const void *log)
+{
+	return ((const struct plait_log *)log)->nsignals > 0;
+}
 
 bool log_is_cut(const void *log)
 {
@@ -61,6 +69,18 @@ static void add_answer(struct builder *b, const struct event *ev)
 	strbuf_add(&b->bytes, ev->bytes, ev->nbytes);
 }
 
+/* same: of the operation of the last record; then it may be about the signal that came behind it. */
+static void add_handover(struct builder *b, const struct plait_log_handover *h, bool same)
+{
+	b->interrupted &= same;
+	if (!b->interrupted) {
+		vec_push(&b->handovers, *h);
+		return;
+	}
+	vec_push(&b->after, *h);
+	b->signals.data[b->signals.len - 1].after.n++;
+}
+
 /* One event; *count: of the last record, known: of the other threads. */
 static struct err *add_event(struct builder *b, struct trace *t, const struct event *ev,
 			     uint64_t *count, uint64_t known[KNOWN])
@@ -73,13 +93,16 @@ static struct err *add_event(struct builder *b, struct trace *t, const struct ev
 		if (ev->other >= b->head.nthreads)
 			return damaged(t);
 		known[(ev->other + 1) % KNOWN] += (uint64_t)unzigzag(ev->value);
-		vec_push(&b->handovers,
-			 ((struct plait_log_handover){ .at = *count,
-						       .thread = ev->other,
-						       .count = known[(ev->other + 1) % KNOWN] }));
+		add_handover(
+			b,
+			&(struct plait_log_handover){ .at = *count,
+						      .thread = ev->other,
+						      .count = known[(ev->other + 1) % KNOWN] },
+			ev->n == 0);
 		break;
 	case PLAIT_EV_RESULT:
 		*count += ev->n;
+		b->interrupted = false;
 		vec_push(&b->results,
 			 ((struct plait_log_result){ .at = *count, .result = ev->result }));
 		break;
@@ -93,9 +116,15 @@ static struct err *add_event(struct builder *b, struct trace *t, const struct ev
 		last->data[last->len - 1].nbytes += ev->nbytes;
 		strbuf_add(&b->bytes, ev->bytes, ev->nbytes);
 		break;
-	case PLAIT_EV_SIGNALLED:
+	case PLAIT_EV_INTERRUPTED:
 		*count += ev->n;
-		b->head.cut = 1;
+		if (ev->value > *count)
+			return damaged(t);
+		vec_push(&b->signals,
+			 ((struct plait_log_signal){ .at = *count - ev->value,
+						     .after = { b->after.len, 0 },
+						     .number = (uint32_t)ev->result }));
+		b->interrupted = true;
 		break;
 	default:
 		break;
@@ -111,6 +140,7 @@ static struct err *add_thread(struct builder *b, struct trace *t, uint32_t threa
 					.synced = info->synced,
 					.handovers.first = b->handovers.len,
 					.results.first = b->results.len,
+					.signals.first = b->signals.len,
 					.answers.first = b->answers.len,
 					.soft.first = b->soft.len };
 	uint64_t count = 0, known[KNOWN] = { 0 };
@@ -119,15 +149,20 @@ static struct err *add_thread(struct builder *b, struct trace *t, uint32_t threa
 	struct err *err;
 
 	cursor_init(&c, t, thread, 0);
+	b->interrupted = false;
 	while (!(err = cursor_next(&c, &ev)) && ev)
-		if ((err = add_event(b, t, ev, &count, known)) || ev->kind == PLAIT_EV_SIGNALLED)
+		if ((err = add_event(b, t, ev, &count, known)) ||
+		    (b->cut_at_signals && ev->kind == PLAIT_EV_INTERRUPTED))
 			break;
-	/* what a handler does is not known, nor what comes behind it */
-	if (!err && ev)
+	if (!err && ev) {
 		out.synced = count;
+		b->head.cut = 1;
+		b->signals.len--;
+	}
 	cursor_deinit(&c);
 	out.handovers.n = b->handovers.len - out.handovers.first;
 	out.results.n = b->results.len - out.results.first;
+	out.signals.n = b->signals.len - out.signals.first;
 	out.answers.n = b->answers.len - out.answers.first;
 	out.soft.n = b->soft.len - out.soft.first;
 	vec_push(&b->threads, out);
@@ -139,6 +174,8 @@ static void builder_deinit(struct builder *b)
 	vec_deinit(&b->threads);
 	vec_deinit(&b->handovers);
 	vec_deinit(&b->results);
+	vec_deinit(&b->signals);
+	vec_deinit(&b->after);
 	vec_deinit(&b->answers);
 	vec_deinit(&b->soft);
 	strbuf_deinit(&b->bytes);
@@ -146,10 +183,19 @@ static void builder_deinit(struct builder *b)
 
 #define PUT(out, vec) strbuf_add(out, (vec)->data, (vec)->len * sizeof((vec)->data[0]))
 
-struct err *log_from_trace(struct trace *t, struct strbuf *ret)
+/* What signals come after stands behind the hand-overs of all threads. */
+static void append_after(struct builder *b)
 {
-	_cleanup_(
-		builder_deinit) struct builder b = { .head = { .version = PLAIT_FORMAT_VERSION } };
+	for (size_t i = 0; i < b->signals.len; i++)
+		b->signals.data[i].after.first += b->handovers.len;
+	for (size_t i = 0; i < b->after.len; i++)
+		vec_push(&b->handovers, b->after.data[i]);
+}
+
+struct err *log_from_trace(struct trace *t, bool cut_at_signals, struct strbuf *ret)
+{
+	_cleanup_(builder_deinit) struct builder b = { .head = { .version = PLAIT_FORMAT_VERSION },
+						       .cut_at_signals = cut_at_signals };
 	struct err *err = NULL;
 
 	if (!trace_meta(t)->nthreads)
@@ -163,8 +209,10 @@ struct err *log_from_trace(struct trace *t, struct strbuf *ret)
 		err = add_thread(&b, t, i);
 	if (err)
 		return err;
+	append_after(&b);
 	b.head.nhandovers = b.handovers.len;
 	b.head.nresults = b.results.len;
+	b.head.nsignals = b.signals.len;
 	b.head.nanswers = b.answers.len + b.soft.len;
 	for (uint32_t i = 0; i < b.head.nthreads; i++)
 		b.threads.data[i].soft.first += b.answers.len;
@@ -173,6 +221,7 @@ struct err *log_from_trace(struct trace *t, struct strbuf *ret)
 	PUT(ret, &b.threads);
 	PUT(ret, &b.handovers);
 	PUT(ret, &b.results);
+	PUT(ret, &b.signals);
 	PUT(ret, &b.answers);
 	PUT(ret, &b.soft);
 	strbuf_add(ret, b.bytes.data, b.bytes.len);
@@ -234,6 +283,7 @@ static bool fits(const struct plait_log *log, size_t len)
 	} arrays[] = { { log->nthreads, sizeof(struct plait_log_thread) },
 		       { log->nhandovers, sizeof(struct plait_log_handover) },
 		       { log->nresults, sizeof(struct plait_log_result) },
+		       { log->nsignals, sizeof(struct plait_log_signal) },
 		       { log->nanswers, sizeof(struct plait_log_answer) },
 		       { log->nbytes, 1 } };
 
@@ -250,16 +300,22 @@ static bool points_inside(const struct plait_log *log)
 	const struct plait_log_thread *threads = (const void *)(log + 1);
 	const struct plait_log_handover *h = (const void *)(threads + log->nthreads);
 	const struct plait_log_result *r = (const void *)(h + log->nhandovers);
-	const struct plait_log_answer *a = (const void *)(r + log->nresults);
+	const struct plait_log_signal *s = (const void *)(r + log->nresults);
+	const struct plait_log_answer *a = (const void *)(s + log->nsignals);
 
 	for (uint32_t i = 0; i < log->nthreads; i++)
 		if (!within(&threads[i].handovers, log->nhandovers) ||
 		    !within(&threads[i].results, log->nresults) ||
+		    !within(&threads[i].signals, log->nsignals) ||
 		    !within(&threads[i].answers, log->nanswers) ||
 		    !within(&threads[i].soft, log->nanswers))
 			return false;
 	for (uint64_t i = 0; i < log->nhandovers; i++)
 		if (h[i].thread >= log->nthreads)
+			return false;
+	for (uint64_t i = 0; i < log->nsignals; i++)
+		if (!within(&s[i].after, log->nhandovers) || !s[i].number ||
+		    s[i].number >= PLAIT_LOG_SIGNALS)
 			return false;
 	for (uint64_t i = 0; i < log->nanswers; i++)
 		if (!within(&(struct plait_log_part){ a[i].bytes, a[i].nbytes }, log->nbytes))

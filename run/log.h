@@ -15,8 +15,10 @@ struct trace;
 
 /* Was it recorded in mode sync, and not been pinned yet? */
 bool log_is_bare(struct trace *t);
-/* Append the log of such a recording. */
-struct err *log_from_trace(struct trace *t, struct strbuf *ret);
+/* Append the log of such a recording. cut_at_signals: each thread's part ends where a handler ran. */
+struct err *log_from_trace(struct trace *t, bool cut_at_signals, struct strbuf *ret);
+/* Are there handlers to run? log: checked. */
+bool log_has_signals(const void *log);
 /* Does it end where a signal came in, and not where the run did? log: checked. */
 bool log_is_cut(const void *log);
 /* Add the files that it names to what inputs_collect takes. */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { EVENTS = 0x7fffffff, ATTEMPTS = 200 };
+enum { EVENTS = 0x7fffffff, ATTEMPTS = 200, ATTEMPTS_WITH_SIGNALS = 20 };
 
 void pin_report_deinit(struct pin_report *r)
 {
@@ -102,7 +102,9 @@ static struct run_request attempt_request(unsigned attempt)
 static struct err *search(struct session *s, const struct trace_outcome *recorded,
 			  const struct pin_options *o, struct run_result *r, struct pin_report *ret)
 {
-	unsigned most = o->attempts ? o->attempts : ATTEMPTS;
+	unsigned most = o->attempts			  ? o->attempts
+			: log_has_signals(s->target->log) ? ATTEMPTS_WITH_SIGNALS
+							  : ATTEMPTS;
 	bool cut = log_is_cut(s->target->log);
 	struct err *err = NULL;
 
@@ -212,12 +214,13 @@ static struct err *check_complete(const struct trace_meta *m)
 		       : NULL;
 }
 
-static struct err *take_log(struct target *t, struct trace *trace)
+static struct err *take_log(struct target *t, struct trace *trace, bool cut_at_signals)
 {
 	struct strbuf log = { 0 };
-	struct err *err = log_from_trace(trace, &log);
+	struct err *err = log_from_trace(trace, cut_at_signals, &log);
 
 	if (!err) {
+		free(t->log);
 		t->log_len = log.len;
 		t->log = strbuf_detach(&log);
 	}
@@ -225,10 +228,29 @@ static struct err *take_log(struct target *t, struct trace *trace)
 	return err;
 }
 
-struct err *pin_plait(const char *path, const struct pin_options *o, struct pin_report *ret)
+/* Attempts with the log of the trace, all of it or up to the first signals. */
+static struct err *pin_with(struct trace *trace, bool cut_at_signals, struct target *t,
+			    const struct pin_options *o, struct pin_report *ret)
 {
 	struct run_result r = { 0 };
 	struct session *s = NULL;
+	struct err *err = take_log(t, trace, cut_at_signals);
+
+	if (!err)
+		err = session_open(t, &s);
+	if (!err)
+		err = check_build(trace_meta(trace), s->runtime.program);
+	if (!err)
+		err = search(s, &trace_meta(trace)->outcome, o, &r, ret);
+	if (!err && ret->state == PIN_DONE)
+		err = put_in_place(trace_path(trace), s, &r, ret);
+	session_close(s);
+	run_result_deinit(&r);
+	return err;
+}
+
+struct err *pin_plait(const char *path, const struct pin_options *o, struct pin_report *ret)
+{
 	struct trace *trace = NULL;
 	struct target t = { .timeout = o->timeout ? o->timeout : 3600, .gate = o->gate };
 	struct err *err = trace_open(path, &trace);
@@ -246,21 +268,14 @@ struct err *pin_plait(const char *path, const struct pin_options *o, struct pin_
 	err = check_complete(trace_meta(trace));
 	if (!err)
 		err = target_from_plait(&t, path, o->command);
-	if (!err)
-		err = take_log(&t, trace);
 	t.fail_on_exit |= trace_meta(trace)->outcome.kind == PLAIT_OUTCOME_EXIT;
-	if (!err)
-		err = session_open(&t, &s);
-	if (!err)
-		err = check_build(trace_meta(trace), s->runtime.program);
 	if (!err)
 		check_libraries(trace_meta(trace));
 	if (!err)
-		err = search(s, &trace_meta(trace)->outcome, o, &r, ret);
-	if (!err && ret->state == PIN_DONE)
-		err = put_in_place(path, s, &r, ret);
-	session_close(s);
-	run_result_deinit(&r);
+		err = pin_with(trace, false, &t, o, ret);
+	/* where exactly a handler ran is not known: at worst the replay ends there */
+	if (!err && ret->state == PIN_DIVERGED && log_has_signals(t.log))
+		err = pin_with(trace, true, &t, o, ret);
 	trace_close(trace);
 	target_deinit(&t);
 	return err_wrap(err, "%s", path);

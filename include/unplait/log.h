@@ -9,13 +9,13 @@
 
 #include <stdbool.h>
 
-#define PLAIT_LOG_MAGIC "PLAITLG3"
+#define PLAIT_LOG_MAGIC "PLAITLG4"
 
 struct plait_log {
 	char magic[8];
 	uint32_t version; /* PLAIT_FORMAT_VERSION */
 	uint32_t nthreads;
-	uint64_t nhandovers, nresults, nanswers, nbytes;
+	uint64_t nhandovers, nresults, nsignals, nanswers, nbytes;
 	uint64_t atomics; /* 1: the program's own atomics are operations, too */
 	uint64_t
 		cut; /* 1: a thread's part ends where a signal came, and others may wait for the rest of it */
@@ -28,7 +28,7 @@ struct plait_log_part {
 struct plait_log_thread {
 	uint32_t parent, ordinal;
 	uint64_t synced; /* operations that it made */
-	struct plait_log_part handovers, results;
+	struct plait_log_part handovers, results, signals;
 	struct plait_log_part answers, soft; /* SOFT ones stand behind all others */
 };
 
@@ -42,6 +42,16 @@ struct plait_log_handover {
 struct plait_log_result {
 	uint64_t at;
 	int64_t result;
+};
+
+#define PLAIT_LOG_SIGNALS 65 /* their numbers are below */
+
+/* A handler ran when the thread had made `at` operations that are no accesses, and other threads those
+ * in `after`: hand-overs behind those of all threads, whose `at` means nothing. */
+struct plait_log_signal {
+	uint64_t at;
+	struct plait_log_part after;
+	uint32_t number, reserved;
 };
 
 /* What the n-th call that brings something in has brought. */

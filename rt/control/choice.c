@@ -40,7 +40,8 @@ bool control_wait_over(const struct control_thread *t)
 
 bool control_thread_ready(const struct control_thread *t)
 {
-	return control_wait_over(t) || control_signal_due(t);
+	return control_wait_over(t) || control_signal_due(t) ||
+	       (unlikely(control.logged_signals) && handovers_signal_due(t));
 }
 
 static void gather_once(void)
@@ -337,7 +338,7 @@ void control_op_executed(struct control_thread *me)
 	control_executed(me, me->op.kind, me->op.site);
 	if (control.vectors)
 		vectors_executed(me, &me->op);
-	if (control.handovers)
+	if (control.handovers || control.logged_signals)
 		handovers_executed(me, &me->op);
 	if (control.area->nconstraints)
 		constraints_executed(me);
@@ -383,6 +384,13 @@ static bool take_signal(struct control_thread *me, bool arrived_now, bool *first
 		me->interrupted = control_choose(me, 2);
 	*first = false;
 	return !me->interrupted;
+}
+
+/* The same for one of the recorded run. */
+static bool take_logged_signal(struct control_thread *me)
+{
+	gathered = NULL;
+	return handovers_take_signal(me);
 }
 
 /* A point at which there may be a choice: let the chosen thread go on. True: that was somebody
@@ -440,7 +448,8 @@ bool control_point(struct control_thread *me, const struct control_op *op)
 	budget_event(me, me->op.site, NULL);
 	do {
 		away = (!control_thread_ready(me) || must_choose()) && choose(me, false);
-	} while (unlikely(control_signal_due(me)) && take_signal(me, away, &first));
+	} while ((unlikely(control_signal_due(me)) && take_signal(me, away, &first)) ||
+		 (unlikely(control.logged_signals) && take_logged_signal(me)));
 	me->rt->depth--;
 	control_op_executed(me);
 	if (unlikely(me->interrupted))

@@ -182,6 +182,8 @@ struct control_world {
 	void (*thread_ended)(struct control_thread *t);
 	/* Run the handler of a signal that is due for this thread; false: none is. */
 	bool (*deliver)(struct control_thread *me);
+	/* Run the handler of this signal at once; false: it has none. */
+	bool (*handle)(struct control_thread *me, int number);
 	/* Nobody can run. Wait for the outside world if t (NULL: anybody) waits for it. False:
 	 * nothing outside can help. */
 	bool (*wait_outside)(const struct control_thread *t);
@@ -225,6 +227,8 @@ bool control_decision_due(void);
 /* Synchronisation state has changed: threads that spin get another look. */
 void control_changed(void);
 /* Is the order of a log followed, in which the next operation of me succeeded? */
+/* If the log has this signal next, behind the last operation of me: run its handler. */
+void control_take_logged_signal(struct control_thread *me, int number);
 bool control_log_succeeds(const struct control_thread *me);
 /* The attempt that me has just made, or the wait that may time out, failed in the recorded run, whatever
  * it finds here. A decision, so that a replay by decisions does the same. */

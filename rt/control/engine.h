@@ -38,6 +38,7 @@ struct control {
 	uint32_t point_mask; /* over its bytes */
 	bool vectors;	     /* access vectors are obeyed */
 	bool handovers;	     /* the log of mode sync is obeyed */
+	bool logged_signals; /* it has signals, whose handlers run in every run of it */
 	/* quick.h: from this step on nothing is quick; 0 also before. The second is the same but
 	 * for quiet_until. */
 	uint64_t quick_until, quick_limit;

@@ -28,23 +28,28 @@ static const struct plait_log *log;
 static const struct plait_log_thread *log_threads;
 static const struct plait_log_handover *handovers;
 static const struct plait_log_result *results;
+static const struct plait_log_signal *signals;
 
 /* Where the runs of recorded threads are, by their number in the log. */
 static struct follower {
 	uint64_t count;
 	uint64_t handover, result; /* the first that is not behind it */
 	int64_t last;		   /* what its last operation returned */
+	uint64_t synced, signal;   /* operations that are no accesses; signals that have come */
 } followers[PLAIT_MAX_THREADS];
 
 void handovers_begin(void)
 {
 	log = control_log;
+	control.logged_signals = false;
 	control.handovers = log && control_asked(PLAIT_CONTROL_HANDOVERS);
 	if (!log)
 		return;
 	log_threads = (const struct plait_log_thread *)(log + 1);
 	handovers = (const struct plait_log_handover *)(log_threads + log->nthreads);
 	results = (const struct plait_log_result *)(handovers + log->nhandovers);
+	signals = (const struct plait_log_signal *)(results + log->nresults);
+	control.logged_signals = log->nsignals > 0;
 	for (uint32_t i = 0; i < log->nthreads; i++)
 		followers[i] = (struct follower){ .handover = log_threads[i].handovers.first,
 						  .result = log_threads[i].results.first };
@@ -141,8 +146,76 @@ static bool everybody_else_is_done(const struct control_thread *me)
 	return true;
 }
 
+/* ---- signals ---- */
+
+/* A handler ran between two operations. It runs when the thread is about to make the second, or to wait: most
+ * threads that a signal interrupts are waiting. In every run of the plait it is the same place of the
+ * thread; the recorded order says also how far the others must be. */
+static const struct plait_log_signal *signal_here(const struct control_thread *t)
+{
+	const struct plait_log_part *part;
+	const struct follower *f;
+
+	if (!control.logged_signals || !is_recorded(t))
+		return NULL;
+	f = &followers[t->log_name];
+	part = &log_threads[t->log_name].signals;
+	return f->signal < part->n && signals[part->first + f->signal].at == f->synced
+		       ? &signals[part->first + f->signal]
+		       : NULL;
+}
+
+static const struct plait_log_signal *next_signal(const struct control_thread *t)
+{
+	return control.logged_signals && (t->op.wait || counts(&t->op)) ? signal_here(t) : NULL;
+}
+
+static void handle(struct control_thread *me, const struct plait_log_signal *s)
+{
+	followers[me->log_name].signal++;
+	if (!control.world->handle(me, (int)s->number))
+		control_diverged("a signal came in the recorded run, and has no handler here");
+}
+
+static bool others_have_come(const struct plait_log_signal *s)
+{
+	for (uint64_t i = s->after.first; i < s->after.first + s->after.n; i++)
+		if (followers[handovers[i].thread].count < handovers[i].count)
+			return false;
+	return true;
+}
+
+bool handovers_signal_due(const struct control_thread *t)
+{
+	const struct plait_log_signal *s = next_signal(t);
+
+	return s && (!control.handovers || others_have_come(s));
+}
+
+bool handovers_take_signal(struct control_thread *me)
+{
+	const struct plait_log_signal *s = next_signal(me);
+
+	if (!s || (control.handovers && !others_have_come(s)))
+		return false;
+	handle(me, s);
+	return !me->interrupted;
+}
+
+void control_take_logged_signal(struct control_thread *me, int number)
+{
+	const struct plait_log_signal *s = signal_here(me);
+
+	if (s && s->number == (uint32_t)number)
+		handle(me, s);
+}
+
 static enum permission judge(const struct control_thread *t)
 {
+	const struct plait_log_signal *s = next_signal(t);
+
+	if (s)
+		return others_have_come(s) ? MAY : HELD;
 	if (t->op.kind == PLAIT_EV_PROCESS_EXIT)
 		return everybody_else_is_done(t) ? MAY : HELD;
 	if (!counts(&t->op) || t == control_timers)
@@ -159,6 +232,9 @@ void handovers_executed(struct control_thread *t, const struct control_op *op)
 	if (!is_recorded(t) || !counts(op))
 		return;
 	f = &followers[t->log_name];
+	f->synced += !plait_is_access(op->kind);
+	if (!control.handovers)
+		return;
 	f->last = expected(t);
 	f->count++;
 	while (f->handover < log_threads[t->log_name].handovers.first +

@@ -23,6 +23,7 @@ const struct control_world interpose_world = {
 	.watch_end = threads_watch_end,
 	.thread_ended = mutex_owner_ended,
 	.deliver = signals_deliver,
+	.handle = signals_handle,
 	.wait_outside = io_wait,
 	.timers_patient = timers_patient,
 	.timers_periodic = timers_periodic,

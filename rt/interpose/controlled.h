@@ -56,7 +56,8 @@ void handlers_run(int number, siginfo_t *info, void *context, bool from_outside)
  * its timer was set. A made-up address stands for all of them (PLAIT_EV_RELEASE, PLAIT_EV_ACQUIRE). */
 #define SIGNALS_MESSAGE ((void *)0x8000)
 
-bool signals_deliver(struct control_thread *me); /* see struct control_world */
+bool signals_deliver(struct control_thread *me);	    /* see struct control_world */
+bool signals_handle(struct control_thread *me, int number); /* likewise */
 /* A signal for one thread, or (t NULL) for the process; code and value are the handler's siginfo.
  * Returns an errno. */
 int signals_send(struct control_thread *t, int number, int code, union sigval value);

@@ -147,12 +147,37 @@ static void run_handler(struct control_thread *me, const struct queued *q,
 	errno = saved;
 }
 
-bool signals_deliver(struct control_thread *me)
+/* Run its handler, and say whether that ends what the thread waits for. */
+static void hand_to(struct control_thread *me, const struct queued *q,
+		    const struct sigaction *action)
 {
 	const struct control_wait *w = me->op.wait;
-	struct sigaction action, usual = { .sa_handler = SIG_DFL };
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	bool waits = w && !w->ready(me) && !me->timed_out && !control_cancel_due(me);
+
+	if (action->sa_flags & (int)SA_RESETHAND)
+		hook_sigaction(q->number, &usual, NULL);
+	run_handler(me, q, action);
+	me->interrupted =
+		waits && (me->op.signals >= CONTROL_ENDS ||
+			  (me->op.signals == CONTROL_RESTARTS && !(action->sa_flags & SA_RESTART)));
+}
+
+bool signals_handle(struct control_thread *me, int number)
+{
+	struct queued q = { .number = number, .code = SI_USER };
+	struct sigaction action;
+
+	if (!handlers_find(number, &action))
+		return false;
+	hand_to(me, &q, &action);
+	return true;
+}
+
+bool signals_deliver(struct control_thread *me)
+{
+	struct sigaction action;
 	struct queued q;
-	bool waits;
 
 	if (!dequeue(me, ~me->signal_mask, &q))
 		return false;
@@ -160,13 +185,7 @@ bool signals_deliver(struct control_thread *me)
 		signals_send(q.thread ? me : NULL, q.number, q.code, q.value);
 		return true;
 	}
-	waits = w && !w->ready(me) && !me->timed_out && !control_cancel_due(me);
-	if (action.sa_flags & (int)SA_RESETHAND)
-		hook_sigaction(q.number, &usual, NULL);
-	run_handler(me, &q, &action);
-	me->interrupted =
-		waits && (me->op.signals >= CONTROL_ENDS ||
-			  (me->op.signals == CONTROL_RESTARTS && !(action.sa_flags & SA_RESTART)));
+	hand_to(me, &q, &action);
 	return true;
 }
 
@@ -217,6 +236,9 @@ int signals_send(struct control_thread *t, int number, int code, union sigval va
 
 	control_changed();
 	rt_record_sa_n(PLAIT_EV_RELEASE, 0, SIGNALS_MESSAGE, 0);
+	/* a replay of mode sync: the log says when handlers ran, and who waited for what */
+	if (control_log && (blocked || handlers_find(number, &action)))
+		return 0;
 	if (blocked && (by_signalfd & bit_of(number)))
 		return (int)-rt_syscall(SYS_kill, rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), number,
 					0, 0, 0, 0);
@@ -245,6 +267,14 @@ static bool wanted(int number, const struct control_thread *but)
 	return false;
 }
 
+/* It has sent the signal to itself: the handler runs in the call. */
+static void take_at_once(struct control_thread *me, int number)
+{
+	control_take_logged_signal(me, number);
+	while (signals_deliver(me))
+		;
+}
+
 /* A point, then the signal; t NULL: to the process. What the sender must have handled before the
  * call returns, it handles now. */
 static int send_at_point(struct control_thread *me, uint32_t site, struct control_thread *t,
@@ -261,8 +291,7 @@ static int send_at_point(struct control_thread *me, uint32_t site, struct contro
 		return 0;
 	r = signals_send(t, number, code, value);
 	if (t == me || (!t && !wanted(number, me)))
-		while (signals_deliver(me))
-			;
+		take_at_once(me, number);
 	return r;
 }
 
@@ -355,8 +384,7 @@ int hook_raise(int number)
 	    (!handlers_find(number, &action) && !(me->signal_mask & bit_of(number))))
 		return real.raise(number);
 	signals_send(me, number, SI_TKILL, (union sigval){ 0 });
-	while (signals_deliver(me))
-		;
+	take_at_once(me, number);
 	return 0;
 }
 

@@ -76,14 +76,24 @@ bool timers_patient(void)
 	return true;
 }
 
+/* Does it run, and strike by itself? In a replay of mode sync the log says when handlers ran. */
+static bool strikes(const struct timer *t)
+{
+	struct sigaction action;
+
+	if (!t->deadline || t->notify == SIGEV_NONE)
+		return false;
+	return !control_log || t->fd || t->notify == SIGEV_THREAD ||
+	       !handlers_find(t->number, &action);
+}
+
 static uint64_t earliest(void)
 {
 	uint64_t first = CONTROL_NEVER;
 	size_t i;
 
 	for (i = 0; i < TIMERS; i++)
-		if (timers[i].deadline && timers[i].deadline < first &&
-		    timers[i].notify != SIGEV_NONE)
+		if (strikes(&timers[i]) && timers[i].deadline < first)
 			first = timers[i].deadline;
 	return first;
 }
@@ -147,7 +157,7 @@ static void expire_due(void)
 	for (i = 0; i < TIMERS; i++) {
 		struct timer *t = &timers[i];
 
-		if (!t->deadline || t->deadline > now || t->notify == SIGEV_NONE)
+		if (!strikes(t) || t->deadline > now)
 			continue;
 		missed = t->interval ? (now - t->deadline) / t->interval : 0;
 		t->overrun = (int)missed;

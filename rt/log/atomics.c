@@ -35,6 +35,7 @@ static struct inside {
 	struct atomic_place *place;
 	const uint64_t *block;
 	uint64_t before[BLOCK / 8];
+	uint64_t count;	 /* operations of the thread that were atomics */
 	uint32_t nested; /* atomics of signal handlers that came in between: not recorded */
 	bool writes;	 /* whatever it does to the block */
 } inside[PLAIT_MAX_THREADS];
@@ -136,6 +137,7 @@ static void finish(struct rt_thread *t, struct inside *in, uint64_t *reader)
 		p->last = now;
 		p->nreaders = 0;
 	}
+	in->count++;
 	in->writes = false;
 	in->place = NULL;
 	log_unlock(&p->lock);
@@ -205,7 +207,14 @@ uint32_t log_word_operation(const uint32_t *word)
 	if (t)
 		inside[t->index].writes = true;
 	leave();
+	if (t)
+		inside[t->index].count--; /* the call is an operation, not the look at the word */
 	return value;
+}
+
+uint64_t log_atomics_of(const struct rt_thread *t)
+{
+	return inside[t->index].count;
 }
 
 void log_forked(void)

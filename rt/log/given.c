@@ -273,7 +273,10 @@ void log_give_init(void)
 	log_threads = (const struct plait_log_thread *)(log + 1);
 	h = (const struct plait_log_handover *)(log_threads + log->nthreads);
 	r = (const struct plait_log_result *)(h + log->nhandovers);
-	answers = (const struct plait_log_answer *)(r + log->nresults);
+	answers =
+		(const struct plait_log_answer *)((const struct plait_log_signal *)(r +
+										    log->nresults) +
+						  log->nsignals);
 	bytes = (const uint8_t *)(answers + log->nanswers);
 #define CALL(how, type, name, params, args, when, space, what)                                     \
 	if (real.name)                                                                             \

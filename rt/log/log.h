@@ -38,6 +38,8 @@ bool log_atomic_leave(void);
 void log_atomic_record(void);
 /* An operation on a futex's word, ordered with all atomics on it; what the word was then. */
 uint32_t log_word_operation(const uint32_t *word);
+/* How many of the thread's operations were atomics. */
+uint64_t log_atomics_of(const struct rt_thread *t);
 /* In the child of a fork: nobody is inside anything. */
 void log_forked(void);
 

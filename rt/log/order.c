@@ -21,6 +21,8 @@
 #include "rt/log/order.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 
 struct log_place log_places[LOG_PLACES + LOG_SHARED];
 struct log_thread log_threads[PLAIT_MAX_THREADS];
@@ -96,29 +98,58 @@ void log_also(const void *object)
 	take(object, false);
 }
 
-/* About the thread's last operation. */
-static void put_about(uint32_t kind, int64_t result)
+/* About the thread's last operation; v NULL: there is no such field. */
+static void put_about(struct rt_thread *t, uint32_t kind, int64_t result, const uint64_t *v)
 {
-	struct rt_thread *t = recorded();
-	uint8_t *p, *q;
+	uint8_t *p = record_begin(t, 0, false), *q;
 
-	if (!t || !(p = record_begin(t, 0, false)))
+	if (!p)
 		return;
 	q = put_count(t, p + 1);
 	q = put_varint(q, zigzag(result));
+	if (v)
+		q = put_varint(q, *v);
 	record_end(t, p, q, kind);
 }
 
 void log_result(int64_t result)
 {
-	put_about(PLAIT_EV_RESULT, result);
+	struct rt_thread *t = recorded();
+
+	if (t)
+		put_about(t, PLAIT_EV_RESULT, result, NULL);
 }
 
+/* ---- signals ---- */
+
+/* How far another thread is. It may end meanwhile, and its window be gone: the kernel looks. */
+static bool read_count(const struct rt_thread *other, uint64_t *ret)
+{
+	struct iovec to = { ret, sizeof(*ret) }, from = { other->synced, sizeof(*ret) };
+
+	return from.iov_base && rt_syscall(SYS_process_vm_readv, rt_run->pid, (long)&to, 1,
+					   (long)&from, 1, 0) == sizeof(*ret);
+}
+
+/* The handler comes after what the others have done so far. They may look at what it does without any
+ * synchronisation. */
 static void signalled(int number)
 {
+	struct rt_thread *t = recorded();
+	uint64_t atomics, count;
 	int e = errno;
 
-	put_about(PLAIT_EV_SIGNALLED, number);
+	if (!t) {
+		/* it came in the middle of a record, and cannot be written down */
+		if (log_begun && rt_self_ && rt_self_->depth && !rt_self_->detached_from_trace)
+			rt_run->threads[rt_self_->index].lost += rt_self_ != &rt_nobody;
+		return;
+	}
+	atomics = log_atomics_of(t);
+	put_about(t, PLAIT_EV_INTERRUPTED, number, &atomics);
+	for (uint32_t i = 0; i < rt_run->nthreads && i < PLAIT_MAX_THREADS; i++)
+		if (&rt_threads[i] != t && read_count(&rt_threads[i], &count) && count)
+			log_hand_over(t, i + 1, count);
 	errno = e;
 }
 
