@@ -380,8 +380,8 @@ static struct err *gather_unit(struct gathered *g, struct unit *u)
 	return NULL;
 }
 
-/* One archive for the linker: a file for each of hundreds of objects takes longer than to link them. It has
- * no index, because all of it is linked. */
+/* One archive for the linker: a file for each of hundreds of objects takes longer than to link
+ * them. It has no index, because all of it is linked. */
 static struct err *write_archive(struct link *l, const struct unit_list *all)
 {
 	_cleanup_(strbuf_deinit) struct strbuf sb = { 0 };

@@ -327,9 +327,37 @@ static bool find_guard(const struct teller *t, struct guard *ret)
 		guards_held(t->f, to, t->f->data[ret->lock].address) == ret->lock);
 }
 
+/* Is the lock taken by code of this file, or not known where? */
+static bool is_locked_in(struct teller *t, uint32_t lock, const char *file)
+{
+	const struct plait_stack *stack = stacks_find(t->p.stacks, &t->f->data[lock]);
+	struct code_point at;
+
+	if (stack)
+		return stack_has_file(t->p.symbols, stack, file);
+	return !symbols_site(t->p.symbols, t->f->data[lock].site, &at) || !at.file ||
+	       is_system_file(at.file) || strcmp(at.file, file) == 0;
+}
+
+/* An access in a helper (a list, a counter), whose lock is taken by code in other files: who has
+ * called it without the lock is where that is missing. */
+static void tell_caller(struct teller *t, uint32_t step, uint32_t lock, struct told *ret)
+{
+	const struct plait_stack *stack = stacks_find(t->p.stacks, &t->f->data[step]);
+	struct code_point at, caller;
+
+	if (!stack || strchr(ret->where, '(') || /* it is told already */
+	    !symbols_site(t->p.symbols, t->f->data[step].site, &at) || !at.file ||
+	    is_locked_in(t, lock, at.file) || !stack_caller(t->p.symbols, stack, at.file, &caller))
+		return;
+	say_where(&t->p.x->arena, ret,
+		  arena_printf(&t->p.x->arena, "%s (called at %s)", ret->where,
+			       labels_point(&t->p, &caller)));
+}
+
 /* One side holds a lock, the other does not: what a reviewer would say. */
 static struct err *tell_guard(struct teller *t, const struct guard *g, const struct told *from,
-			      const struct told *to, const struct told *intruder)
+			      const struct told *to, struct told *intruder)
 {
 	struct explanation *x = t->p.x;
 	bool broke_in = g->without == t->c->intruder;
@@ -341,6 +369,8 @@ static struct err *tell_guard(struct teller *t, const struct guard *g, const str
 
 	if (err)
 		return err;
+	if (broke_in)
+		tell_caller(t, g->without, g->lock, intruder);
 	if (broke_in)
 		t->out->summary = arena_printf(
 			&x->arena,
@@ -500,7 +530,11 @@ static struct err *tell_sides(struct teller *t, const struct guard *g, struct to
 
 	if (!err)
 		err = tell(t, t->f, g->with, with);
-	return err ? err : tell(t, t->f, g->without, without);
+	if (!err)
+		err = tell(t, t->f, g->without, without);
+	if (!err)
+		tell_caller(t, g->without, g->lock, without);
+	return err;
 }
 
 /* The order decides, but one side lacks the lock of the object. Which of the two is the mistake, the

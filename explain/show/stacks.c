@@ -105,6 +105,17 @@ bool stack_caller(struct symbols *symbols, const struct plait_stack *s, const ch
 	return false;
 }
 
+bool stack_has_file(struct symbols *symbols, const struct plait_stack *s, const char *file)
+{
+	struct calls calls;
+
+	expand(symbols, s, &calls);
+	for (uint32_t i = 0; i < calls.n; i++)
+		if (same_name(calls.at[i].file, file))
+			return true;
+	return false;
+}
+
 bool stack_in_library(struct symbols *symbols, const struct plait_stack *s)
 {
 	struct calls calls;

@@ -32,6 +32,9 @@ bool stack_own_line(struct symbols *symbols, const struct plait_stack *s, struct
 bool stack_caller(struct symbols *symbols, const struct plait_stack *s, const char *file,
 		  struct code_point *ret);
 
+/* Is code of this file on the stack? */
+bool stack_has_file(struct symbols *symbols, const struct plait_stack *s, const char *file);
+
 /* Is the innermost code that is known the system's? */
 bool stack_in_library(struct symbols *symbols, const struct plait_stack *s);
 
