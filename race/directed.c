@@ -254,7 +254,7 @@ struct err *directed_predictions(struct study *s)
 {
 	struct err *err = NULL;
 
-	for (size_t i = 0; i < s->groups.len && !err && !study_out_of_time(s); i++) {
+	for (size_t i = 0; i < s->groups.len && !err && !study_is_time_to_judge(s); i++) {
 		const struct group *g = &s->groups.data[i];
 		const struct instance *in = g->instances.data;
 		struct group *met = NULL;

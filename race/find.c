@@ -225,8 +225,7 @@ static uint64_t budget_of(const struct study_input *in)
 	return in->longest ? in->longest * 20 + 2000 : UNKNOWN;
 }
 
-/* Half of the time is for the verdicts, if there is something to judge. */
-static bool is_time_to_judge(const struct study *s)
+bool study_is_time_to_judge(const struct study *s)
 {
 	return study_out_of_time(s) || (s->groups.len && s->o->seconds > 0 &&
 					clock_seconds() - s->begin > s->o->seconds / 2);
@@ -239,7 +238,8 @@ struct err *find_races(struct study *s, uint32_t input)
 	struct err *err = input ? NULL : time_original(s);
 	bool one_schedule = false;
 
-	for (unsigned i = 0; i < s->o->runs && !one_schedule && !err && !is_time_to_judge(s); i++) {
+	for (unsigned i = 0; i < s->o->runs && !one_schedule && !err && !study_is_time_to_judge(s);
+	     i++) {
 		struct run_request req = { .strategy = strategies[i % ARRAY_SIZE(strategies)],
 					   .seed = s->o->seed + i,
 					   .depth = 3,

@@ -89,6 +89,8 @@ void study_drop_input(struct study *s);
 
 /* Run an input under several schedules and add the races to s->groups. */
 struct err *find_races(struct study *s, uint32_t input);
+/* Half of the time is for the verdicts, if there is something to judge. */
+bool study_is_time_to_judge(const struct study *s);
 
 /* ---- group.c ---- */
 
