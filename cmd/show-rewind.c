@@ -233,6 +233,10 @@ void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 			    cause_kind_name(r->cause.kind), r->cause.text);
 	else
 		strbuf_adds(out, "no cause found\n");
+	for (size_t i = 0; i < r->other_causes.len; i++)
+		strbuf_addf(out, "or, in another suffix (%s): %s\n",
+			    cause_kind_name(r->other_causes.data[i].kind),
+			    r->other_causes.data[i].text);
 	if (!r->best) {
 		strbuf_adds(out, "every way to this dump contradicts it\n");
 		return;
@@ -380,6 +384,15 @@ void json_rewind(struct rewind *r, struct json *j)
 						"not runnable" };
 
 	json_cause(r, j);
+	json_begin_array(j, "other_causes");
+	for (size_t i = 0; i < r->other_causes.len; i++) {
+		json_begin_object(j, NULL);
+		json_str(j, "kind", cause_kind_name(r->other_causes.data[i].kind));
+		json_point(r, j, "at", r->other_causes.data[i].insn);
+		json_str(j, "text", r->other_causes.data[i].text);
+		json_end(j);
+	}
+	json_end(j);
 	json_begin_array(j, "suffixes");
 	if (r->best) {
 		json_begin_object(j, NULL);

@@ -105,7 +105,7 @@ bool ahead_require(struct ahead *a, struct way_ahead *w, expr_id bit)
 	if (expr_is_const(&h->exprs, bit))
 		return expr_get(&h->exprs, bit)->imm != 0;
 	vec_push(&w->t->conditions, ((struct ahead_condition){ bit, (uint32_t)w->t->events.len }));
-	return past_assume(h, w->p, bit) && past_settle(h, w->p) &&
+	return past_assume(h, w->p, bit) && past_settle(h, w->p, &old) &&
 	       past_check(h, w->p, MIN(old, w->p->nconstraints));
 }
 

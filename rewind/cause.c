@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEAR = 1 << 16 };
+enum { NEAR = 1 << 16, OTHER_SUFFIXES = 24, OTHER_CAUSES = 4 };
 
 const char *cause_kind_name(enum cause_kind kind)
 {
@@ -496,4 +496,33 @@ void cause_find(struct rewind *r)
 		name_failure(r, CAUSE_WILD_JUMP, what);
 		c->address = use.from;
 	}
+}
+
+static bool is_same(const struct cause *a, const struct cause *b)
+{
+	return a->insn == b->insn && a->kind == b->kind;
+}
+
+void cause_find_others(struct rewind *r)
+{
+	struct node *leaves[OTHER_SUFFIXES], *best = r->best;
+	struct cause own = r->cause;
+	size_t n = own.text && !own.certain ? tree_leaves(&r->tree, leaves, OTHER_SUFFIXES) : 0;
+
+	for (size_t i = 0; i < n && r->other_causes.len < OTHER_CAUSES; i++) {
+		bool seen;
+
+		r->best = leaves[i];
+		r->cause = (struct cause){ 0 };
+		cause_find(r);
+		seen = !r->cause.text || is_same(&r->cause, &own);
+		for (size_t k = 0; k < r->other_causes.len; k++)
+			seen |= is_same(&r->cause, &r->other_causes.data[k]);
+		if (seen)
+			cause_deinit(&r->cause);
+		else
+			vec_push(&r->other_causes, r->cause);
+	}
+	r->best = best;
+	r->cause = own;
 }

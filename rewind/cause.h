@@ -74,6 +74,8 @@ struct cause {
 void cause_trace(struct rewind *r);
 /* Fill in r->cause: the chain, and what it means. */
 void cause_find(struct rewind *r);
+/* Fill in r->other_causes: what other suffixes say that lead to the dump as well, where they differ. */
+void cause_find_others(struct rewind *r);
 /* Make this text, adopted, the cause's. */
 void cause_say(struct cause *c, struct strbuf *text);
 void cause_deinit(struct cause *c);

@@ -452,12 +452,12 @@ bool past_assume(struct history *h, struct past *p, expr_id bit)
 	return true;
 }
 
-bool past_settle(struct history *h, struct past *p)
+bool past_settle(struct history *h, struct past *p, uint32_t *asked)
 {
 	for (int round = 0; round < 8; round++) {
 		const struct trie *before = p->bindings;
 		const expr_id *all = p->constraints;
-		uint32_t n = p->nconstraints;
+		uint32_t n = p->nconstraints, same = 0;
 		bool changed = false;
 
 		for (uint32_t i = 0; i < n && !changed; i++)
@@ -467,7 +467,13 @@ bool past_settle(struct history *h, struct past *p)
 		p->constraints = NULL;
 		p->nconstraints = 0;
 		for (uint32_t i = 0; i < n; i++)
-			if (!past_assume(h, p, all[i]))
+			if (!is_bound(h, p, all[i])) {
+				add_constraint(h, p, all[i]);
+				same += i < *asked;
+			}
+		*asked = same;
+		for (uint32_t i = 0; i < n; i++)
+			if (is_bound(h, p, all[i]) && !past_assume(h, p, all[i]))
 				return false;
 		if (p->bindings == before)
 			return true;

@@ -92,8 +92,9 @@ bool past_agrees(struct history *h, const struct past *p, expr_id a, expr_id b);
  * known. What can be turned around becomes bindings, the rest constraints. */
 bool past_equate(struct history *h, struct past *p, expr_id a, expr_id b);
 bool past_assume(struct history *h, struct past *p, expr_id bit);
-/* Put the bindings into all constraints. False: one of them cannot hold any more. */
-bool past_settle(struct history *h, struct past *p);
+/* Put the bindings into all constraints. False: one of them cannot hold any more. The solver was asked about the first
+ * *asked of them; those that are still the same come first, and *asked says how many. */
+bool past_settle(struct history *h, struct past *p, uint32_t *asked);
 /* Ask the solver about the constraints from number `since` on. False: they cannot hold. */
 bool past_check(struct history *h, struct past *p, uint32_t since);
 

@@ -84,6 +84,9 @@ void rewind_close(struct rewind *r)
 	if (!r)
 		return;
 	cause_deinit(&r->cause);
+	for (size_t i = 0; i < r->other_causes.len; i++)
+		cause_deinit(&r->other_causes.data[i]);
+	vec_deinit(&r->other_causes);
 	threads_deinit(&r->threads);
 	tree_deinit(&r->tree);
 	dump_names_deinit(&r->names);
@@ -158,6 +161,7 @@ struct err *rewind_work(struct rewind *r)
 		err = confirm(r);
 	if (!err) {
 		cause_find(r);
+		cause_find_others(r);
 		err = threads_work(r, work_seconds() + MAX(r->o.seconds / 4, 2));
 	}
 	return err;

@@ -42,7 +42,8 @@ struct rewind {
 	struct confirmation confirmed;
 	uint32_t tried; /* suffixes run */
 	struct cause cause;
-	struct threads threads; /* threads.mates.len 0: there was one only */
+	VEC(struct cause) other_causes; /* that other suffixes have; all different */
+	struct threads threads;		/* threads.mates.len 0: there was one only */
 	double walk_seconds, confirm_seconds;
 };
 

@@ -238,7 +238,7 @@ static bool wrote_there(struct run *r, const struct late_read *l, uint64_t at)
 	for (uint32_t i = 0; i < l->naccesses; i++)
 		if (l->accesses[i].is_write &&
 		    past_value(r->h, r->now, l->accesses[i].address, &to) && to < at + l->w / 8 &&
-		    at < to + MAX(l->accesses[i].w / 8u, 1u << 12))
+		    at < to + (l->accesses[i].w ? l->accesses[i].w / 8u : 1u << 12))
 			return true;
 	return false;
 }
@@ -398,7 +398,7 @@ static enum step_result find_writes(struct run *r, struct step *ret, bool *fits)
 
 static enum step_result attempt(struct run *r, struct step *ret)
 {
-	uint32_t old = r->after->nconstraints;
+	uint32_t asked = r->after->nconstraints;
 	enum step_result result;
 	bool fits;
 
@@ -412,8 +412,8 @@ static enum step_result attempt(struct run *r, struct step *ret)
 	}
 	if (result != STEP_DONE)
 		return result;
-	if (!equate_memory(r) || !equate_late_reads(r) || !past_settle(r->h, r->now) ||
-	    !past_check(r->h, r->now, MIN(old, r->now->nconstraints)))
+	if (!equate_memory(r) || !equate_late_reads(r) || !past_settle(r->h, r->now, &asked) ||
+	    !past_check(r->h, r->now, MIN(asked, r->now->nconstraints)))
 		return r->guess ? STEP_OPEN : STEP_REFUTED;
 	fill(r, ret);
 	ret->guessed = r->guess || r->some_block;

@@ -187,25 +187,34 @@ static bool leaves_function(const struct piece *p)
 	return p->way == WAY_RETURN || (p->way == WAY_SKIPPED && end->w == LIFT_JUMP);
 }
 
-/* The return address of the function in which a moment lies, by the place of its frame (rewind/fixed.h). */
-static bool return_address_of_frame(struct tree *t, const struct past *p, uint64_t *ret)
+/* The return address of the function in which a moment lies, or of the one `callers` above it, by the places of their frames
+ * (rewind/fixed.h). */
+static bool return_address_of_frame(struct tree *t, const struct past *p, unsigned callers,
+				    uint64_t *ret)
 {
-	const char *why;
-	const struct function *f = code_function(t->h->code, p->pc, &why);
-	const struct block *b = f ? function_block(f, p->pc) : NULL;
-	const struct fixed *frame;
 	uint64_t sp;
+	const char *why;
 
-	if (!b || b->start != p->pc)
+	*ret = p->pc;
+	if (!past_value(t->h, p, p->registers[LIFT_RSP], &sp))
 		return false;
-	frame = &f->fixed[b - f->blocks.data].before[LIFT_RSP];
-	return frame->kind == FIXED_FRAME && past_value(t->h, p, p->registers[LIFT_RSP], &sp) &&
-	       past_value(t->h, p, past_load(t->h, p, sp - frame->number - 8, 64), ret);
+	for (unsigned i = 0; i <= callers; i++) {
+		const struct function *f = code_function(t->h->code, *ret, &why);
+		const struct block *b = f ? function_block(f, *ret) : NULL;
+		const struct fixed *frame =
+			b ? &f->fixed[b - f->blocks.data].before[LIFT_RSP] : NULL;
+
+		if (!b || b->start != *ret || frame->kind != FIXED_FRAME)
+			return false;
+		sp -= frame->number; /* the frame's address: the stack pointer behind the return */
+		if (!past_value(t->h, p, past_load(t->h, p, sp - 8, 64), ret))
+			return false;
+	}
+	return true;
 }
 
 /* Where the function at the node's address will return to. An open step has no state of its own yet,
- * but if its pieces contain the return, that says it; if they do not leave the function, its frame is still there behind
- * them. */
+ * but if its pieces contain the return, that says it; else the function's frame is still there behind them. */
 static bool return_address(struct tree *t, const struct node *n, uint64_t *ret)
 {
 	const struct past *p = n->past;
@@ -223,7 +232,7 @@ static bool return_address(struct tree *t, const struct node *n, uint64_t *ret)
 			return true;
 		}
 	}
-	return inner == 0 && return_address_of_frame(t, n->open_after, ret);
+	return return_address_of_frame(t, n->open_after, inner, ret);
 }
 
 /* `at` is the first instruction of a function: the return address says who called it. */
@@ -552,6 +561,32 @@ size_t tree_alive(const struct tree *t)
 
 	for (size_t i = 0; i < t->nodes.len; i++)
 		n += is_leaf(t->nodes.data[i]);
+	return n;
+}
+
+size_t tree_leaves(const struct tree *t, struct node **ret, size_t most)
+{
+	VEC(struct ranked) all = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nodes.len; i++)
+		if (is_leaf(t->nodes.data[i])) {
+			struct node *k = known_part(t->nodes.data[i]);
+
+			vec_push(&all,
+				 ((struct ranked){
+					 .node = k, .score = score(k), .order = (uint32_t)i }));
+		}
+	vec_sort(&all, by_rank);
+	for (size_t i = 0; i < all.len && n < most; i++) {
+		bool seen = false;
+
+		for (size_t k = 0; k < n; k++)
+			seen |= ret[k] == all.data[i].node;
+		if (!seen)
+			ret[n++] = all.data[i].node;
+	}
+	vec_deinit(&all);
 	return n;
 }
 

@@ -58,6 +58,8 @@ void tree_grow(struct tree *t, const struct suffix_options *o);
 
 /* The best leaf that is not dead; NULL when every way is contradictory. */
 struct node *tree_best(const struct tree *t);
+/* The leaves that are not dead, the best `most` of them, best first, each as far as it is known. How many. */
+size_t tree_leaves(const struct tree *t, struct node **ret, size_t most);
 /* How many leaves are not dead. */
 size_t tree_alive(const struct tree *t);
 /* Is this node on the way of every leaf that is alive? */

@@ -109,4 +109,36 @@ run 1 unplait rewind dump
 has out "(bad value written): records[1].amount was written by memset at record.c:5 in wipe"
 hasnt out "past the end"
 
+
+# two functions can have done it, and nothing in the dump says which: both are named
+cat >either.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+static int *table[4], numbers[4];
+static volatile int seed = 7;
+static __attribute__((noinline)) void retire(int i) { table[i] = NULL; }
+static __attribute__((noinline, noclone)) void forget(int i) { seed = 0; table[i] = NULL; }
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 4; i++)
+		table[i] = &numbers[i];
+	if (seed == 7) /* afterwards nobody knows what it was */
+		forget(2);
+	else {
+		seed = 0;
+		retire(2);
+	}
+	seed = 0;
+	puts("done");
+	return *table[2];
+}
+C
+gcc -O1 -g -o either either.c
+dump ./either
+run 1 unplait rewind --json=j dump
+grep -q "^cause in this suffix" out && ok "one of two is not certain" || not_ok "one of two is not certain" "$(head -n 2 out)"
+has out "or, in another suffix (bad value written): table[2] was set to 0x0 at either.c"
+has out "in forget"
+has out "in retire"
+has j '"other_causes": ['
 finish
