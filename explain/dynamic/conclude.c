@@ -108,6 +108,15 @@ static bool waits_for_locks(const struct job *j)
 	return n >= 2;
 }
 
+/* Is it broken in schedules that fail and kept in those that pass, though it does not mend them? */
+static bool goes_with_failure(const struct shown_advice *a)
+{
+	struct cure_seen seen = { a->seen_failing, a->broken_failing, a->seen_passing,
+				  a->broken_passing };
+
+	return cure_separation(&seen) >= SEPARATION_TELLING;
+}
+
 /* Nothing that was tried tells failing schedules from passing ones: say so first, then what is known.
  * Of a rejected guess about signals nothing is true. */
 static void doubt(struct job *j, const struct advice *a)
@@ -125,6 +134,14 @@ static void doubt(struct job *j, const struct advice *a)
 	}
 	if (!near && !a->before.failed)
 		return;
+	if (near && goes_with_failure(&near->advice)) {
+		x->summary = arena_printf(
+			&x->arena,
+			"not known: nothing that was tried mends the %llu schedules that fail. "
+			"What goes with the failure: %s",
+			(unsigned long long)a->before.failed, near->summary);
+		return;
+	}
 	x->summary = arena_printf(
 		&x->arena,
 		"not known: nothing that was tried tells the %llu schedules that "

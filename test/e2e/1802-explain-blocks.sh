@@ -41,6 +41,35 @@ int main(void)
 	return 0;
 }
 C
+# announced before it is filled in, and filled in by a loop: the block cannot be enforced to its end, so it is not shown to
+# mend anything, but it does go with the failure, and nothing else is said
+cat >table.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static int ready, n, table[8];
+static void *fill(void *arg)
+{
+	ready = 1;
+	for (int i = 0; i < 3; i++)
+		table[n++] = i;
+	return arg;
+}
+static void *use(void *arg)
+{
+	if (ready)
+		assert(n == 3);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t, u;
+	pthread_create(&t, 0, fill, 0);
+	pthread_create(&u, 0, use, 0);
+	pthread_join(t, 0);
+	pthread_join(u, 0);
+	return 0;
+}
+C
 # the same function sets up another object before: the order is about this one
 cat >shared-setup.c <<'C'
 #include <assert.h>
@@ -132,6 +161,9 @@ for O in 0 2; do
 	has said "come last" "or the claim comes last"
 done
 O=0
+explained table cc c
+hasnt said "tells the" "table: what goes with the failure tells the schedules apart"
+has said "write to ready at table.c:6 and its" "table: the two writes"
 explained shared-setup cc c
 has said "kind order" "shared-setup"
 has said "reads job::f at shared-setup.c:7 before thread 0 writes"
