@@ -241,7 +241,7 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 		OPT_U64('j', "jobs", "N", &jobs, "run N at a time"),
 		OPT_STR('o', "output", "PATH", &o.output, "the plait, or with --runs their folder"),
 		OPT_REAL(0, "last", "SEC", &o.last,
-			 "flight recorder: keep the last seconds only, at little cost"),
+			 "flight recorder: keep what the threads did in the last seconds"),
 		OPT_REAL(0, "timeout", "SEC", &o.timeout, "a run that takes longer hangs"),
 		OPT_STR(0, "fail-on", "WHAT", &fail_on, FAIL_ON_HELP),
 		OPT_STR(0, "oracle", "CMD", &o.judge.oracle,

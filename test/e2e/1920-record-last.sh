@@ -47,7 +47,7 @@ PY
 # a deadlock: killed when it has not moved for long
 start server
 run 0 ./server ask stuck 1
-sleep 0.5
+sleep 1
 kill -9 "$(pgrep -P $recorder)"
 wait $recorder
 run 0 unplait info crashes/0003-signal.plait
@@ -71,7 +71,7 @@ rm -f socket
 "$UNPLAIT" $command ./server serve >"$work/recorded" 2>"$work/said" </dev/null &
 recorder=$!
 run 0 ./server ask stuck 1
-sleep 0.5
+sleep 1
 kill -ABRT $recorder
 wait $recorder
 is $? 1 "the watchdog's signal is passed on: $command"

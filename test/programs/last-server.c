@@ -46,10 +46,12 @@ static void crash(void)
 	pthread_mutex_unlock(&stats);
 }
 
-static void stuck(int worker)
+static void stuck(int worker, int fd)
 {
 	pthread_mutex_lock(worker ? &left : &right);
 	pthread_barrier_wait(&both);
+	if (write(fd, "done", 4) != 4) /* the client knows that it will not last long */
+		perror("write");
 	pthread_mutex_lock(worker ? &right : &left);
 }
 
@@ -80,7 +82,7 @@ static void *serve(void *which)
 		else if (!strcmp(word, "crash"))
 			crash();
 		else if (!strcmp(word, "stuck"))
-			stuck(which != NULL);
+			stuck(which != NULL, fd);
 		if (write(fd, "done", 4) != 4)
 			perror("write");
 		close(fd);
@@ -146,10 +148,11 @@ static int ask(const char *word, int n)
 			if (write(stuck[i], word, strlen(word)) < 0)
 				return 1;
 		}
-		if (how_many == 1 && read(stuck[0], answer, sizeof(answer)) <= 0)
-			return 1;
-		if (how_many == 1)
-			close(stuck[0]);
+		for (int i = 0; i < how_many; i++) {
+			if (read(stuck[i], answer, sizeof(answer)) <= 0)
+				return 1;
+			close(stuck[i]);
+		}
 	}
 	return 0;
 }
