@@ -1,7 +1,9 @@
 /* run/corefile.c - see corefile.h.
  *
  * The file: ELF header, program headers, one segment of notes, then the memory. Memory that nobody
- * wrote and that a file has is left out, but for the first page, which identifies the module. */
+ * wrote and that a file has is left out, but for the first page, which identifies the module. So is, as
+ * in the kernel's dumps, what the program wants left out: AddressSanitizer's shadow has terabytes. Pages of
+ * zeroes take no room on the disk. */
 #include "run/corefile.h"
 
 #include "base/err.h"
@@ -14,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +31,8 @@ enum { PAGE = 4096, PATH_BYTES = 4096 };
 struct mapping {
 	uint64_t start, end, offset;
 	uint32_t flags;
-	char *path; /* "" = none */
+	char *path;   /* "" = none */
+	bool unasked; /* MADV_DONTDUMP */
 };
 struct mappings VEC_FIELDS(struct mapping);
 
@@ -37,7 +41,7 @@ static struct err *read_maps(pid_t pid, struct mappings *ret)
 	char name[64], line[PATH_BYTES + 128];
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	snprintf(name, sizeof(name), "/proc/%d/smaps", pid);
 	f = fopen(name, "re");
 	if (!f)
 		return err_errno(errno, "%s", name);
@@ -45,6 +49,8 @@ static struct err *read_maps(pid_t pid, struct mappings *ret)
 		struct mapping m = { 0 };
 		char rights[5] = "", path[PATH_BYTES + 1] = "";
 
+		if (!strncmp(line, "VmFlags:", 8) && ret->len && strstr(line, " dd"))
+			vec_last(ret)->unasked = true;
 		if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %4096[^\n]", &m.start, &m.end, rights,
 			   &m.offset, path) < 4)
 			continue;
@@ -64,7 +70,7 @@ static uint64_t kept(const struct mapping *m)
 {
 	uint64_t size = m->end - m->start;
 
-	if (!(m->flags & PF_R))
+	if (!(m->flags & PF_R) || m->unasked)
 		return 0;
 	if ((m->flags & PF_W) || m->path[0] != '/')
 		return size;
@@ -140,12 +146,15 @@ static void add_files(struct strbuf *out, const struct mappings *maps)
 /* Pages that cannot be read are zeroes: the segment must keep its length. */
 static void copy_memory(int mem, const struct mapping *m, FILE *to)
 {
+	static const uint8_t zeroes[PAGE];
 	uint8_t page[PAGE];
 
 	for (uint64_t at = 0; at < kept(m); at += PAGE) {
-		if (pread(mem, page, PAGE, (off_t)(m->start + at)) != PAGE)
-			memset(page, 0, PAGE);
-		fwrite(page, 1, PAGE, to);
+		if (pread(mem, page, PAGE, (off_t)(m->start + at)) == PAGE &&
+		    memcmp(page, zeroes, PAGE))
+			fwrite(page, 1, PAGE, to);
+		else
+			fseeko(to, PAGE, SEEK_CUR);
 	}
 }
 
@@ -205,6 +214,8 @@ struct err *corefile_write(pid_t pid, const pid_t *tids, size_t n, int signal, c
 		fwrite(strbuf_str(&notes), 1, notes.len, out.stream);
 		for (size_t i = 0; i < maps.len; i++)
 			copy_memory(mem, &maps.data[i], out.stream);
+		fputc(0,
+		      out.stream); /* behind pages of zeroes, or the file would end before them */
 		err = file_out_commit(&out);
 	}
 	if (mem >= 0)
