@@ -122,7 +122,7 @@ static void names_grow(struct names *n)
 	for (size_t i = 0; i < n->len; i++)
 		*name_slot(n, n->text[i]) = (uint32_t)i + 1;
 	n->cap = n->nslots / 2;
-	n->text = xreallocarray(n->text, n->cap, sizeof(*n->text));
+	n->text = xreallocarray(n->text, n->cap + 1, sizeof(*n->text));
 }
 
 uint32_t names_find(const struct names *n, const char *s)
@@ -141,6 +141,7 @@ uint32_t names_intern(struct names *n, const char *s)
 	if (n->len == n->cap)
 		names_grow(n);
 	n->text[n->len] = xstrdup(s);
+	n->text[n->len + 1] = NULL;
 	*name_slot(n, s) = (uint32_t)n->len + 1;
 	return (uint32_t)n->len++;
 }

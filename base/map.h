@@ -35,7 +35,7 @@ static inline uint64_t map_get_or(const struct map *m, uint64_t key, uint64_t ot
 
 /* Strings to dense ids 0, 1, 2 ... in order of first sight. Owns copies of the strings. */
 struct names {
-	char **text; /* text[id] */
+	char **text; /* text[id]; NULL behind the last one, unless it is empty */
 	size_t len, cap;
 	uint32_t *slots;
 	size_t nslots;

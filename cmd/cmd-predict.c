@@ -31,6 +31,7 @@ struct predict_job {
 	bool no_explain;
 	struct explanation **why; /* per prediction; NULL where there is none */
 	uint64_t record;	  /* make so many passing runs first */
+	bool free_inputs;	  /* ask about inputs that nobody gave, too */
 	bool trust;
 	char **runs; /* words before "--" */
 	size_t nruns;
@@ -131,6 +132,8 @@ static void show_nothing(const struct predict_result *r, struct strbuf *out)
 		    : r->interrupted   ? ""
 		    : r->out_of_budget ? " within the budget"
 				       : "; nothing is left to ask, which is no proof");
+	if (r->others)
+		strbuf_addf(out, "nor with %zu other inputs\n", r->others);
 }
 
 static void show_skipped(const struct predict_result *r, struct strbuf *out)
@@ -170,6 +173,10 @@ static void print_text(const struct predict_job *job, const struct predict_resul
 	struct report_view view = { .width = cmd_terminal_width() };
 	_cleanup_(strbuf_deinit) struct strbuf sb = { 0 };
 
+	if (r->other_input)
+		strbuf_addf(&sb,
+			    "with the given input no failure was predicted; with this one:\n  %s\n",
+			    r->other_input);
 	for (size_t i = 0; i < r->predictions.len; i++) {
 		show_prediction(r, &r->predictions.data[i], &sb);
 		if (job->why[i]) {
@@ -344,6 +351,8 @@ static void write_json(struct json *j, const struct predict_job *job,
 	json_uint(j, "attempts", r->native_runs);
 	json_uint(j, "mixed", r->mixed);
 	json_bool(j, "exhausted", r->exhausted);
+	json_uint(j, "other_inputs", r->others);
+	json_str(j, "other_input", r->other_input);
 	json_begin_array(j, "gaps");
 	for (size_t i = 0; i < r->gaps.len; i++)
 		json_str(j, NULL, r->gaps.text[i]);
@@ -482,6 +491,8 @@ static struct err *work(struct predict_job *job, int *status)
 	struct predict *p = NULL;
 	struct err *err = NULL;
 
+	double began = clock_seconds();
+
 	interrupt_catch();
 	err = predict_open(&job->o, &p);
 	if (!err)
@@ -494,6 +505,8 @@ static struct err *work(struct predict_job *job, int *status)
 		r.interrupted = true;
 	}
 	predict_close(p);
+	if (!err && job->free_inputs && !r.interrupted)
+		err = predict_others(&job->o, began, &r);
 	if (!err)
 		err = explain_all(job, &r);
 	if (!err)
@@ -525,6 +538,8 @@ static struct err *check(const struct cmd *cmd, const struct predict_job *job)
 {
 	if (job->record && !job->o.target.argv)
 		return cmd_usage(cmd, "--record of which program? Give it after --");
+	if (job->free_inputs && !job->o.target.argv)
+		return cmd_usage(cmd, "--free-inputs of which program? Give it after --");
 	if (job->record > 100000)
 		return cmd_usage(cmd, "--record takes at most 100000");
 	if (!job->nruns && !job->record && !job->o.store)
@@ -615,6 +630,8 @@ static struct err *predict_main(const struct cmd *cmd, int argc, char **argv, in
 			"take at most D decisions otherwise on one way (with --published 8)"),
 		OPT_U64(0, "traces", "N", &traces,
 			"lend a thread at most N paths of other runs (4)"),
+		OPT_FLAG(0, "free-inputs", &job.free_inputs,
+			 "if nothing is found, ask about other inputs, too"),
 		OPT_U64(0, "seed", "N", &job.o.seed, "same seed, same answer (1)"),
 		OPT_REAL(0, "timeout", "SEC", &job.o.target.timeout,
 			 "real time a run may take (10)"),

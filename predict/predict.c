@@ -223,4 +223,5 @@ void predict_result_deinit(struct predict_result *r)
 	}
 	vec_deinit(&r->skipped);
 	names_deinit(&r->gaps);
+	free(r->other_input);
 }

@@ -132,6 +132,8 @@ struct predict_result {
 	VEC(struct predict_skipped) skipped;	  /* recordings that were of no use */
 	struct predict_published published;
 	size_t recordings, paths;     /* used; different ones */
+	size_t others;		      /* inputs of our own making that were asked about */
+	char *other_input;	      /* the one that all this is about; NULL = the given one */
 	uint64_t sat, unsat, unknown; /* questions */
 	uint64_t unwanted; /* runs that failed, but in no way or place that was asked for */
 	uint64_t native_runs, proposals, followed;
@@ -156,6 +158,9 @@ struct err *predict_first(struct predict *p, const char **ret);
 /* ERR_ENV when no recording can be used, ERR_INCONCLUSIVE when none can be followed. */
 struct err *predict_run(struct predict *p, struct predict_result *ret);
 void predict_close(struct predict *p); /* NULL is fine */
+/* If *r has found nothing: the same with inputs of our own making, of which it becomes the result of the first that
+ * finds something. began: when all this was begun, for the time that there is. options.target.argv must be given. */
+struct err *predict_others(const struct predict_options *o, double began, struct predict_result *r);
 
 /* predictor.c: for hunts. */
 extern const struct predictor predict_predictor;

@@ -16,9 +16,8 @@
 #include "base/log.h"
 #include "trace/trace.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <dirent.h>
+#include <errno.h>
 #include <wordexp.h>
 
 /* ---- the user's ---- */
@@ -133,110 +132,12 @@ struct err *paths_made(struct study *s)
 }
 #else
 
-#include "sym/sym.h"
+#include "sym/inputs.h"
 
 enum {
 	CANDIDATES = 24,
-	EXPLORED = 64,	/* paths per exploration */
-	EXTRA_LEN = 3,	/* bytes of the argument that is added */
 	MADE_RUNS = 12, /* that look for races with an input of ours */
 };
-#define EXPLORE_SECONDS 3
-
-struct candidate {
-	char **args;
-	char *input;
-	size_t input_len;
-	int oddity; /* the less, the more a person would type it */
-};
-struct candidates VEC_FIELDS(struct candidate);
-
-static void candidate_free(struct candidate *c)
-{
-	for (char **word = c->args; word && *word; word++)
-		free(*word);
-	free(c->args);
-	free(c->input);
-}
-
-static int oddity_of(const char *text, size_t len)
-{
-	int odd = (int)MIN(len, (size_t)8);
-
-	for (size_t i = 0; i < len; i++)
-		odd += isprint((unsigned char)text[i]) ? 0 : 20;
-	return odd;
-}
-
-static void add_candidate(struct candidates *all, const struct sym_path *p, const char *program)
-{
-	struct candidate c = { .args = xcalloc(p->nargs + 2, sizeof(*c.args)) };
-
-	c.args[0] = xstrdup(program);
-	for (uint32_t i = 1; i < p->nargs; i++) {
-		c.args[i] = xstrdup(p->args[i]); /* up to its end, as a program sees it */
-		c.oddity += oddity_of(c.args[i], strlen(c.args[i]));
-	}
-	if (p->input_len) {
-		c.input = xmemdup(p->input, p->input_len);
-		c.input_len = p->input_len;
-		c.oddity += oddity_of(c.input, c.input_len);
-	}
-	vec_push(all, c);
-}
-
-static int by_oddity(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	if (x->oddity != y->oddity)
-		return x->oddity - y->oddity;
-	for (size_t i = 1; x->args[i] && y->args[i]; i++)
-		if (strcmp(x->args[i], y->args[i]))
-			return strcmp(x->args[i], y->args[i]);
-	return (x->input_len > y->input_len) - (x->input_len < y->input_len);
-}
-
-/* One exploration: the given words unknown, or one more word. */
-static struct err *explore(struct study *s, struct sym_program *p, bool given,
-			   struct candidates *ret)
-{
-	const struct target *t = &s->o->target;
-	struct sym_config c = { .args = (const char *const *)t->argv,
-				.input = t->input_data,
-				.input_len = t->input_len,
-				.max_seconds = EXPLORE_SECONDS,
-				.max_paths = EXPLORED,
-				.max_states = 1000,
-				.max_ops = 20000000,
-				.interrupted = interrupted,
-				.query_ms = 1000,
-				.order = "cover",
-				.keep_paths = true,
-				.all_errors = true };
-	struct sym_result r = { 0 };
-	struct err *err;
-
-	for (char **word = t->argv; *word; word++)
-		c.nargs++;
-	if (given && c.nargs < 2 && !t->input_len)
-		return NULL;
-	c.sym_given = given;
-	c.sym_args = !given;
-	c.sym_arg_len = EXTRA_LEN;
-	err = sym_explore(p, &c, &r);
-	for (size_t i = 0; i < r.paths.len && !err; i++) {
-		const struct sym_path *path = &r.paths.data[i];
-
-		if (path->outcome.kind == SYM_UNSUPPORTED && !s->result->note)
-			s->result->note = xasprintf("other inputs were looked for in part: %s",
-						    path->outcome.message);
-		else if (path->outcome.kind != SYM_BUDGET)
-			add_candidate(ret, path, t->argv[0]);
-	}
-	sym_result_deinit(&r);
-	return err;
-}
 
 /* ---- which of them are worth a search ---- */
 
@@ -273,7 +174,7 @@ static struct err *has_news(struct study *s, uint32_t input, struct map *seen, b
 	return err;
 }
 
-static void add_made(struct study *s, struct candidate *c)
+static void add_made(struct study *s, struct made_input *c)
 {
 	study_add_input(s, c->args, NULL);
 	c->args = NULL;
@@ -286,7 +187,7 @@ static void add_made(struct study *s, struct candidate *c)
 	c->input = NULL;
 }
 
-static struct err *try_candidates(struct study *s, struct candidates *all)
+static struct err *try_candidates(struct study *s, struct made_inputs *all)
 {
 	_cleanup_(map_deinit) struct map seen = { 0 };
 	unsigned runs = s->o->runs;
@@ -314,30 +215,30 @@ static struct err *try_candidates(struct study *s, struct candidates *all)
 
 struct err *paths_made(struct study *s)
 {
-	struct candidates all = { 0 };
-	struct sym_program *p = NULL;
+	const struct target *t = &s->o->target;
+	struct given_input given = { .args = t->argv,
+				     .input = t->input_data,
+				     .input_len = t->input_len };
+	struct made_inputs all = { 0 };
+	char *gap = NULL;
 	struct err *err;
 
 	if (s->inputs.len >= s->o->paths || s->result->threads < 2)
 		return NULL;
-	err = sym_open(s->o->target.argv[0], NULL, &p);
-	if (!err)
-		err = explore(s, p, true, &all);
-	if (!err)
-		err = explore(s, p, false, &all);
-	sym_close(p);
+	err = made_inputs_find(&given, &all, &gap);
+	if (gap && !s->result->note)
+		s->result->note = xasprintf("other inputs were looked for in part: %s", gap);
+	free(gap);
 	if (err && !interrupted()) { /* this is a bonus: the given inputs have been looked at */
+		free(s->result->note);
 		s->result->note =
 			xasprintf("no inputs but the given ones were tried: %s", err_message(err));
 		err_free(err);
 		err = NULL;
 	}
-	vec_sort(&all, by_oddity);
 	if (!err)
 		err = try_candidates(s, &all);
-	for (size_t i = 0; i < all.len; i++)
-		candidate_free(&all.data[i]);
-	vec_deinit(&all);
+	made_inputs_deinit(&all);
 	return err;
 }
 #endif

@@ -32,7 +32,10 @@ struct err *launch_start(const struct launch_options *o, struct process *ret)
 	*ret = (struct process){ .ended = true };
 	if (err)
 		return err;
-	environment_copy(&env);
+	if (!o->env)
+		environment_copy(&env);
+	for (size_t i = 0; o->env && o->env[i]; i++)
+		environment_put(&env, o->env[i]);
 	runtime_set_environment(&runtime, o->mode, &env);
 	environment_set(&env, PLAIT_ENV_DIR, o->dir);
 	environment_set(&env, PLAIT_ENV_OPTIONS, o->options);

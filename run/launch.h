@@ -16,6 +16,7 @@ struct launch_options {
 	const char *mode;	 /* $UNPLAIT_MODE */
 	const char *dir;	 /* $UNPLAIT_DIR, absolute */
 	const char *options;	 /* $UNPLAIT_OPTIONS; NULL = none */
+	char *const *env;	 /* its environment, without those three; NULL = ours */
 	double timeout;		 /* seconds; 0 = none */
 	const char *stdout_path; /* where its output goes; NULL = ours, "" = our stderr */
 	const char *stderr_path; /* NULL = ours */

@@ -9,6 +9,7 @@
 #include "run/run.h"
 #include "run/runtime.h"
 
+#include "base/environment.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -59,8 +60,17 @@ static void slot_clear(struct slot *s)
 	*s = (struct slot){ 0 };
 }
 
+/* Ours, and what the target says. */
+static void add_environment(const struct target *t, struct environment *ret)
+{
+	environment_copy(ret);
+	for (size_t i = 0; t && t->env && t->env[i]; i++)
+		environment_put(ret, t->env[i]);
+}
+
 static struct err *start(struct recorder *r, size_t job)
 {
+	_cleanup_(environment_deinit) struct environment env = { 0 };
 	const struct record_options *o = r->o;
 	struct slot *s = &r->slots[job];
 	_cleanup_(xfreep) char *cwd = getcwd(NULL, 0);
@@ -83,10 +93,12 @@ static struct err *start(struct recorder *r, size_t job)
 	s->run = r->started++;
 	s->out = xasprintf("%s/stdout", s->dir);
 	s->err = xasprintf("%s/stderr", s->dir);
-	err = trace_write_launch(s->dir, o->command, cwd, environ);
+	add_environment(o->target, &env);
+	err = trace_write_launch(s->dir, o->command, cwd, env.data);
 	if (err)
 		return err;
 	l.dir = s->dir;
+	l.env = env.data;
 	if (keep)
 		l.stdout_path = s->out, l.stderr_path = s->err;
 	else if (o->output_to_stderr)
