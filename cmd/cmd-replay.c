@@ -167,7 +167,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		OPT_FLAG(0, "gdb", &gdb, "debug it: breakpoints, stepping, run again; help plait"),
 		OPT_LIST(
 			0, "gdb-command", "CMD", &gdb_commands,
-			"with --gdb: run to the failure, then CMD (any number of them), and leave"),
+			"debug it without you: run to the failure, then CMD (any number of them)"),
 		OPT_FLAG(0, "exec", &target.exec_each, "start the program anew for each run"),
 		OPT_FLAG(0, "trust", &trust, TRUST_HELP),
 		OPT_STR('o', "output", "FILE", &output,
@@ -204,7 +204,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	if (schedule.outcome == PLAIT_OUTCOME_EXIT)
 		target.fail_on_exit = true;
 	err = session_open(&target, &session);
-	if (!err && gdb) {
+	if (!err && (gdb || gdb_commands.len)) {
 		err = debug(session, &schedule, &gdb_commands, status);
 		goto out;
 	}

@@ -53,6 +53,8 @@ for level in -O0 -O2; do
 	has out "plait goto N: which event?" "$level: not a number is said"
 	has out "switches before event" "$level: too far back is said"
 	hasnt out 18446744073709551615
+	unplait replay --gdb-command bt b.plait >out 2>&1
+	has out "main () at bank.c" "$level: a command of gdb's alone is enough"
 	unplait replay --gdb --gdb-command 'plait lanes' --gdb-command 'plait lanes 2' b.plait >out 2>&1
 	has out "hand-overs before event" "$level: lanes"
 	grep -q '^2 of [0-9]* hand-overs' out && ok "$level: as many lanes as wanted" || not_ok "$level: as many lanes as wanted" "$(cat out)"

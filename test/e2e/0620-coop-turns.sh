@@ -2,7 +2,7 @@
 # Mode order: a vector is the order in which the accesses really were, also where threads keep an element's lock.
 . "$(dirname "$0")/lib.sh"
 
-unplait cc -g -O1 -pthread -I"$top/include" -o turns "$top/test/programs/coop/turns.c" || not_ok "build"
+UNPLAIT_VARIANTS=order unplait cc -g -O1 -pthread -I"$top/include" -o turns "$top/test/programs/coop/turns.c" || not_ok "build"
 for i in 1 2 3; do
 	for _ in 1 2 3 4 5 6; do # until the threads met often enough; every run must fit
 		rm -rf dir$i
@@ -15,7 +15,7 @@ for i in 1 2 3; do
 	has out "480000 accesses, many reads of another's write, 0 reads that do not fit"
 done
 # a link that drops unused sections has no order variant: the hooks of the full one do it
-unplait cc -g -O1 -pthread -ffunction-sections -Wl,--gc-sections -I"$top/include" -o turns2 "$top/test/programs/coop/turns.c" || not_ok "build"
+UNPLAIT_VARIANTS=order unplait cc -g -O1 -pthread -ffunction-sections -Wl,--gc-sections -I"$top/include" -o turns2 "$top/test/programs/coop/turns.c" || not_ok "build"
 nm turns | grep -q 'plait\.order$' && ! nm turns2 | grep -q 'plait\.order$' && ok "one has an order variant, the other has not" || not_ok "order variant"
 mkdir dir4
 run 0 env UNPLAIT_MODE=order UNPLAIT_DIR="$work/dir4" timeout 60 ./turns2 run seen4
