@@ -29,7 +29,7 @@ static struct err *minimize(struct session *session, const struct schedule *sche
 		err = minimize_run(session, &ret->before, max_runs, &ret->after, &ret->runs);
 	ret->tried = 5;
 	if (!err)
-		err = confirm(session, &ret->after, ret->tried, &ret->same);
+		err = confirm(session, &ret->after, &ret->tried, &ret->same);
 	return err;
 }
 

@@ -165,9 +165,8 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 			 "copy what the program prints to standard error as it runs"),
 		OPT_FLAG(0, "step", &steps, "print the interleaving, event by event"),
 		OPT_FLAG(0, "gdb", &gdb, "debug it: breakpoints, stepping, run again; help plait"),
-		OPT_LIST(
-			0, "gdb-command", "CMD", &gdb_commands,
-			"debug it without you: run to the failure, then CMD (any number of them)"),
+		OPT_LIST(0, "gdb-command", "CMD", &gdb_commands,
+			 "debug it without you: run to the failure, then CMD (any number of them)"),
 		OPT_FLAG(0, "exec", &target.exec_each, "start the program anew for each run"),
 		OPT_FLAG(0, "trust", &trust, TRUST_HELP),
 		OPT_STR('o', "output", "FILE", &output,

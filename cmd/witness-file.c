@@ -85,11 +85,11 @@ static struct err *follow(const struct witness *w, struct session *s, const char
 			  const struct cmd_common *common, int *status)
 {
 	struct followed f = { 0 };
-	unsigned same = 0;
+	unsigned same = 0, tried = REPLAYS;
 	struct err *err = witness_follow(s, w, MOST_RUNS, &f);
 
 	if (!err && f.failed)
-		err = confirm(s, &f.run, REPLAYS, &same);
+		err = confirm(s, &f.run, &tried, &same);
 	if (!err && f.failed && output)
 		err = save_plait(s, &f.run, output);
 	if (!err) {

@@ -32,17 +32,17 @@ static void add_notes(struct job *j)
 
 static struct err *investigate(struct job *j)
 {
-	unsigned same = 0;
+	unsigned same = 0, tried = CONFIRMATIONS;
 	double t0 = clock_seconds(), t1, t2;
 	struct err *err = job_find_failing(j);
 
 	if (!err)
-		err = confirm(j->session, &j->failing, CONFIRMATIONS, &same);
+		err = confirm(j->session, &j->failing, &tried, &same);
 	if (!err)
 		err = native_init(&j->native, j->session, &j->failing, j->end);
 	if (err)
 		return err;
-	j->x->replays_tried = CONFIRMATIONS;
+	j->x->replays_tried = tried;
 	j->x->replays_same = same;
 	j->runner = native_runner(&j->native);
 	err = job_record_failing(j);

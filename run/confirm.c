@@ -20,16 +20,15 @@ static struct run_request replay_request(const struct run_result *r)
 	return req;
 }
 
-struct err *confirm(struct session *s, const struct run_result *expected, unsigned n,
+struct err *confirm(struct session *s, const struct run_result *expected, unsigned *n,
 		    unsigned *same)
 {
 	struct run_request req = replay_request(expected);
 	struct run_result r = { 0 };
 	struct err *err = NULL;
-	unsigned i;
 
 	*same = 0;
-	for (i = 0; i < n && !err; i++) {
+	for (unsigned i = 0; i < *n && !err; i++) {
 		err = session_run(s, &req, &r);
 		if (!err && r.outcome == expected->outcome && r.signal == expected->signal &&
 		    r.steps == expected->steps && r.hash == expected->hash)
@@ -39,6 +38,8 @@ struct err *confirm(struct session *s, const struct run_result *expected, unsign
 				    r.outcome, expected->outcome, (unsigned long long)r.steps,
 				    (unsigned long long)expected->steps, r.text ? ": " : "",
 				    r.text ? r.text : "");
+		if (*same <= i && r.timed_out)
+			*n = i + 1;
 	}
 	run_result_deinit(&r);
 	return err;

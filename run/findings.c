@@ -150,7 +150,7 @@ struct err *findings_consider(struct findings *f, struct session *s, struct run_
 		return NULL;
 	err = dismiss_hang(f, s, r, &dismissed);
 	if (!err && !dismissed)
-		err = confirm(s, r, new.tried, &new.same);
+		err = confirm(s, r, &new.tried, &new.same);
 	if (err || dismissed)
 		return err;
 	snprintf(new.strategy, sizeof(new.strategy), "%s", strategy);

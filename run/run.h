@@ -254,8 +254,9 @@ void uncontrolled_describe(uint32_t uncontrolled, struct strbuf *out);
 
 /* ---- built on it ---- */
 
-/* Replay a schedule n times; counts the runs that end the same way with the same steps. */
-struct err *confirm(struct session *s, const struct run_result *expected, unsigned n,
+/* Replay a schedule *n times; counts the runs that end the same way with the same steps. *n becomes less where a
+ * replay differs and waits for nothing until its time is over: the others would, too. */
+struct err *confirm(struct session *s, const struct run_result *expected, unsigned *n,
 		    unsigned *same);
 
 /* Another engine, which searches schedules without running them: it proposes, a native run

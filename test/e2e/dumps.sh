@@ -3,7 +3,7 @@
 dump_of() {
 	local to=$1 folder
 	shift
-	folder=$(mktemp -d "$work/dump-XXXXXX")
+	folder=$(mktemp -d "$work/dump-XXXXXX") || exit 3
 	cat >"$folder/input" </dev/stdin
 	(
 		ulimit -c unlimited
@@ -57,7 +57,7 @@ stuck() {
 stuck_dump_of() {
 	local to=$1 folder pid try
 	shift
-	folder=$(mktemp -d "$work/dump-XXXXXX")
+	folder=$(mktemp -d "$work/dump-XXXXXX") || exit 3
 	cat >"$folder/input" </dev/stdin
 	for try in $(seq 40); do
 		NAP=$((20 * try)) UNLOCK_NAP=$((try % 2 ? 0 : 20 * try)) LD_PRELOAD=$work/slow.so "$@" <"$folder/input" >/dev/null 2>&1 &

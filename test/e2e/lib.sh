@@ -4,7 +4,7 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 UNPLAIT=${UNPLAIT:-$top/build/unplait}
 CORPUS=$top/corpus
-work=$(mktemp -d "${TMPDIR:-/tmp}/unplait-test-XXXXXX")
+work=$(mktemp -d "${TMPDIR:-/tmp}/unplait-test-XXXXXX") || exit 3
 cd "$work" || exit 3
 failures=0
 export UNPLAIT_CACHE=off # links are made anew, and nothing is left in anybody's home; 1440 to 1443 test the cache

@@ -506,7 +506,7 @@ Test(minimize, few_switches_are_left)
 	struct run_request req = { .strategy = PLAIT_STRATEGY_RANDOM, .seed = 3 };
 	struct run_result failing = { 0 }, small = { 0 };
 	struct session *s;
-	unsigned same;
+	unsigned tried = 3, same;
 	uint64_t runs;
 
 	cr_assert_null(open_play(&m, &target, &s));
@@ -517,8 +517,9 @@ Test(minimize, few_switches_are_left)
 	cr_assert_eq(small.outcome, PLAIT_OUTCOME_ASSERT);
 	cr_assert_leq(schedule_switches(&small.schedule), 2);
 	cr_assert_leq(runs, 500);
-	cr_assert_null(confirm(s, &small, 3, &same));
+	cr_assert_null(confirm(s, &small, &tried, &same));
 	cr_assert_eq(same, 3);
+	cr_assert_eq(tried, 3);
 	run_result_deinit(&failing);
 	run_result_deinit(&small);
 	session_close(s);
