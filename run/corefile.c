@@ -218,6 +218,7 @@ struct err *corefile_write(pid_t pid, const pid_t *tids, size_t n, int signal, c
 		      out.stream); /* behind pages of zeroes, or the file would end before them */
 		err = file_out_commit(&out);
 	}
+	file_out_deinit(&out);
 	if (mem >= 0)
 		close(mem);
 	for (size_t i = 0; i < maps.len; i++)

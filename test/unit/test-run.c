@@ -201,11 +201,16 @@ static void hunt_in(struct model *m, struct hunt_options o, struct hunt_result *
 
 /* ---- the judge ---- */
 
+/* The message is good until the next call. */
 static enum plait_outcome_kind judged(struct judge_options o, struct run_end e, char **message)
 {
+	static char *last;
 	enum plait_outcome_kind kind;
-	struct err *err = judge(&o, &e, &kind, message);
+	struct err *err;
 
+	free(last);
+	err = judge(&o, &e, &kind, &last);
+	*message = last;
 	cr_assert_null(err, "%s", err ? err_message(err) : "");
 	return kind;
 }
@@ -273,6 +278,9 @@ Test(judge, output_and_oracle)
 	cr_assert_eq(judged((struct judge_options){ .oracle = "exit 0" }, e, &m),
 		     PLAIT_OUTCOME_SIGNAL);
 	file_remove_tree(dir);
+	free(dir);
+	free(out);
+	free(good);
 }
 
 /* ---- what the program said ---- */
