@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "race/messages.h"
 #include "race/wcp.h"
 #include "trace/trace.h"
 
@@ -234,6 +235,7 @@ static void give_lock(struct predictor *p, const struct event *ev, uint64_t addr
 static void take_sync(struct predictor *p, const struct event *ev, uint32_t number)
 {
 	uint32_t effects = plait_effects_of(ev->kind, ev->result);
+	enum message message = message_of_kind(ev->kind);
 
 	switch (ev->kind) {
 	case PLAIT_EV_FORK:
@@ -252,26 +254,12 @@ static void take_sync(struct predictor *p, const struct event *ev, uint32_t numb
 		need_sent(p, ev->address);
 		take_lock(p, ev, ev->address2, number);
 		break;
-	case PLAIT_EV_SIGNAL:
-	case PLAIT_EV_BROADCAST:
-	case PLAIT_EV_SEM_POST:
-	case PLAIT_EV_BARRIER_WAIT:
-	case PLAIT_EV_ONCE_END:
-	case PLAIT_EV_FUTEX_WAKE:
-	case PLAIT_EV_RELEASE:
-		send(p, ev->address, number);
-		break;
-	case PLAIT_EV_SEM_WAIT:
-	case PLAIT_EV_SEM_TRYWAIT:
-	case PLAIT_EV_BARRIER_LEAVE:
-	case PLAIT_EV_ONCE_BEGIN:
-	case PLAIT_EV_ONCE_PASS:
-	case PLAIT_EV_FUTEX_WAIT:
-	case PLAIT_EV_ACQUIRE:
-		need_sent(p, ev->address);
-		break;
 	default:
-		if (effects & EV_ACQUIRES)
+		if (message == MESSAGE_SENT)
+			send(p, ev->address, number);
+		else if (message == MESSAGE_RECEIVED)
+			need_sent(p, ev->address);
+		else if (effects & EV_ACQUIRES)
 			take_lock(p, ev, ev->address, number);
 		else if (plait_acquires(ev->kind)) /* it was held: that must stay so */
 			need(p, p->locks.data[lock_number(p, ev->address)].open);

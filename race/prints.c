@@ -31,7 +31,7 @@ static void add_piece(struct printed *p, uint32_t thread, const struct file_map 
 		strbuf_add(of_thread(p, thread), (const char *)text->data + from, to - from);
 }
 
-/* What comes behind the last note is of whoever ran then. */
+/* Bytes behind the last note were printed by no thread that we know; they count as the first thread's. */
 static struct err *split(const char *path, const struct plait_prints *notes, bool errors,
 			 struct printed *ret)
 {

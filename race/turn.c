@@ -91,7 +91,7 @@ static bool alike(const struct lane *a, size_t i, const struct lane *b, size_t j
 	return n == ALIKE || (i + n == a->len && j + n == b->len);
 }
 
-/* The nearest places at which the two go on alike. False: there are none. */
+/* Find the nearest places at which the two runs go on alike. False: they never do. */
 static bool come_together(const struct lane *a, size_t *i, const struct lane *b, size_t *j)
 {
 	for (size_t apart = 1; apart < APART; apart++) {

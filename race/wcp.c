@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "race/messages.h"
 #include "trace/trace.h"
 
 #include <string.h>
@@ -325,6 +326,7 @@ static void take_access(struct wcp *w, const struct event *ev)
 static void take_sync(struct wcp *w, const struct event *ev)
 {
 	uint32_t effects = plait_effects_of(ev->kind, ev->result);
+	enum message message = message_of_kind(ev->kind);
 
 	switch (ev->kind) {
 	case PLAIT_EV_FORK:
@@ -344,26 +346,12 @@ static void take_sync(struct wcp *w, const struct event *ev)
 		receive(thread_of(w, ev->thread), message_of(w, ev->address));
 		acquire(w, ev->thread, ev->address2);
 		break;
-	case PLAIT_EV_SIGNAL:
-	case PLAIT_EV_BROADCAST:
-	case PLAIT_EV_SEM_POST:
-	case PLAIT_EV_BARRIER_WAIT:
-	case PLAIT_EV_ONCE_END:
-	case PLAIT_EV_FUTEX_WAKE:
-	case PLAIT_EV_RELEASE:
-		send(w, ev->thread, ev->address);
-		break;
-	case PLAIT_EV_SEM_WAIT:
-	case PLAIT_EV_SEM_TRYWAIT:
-	case PLAIT_EV_BARRIER_LEAVE:
-	case PLAIT_EV_ONCE_BEGIN:
-	case PLAIT_EV_ONCE_PASS:
-	case PLAIT_EV_FUTEX_WAIT:
-	case PLAIT_EV_ACQUIRE:
-		receive(thread_of(w, ev->thread), message_of(w, ev->address));
-		break;
 	default:
-		if (effects & EV_ACQUIRES)
+		if (message == MESSAGE_SENT)
+			send(w, ev->thread, ev->address);
+		else if (message == MESSAGE_RECEIVED)
+			receive(thread_of(w, ev->thread), message_of(w, ev->address));
+		else if (effects & EV_ACQUIRES)
 			acquire(w, ev->thread, ev->address);
 		else if (effects & EV_RELEASES && ev->result == 0)
 			release(w, ev->thread, ev->address);
