@@ -1,7 +1,12 @@
 /* test/unit/faulty-disk.c - see faulty-disk.h. */
 #include "test/unit/faulty-disk.h"
 
+#include "base/file.h"
+
+#include <criterion/criterion.h>
 #include <sqlite3.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 struct faulty_disk faulty_disk;
 
@@ -132,7 +137,7 @@ static int v_delete(sqlite3_vfs *v, const char *name, int sync)
 	return fails() ? SQLITE_IOERR_DELETE : real_vfs->xDelete(real_vfs, name, 0);
 }
 
-void faulty_disk_init(void)
+static void put_on_disk(void)
 {
 	real_vfs = sqlite3_vfs_find(NULL);
 	faulty_vfs = *real_vfs;
@@ -143,4 +148,19 @@ void faulty_disk_init(void)
 	faulty_vfs.xDelete = v_delete;
 	faulty_disk.left = -1;
 	sqlite3_vfs_register(&faulty_vfs, 1);
+}
+
+static char *folder;
+
+void faulty_disk_enter(void)
+{
+	cr_assert_null(file_temp_dir(&folder));
+	cr_assert_eq(chdir(folder), 0);
+	put_on_disk();
+}
+
+void faulty_disk_leave(void)
+{
+	file_remove_tree(folder);
+	free(folder);
 }

@@ -12,7 +12,9 @@ extern struct faulty_disk {
 	bool failed;
 } faulty_disk;
 
-/* From now on SQLite files of this process are on it. Nothing fails yet. */
-void faulty_disk_init(void);
+/* For a suite: a folder of its own. SQLite files of this process are on that disk from now on; nothing fails
+ * yet. */
+void faulty_disk_enter(void);
+void faulty_disk_leave(void);
 
 #endif

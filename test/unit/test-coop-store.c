@@ -16,22 +16,7 @@
 
 /* ---- logs ---- */
 
-static char *folder;
-
-static void in_folder(void)
-{
-	cr_assert_null(file_temp_dir(&folder));
-	cr_assert_eq(chdir(folder), 0);
-	faulty_disk_init();
-}
-
-static void out_of_folder(void)
-{
-	file_remove_tree(folder);
-	free(folder);
-}
-
-TestSuite(coop_store, .init = in_folder, .fini = out_of_folder);
+TestSuite(coop_store, .init = faulty_disk_enter, .fini = faulty_disk_leave);
 
 /* n logs from `first` on; each has vectors of its own. */
 static void make_logs(struct coop *c, uint32_t first, uint32_t n)

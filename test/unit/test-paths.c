@@ -12,22 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *folder;
-
-static void in_folder(void)
-{
-	cr_assert_null(file_temp_dir(&folder));
-	cr_assert_eq(chdir(folder), 0);
-	faulty_disk_init();
-}
-
-static void out_of_folder(void)
-{
-	file_remove_tree(folder);
-	free(folder);
-}
-
-TestSuite(paths, .init = in_folder, .fini = out_of_folder);
+TestSuite(paths, .init = faulty_disk_enter, .fini = faulty_disk_leave);
 
 /* ---- runs that nobody has made ---- */
 
