@@ -92,7 +92,7 @@ static void add_block(struct digest *d, const struct event *ev)
 	d->blocks.data[i] = b;
 }
 
-/* What an address names, as a number that is the same in every run; false: it is none. */
+/* A number for what lies at an address, the same in every run. False: nothing that we know lies there. */
 static bool name_of(const struct digest *d, uint64_t address, uint64_t *ret)
 {
 	size_t i = vec_upper(&d->blocks, low, address);

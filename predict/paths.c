@@ -180,7 +180,7 @@ static struct err *put_file(struct paths *s, const struct file_map *bytes, bool 
 	return err;
 }
 
-/* The row of a run with these records; 0: there is none. */
+/* The row of the run that has these records; 0 when the store does not have it. */
 static struct err *find_run(struct paths *s, sqlite3_int64 program, uint64_t digest,
 			    sqlite3_int64 *ret)
 {

@@ -26,7 +26,7 @@
 
 /* ---- what the link has noted ---- */
 
-/* One of the lines `NAME VALUE`; NULL: there is none. Owned. */
+/* The value of the line `NAME VALUE`, owned by the caller; NULL when no line has that name. */
 static char *build_line(const struct strbuf *build, const char *name)
 {
 	_cleanup_(xfreep) char *start = xasprintf("\n%s ", name);

@@ -172,7 +172,7 @@ void rt_last_init(void);
 void rt_last_turn(struct rt_thread *t, bool may_grow);
 /* The disk is full: give up what is oldest. False: there is nothing. */
 bool rt_last_make_room(struct rt_thread *t);
-/* The place of a thread that ended long ago, emptied; false: there is none. */
+/* Empty the place of a thread that ended long ago, for another thread. False: no thread has ended so long ago. */
 bool rt_last_place(uint32_t *ret);
 /* A new thread gets its name; it has a handle that threads before it may have had; it has ended. */
 void rt_last_born(struct rt_thread *t);

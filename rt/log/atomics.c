@@ -10,7 +10,7 @@
  *
  * A thread that left the block as it was has read, whatever the instruction (a load, a compare-and-swap that
  * failed, an exchange that found its own value). A reader comes after the last writer; a writer comes after
- * all readers since, or after the last writer if there are none. So threads that spin write nothing into their
+ * all readers since, or after the last writer if nobody has read since. So threads that spin write nothing into their
  * logs. A place remembers a few readers; when there are more, a reader counts as a writer, which only adds
  * order.
  *
