@@ -204,8 +204,13 @@ static void print_span(const struct view *v)
 		return;
 	strbuf_adds(&line, "last        every event of the last ");
 	add_time(s, &line);
-	strbuf_adds(&line,
-		    l->from ? "; of some threads older ones, too" : ", which is the whole run");
+	if (l->from)
+		strbuf_adds(&line, "; of some threads older ones, too");
+	else if (!l->gone)
+		strbuf_adds(&line, ", which is the whole run");
+	if (l->gone)
+		strbuf_addf(&line, "; %zu thread%s that ended before %s gone", l->gone,
+			    l->gone == 1 ? "" : "s", l->gone == 1 ? "is" : "are");
 	print_line(&line);
 }
 
@@ -303,6 +308,7 @@ struct err *json_last(struct trace *t, struct symbols *s, uint64_t count, struct
 	json_begin_object(j, "last");
 	if (complete >= 0)
 		json_real(j, "complete_seconds", complete, 6);
+	json_uint(j, "threads_gone", v.last.gone);
 	json_begin_array(j, "threads");
 	for (uint32_t i = 0; !err && i < m->nthreads; i++)
 		if (!m->threads[i].ended && v.last.threads[i].nevents)

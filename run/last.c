@@ -155,6 +155,16 @@ static void find_rings(struct last *l)
 	}
 }
 
+/* Threads are numbered by their births (rt/core/last.c). */
+static size_t count_gone(const struct trace_meta *m)
+{
+	size_t youngest = 0;
+
+	for (size_t i = 0; i < m->nthreads; i++)
+		youngest = MAX(youngest, m->threads[i].ordinal);
+	return youngest + 1 > m->nthreads ? youngest + 1 - m->nthreads : 0;
+}
+
 struct err *last_read(struct trace *t, size_t keep, struct last *ret)
 {
 	const struct trace_meta *m = trace_meta(t);
@@ -182,6 +192,7 @@ struct err *last_read(struct trace *t, size_t keep, struct last *ret)
 	cursor_deinit(&c);
 	for (size_t i = 0; i < m->nthreads; i++)
 		finish_thread(ret, &ret->threads[i], &m->threads[i]);
+	ret->gone = count_gone(m);
 	find_rings(ret);
 	return err;
 }

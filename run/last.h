@@ -27,7 +27,8 @@ struct last {
 	size_t nthreads;
 	size_t keep;   /* events per thread */
 	uint64_t end;  /* the clock of the last event of all */
-	uint64_t from; /* from this clock on no event of any thread is missing */
+	uint64_t from; /* from this clock on no event of these threads is missing */
+	size_t gone;   /* threads that ended before, and are no longer known */
 };
 
 /* keep: last events of each thread that are wanted. */

@@ -71,6 +71,15 @@ static struct err *next_block(struct trace *t, struct cursor_thread *ct, uint64_
 	return NULL;
 }
 
+/* In a flight recorder's records a thread is called by its birth (rt/core/last.c): who has that number? */
+static uint32_t born_as(const struct trace_meta *m, uint32_t birth)
+{
+	for (uint32_t i = 0; i < m->nthreads; i++)
+		if (m->threads[i].ordinal == birth)
+			return i;
+	return UINT32_MAX;
+}
+
 static struct err *advance(struct trace *t, struct cursor_thread *ct, uint64_t index, bool *ret)
 {
 	struct err *err;
@@ -93,6 +102,8 @@ static struct err *advance(struct trace *t, struct cursor_thread *ct, uint64_t i
 	if (plait_is_access(ct->ev.kind) && ct->ev.n > PLAIT_ACCESS_MAX)
 		return err_new(ERR_ENV, "%s is damaged: an access of %llu bytes", trace_path(t),
 			       (unsigned long long)ct->ev.n);
+	if (trace_meta(t)->flags & PLAIT_RUN_LAST && strchr(event_kind_fields(ct->ev.kind), 't'))
+		ct->ev.other = born_as(trace_meta(t), ct->ev.other);
 	return NULL;
 }
 

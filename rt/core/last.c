@@ -10,7 +10,9 @@
  * wiped, and so does the reader (trace/seal.c).
  *
  * A thread's place in the table of threads is used again when it ended longer ago than is kept, oldest
- * first. Parents may be gone by then, so threads are named after their number among all births. */
+ * first. Parents may be gone by then, so threads are named after their number among all births; and so do
+ * the records of births and joins, which the reader translates (trace/cursor.c): they may be older than the
+ * thread that has the place now. */
 #include "rt/core/rt.h"
 
 #include <fcntl.h>
@@ -22,7 +24,6 @@
 
 bool rt_keeps_last;
 static int64_t kept_ns;
-static uint32_t births;
 
 /* The places of threads that have ended, in the order of their ends. */
 static struct {
@@ -141,14 +142,5 @@ bool rt_last_place(uint32_t *ret)
 void rt_last_born(struct rt_thread *t)
 {
 	rt_run->threads[t->index].parent = 0;
-	rt_run->threads[t->index].ordinal = __atomic_add_fetch(&births, 1, __ATOMIC_RELAXED);
-}
-
-void rt_last_handle(const struct rt_thread *t)
-{
-	uint32_t n = rt_run->nthreads;
-
-	for (uint32_t i = 0; i < n && i < PLAIT_MAX_THREADS; i++)
-		if (rt_threads[i].handle == t->handle && &rt_threads[i] != t)
-			rt_threads[i].handle = 0;
+	rt_run->threads[t->index].ordinal = t->birth;
 }

@@ -182,6 +182,12 @@ void rt_record_futex(uint32_t kind, uint32_t site, const void *word, uint64_t n,
 }
 
 /* START and EXIT have a site only, FORK, DETACH and CANCEL a thread, JOIN a result too. */
+/* Its place in the table; the flight recorder gives places again, births not. */
+static uint32_t name_in_record(uint32_t thread)
+{
+	return rt_keeps_last && thread < PLAIT_MAX_THREADS ? rt_threads[thread].birth : thread;
+}
+
 void rt_record_thread(uint32_t kind, uint32_t site, uint32_t thread, int result)
 {
 	struct rt_thread *t = rt_self();
@@ -192,7 +198,7 @@ void rt_record_thread(uint32_t kind, uint32_t site, uint32_t thread, int result)
 		return;
 	q = put_site(t, p + 1, site);
 	if (kind != PLAIT_EV_START && kind != PLAIT_EV_EXIT)
-		q = put_varint(q, thread);
+		q = put_varint(q, name_in_record(thread));
 	if (kind == PLAIT_EV_JOIN)
 		q = put_varint(q, zigzag(result));
 	record_end(t, p, q, kind);

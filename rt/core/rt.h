@@ -89,7 +89,8 @@ struct rt_thread {
 	void *start_routine, *start_arg;
 	uint64_t
 		*synced; /* mode sync: its count of operations, in its window; NULL: not recorded */
-	uint64_t handle; /* its pthread_t, once known */
+	uint64_t handle; /* its pthread_t, once known; libc uses it again */
+	uint32_t birth;	 /* its number among all births: 0 is main, the youngest has the greatest */
 	int64_t began_ns; /* last.c: when its event file began; 0: not yet */
 };
 
@@ -174,9 +175,8 @@ void rt_last_turn(struct rt_thread *t, bool may_grow);
 bool rt_last_make_room(struct rt_thread *t);
 /* Empty the place of a thread that ended long ago, for another thread. False: no thread has ended so long ago. */
 bool rt_last_place(uint32_t *ret);
-/* A new thread gets its name; it has a handle that threads before it may have had; it has ended. */
+/* A new thread gets its name; it has ended. */
 void rt_last_born(struct rt_thread *t);
-void rt_last_handle(const struct rt_thread *t);
 void rt_last_ended(uint32_t index);
 
 /* record.c: one function per field layout. Each is a no-op unless this run records events

@@ -22,7 +22,7 @@ __thread uint32_t plait_call_site;
 
 static pthread_key_t end_key;
 static bool have_end_key;
-static uint32_t nforeign;
+static uint32_t nforeign, births;
 
 static void retire(struct rt_thread *t)
 {
@@ -73,7 +73,9 @@ struct rt_thread *rt_thread_new(struct rt_thread *parent, void *start_routine)
 	if (!find_place(&index))
 		return NULL;
 	t = &rt_threads[index];
-	*t = (struct rt_thread){ .index = index, .start_routine = start_routine };
+	*t = (struct rt_thread){ .index = index,
+				 .birth = __atomic_fetch_add(&births, 1, __ATOMIC_RELAXED),
+				 .start_routine = start_routine };
 	info = &rt_run->threads[index];
 	info->parent = parent ? parent->index : index;
 	info->ordinal = parent ? ++parent->nchildren : 0;
@@ -129,8 +131,6 @@ void rt_thread_attach(struct rt_thread *t)
 	t->bits = &plait_bits;
 	plait_bits = rt_mode == PLAIT_MODE_CONTROL ? 1ULL << 62 : 1; /* plait_flush_branch */
 	t->handle = (uint64_t)pthread_self();
-	if (rt_keeps_last)
-		rt_last_handle(t);
 	info = &rt_run->threads[t->index];
 	info->kernel_tid = (uint32_t)rt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	if (rt_mode != PLAIT_MODE_OFF)

@@ -335,12 +335,13 @@ int hook_thrd_detach(thrd_t handle)
 /* In the recording modes; the youngest, since libc uses handles again. */
 static uint32_t index_of(pthread_t handle)
 {
-	uint32_t n = rt_run->nthreads;
+	uint32_t n = rt_run->nthreads, found = PLAIT_ANY;
 
-	for (uint32_t i = n < PLAIT_MAX_THREADS ? n : PLAIT_MAX_THREADS; i-- > 0;)
-		if (rt_threads[i].handle == handle)
-			return i;
-	return PLAIT_ANY;
+	for (uint32_t i = 0; i < n && i < PLAIT_MAX_THREADS; i++)
+		if (rt_threads[i].handle == handle &&
+		    (found == PLAIT_ANY || rt_threads[i].birth > rt_threads[found].birth))
+			found = i;
+	return found;
 }
 
 /* ---- yield ---- */

@@ -11,6 +11,17 @@ threads=$(sed -n 's/^events .* in \([0-9]*\) threads$/\1/p' out)
 is "$((threads > 1 && threads < 200))" 1 "$threads of 300 threads are still known"
 has out "join thread 0.300 at"
 has out "0         failed"
+has out "; $((301 - threads)) threads that ended before are gone"
+hasnt out "the whole run"
+run 0 unplait info --json threads.plait
+has out "\"threads_gone\": $((301 - threads))"
+
+# a place in the table is used again: births and joins are not those of the thread that has it now
+run 0 unplait info --events --thread 0 threads.plait
+for kind in fork join; do
+	sed -n "s/.* $kind  *thread \([^ ]*\) .*/\1/p" out | awk '$1 != "?" && $1 != "0." NR' >wrong
+	is "$(wc -l <wrong)" 0 "every $kind is that of the thread which it was, or of one that is gone"
+done
 
 # a file may not grow any more: the oldest goes, not the newest
 (ulimit -f 1000 && "$UNPLAIT" record --last 3600 -o locks.plait -- ./storm locks 300000) >out 2>err

@@ -6,6 +6,7 @@
 run 0 unplait cc -g -O2 -pthread -o server "$top/test/programs/sync-handlers.c"
 for how in join pause sleep pipe post alarm raise; do
 	mkdir $how
+	: >$how.out
 	UNPLAIT_MODE=sync UNPLAIT_DIR=$PWD/$how ./server $how >$how.out 2>err &
 	pid=$!
 	for i in $(seq 200); do
