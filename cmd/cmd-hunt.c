@@ -32,19 +32,16 @@ static bool shares_with_children(const struct hunt_result *r)
 	       r->uncontrolled & PLAIT_UNCONTROLLED_FORK;
 }
 
-/* A framework that starts each test as another program: what we saw was the harness. */
-static bool leaves_out_processes(const char *program, const struct hunt_result *r)
+static bool leaves_out_processes(const struct hunt_result *r)
 {
-	return has_threads_in_children(r) || shares_with_children(r) || suite_unable(program);
+	return has_threads_in_children(r) || shares_with_children(r);
 }
 
 static void tell_children(const char *program, const struct hunt_result *r, struct strbuf *out)
 {
 	const char *advice = suite_fork_advice(program);
 
-	if (!has_threads_in_children(r) && !shares_with_children(r))
-		strbuf_adds(out, "only the harness was under control, no test was\n");
-	else if (!has_threads_in_children(r))
+	if (!has_threads_in_children(r))
 		strbuf_adds(
 			out,
 			"processes share locks, and only one of them is under control: how they "
@@ -138,6 +135,10 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 	struct strbuf sb = { 0 };
 	size_t i;
 
+	if (suite_unable(o->target.argv[0])) {
+		printf("nothing was hunted: %s\n", r->note);
+		return;
+	}
 	for (i = 0; i < r->failures.len; i++) {
 		const struct hunt_failure *f = &r->failures.data[i];
 
@@ -187,7 +188,7 @@ static void print_text(const struct hunt_options *o, const struct hunt_result *r
 	if (r->interrupted)
 		strbuf_adds(&sb, "interrupted\n");
 	show_uncontrolled(r->uncontrolled, r->note, &sb);
-	if (leaves_out_processes(o->target.argv[0], r))
+	if (leaves_out_processes(r))
 		tell_children(o->target.argv[0], r, &sb);
 	fputs(strbuf_str(&sb), stdout);
 	strbuf_deinit(&sb);
@@ -292,14 +293,12 @@ static struct err *report(const struct outputs *out, const struct hunt_options *
 	return cmd_write_json(&out->common, &j);
 }
 
-static int exit_status(const char *program, const struct hunt_result *r)
+static int exit_status(const struct hunt_result *r)
 {
 	if (r->failures.len)
 		return r->unconfirmed == r->failures.len ? 4 : 1;
-	return r->interrupted || r->unfinished || r->states_why[0] ||
-			       leaves_out_processes(program, r)
-		       ? 4
-		       : 0;
+	return r->interrupted || r->unfinished || r->states_why[0] || leaves_out_processes(r) ? 4
+											      : 0;
 }
 
 static struct err *hunt_with_states(struct hunt_options *o, struct hunt_result *ret)
@@ -351,6 +350,20 @@ static struct err *hunt_by_prediction(const struct hunt_options *o, struct hunt_
 	predict_result_deinit(&found);
 	predict_close(search);
 	return err;
+}
+
+static struct err *hunt(struct hunt_options *o, struct hunt_result *ret)
+{
+	const char *unable = suite_unable(o->target.argv[0]);
+
+	if (unable) { /* every run would be one of the harness */
+		ret->note =
+			xasprintf("%s: put what the test does into a program of its own", unable);
+		return NULL;
+	}
+	if (strcmp(o->strategy, "predict") == 0)
+		return hunt_by_prediction(o, ret);
+	return hunt_with_states(o, ret);
 }
 
 static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *status)
@@ -420,12 +433,11 @@ static struct err *hunt_main(const struct cmd *cmd, int argc, char **argv, int *
 		o.output = o.all ? "failures" : "fail.plait";
 	else if (!*o.output)
 		o.output = NULL;
-	err = strcmp(o.strategy, "predict") == 0 ? hunt_by_prediction(&o, &r)
-						 : hunt_with_states(&o, &r);
+	err = hunt(&o, &r);
 	if (!err)
 		err = report(&out, &o, &r);
 	if (!err)
-		*status = exit_status(argv[0], &r);
+		*status = suite_unable(argv[0]) ? 4 : exit_status(&r);
 	hunt_result_deinit(&r);
 	target_deinit(&o.target);
 	return err;
@@ -438,6 +450,6 @@ const struct cmd cmd_hunt = {
 	.help = "Status: 1 a failure was found and saved, 0 none within the budget, 4 a failure "
 		"was\n"
 		"seen that its own schedule does not repeat, runs had not ended when their budget\n"
-		"was used up, states gave up, or Ctrl-C came first.\n",
+		"was used up, states gave up, nothing was under control, or Ctrl-C came first.\n",
 	.main = hunt_main,
 };

@@ -96,14 +96,15 @@ static void add(struct findings *f, uint64_t signature, struct hunt_failure *new
 	vec_push(&f->result->failures, *new);
 }
 
-/* Replays cost time: a failure that never repeats is not tried for ever. */
-enum { DOUBTS = 4 };
+/* Replays cost time: a failure that never repeats is not tried for ever; one that the clock ends, for
+ * seconds each time, is tried once. */
+enum { DOUBTS = 4, CLOCK_DOUBTS = 1 };
 
-static bool is_hopeless(struct findings *f, uint64_t signature)
+static bool is_hopeless(struct findings *f, const struct run_result *r, uint64_t signature)
 {
 	const uint64_t *times = map_find(&f->doubtful, signature);
 
-	return times && *times >= DOUBTS;
+	return times && *times >= (r->timed_out ? CLOCK_DOUBTS : DOUBTS);
 }
 
 static void set_aside(struct findings *f, uint64_t signature, struct hunt_failure *new)
@@ -146,7 +147,7 @@ struct err *findings_consider(struct findings *f, struct session *s, struct run_
 	assert(run_failed(r));
 	if (known)
 		f->result->failures.data[*known].times++;
-	if (known || is_hopeless(f, signature))
+	if (known || is_hopeless(f, r, signature))
 		return NULL;
 	err = dismiss_hang(f, s, r, &dismissed);
 	if (!err && !dismissed)

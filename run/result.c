@@ -86,6 +86,7 @@ void uncontrolled_describe(uint32_t u, struct strbuf *out)
 		{ PLAIT_UNCONTROLLED_CANCEL, "asynchronous cancellation" },
 		{ PLAIT_UNCONTROLLED_ROBUST, "robust mutexes of a thread that held many" },
 		{ PLAIT_UNCONTROLLED_CONSTRAINT, "a constraint that could not be kept" },
+		{ PLAIT_UNCONTROLLED_PROC, "numbers read from /proc" },
 		{ PLAIT_UNCONTROLLED_AWAY,
 		  "code that was not built with unplait and kept the processor" },
 	};

@@ -101,6 +101,7 @@ enum plait_uncontrolled {
 	PLAIT_UNCONTROLLED_AWAY = 512,	      /* code we do not see kept the processor */
 	PLAIT_UNCONTROLLED_CHILD_THREADS = 1024, /* a forked child has started threads */
 	PLAIT_UNCONTROLLED_PARENT = 2048, /* a forked child is the run, its parent runs freely */
+	PLAIT_UNCONTROLLED_PROC = 4096,	  /* opened a file of /proc that is another each time */
 };
 
 /* What the run did that an exploration of all schedules does not cover. */

@@ -24,6 +24,21 @@ static const char *own_proc(const char *path, char *out, size_t room)
 	return out;
 }
 
+/* Files of /proc that say something else each time: the system's counters, this process's, and
+ * numbers that it draws. The others (cpuinfo, self/cmdline, sys/vm/...) stay as they are. */
+static void note_numbers(const char *path)
+{
+	static const char *const names[] = { "diskstats",    "interrupts", "io",	"loadavg",
+					     "meminfo",	     "sched",	   "schedstat", "smaps",
+					     "smaps_rollup", "stat",	   "statm",	"status",
+					     "uptime",	     "uuid",	   "vmstat" };
+	const char *name = strrchr(path, '/') + 1;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(path, "/proc/", 6) == 0 && strcmp(name, names[i]) == 0)
+			control_note(PLAIT_UNCONTROLLED_PROC);
+}
+
 static bool is_system(const char *path)
 {
 	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 ||
@@ -84,8 +99,10 @@ static const char *resolve(char how, const char *path, char *out, size_t room)
 	other = random_device_path(path);
 	if (other)
 		return other;
-	if (is_system(path))
+	if (is_system(path)) {
+		note_numbers(path);
 		return own_proc(path, out, room);
+	}
 	other = control_log ? paths_own(path, out, room) : NULL;
 	if (other && (how == 'w' || exists(other)))
 		return other;
