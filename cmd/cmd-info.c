@@ -161,6 +161,8 @@ static void print_header(struct trace *t, struct symbols *s, const struct target
 	print_command(m->command);
 	if (stored->oracle)
 		print_line("oracle     ", stored->oracle);
+	if (stored->predicate)
+		print_line("predicate  ", stored->predicate);
 	if (stored->input)
 		print_line("input      ", stored->input);
 	for (size_t i = 0; i < stored->inputs.len; i++)
@@ -308,6 +310,8 @@ static struct err *plait_json(const struct cmd_common *common, struct trace *t, 
 	json_end(&j);
 	if (stored->oracle)
 		json_str(&j, "oracle", stored->oracle);
+	if (stored->predicate)
+		json_str(&j, "predicate", stored->predicate);
 	json_begin_array(&j, "inputs");
 	for (size_t i = 0; i < stored->inputs.len; i++)
 		json_input(&j, &stored->inputs.data[i]);

@@ -177,6 +177,8 @@ static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int 
 		OPT_REAL(0, "timeout", "SEC", &o.target.timeout,
 			 "real seconds per run (default 10)"),
 		OPT_STR(0, "input", "FILE", &o.target.input, "standard input of the program"),
+		OPT_STR(0, "predicate", "EXPR", &o.target.predicate,
+			"C expression over global variables that must hold"),
 		OPT_JUDGE(&o.target, &fail_on),
 		OPT_MANY_RUNS(&o.target, &gate),
 		OPT_END,

@@ -29,6 +29,7 @@ struct variable {
 	GElf_Addr addr;
 	uint64_t size;
 	const char *name;
+	bool of_runtime; /* unplait's own, which is linked into the program */
 	Dwarf_Die type;
 };
 

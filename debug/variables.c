@@ -11,10 +11,13 @@
 #include "debug/module.h"
 
 #include "base/demangle.h"
+#include "base/path.h"
 #include "base/strbuf.h"
+#include "debug/types.h"
 
 #include <ctype.h>
 #include <dwarf.h>
+#include <string.h>
 
 enum { DEEPEST_SCOPE = 64, DEEPEST_TYPE = 32 };
 
@@ -56,7 +59,33 @@ static bool static_address(Dwarf_Die *die, Dwarf_Addr *ret)
 	return false;
 }
 
-static void collect_variable(struct module *m, Dwarf_Die *die, Dwarf_Addr bias)
+/* Whose variables they are. */
+struct unit {
+	Dwarf_Addr bias;
+	bool of_runtime;
+};
+
+static const char *folder_of(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attr;
+	const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
+
+	return folder ? folder : "";
+}
+
+/* Where the runtime was compiled; NULL: it is not in this module. */
+static const char *runtime_folder(struct module *m)
+{
+	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias;
+
+	while ((unit = dwfl_module_nextcu(m->mod, unit, &bias)))
+		if (dwarf_diename(unit) && path_is_runtime(dwarf_diename(unit)))
+			return folder_of(unit);
+	return NULL;
+}
+
+static void collect_variable(struct module *m, Dwarf_Die *die, const struct unit *unit)
 {
 	const char *name = dwarf_diename(die);
 	Dwarf_Addr at;
@@ -64,13 +93,14 @@ static void collect_variable(struct module *m, Dwarf_Die *die, Dwarf_Addr bias)
 
 	if (!name || !static_address(die, &at) || !type_of(die, &type))
 		return;
-	vec_push(&m->variables, (struct variable){ .addr = at + bias,
+	vec_push(&m->variables, (struct variable){ .addr = at + unit->bias,
 						   .size = MAX(size_of(&type), 1),
 						   .name = arena_strdup(m->arena, name),
+						   .of_runtime = unit->of_runtime,
 						   .type = type });
 }
 
-static void collect_scope(struct module *m, Dwarf_Die *scope, Dwarf_Addr bias, int depth)
+static void collect_scope(struct module *m, Dwarf_Die *scope, const struct unit *unit, int depth)
 {
 	Dwarf_Die die;
 
@@ -79,12 +109,12 @@ static void collect_scope(struct module *m, Dwarf_Die *scope, Dwarf_Addr bias, i
 	do {
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_variable:
-			collect_variable(m, &die, bias);
+			collect_variable(m, &die, unit);
 			break;
 		case DW_TAG_subprogram:
 		case DW_TAG_lexical_block:
 		case DW_TAG_namespace:
-			collect_scope(m, &die, bias, depth + 1);
+			collect_scope(m, &die, unit, depth + 1);
 			break;
 		}
 	} while (dwarf_siblingof(&die, &die) == 0);
@@ -99,12 +129,15 @@ static int by_addr(const void *a, const void *b)
 
 static void collect_variables(struct module *m)
 {
-	Dwarf_Die *unit = NULL;
-	Dwarf_Addr bias;
+	struct unit unit = { 0 };
+	const char *runtime = runtime_folder(m);
+	Dwarf_Die *die = NULL;
 
 	m->have_variables = true;
-	while ((unit = dwfl_module_nextcu(m->mod, unit, &bias)))
-		collect_scope(m, unit, bias, 0);
+	while ((die = dwfl_module_nextcu(m->mod, die, &unit.bias))) {
+		unit.of_runtime = runtime && !strcmp(folder_of(die), runtime);
+		collect_scope(m, die, &unit, 0);
+	}
 	vec_sort(&m->variables, by_addr);
 }
 
@@ -120,6 +153,26 @@ static const struct variable *find_variable(struct module *m, GElf_Addr addr)
 		return NULL;
 	v = &m->variables.data[at - 1];
 	return addr - v->addr < v->size ? v : NULL;
+}
+
+size_t module_variable(struct module *m, const char *name, uint64_t *offset, struct type *ret)
+{
+	GElf_Addr last = 0;
+	size_t n = 0;
+
+	if (!m->have_variables)
+		collect_variables(m);
+	for (size_t i = 0; i < m->variables.len; i++) {
+		struct variable *v = &m->variables.data[i];
+
+		if (v->of_runtime || strcmp(v->name, name) != 0 || (n && v->addr == last))
+			continue;
+		n++;
+		last = v->addr;
+		*offset = v->addr - m->bias;
+		*ret = type_of_die(&v->type);
+	}
+	return n;
 }
 
 /* The same from the symbol table. */

@@ -4,7 +4,7 @@
  * to the end of that, no schedule fails, all end with the same status and none prints anything, then
  * no race of this program can make a difference with this input. What such an exploration does not
  * cover is known to run/claim.h; one gap is enough to say nothing. A program that prints is not
- * proved: the machine does not compare what is printed. */
+ * proved: the machine does not compare what is printed, and it knows of no predicate or oracle. */
 #include "race/study.h"
 
 #include "base/err.h"
@@ -75,7 +75,8 @@ static bool is_worth_it(const struct study *s)
 			return false;
 		any |= g->race.verdict == RACE_HARMLESS;
 	}
-	return any && !s->o->target.input && !study_out_of_time(s);
+	return any && !s->o->target.input && !s->o->target.predicate && !s->o->target.oracle &&
+	       !study_out_of_time(s);
 }
 
 struct err *races_prove(struct study *s)

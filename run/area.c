@@ -220,6 +220,11 @@ struct plait_log_place *area_log(const struct area *a)
 	return region(a, PLAIT_CONTROL_LOG_AT);
 }
 
+struct plait_predicate *area_predicate(const struct area *a)
+{
+	return region(a, PLAIT_CONTROL_PREDICATE_AT);
+}
+
 const struct plait_stack *area_stacks(const struct area *a)
 {
 	return region(a, PLAIT_CONTROL_STACKS);

@@ -48,6 +48,7 @@ struct target {
 	uint32_t ignored;      /* kinds that do not count as failing: OUTCOME_BIT(kind) each */
 	const char *oracle;    /* shell command run after each run; NULL = none */
 	const char *expect;    /* file that standard output must equal; NULL = none */
+	const char *predicate; /* C expression that must hold (debug/predicate.h); NULL = none */
 	uint64_t point_budget; /* scheduling points of a run; 0 = what the hunt finds enough */
 	uint64_t event_budget; /* events of a run; 0 = EVENTS_PER_POINT for each point */
 	uint32_t timeouts;     /* enum plait_timeouts */

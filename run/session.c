@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "debug/modules.h"
+#include "debug/predicate.h"
 #include "run/judge.h"
 #include "run/output.h"
 #include "run/sanitizer.h"
@@ -127,6 +128,9 @@ struct err *session_open(const struct target *target, struct session **ret)
 		err = make_input(s);
 	if (!err && target->log)
 		err = place_log(s);
+	if (!err && target->predicate)
+		err = predicate_compile(target->predicate, s->runtime.program,
+					area_predicate(&s->area));
 	if (!err)
 		err = inputs_place(&target->inputs, s->dir, area_inputs(&s->area));
 	if (!err && !target->exec_each)

@@ -65,6 +65,7 @@ void target_write(const struct target *t, struct strbuf *out)
 	put_path(out, "input", t->input);
 	put_path(out, "expect", t->expect);
 	put(out, "oracle", t->oracle);
+	put(out, "predicate", t->predicate);
 	if (t->fail_on_exit)
 		put(out, "fail-on", "exit");
 	if (t->timeout > 0)
@@ -102,6 +103,8 @@ static void take(struct target *t, const char *name, const char *value)
 		t->expect = value;
 	else if (!strcmp(name, "oracle") && !t->oracle)
 		t->oracle = value;
+	else if (!strcmp(name, "predicate") && !t->predicate)
+		t->predicate = value;
 	else if (!strcmp(name, "fail-on"))
 		t->fail_on_exit |= !strcmp(value, "exit");
 	else if (!strcmp(name, "timeout") && t->timeout <= 0)

@@ -13,6 +13,7 @@
 #define UNPLAIT_CONTROL_H
 
 #include "unplait/abi.h"
+#include "unplait/predicate.h"
 
 #include <stdint.h>
 
@@ -243,6 +244,7 @@ struct plait_control {
 #define PLAIT_CONTROL_STACKS	     (12ull << 20) /* struct plait_stack, by constraint */
 #define PLAIT_CONTROL_RACES_AT	     (13ull << 20) /* struct plait_races */
 #define PLAIT_CONTROL_RACES_MAX	     4096
+#define PLAIT_CONTROL_PREDICATE_AT   (15ull << 20) /* struct plait_predicate, for all runs */
 #define PLAIT_CONTROL_PRINTS_AT	     (14ull << 20) /* struct plait_prints */
 #define PLAIT_CONTROL_PRINTS_MAX     (1ull << 15)
 #define PLAIT_CONTROL_REPLAY	     (16ull << 20) /* decisions to follow */

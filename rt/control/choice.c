@@ -6,6 +6,7 @@
 #include "rt/control/quick.h"
 
 #include "rt/control/clocks.h"
+#include "rt/control/predicate.h"
 #include "rt/control/constraints.h"
 #include "rt/control/handovers.h"
 #include "rt/control/meet.h"
@@ -433,8 +434,10 @@ void control_exit_point(void)
 {
 	struct control_thread *me = control_self();
 
-	if (me)
-		control_choice_before(me, &(struct control_op){ .kind = PLAIT_EV_PROCESS_EXIT });
+	if (!me)
+		return;
+	control_choice_before(me, &(struct control_op){ .kind = PLAIT_EV_PROCESS_EXIT });
+	predicate_end();
 }
 
 bool control_point(struct control_thread *me, const struct control_op *op)
@@ -562,6 +565,14 @@ void control_note(enum plait_uncontrolled what)
 
 /* ---- the beginning ---- */
 
+static void on_sync(const struct rt_sync *s)
+{
+	if (clocks_on)
+		clocks_sync(s);
+	if (predicate_on)
+		predicate_sync(s);
+}
+
 void control_begin(void)
 {
 	struct plait_control *a = control.area;
@@ -597,6 +608,9 @@ void control_begin(void)
 	a->gate_used = gate_begin(&me->gate, a->gate);
 	constraints_begin();
 	clocks_begin();
+	predicate_begin();
+	if (clocks_on || predicate_on)
+		rt_on_sync = on_sync;
 	control.world->watch_end(me);
 	a->started = 1;
 	control_active = true;

@@ -72,7 +72,6 @@ static void *get(void *context, size_t bytes)
 static void stop(void)
 {
 	clocks_on = false;
-	rt_on_sync = NULL;
 	region()->looked = 2;
 }
 
@@ -181,7 +180,7 @@ static bool is_beyond_us(void)
 		       (PLAIT_UNCONTROLLED_EARLY_THREADS | PLAIT_UNCONTROLLED_FOREIGN);
 }
 
-static void on_sync(const struct rt_sync *s)
+void clocks_sync(const struct rt_sync *s)
 {
 	struct control_thread *me = control_active && rt_self_ ? rt_self_->control : NULL;
 	struct happens_event e;
@@ -311,5 +310,4 @@ void clocks_begin(void)
 				.race = on_race,
 				.brief = !control.area->dir[0] };
 	memset(reported, 0, sizeof(reported));
-	rt_on_sync = on_sync;
 }

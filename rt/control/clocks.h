@@ -11,6 +11,8 @@ void clocks_init(void);
 /* A run begins. */
 void clocks_begin(void);
 
+/* A synchronisation, in its true place; also threads, allocation. */
+void clocks_sync(const struct rt_sync *s);
 /* A plain access or a range, in its place; nothing for other kinds. */
 void clocks_access(struct control_thread *me, uint32_t kind, const void *p, size_t size,
 		   uint32_t site);

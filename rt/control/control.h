@@ -16,6 +16,7 @@
  *	budget.c       a run that takes too long: does it still make progress?
  *	spin.c         loops that wait for another thread
  *	clocks.c       data races, while the run goes on
+ *	predicate.c    a condition that the user wants to hold
  *	learn.c        which sites touch shared memory; write-to-read pairs
  *	constraints.c  "a before b", "a to b atomic"
  *	turns.c        the order of turns that FOLLOW keeps to
@@ -335,6 +336,8 @@ _Noreturn void control_deadlock(void);
  * access, 0: not known. */
 _Noreturn void control_misuse(enum plait_misuse kind, const char *what, const void *object,
 			      const char *detail, uint32_t site);
+/* What the user wants to hold does not; site: of the last operation, 0: not known. */
+_Noreturn void control_predicate_broken(const char *text, uint32_t site);
 /* "0.1": the name of the thread with this number. */
 void control_thread_name(char *out, size_t size, uint32_t index);
 

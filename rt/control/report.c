@@ -174,6 +174,18 @@ void control_misuse(enum plait_misuse kind, const char *what, const void *object
 	abort();
 }
 
+void control_predicate_broken(const char *text, uint32_t site)
+{
+	char what[256];
+
+	snprintf(control.area->text, sizeof(control.area->text), "the predicate `%s' does not hold",
+		 text);
+	snprintf(what, sizeof(what), "%s", control.area->text);
+	rt_failure(PLAIT_OUTCOME_ASSERT, SIGABRT, 0, NULL, what);
+	rt_run->failure.site = site;
+	abort();
+}
+
 void control_diverged(const char *why)
 {
 	char name[64];

@@ -1,0 +1,41 @@
+/* debug/types.h - private: types as debug information has them, as far as an expression needs them. */
+#ifndef DEBUG_TYPES_H
+#define DEBUG_TYPES_H
+
+#include "debug/module.h"
+
+enum type_kind {
+	TYPE_NUMBER, /* an integer, a character, a truth value, an enumeration */
+	TYPE_POINTER,
+	TYPE_ARRAY,
+	TYPE_STRUCTURE, /* class and union, too */
+	TYPE_OTHER,	/* floating point, functions, ... */
+};
+
+struct type {
+	enum type_kind kind;
+	uint64_t size; /* in bytes; 0 = unknown */
+	bool is_unsigned;
+	bool leads;    /* the next is known: void * leads nowhere */
+	bool of_array; /* ARRAY, and a pointer to the first element of one */
+	uint32_t dimension; /* of an array: the first one that is left */
+	Dwarf_Die die; /* STRUCTURE and array: itself; POINTER: what it leads to */
+};
+
+/* Names and qualifiers are passed through. */
+struct type type_of_die(Dwarf_Die *die);
+/* What a pointer or an array leads to; false: nothing that is known. */
+bool type_target(const struct type *t, struct type *ret);
+/* A member by its name, in base classes and unnamed members too. False: there is none.
+ * *is_bits: it is a bit-field, of which only the name is known. */
+bool type_member(const struct type *structure, const char *name, struct type *ret, uint64_t *at,
+		 bool *is_bits);
+/* A structure that is nothing but a number, as std::atomic<int> is: that number. */
+bool type_inside(const struct type *structure, struct type *ret);
+
+/* ---- variables.c ---- */
+
+/* A variable with static storage by its name. Returns how many there are at different addresses. */
+size_t module_variable(struct module *m, const char *name, uint64_t *offset, struct type *ret);
+
+#endif
