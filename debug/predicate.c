@@ -96,8 +96,7 @@ static uint32_t emit(struct compiler *c, uint32_t op, uint32_t type, int64_t val
 		fail(c, "it is too long", "");
 		return 0;
 	}
-	c->out->step[n] =
-		(struct plait_predicate_step){ .op = op, .type = type, .value = value };
+	c->out->step[n] = (struct plait_predicate_step){ .op = op, .type = type, .value = value };
 	c->out->n++;
 	return n;
 }
@@ -162,8 +161,10 @@ static struct operand variable(struct compiler *c)
 	if (!*name)
 		fail(c, *c->at ? "cannot be understood" : "something is missing at its end", c->at);
 	else if (!n)
-		fail(c, "is no global variable of one piece that the debug information knows "
-			"(build with -g, perhaps with -O0)", name);
+		fail(c,
+		     "is no global variable of one piece that the debug information knows "
+		     "(build with -g, perhaps with -O0)",
+		     name);
 	else if (n > 1)
 		fail(c, "is the name of several variables", name);
 	emit(c, PLAIT_PREDICATE_PLACE, 0, (int64_t)offset);
@@ -342,12 +343,14 @@ static struct operand unary(struct compiler *c)
 enum { LOGICAL_OR = 1000, LOGICAL_AND };
 
 /* Longer ones first where one begins another. swap: the operands change places. */
-static const struct operator {
+static const struct operator
+{
 	const char *token;
 	int precedence;
 	uint32_t op;
 	bool swap;
-} operators[] = {
+}
+operators[] = {
 	{ "||", 1, LOGICAL_OR, false },
 	{ "&&", 2, LOGICAL_AND, false },
 	{ "==", 6, PLAIT_PREDICATE_EQUAL, false },
@@ -368,10 +371,10 @@ static const struct operator {
 	{ "%", 10, PLAIT_PREDICATE_REMAINDER, false },
 };
 
-static const struct operator *take_operator(struct compiler *c, int lowest)
+static const struct operator* take_operator(struct compiler *c, int lowest)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
-		const struct operator *o = &operators[i];
+		const struct operator* o = & operators[i];
 		const char *before = c->at;
 
 		if (!take(c, o->token))
@@ -388,8 +391,8 @@ static struct type common_type(const struct type *a, const struct type *b)
 {
 	struct type t = a->size > b->size ? *a : *b;
 
-	t.is_unsigned = (a->is_unsigned && a->size == t.size) ||
-			(b->is_unsigned && b->size == t.size);
+	t.is_unsigned =
+		(a->is_unsigned && a->size == t.size) || (b->is_unsigned && b->size == t.size);
 	return t;
 }
 
@@ -399,7 +402,7 @@ static bool is_comparison(uint32_t op)
 }
 
 /* Both operands are on the stack; the first was converted only if it had to be. */
-static struct operand combine(struct compiler *c, const struct operator *op, struct type left,
+static struct operand combine(struct compiler *c, const struct operator* op, struct type left,
 			      struct type right)
 {
 	bool shift = op->op == PLAIT_PREDICATE_LEFT || op->op == PLAIT_PREDICATE_RIGHT;
@@ -423,7 +426,7 @@ static struct operand combine(struct compiler *c, const struct operator *op, str
 static struct operand binary(struct compiler *c, int lowest);
 
 /* The right side runs only if the left one has not decided. */
-static struct operand logical(struct compiler *c, const struct operator *op)
+static struct operand logical(struct compiler *c, const struct operator* op)
 {
 	uint32_t unless, over;
 
@@ -448,7 +451,7 @@ static struct operand logical(struct compiler *c, const struct operator *op)
 static struct operand binary(struct compiler *c, int lowest)
 {
 	struct operand left = unary(c), right;
-	const struct operator *op;
+	const struct operator* op;
 
 	while (!c->err && (op = take_operator(c, lowest))) {
 		uint32_t convert;

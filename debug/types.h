@@ -16,10 +16,10 @@ struct type {
 	enum type_kind kind;
 	uint64_t size; /* in bytes; 0 = unknown */
 	bool is_unsigned;
-	bool leads;    /* the next is known: void * leads nowhere */
-	bool of_array; /* ARRAY, and a pointer to the first element of one */
+	bool leads;	    /* the next is known: void * leads nowhere */
+	bool of_array;	    /* ARRAY, and a pointer to the first element of one */
 	uint32_t dimension; /* of an array: the first one that is left */
-	Dwarf_Die die; /* STRUCTURE and array: itself; POINTER: what it leads to */
+	Dwarf_Die die;	    /* STRUCTURE and array: itself; POINTER: what it leads to */
 };
 
 /* Names and qualifiers are passed through. */

@@ -177,6 +177,10 @@ struct err *race_meet(struct study *s, const struct instance *in, uint32_t nth, 
 
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < ARRAY_SIZE(held_ways) && !err; i++) {
+		if (i && study_out_of_time(s)) {
+			impossible = false;
+			break;
+		}
 		err = try_way(s, in, &held_ways[i], nth, ret);
 		log_debug(2, "held at step %llu, %s: fate %d", (unsigned long long)in->first.step,
 			  sched_strategy_name(held_ways[i].strategy), ret->fate);

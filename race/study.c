@@ -260,40 +260,72 @@ static int graver(const void *a, const void *b)
 	return (x->race.id > y->race.id) - (x->race.id < y->race.id);
 }
 
-/* With --time, no race may take more than twice its share of what is left. */
-static void begin_turn(struct study *s, size_t left)
+/* With --time, no race may take more than so many times its share of what is left. */
+static void begin_turn(struct study *s, size_t left, double share)
 {
 	double now = clock_seconds(), rest = s->o->seconds - (now - s->begin);
 
-	s->turn_ends = s->o->seconds > 0 ? now + MAX(2 * rest / (double)left, 1.0) : 0;
+	s->turn_ends = s->o->seconds > 0 ? now + MAX(share * rest / (double)left, 1.0) : 0;
 }
 
+/* One round over all races that are to be judged, as long as there is time. */
+static struct err *judge_round(struct study *s, double share,
+			       struct err *(*judge)(struct study *s, struct group *g))
+{
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < s->groups.len && !err && !study_out_of_time(s); i++) {
+		struct group *g = &s->groups.data[i];
+
+		if (g->suppressed || g->left_out)
+			continue;
+		progress("race %zu of %zu", i + 1, s->groups.len);
+		begin_turn(s, s->groups.len - i, share);
+		err = judge(s, g);
+		g->rounds++;
+		s->turn_ends = 0;
+	}
+	return err;
+}
+
+/* A prediction that nobody has met is no race. */
+static bool is_unmet(const struct group *g)
+{
+	return !g->left_out && !g->suppressed && !g->seen && !g->race.reported &&
+	       g->race.verdict < RACE_UNDECIDED;
+}
+
+static void note_what_is_left(struct study *s, struct group *g)
+{
+	if (g->left_out || g->suppressed)
+		return;
+	s->result->unjudged += !g->rounds;
+	if (g->rounds == 1 && g->race.verdict < RACE_OUTPUT_DIFFERS && !g->race.note)
+		g->race.note = xstrdup("time was over after its first look (--time)");
+}
+
+/* First a glance at each, so that every race has a verdict when time is short. */
 static struct err *judge_all(struct study *s)
 {
 	struct err *err = NULL;
 
 	vec_sort(&s->groups, graver); /* nobody looks for a group by its number any more */
-	for (size_t i = 0; i < s->groups.len && !err; i++) {
+	for (size_t i = 0; i < s->groups.len; i++) {
 		struct group *g = &s->groups.data[i];
 
 		g->left_out = s->o->reports && !g->race.reported;
 		g->suppressed = !g->left_out && is_suppressed(s, g);
-		if (g->suppressed || g->left_out)
-			continue;
-		if (study_out_of_time(s)) {
-			g->unmet = g->left_out = !g->seen && !g->race.reported;
-			s->result->unmet += g->unmet;
-			s->result->unjudged += !g->unmet;
-			continue;
-		}
-		progress("race %zu of %zu", i + 1, s->groups.len);
-		begin_turn(s, s->groups.len - i);
-		err = race_judge(s, g);
-		s->turn_ends = 0;
-		/* a prediction that nobody has met is no race */
-		g->unmet = !g->seen && !g->race.reported && g->race.verdict < RACE_UNDECIDED;
+	}
+	err = judge_round(s, 1, race_glance);
+	if (!err)
+		err = judge_round(s, 2, race_judge);
+	for (size_t i = 0; i < s->groups.len && !err; i++) {
+		struct group *g = &s->groups.data[i];
+
+		g->unmet = is_unmet(g);
 		s->result->unmet += g->unmet;
 		g->left_out |= g->unmet;
+		note_what_is_left(s, g);
 	}
 	return err;
 }

@@ -41,10 +41,21 @@ struct instance {
 	bool predicted; /* the run does not have it; another order of its events may */
 };
 
+/* What was seen of one race. */
+struct tally {
+	unsigned impossible, flags, unknown, met, same, unstable;
+	unsigned reordered;	/* pairs whose prints came in another order, and nothing else */
+	unsigned pairs, both;	/* pairs that could be compared; in which both runs failed */
+	uint64_t inputs;	/* bit mask */
+	enum race_states first; /* of the first instance, as the first round has found it */
+};
+
 struct group {
 	struct race race;
 	VEC(struct instance) instances;
-	uint64_t seen; /* executions; 0: it was only predicted, or reported */
+	struct tally tally;
+	uint64_t seen;	 /* executions; 0: it was only predicted, or reported */
+	unsigned rounds; /* of judging that it has had */
 	/* the pair of runs that is shown: clock of the earlier access, who made the access of side 0
 	 * and of side 1 */
 	uint64_t shown_step;
@@ -168,6 +179,8 @@ struct err *race_states(struct study *s, uint32_t input, const struct meeting *m
 
 /* ---- verdict.c ---- */
 
+/* The first round looks at one continuation of the first instance, the second at everything else. */
+struct err *race_glance(struct study *s, struct group *g);
 struct err *race_judge(struct study *s, struct group *g);
 
 /* ---- show.c ---- */

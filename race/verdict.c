@@ -17,14 +17,6 @@
 
 enum { REPLAYS = 5 };
 
-/* What was seen of one race. */
-struct tally {
-	unsigned impossible, flags, unknown, met, same, unstable;
-	unsigned reordered;   /* pairs whose prints came in another order, and nothing else */
-	unsigned pairs, both; /* pairs that could be compared; in which both runs failed */
-	uint64_t inputs;      /* bit mask */
-};
-
 /* Two runs that are shown: endings of both ways of an instance. */
 struct shown {
 	struct ending way[2];
@@ -226,12 +218,14 @@ static void take_pair(struct study *s, struct group *g, enum difference d, struc
 	keep(s, g, pair);
 }
 
+/* The continuations from number `from` on, less than `upto`. */
 static struct err *judge_pairs(struct study *s, struct group *g, const struct instance *in,
-			       const struct meeting *m, struct tally *tally)
+			       const struct meeting *m, unsigned from, unsigned upto)
 {
+	struct tally *tally = &g->tally;
 	struct err *err = NULL;
 
-	for (unsigned n = 0; n < s->o->schedules && !err; n++) {
+	for (unsigned n = from; n < upto && !err; n++) {
 		struct shown pair = { 0 };
 		enum difference d = DIFFERENCE_UNKNOWN;
 
@@ -255,8 +249,7 @@ static struct err *judge_pairs(struct study *s, struct group *g, const struct in
 
 /* Both orders fail, whatever comes behind: an earlier round of a loop, in which the next round fails
  * anyway. The last round in which the two can meet is the one that tells. */
-static struct err *judge_last_round(struct study *s, struct group *g, const struct instance *in,
-				    struct tally *tally)
+static struct err *judge_last_round(struct study *s, struct group *g, const struct instance *in)
 {
 	enum { ROUNDS = 1 << 12 };
 	uint32_t low = 1, high = 2; /* the first can be met; nobody knows about the second */
@@ -281,39 +274,67 @@ static struct err *judge_last_round(struct study *s, struct group *g, const stru
 	if (!err && low > 1)
 		err = race_meet(s, in, low, &m);
 	if (!err && low > 1 && m.fate == PLAIT_FATE_MET)
-		err = judge_pairs(s, g, in, &m, tally);
+		err = judge_pairs(s, g, in, &m, 0, s->o->schedules);
 	meeting_deinit(&m);
 	return err;
 }
 
-static struct err *judge_instance(struct study *s, struct group *g, const struct instance *in,
-				  struct tally *tally)
+/* Reach the racing state and see what it is; *ret: the states behind the two orders, UNKNOWN when
+ * there are none to compare. */
+static struct err *look_at_meeting(struct study *s, struct group *g, const struct instance *in,
+				   struct meeting *m, enum race_states *ret)
 {
-	enum race_states states = RACE_STATES_UNKNOWN;
-	unsigned pairs = tally->pairs, both = tally->both;
-	struct meeting m = { 0 };
+	struct tally *tally = &g->tally;
 	bool flag = false;
-	struct err *err = race_meet(s, in, 1, &m);
+	struct err *err = race_meet(s, in, 1, m);
 
-	if (!err && m.fate == PLAIT_FATE_MET)
+	*ret = RACE_STATES_UNKNOWN;
+	if (!err && m->fate == PLAIT_FATE_MET)
 		err = race_is_flag(s, in, &flag);
-	if (!err && m.fate == PLAIT_FATE_MET && !flag)
-		err = race_states(s, input_of(s, in), &m, &states);
-	tally->impossible += m.fate == PLAIT_FATE_IMPOSSIBLE;
-	tally->unknown += m.fate != PLAIT_FATE_IMPOSSIBLE && m.fate != PLAIT_FATE_MET;
+	if (!err && m->fate == PLAIT_FATE_MET && !flag)
+		err = race_states(s, input_of(s, in), m, ret);
+	tally->impossible += m->fate == PLAIT_FATE_IMPOSSIBLE;
+	tally->unknown += m->fate != PLAIT_FATE_IMPOSSIBLE && m->fate != PLAIT_FATE_MET;
 	tally->flags += flag;
-	tally->met += states != RACE_STATES_UNKNOWN;
-	tally->same += states == RACE_STATES_SAME;
-	if (states != RACE_STATES_UNKNOWN)
+	tally->met += *ret != RACE_STATES_UNKNOWN;
+	tally->same += *ret == RACE_STATES_SAME;
+	if (*ret != RACE_STATES_UNKNOWN)
 		tally->inputs |= 1ull << MIN(input_of(s, in), 63);
-	log_debug(1, "race %u: fate %d, flag %d, states %d", g->race.id, m.fate, flag, states);
-	if (!err && states == RACE_STATES_DIFFER)
-		err = judge_pairs(s, g, in, &m, tally);
-	else if (!err && states == RACE_STATES_SAME && !g->race.order[0].seen)
-		err = judge_pairs(s, g, in, &m, tally);
+	log_debug(1, "race %u: fate %d, flag %d, states %d", g->race.id, m->fate, flag, *ret);
+	return err;
+}
+
+static struct err *judge_instance(struct study *s, struct group *g, const struct instance *in)
+{
+	unsigned pairs = g->tally.pairs, both = g->tally.both;
+	struct meeting m = { 0 };
+	enum race_states states;
+	struct err *err = look_at_meeting(s, g, in, &m, &states);
+
+	if (!err && (states == RACE_STATES_DIFFER ||
+		     (states == RACE_STATES_SAME && !g->race.order[0].seen)))
+		err = judge_pairs(s, g, in, &m, 0, s->o->schedules);
 	meeting_deinit(&m);
-	if (!err && tally->pairs == pairs && tally->both > both)
-		err = judge_last_round(s, g, in, tally);
+	if (!err && g->tally.pairs == pairs && g->tally.both > both)
+		err = judge_last_round(s, g, in);
+	return err;
+}
+
+/* The first instance once more: its racing state is known, and its first pair has run. */
+static struct err *judge_rest_of_first(struct study *s, struct group *g)
+{
+	const struct instance *in = &g->instances.data[0];
+	struct meeting m = { 0 };
+	struct err *err;
+
+	if (g->tally.first == RACE_STATES_UNKNOWN)
+		return NULL;
+	err = race_meet(s, in, 1, &m);
+	if (!err && m.fate == PLAIT_FATE_MET)
+		err = judge_pairs(s, g, in, &m, 1, s->o->schedules);
+	meeting_deinit(&m);
+	if (!err && !g->tally.pairs && g->tally.both)
+		err = judge_last_round(s, g, in);
 	return err;
 }
 
@@ -372,8 +393,9 @@ static struct err *judge_apart(struct study *s, struct group *g, const struct in
 	return err;
 }
 
-static void conclude(struct group *g, const struct tally *t)
+static void conclude(struct group *g)
 {
+	const struct tally *t = &g->tally;
 	struct race *r = &g->race;
 
 	r->instances = (unsigned)g->instances.len;
@@ -417,18 +439,33 @@ static struct err *confirm_shown(struct study *s, struct group *g)
 	return err;
 }
 
+struct err *race_glance(struct study *s, struct group *g)
+{
+	double begin = clock_seconds();
+	struct meeting m = { 0 };
+	struct err *err = NULL;
+
+	if (g->instances.len)
+		err = look_at_meeting(s, g, &g->instances.data[0], &m, &g->tally.first);
+	if (!err && g->tally.first != RACE_STATES_UNKNOWN)
+		err = judge_pairs(s, g, &g->instances.data[0], &m, 0, MIN(1, s->o->schedules));
+	meeting_deinit(&m);
+	conclude(g);
+	g->race.seconds += clock_seconds() - begin;
+	return err;
+}
+
 struct err *race_judge(struct study *s, struct group *g)
 {
-	struct tally tally = { 0 };
 	double begin = clock_seconds();
 	struct err *err = NULL;
 
 	for (size_t i = 0; i < g->instances.len && !err && !study_out_of_time(s); i++) {
-		err = judge_instance(s, g, &g->instances.data[i], &tally);
 		if (g->race.verdict == RACE_SPEC_VIOLATED)
 			break;
+		err = i ? judge_instance(s, g, &g->instances.data[i]) : judge_rest_of_first(s, g);
 	}
-	conclude(g, &tally);
+	conclude(g);
 	for (size_t i = 0; i < g->instances.len && g->race.verdict == RACE_UNDECIDED && !err &&
 			   !study_out_of_time(s);
 	     i++)

@@ -42,8 +42,25 @@ void predicate_begin(void)
 /* Does it make others know what the thread did before? */
 static bool hands_on(uint32_t kind)
 {
-	enum { TAKE, TAKE_SHARED, TAKE_SECOND, RECEIVE, FORGET, JOIN, LOAD, STORE, EXCHANGE,
-	       FENCE, FIRST_TO_HAND_ON, GIVE, GIVE_SECOND, POST, ARRIVE, FORK, EXIT };
+	enum {
+		TAKE,
+		TAKE_SHARED,
+		TAKE_SECOND,
+		RECEIVE,
+		FORGET,
+		JOIN,
+		LOAD,
+		STORE,
+		EXCHANGE,
+		FENCE,
+		FIRST_TO_HAND_ON,
+		GIVE,
+		GIVE_SECOND,
+		POST,
+		ARRIVE,
+		FORK,
+		EXIT
+	};
 	switch (kind) {
 #define HAPPENS(KIND, RULE)                                                                        \
 	case PLAIT_EV_##KIND:                                                                      \
