@@ -167,6 +167,9 @@ static void print_header(struct trace *t, struct symbols *s, const struct target
 		print_line("input      ", stored->input);
 	for (size_t i = 0; i < stored->inputs.len; i++)
 		print_input(&stored->inputs.data[i], i == 0);
+	if (stored->log && log_is_heard(stored->log))
+		printf("heard       %" PRIu64 " answers of others, by sockets\n",
+		       log_nanswers(stored->log));
 	if (stored->timeouts)
 		print_line("timeouts   ", timeouts_name(stored->timeouts));
 	print_line("folder     ", m->cwd ? m->cwd : "?");
@@ -316,6 +319,8 @@ static struct err *plait_json(const struct cmd_common *common, struct trace *t, 
 	for (size_t i = 0; i < stored->inputs.len; i++)
 		json_input(&j, &stored->inputs.data[i]);
 	json_end(&j);
+	if (stored->log && log_is_heard(stored->log))
+		json_uint(&j, "heard", log_nanswers(stored->log));
 	if (stored->timeouts)
 		json_str(&j, "timeouts", timeouts_name(stored->timeouts));
 	json_bool(&j, "made_here", trace_made_here(t));

@@ -62,6 +62,8 @@ static void outcome_of(const struct run_result *r, struct trace_outcome *ret)
 
 /* ---- what the run read ---- */
 
+enum { HEARD_MAX = 64 << 20 };
+
 /* A replay has its files from the plait; its own plait carries the same. */
 static void write_files(const struct session *s, struct strbuf *out)
 {
@@ -102,12 +104,47 @@ static bool write_input(const struct target *t, struct strbuf *out)
 	return false;
 }
 
+/* What the run heard from others, or the log that it got its inputs from. Empty: nobody outside took part,
+ * or it cannot be given back. */
+static struct err *write_log(const struct session *s, const char *dir, uint32_t uncontrolled,
+			     struct strbuf *out)
+{
+	const struct target *t = session_target(s);
+	const struct plait_inputs *named = session_inputs(s);
+	struct trace *trace = NULL;
+	struct err *err;
+
+	if (t->log)
+		strbuf_add(out, t->log, t->log_len);
+	if (t->log || !inputs_has(named, PLAIT_INPUT_OUTSIDE))
+		return NULL;
+	if (inputs_has(named, PLAIT_INPUT_UNHEARD) || uncontrolled & PLAIT_UNCONTROLLED_FORK) {
+		log_warn("the run talks to others by %s, which is not in the plait: a replay needs "
+			 "them there",
+			 uncontrolled & PLAIT_UNCONTROLLED_FORK ? "a child process"
+								: "stdio on a socket");
+		return NULL;
+	}
+	err = trace_open(dir, &trace);
+	if (!err)
+		err = log_from_trace(trace, false, out);
+	trace_close(trace);
+	if (!err && out->len > HEARD_MAX) {
+		log_warn("the run heard %zu bytes from others, too many for the plait: a replay "
+			 "needs "
+			 "them there",
+			 out->len);
+		out->len = 0;
+	}
+	return err;
+}
+
 struct err *save_plait(struct session *s, const struct run_result *r, const char *path)
 {
 	struct run_request req = replay_request(r);
 	struct run_result again = { 0 };
 	struct trace_outcome outcome;
-	struct strbuf schedule = { 0 }, target = { 0 }, files = { 0 }, input = { 0 };
+	struct strbuf schedule = { 0 }, target = { 0 }, files = { 0 }, input = { 0 }, log = { 0 };
 	const struct target *t = session_target(s);
 	struct trace_extra extra[] = {
 		{ .name = "schedule" }, { .name = "target" },	 { .name = "inputs" },
@@ -146,18 +183,23 @@ struct err *save_plait(struct session *s, const struct run_result *r, const char
 			extra[options.nextra++] = (struct trace_extra){ .name = "stdin",
 									.data = strbuf_str(&input),
 									.len = input.len };
-		if (t->log)
-			extra[options.nextra++] = (struct trace_extra){ .name = LOG_SECTION,
-									.data = t->log,
-									.len = t->log_len };
-		err = trace_seal(dir, &options, path);
+		err = write_log(s, dir, again.uncontrolled, &log);
+		if (log.len)
+			extra[options.nextra++] =
+				(struct trace_extra){ .name = log_is_heard(log.data) ? HEARD_SECTION
+										     : LOG_SECTION,
+						      .data = log.data,
+						      .len = log.len };
 	}
+	if (!err)
+		err = trace_seal(dir, &options, path);
 	file_remove_tree(dir);
 	free(dir);
 	strbuf_deinit(&schedule);
 	strbuf_deinit(&target);
 	strbuf_deinit(&files);
 	strbuf_deinit(&input);
+	strbuf_deinit(&log);
 	run_result_deinit(&again);
 	return err;
 }

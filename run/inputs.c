@@ -58,6 +58,18 @@ static const char *next_named(const char *at, const char *end, struct named *ret
 	return path_end ? path_end + 1 : NULL;
 }
 
+bool inputs_has(const struct plait_inputs *from, char how)
+{
+	const char *at = from->named,
+		   *end = from->named + MIN(from->named_len, sizeof(from->named));
+	struct named n;
+
+	while ((at = next_named(at, end, &n)))
+		if (n.how == how)
+			return true;
+	return false;
+}
+
 static bool is_written(const struct plait_inputs *from, const char *path)
 {
 	const char *at = from->named,

@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct err;
@@ -34,6 +35,8 @@ enum { INPUT_MAX = 4 << 20, INPUTS_MAX = 32 << 20, INPUTS_COUNT = 4096 };
 
 void inputs_deinit(struct inputs *in);
 const char *input_kind_name(enum input_kind kind);
+/* Has a run noted something with this letter (struct plait_inputs)? */
+bool inputs_has(const struct plait_inputs *from, char how);
 /* What the runs of a session have named, as the files are now. Files that a run writes are left out. */
 void inputs_collect(const struct plait_inputs *from, struct inputs *ret);
 void inputs_write(const struct inputs *in, struct strbuf *out);

@@ -37,6 +37,16 @@ bool log_is_cut(const void *log)
 	return ((const struct plait_log *)log)->cut;
 }
 
+bool log_is_heard(const void *log)
+{
+	return ((const struct plait_log *)log)->heard;
+}
+
+uint64_t log_nanswers(const void *log)
+{
+	return ((const struct plait_log *)log)->nanswers;
+}
+
 bool log_is_bare(struct trace *t)
 {
 	return trace_meta(t)->mode == PLAIT_MODE_SYNC;
@@ -203,6 +213,7 @@ struct err *log_from_trace(struct trace *t, bool cut_at_signals, struct strbuf *
 			       "%s: the run ended before it began: there is nothing to replay",
 			       trace_path(t));
 	memcpy(b.head.magic, PLAIT_LOG_MAGIC, 8);
+	b.head.heard = !log_is_bare(t);
 	b.head.nthreads = (uint32_t)trace_meta(t)->nthreads;
 	b.head.atomics = !(trace_meta(t)->flags & PLAIT_RUN_NO_ATOMICS);
 	for (uint32_t i = 0; i < b.head.nthreads && !err; i++)

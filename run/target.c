@@ -220,6 +220,8 @@ static struct err *take_log(struct target *t, struct trace *trace)
 	size_t len = 0;
 	struct err *err = trace_section(trace, LOG_SECTION, &data, &len);
 
+	if (!err && !data)
+		err = trace_section(trace, HEARD_SECTION, &data, &len);
 	if (!err && data && !t->log)
 		err = log_check(data, len);
 	if (err || !data || t->log)

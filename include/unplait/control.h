@@ -265,9 +265,12 @@ struct plait_control {
 /* What the target reads from the outside by name. `given` is for the runs: pairs of a name, as the
  * target gives it, and of what is to be opened in its place, each with a NUL. `named` comes from them,
  * all runs of a session: names that were opened or asked about, in order of appearance, each with a
- * letter before it ('r' to be read, 'w' to be written) and the absolute path behind it. */
-#define PLAIT_INPUTS_GIVEN (16u << 20)
-#define PLAIT_INPUTS_NAMED (1u << 20)
+ * letter before it ('r' to be read, 'w' to be written) and the absolute path behind it; or with one of
+ * the letters below, and what it was. */
+#define PLAIT_INPUT_OUTSIDE 'o' /* somebody outside of the process has said something */
+#define PLAIT_INPUT_UNHEARD 'u' /* ... in a way that is not written down */
+#define PLAIT_INPUTS_GIVEN  (16u << 20)
+#define PLAIT_INPUTS_NAMED  (1u << 20)
 struct plait_inputs {
 	uint32_t given_len, named_len;
 	uint32_t lock; /* of named */

@@ -1,4 +1,5 @@
-/* unplait/log.h - the log of a run in mode sync, as the tool gives it to the runtime for a replay.
+/* unplait/log.h - the log of a run in mode sync, as the tool gives it to the runtime for a replay; or what
+ * a run under control heard from outside.
  *
  * A file that the runtime maps: this header, then arrays in the order of their counts in it, then
  * bytes. Entries of a thread stand together, in the thread's order. */
@@ -9,7 +10,7 @@
 
 #include <stdbool.h>
 
-#define PLAIT_LOG_MAGIC "PLAITLG4"
+#define PLAIT_LOG_MAGIC "PLAITLG5"
 
 struct plait_log {
 	char magic[8];
@@ -17,6 +18,7 @@ struct plait_log {
 	uint32_t nthreads;
 	uint64_t nhandovers, nresults, nsignals, nanswers, nbytes;
 	uint64_t atomics; /* 1: the program's own atomics are operations, too */
+	uint64_t heard; /* 1: of a run under control, whose schedule is elsewhere: answers alone */
 	uint64_t
 		cut; /* 1: a thread's part ends where a signal came, and others may wait for the rest of it */
 };

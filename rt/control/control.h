@@ -152,6 +152,8 @@ void control_waits_outside(bool begins);
 
 /* The log of mode sync that this run gets its inputs from; NULL: none. */
 extern const struct plait_log *control_log;
+/* What a run under control heard from others, for a replay of it; NULL: none, or there is a control_log. */
+extern const struct plait_log *control_heard;
 /* There is one, but the tool is of another version than this runtime. */
 extern bool control_log_is_strange;
 /* A folder for what this run writes, for as long as the session lasts; NULL: there is no log. */
@@ -223,6 +225,8 @@ void control_release(struct control_thread *me, uint32_t kind, uint32_t site, co
 /* The process is about to end, and no hook will be called again. What the other threads still do
  * before that, or not, is a choice. */
 void control_exit_point(void);
+/* This run follows a schedule. */
+bool control_is_fixed(void);
 /* A replay has a decision to follow right here. */
 bool control_decision_due(void);
 /* Synchronisation state has changed: threads that spin get another look. */
@@ -284,7 +288,7 @@ struct control_thread *control_thread_at(size_t i); /* any, by index */
 
 /* Files by the name that the target gives: what to open in its place, NULL: the file itself. */
 const char *control_input_find(const char *name);
-/* The target opens it ('r', 'w'); path: the same, absolute. */
+/* The target opens it ('r', 'w'); path: the same, absolute. Or what the letters of plait_inputs say. */
 void control_input_note(char how, const char *name, const char *path);
 
 /* Processes of this run: the number that the target sees, and the kernel's. A number that is not

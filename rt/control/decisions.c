@@ -68,6 +68,9 @@ static struct control_thread *stay(struct control_thread *me, struct control_thr
 			return NULL; /* as the recorded run did: it looks again */
 		control_deadlock();
 	}
+	/* what came at once in the recorded run takes its time now */
+	if (me && control.world->wait_outside(me))
+		return NULL;
 	control_diverged("the running thread cannot go on, and no decision says who does");
 }
 
@@ -97,6 +100,11 @@ struct control_thread *decisions_follow(struct control_thread *me, bool away,
 	decisions_record(next.kind, next.value);
 	advance();
 	return control_thread_ready(t) ? t : NULL;
+}
+
+bool control_is_fixed(void)
+{
+	return control.fixed;
 }
 
 bool control_decision_due(void)

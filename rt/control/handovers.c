@@ -40,9 +40,9 @@ static struct follower {
 
 void handovers_begin(void)
 {
-	log = control_log;
+	log = control_log ? control_log : control_heard;
 	control.logged_signals = false;
-	control.handovers = log && control_asked(PLAIT_CONTROL_HANDOVERS);
+	control.handovers = control_log && control_asked(PLAIT_CONTROL_HANDOVERS);
 	if (!log)
 		return;
 	log_threads = (const struct plait_log_thread *)(log + 1);

@@ -33,7 +33,7 @@
 #include <unistd.h>
 
 static int server_fd = -1;
-const struct plait_log *control_log;
+const struct plait_log *control_log, *control_heard;
 bool control_log_is_strange;
 static int (*target_main)(int, char **, char **);
 
@@ -107,6 +107,10 @@ static void map_log(void)
 			    memcmp(control_log->magic, PLAIT_LOG_MAGIC, 8) != 0)) {
 		control_log = NULL;
 		control_log_is_strange = true;
+	}
+	if (control_log && control_log->heard) {
+		control_heard = control_log;
+		control_log = NULL;
 	}
 }
 

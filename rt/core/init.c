@@ -239,6 +239,8 @@ static void init_once(void)
 		control_init(&interpose_world);
 		if (control_log)
 			log_give_init();
+		else
+			log_hear_init();
 	}
 	pthread_atfork(NULL, after_fork_in_parent, after_fork_in_child);
 	on_exit(at_exit, NULL);

@@ -44,5 +44,7 @@ struct real_functions {
 };
 
 extern struct real_functions real;
+/* The same where a hook is about to talk to somebody outside: libc's own, or those of rt/log/heard.c. */
+extern struct real_functions outside;
 
 #endif

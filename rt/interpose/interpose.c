@@ -16,7 +16,7 @@
 #define BINDING ".weak "
 #endif
 
-struct real_functions real;
+struct real_functions real, outside;
 
 /* The pointers the jumps go through. Hidden, not static: the assembler must find them. */
 #define INTERPOSE(ret, name, params)                                                               \
@@ -89,6 +89,7 @@ void interpose_init(enum interpose_wish wish)
 #include "rt/core/libc.def"
 #undef INTERPOSE
 #undef TAKE
+	outside = real;
 }
 
 /* Somebody calls a taken-over function before any constructor of ours has run. */

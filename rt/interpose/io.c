@@ -86,7 +86,27 @@ static bool is_outside(int fd)
 	return known[fd] == EPOLL ? epoll_outside(fd) : known[fd] == OUTSIDE;
 }
 
+/* Epolls that watch something foreign. */
+static bool watches_foreign[MAX_FDS];
+
+bool io_is_foreign(int fd)
+{
+	struct stat st;
+
+	if (fd >= 0 && fd < MAX_FDS && known[fd] != OUTSIDE)
+		return known[fd] == EPOLL && watches_foreign[fd];
+	return rt_syscall(SYS_fstat, fd, (long)&st, 0, 0, 0, 0) == 0 && S_ISSOCK(st.st_mode);
+}
+
 /* ---- waiting ---- */
+
+bool (*io_is_answered)(const struct control_thread *t);
+
+/* In a replay that has the answers: the log says what comes from this descriptor. */
+static bool is_logged(int fd)
+{
+	return unlikely(io_is_answered != NULL) && io_is_foreign(fd);
+}
 
 static bool fd_ready(int fd, short events)
 {
@@ -125,11 +145,18 @@ static bool looked(const struct control_thread *t, bool ready)
 
 static bool one_ready(const struct control_thread *t)
 {
+	if (is_logged((int)t->op.value))
+		return io_is_answered(t);
 	return !trusted(t) && looked(t, fd_ready((int)t->op.value, (short)(t->op.value >> 32)));
 }
 
 static bool set_ready(const struct control_thread *t)
 {
+	const struct pollfd *set = t->op.object2;
+
+	for (uint64_t i = 0; unlikely(io_is_answered != NULL) && i < t->op.value; i++)
+		if (is_logged(set[i].fd))
+			return io_is_answered(t);
 	/* poll writes revents, which the real call overwrites afterwards */
 	return !trusted(t) && looked(t, rt_syscall(SYS_poll, (long)t->op.object2, (long)t->op.value,
 						   0, 0, 0, 0) != 0);
@@ -140,7 +167,7 @@ static const struct control_wait one_wait = { "for a file descriptor", one_ready
 static const struct control_wait set_wait = { "in poll", set_ready, NULL, CONTROL_OUTSIDE };
 
 /* What t waits for, as a poll set; 0 when it waits for no descriptor from outside. */
-static size_t outside(const struct control_thread *t, struct pollfd *set, size_t max)
+static size_t outside_of(const struct control_thread *t, struct pollfd *set, size_t max)
 {
 	const struct pollfd *p = t->op.object2;
 	size_t i, n = 0;
@@ -153,9 +180,39 @@ static size_t outside(const struct control_thread *t, struct pollfd *set, size_t
 	for (i = 0; t->op.wait == &set_wait && i < t->op.value && n < max; i++)
 		set[n++] = p[i];
 	for (i = 0; i < n; i++)
-		if (is_outside(set[i].fd))
+		if (is_outside(set[i].fd) && !is_logged(set[i].fd))
 			return n;
 	return 0;
+}
+
+static bool waits_for_log(const struct control_thread *t)
+{
+	const struct pollfd *p = t->op.object2;
+
+	if (t->op.wait == &one_wait)
+		return is_logged((int)t->op.value);
+	for (size_t i = 0; t->op.wait == &set_wait && i < t->op.value; i++)
+		if (is_logged(p[i].fd))
+			return true;
+	return false;
+}
+
+/* Nobody can run, and somebody waits for what the log does not have. In the recorded schedule that is how
+ * the run ended: it waits until its time is over. */
+static bool wait_for_log(void)
+{
+	for (size_t i = 0; io_is_answered && i < control_nthreads(); i++) {
+		const struct control_thread *t = control_thread_at(i);
+
+		if (!t->rt || t->ended || !waits_for_log(t))
+			continue;
+		if (!control_is_fixed())
+			control_diverged(
+				"it waits for more than the recorded run got from outside");
+		rt_syscall(SYS_poll, 0, 0, 100, 0, 0, 0);
+		return true;
+	}
+	return false;
 }
 
 /* Another process may act on what t waits for. What it signals to a condition variable does not
@@ -189,16 +246,16 @@ static bool nap(const struct control_thread *one)
 bool io_wait(const struct control_thread *one)
 {
 	struct pollfd set[POLL_SET];
-	size_t i, n = one ? outside(one, set, POLL_SET) : 0;
+	size_t i, n = one ? outside_of(one, set, POLL_SET) : 0;
 
 	for (i = 0; !one && i < control_nthreads(); i++) {
 		const struct control_thread *t = control_thread_at(i);
 
 		if (t->rt && !t->ended)
-			n += outside(t, set + n, POLL_SET - n);
+			n += outside_of(t, set + n, POLL_SET - n);
 	}
 	if (!n)
-		return children_await(one) || nap(one);
+		return children_await(one) || nap(one) || (!one && wait_for_log());
 	if (!one)
 		control_note(PLAIT_UNCONTROLLED_IO);
 	/* a child may end before something comes */
@@ -232,7 +289,7 @@ int hook_setsockopt(int fd, int level, int option, const void *value, socklen_t 
 
 	HOOK_ENTER;
 	plait_call_site = 0;
-	r = real.setsockopt(fd, level, option, value, n);
+	r = outside.setsockopt(fd, level, option, value, n);
 	if (r == 0 && control_self() && level == SOL_SOCKET && fd >= 0 && fd < MAX_FDS &&
 	    (option == SO_RCVTIMEO || option == SO_SNDTIMEO) && n >= sizeof(*tv))
 		timeouts[fd] = (uint64_t)tv->tv_sec * 1000000000ull + (uint64_t)tv->tv_usec * 1000;
@@ -332,7 +389,7 @@ static void note_length(uint32_t site, ssize_t n)
 			return -1;                                                                 \
 		if (events == POLLIN)                                                              \
 			waits_for(site, fd);                                                       \
-		r = real.name args;                                                                \
+		r = outside.name args;                                                             \
 		received(site, fd, events, r);                                                     \
 		note;                                                                              \
 		return r;                                                                          \
@@ -417,11 +474,11 @@ int hook_poll(struct pollfd *fds, nfds_t n, int timeout)
 
 	if (!me) {
 		waits_for(site, -1);
-		return came_back(site, real.poll(fds, n, timeout));
+		return came_back(site, outside.poll(fds, n, timeout));
 	}
 	if (!poll_point(me, site, fds, n, timeout < 0 ? -1 : timeout * 1000000ll))
 		return -1;
-	return real.poll(fds, n, 0);
+	return outside.poll(fds, n, 0);
 }
 
 int hook_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
@@ -432,12 +489,12 @@ int hook_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, con
 
 	if (!me) {
 		waits_for(site, -1);
-		return came_back(site, real.ppoll(fds, n, timeout, mask));
+		return came_back(site, outside.ppoll(fds, n, timeout, mask));
 	}
 	if (!masked_poll_point(me, site, fds, n, timeout ? (int64_t)timespec_ns(timeout) : -1,
 			       mask))
 		return -1;
-	return real.ppoll(fds, n, &zero, NULL);
+	return outside.ppoll(fds, n, &zero, NULL);
 }
 
 /* The same as a poll set; how many of it. */
@@ -466,12 +523,12 @@ int hook_select(int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *timeout)
 
 	if (!me) {
 		waits_for(site, -1);
-		return came_back(site, real.select(n, r, w, x, timeout));
+		return came_back(site, outside.select(n, r, w, x, timeout));
 	}
 	if (!poll_point(me, site, fds, poll_set(fds, n, r, w, x),
 			timeout ? timeout->tv_sec * 1000000000ll + timeout->tv_usec * 1000 : -1))
 		return -1;
-	return real.select(n, r, w, x, &zero);
+	return outside.select(n, r, w, x, &zero);
 }
 
 int hook_pselect(int n, fd_set *r, fd_set *w, fd_set *x, const struct timespec *timeout,
@@ -486,12 +543,12 @@ int hook_pselect(int n, fd_set *r, fd_set *w, fd_set *x, const struct timespec *
 	site = rt_take_site();
 	if (!me) {
 		waits_for(site, -1);
-		return came_back(site, real.pselect(n, r, w, x, timeout, mask));
+		return came_back(site, outside.pselect(n, r, w, x, timeout, mask));
 	}
 	if (!masked_poll_point(me, site, fds, poll_set(fds, n, r, w, x),
 			       timeout ? (int64_t)timespec_ns(timeout) : -1, mask))
 		return -1;
-	return real.pselect(n, r, w, x, &zero, NULL);
+	return outside.pselect(n, r, w, x, &zero, NULL);
 }
 
 int hook_epoll_wait(int fd, struct epoll_event *events, int n, int timeout)
@@ -502,11 +559,11 @@ int hook_epoll_wait(int fd, struct epoll_event *events, int n, int timeout)
 
 	if (!me) {
 		waits_for(site, fd);
-		return came_back(site, real.epoll_wait(fd, events, n, timeout));
+		return came_back(site, outside.epoll_wait(fd, events, n, timeout));
 	}
 	if (!poll_point(me, site, &p, 1, timeout < 0 ? -1 : timeout * 1000000ll))
 		return -1;
-	return real.epoll_wait(fd, events, n, 0);
+	return outside.epoll_wait(fd, events, n, 0);
 }
 
 int hook_epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask)
@@ -517,11 +574,11 @@ int hook_epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, con
 
 	if (!me) {
 		waits_for(site, fd);
-		return came_back(site, real.epoll_pwait(fd, events, n, timeout, mask));
+		return came_back(site, outside.epoll_pwait(fd, events, n, timeout, mask));
 	}
 	if (!masked_poll_point(me, site, &p, 1, timeout < 0 ? -1 : timeout * 1000000ll, mask))
 		return -1;
-	return real.epoll_wait(fd, events, n, 0);
+	return outside.epoll_wait(fd, events, n, 0);
 }
 
 /* ---- descriptors ---- */
@@ -548,6 +605,18 @@ MAKES(epoll_create, (int size), (size), note(r, EPOLL))
 MAKES(epoll_create1, (int flags), (flags), note(r, EPOLL))
 /* clang-format on */
 
+int hook_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
+{
+	int r;
+
+	HOOK_ENTER;
+	plait_call_site = 0;
+	r = outside.epoll_ctl(epoll, op, fd, event);
+	if (r == 0 && op == EPOLL_CTL_ADD && epoll >= 0 && epoll < MAX_FDS && io_is_foreign(fd))
+		watches_foreign[epoll] = true;
+	return r;
+}
+
 /* A thread that reads the other end sees the close. */
 int hook_close(int fd)
 {
@@ -558,6 +627,7 @@ int hook_close(int fd)
 		control_touch(me, PLAIT_EV_OUTPUT, site, (void *)(uintptr_t)(fd + 1));
 		rt_record_sa_n(PLAIT_EV_RELEASE, site, message_of(fd), 0);
 		known[fd] = OUTSIDE;
+		watches_foreign[fd] = false;
 		receive_timeout[fd] = send_timeout[fd] = 0;
 		timers_closed(fd);
 		io_done();

@@ -1,5 +1,5 @@
 /* rt/interpose/passed.c - functions that only mode sync and its replays have an interest in (rt/log): here
- * they are libc's, but for what OpenMP's runtime asks. */
+ * they are libc's (or rt/log/heard.c's), but for what OpenMP's runtime asks. */
 #include "rt/interpose/interpose.h"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 	{                                                                                          \
 		HOOK_ENTER;                                                                        \
 		plait_call_site = 0;                                                               \
-		return real.name args;                                                             \
+		return outside.name args;                                                          \
 	}
 PASS(ssize_t, pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at))
 PASS(ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at))
@@ -26,7 +26,7 @@ PASS(int, getsockopt, (int fd, int level, int option, void *p, socklen_t *n),
      (fd, level, option, p, n))
 PASS(int, getsockname, (int fd, struct sockaddr *a, socklen_t *n), (fd, a, n))
 PASS(int, getpeername, (int fd, struct sockaddr *a, socklen_t *n), (fd, a, n))
-PASS(int, epoll_ctl, (int epoll, int op, int fd, struct epoll_event *event), (epoll, op, fd, event))
+PASS(FILE *, fdopen, (int fd, const char *mode), (fd, mode))
 PASS(int, fstat, (int fd, struct stat *st), (fd, st))
 PASS(int, fstat64, (int fd, struct stat64 *st), (fd, st))
 PASS(int, getaddrinfo,

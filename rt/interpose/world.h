@@ -40,6 +40,13 @@ bool calls_by_name(long nr, const long *a, long *ret);
 /* A file that a replay of mode sync makes or changes: where it does so. The name itself in other runs. */
 const char *paths_own(const char *path, char *out, size_t room);
 
+/* ---- io.c ---- */
+
+/* Does it lead out of this process: a socket that is no end of a pair of ours, or an epoll that watches one? */
+bool io_is_foreign(int fd);
+/* A replay that has the answers: is there one for what t waits for? NULL: it asks the kernel. */
+extern bool (*io_is_answered)(const struct control_thread *t);
+
 /* ---- children.c ---- */
 
 /* See struct control_world. */

@@ -18,58 +18,12 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-static const struct plait_log_thread *log_threads;
-static const struct plait_log_answer *answers;
-static const uint8_t *bytes;
-/* How many of its answers each thread of the log has got. */
-static struct {
-	uint64_t hard, soft;
-} taken[PLAIT_MAX_THREADS];
-
-static const char *name_of(uint32_t call)
-{
-	static const char *const names[] = {
-		"?",
-#define CALL(how, name) #name,
-#include "unplait/answers.def"
-#undef CALL
-	};
-
-	return call < PLAIT_CALL_COUNT ? names[call] : "?";
-}
-
-static _Noreturn void other_call(uint32_t call, uint32_t recorded)
-{
-	char why[128];
-
-	snprintf(why, sizeof(why), "it calls %s(), the recorded run called %s()", name_of(call),
-		 name_of(recorded));
-	control_diverged(why);
-}
-
-/* Time and chance: false when the log has no such answer here. */
-static bool take_soft(uint32_t name, struct passing *x)
-{
-	const struct plait_log_part *part = &log_threads[name].soft;
-	const struct plait_log_answer *a = &answers[part->first + taken[name].soft];
-
-	if (taken[name].soft >= part->n || a->call != x->call)
-		return false;
-	taken[name].soft++;
-	x->result = a->result;
-	x->next = bytes + a->bytes;
-	x->end = x->next + a->nbytes;
-	return true;
-}
-
 /* The log ends in the middle of this call: the thread stays in it. */
 static const struct control_wait end_wait = { "where the recording ends", never_ready, NULL,
 					      CONTROL_LOG_ENDS };
 
 static void take(struct control_thread *me, uint32_t site, struct passing *x)
 {
-	const struct plait_log_part *part = &log_threads[me->log_name].answers;
-	const struct plait_log_answer *a;
 	uint32_t kind = plait_call_how(x->call) == PLAIT_CALL_IN ? PLAIT_EV_INPUT : PLAIT_EV_OUTPUT;
 
 	control_point(me, &(struct control_op){ .kind = kind,
@@ -77,15 +31,10 @@ static void take(struct control_thread *me, uint32_t site, struct passing *x)
 						.object = LOG_WORLD,
 						.writes = true,
 						.logged = true });
-	if (taken[me->log_name].hard >= part->n)
+	if (!answers_next(me->log_name))
 		control_point(
 			me, &(struct control_op){ .kind = kind, .site = site, .wait = &end_wait });
-	a = &answers[part->first + taken[me->log_name].hard++];
-	if (a->call != x->call)
-		other_call(x->call, a->call);
-	x->result = a->result;
-	x->next = bytes + a->bytes;
-	x->end = x->next + a->nbytes;
+	answers_take(me->log_name, x);
 	control_changed();
 }
 
@@ -95,12 +44,6 @@ static struct control_thread *given_self(void)
 	struct control_thread *me = control_self();
 
 	return me && me->log_name < control_log->nthreads ? me : NULL;
-}
-
-/* Its results are codes of its own, below 0. */
-static bool has_codes(uint32_t call)
-{
-	return call == PLAIT_CALL_getaddrinfo;
 }
 
 /* clang-format off: a table */
@@ -115,7 +58,8 @@ static bool has_codes(uint32_t call)
 		type r;                                                                            \
                                                                                                    \
 		if (!me || !(when) ||                                                              \
-		    (plait_call_how(x->call) == PLAIT_CALL_SOFT && !take_soft(me->log_name, x))) { \
+		    (plait_call_how(x->call) == PLAIT_CALL_SOFT &&                                 \
+		     !answers_take_soft(me->log_name, x))) {                                       \
 			plait_call_site = site;                                                    \
 			return hook_##name args;                                                   \
 		}                                                                                  \
@@ -253,31 +197,23 @@ static int given_closedir(DIR *d)
 /* The descriptors that were there from the start, as they were. */
 static void given_begin(void)
 {
-	const struct plait_log_part *part = &log_threads[0].answers;
-	const struct plait_log_answer *a = &answers[part->first];
+	const struct plait_log_answer *a;
+	struct passing x = { .call = PLAIT_CALL_begin, .giving = true };
+	uint8_t outside[3] = { 0 };
 
-	memset(taken, 0, sizeof(taken));
-	if (!part->n || a->call != PLAIT_CALL_begin || a->nbytes < 3)
+	answers_begin();
+	a = answers_next(0);
+	if (!a || a->call != PLAIT_CALL_begin || a->nbytes < sizeof(outside))
 		return;
+	answers_take(0, &x);
+	fill(&x, outside, sizeof(outside));
 	for (int fd = 0; fd < 3; fd++)
-		set_outside(fd, bytes[a->bytes + (uint64_t)fd]);
-	taken[0].hard = 1;
+		set_outside(fd, outside[fd]);
 }
 
 void log_give_init(void)
 {
-	const struct plait_log *log = control_log;
-	const struct plait_log_handover *h;
-	const struct plait_log_result *r;
-
-	log_threads = (const struct plait_log_thread *)(log + 1);
-	h = (const struct plait_log_handover *)(log_threads + log->nthreads);
-	r = (const struct plait_log_result *)(h + log->nhandovers);
-	answers =
-		(const struct plait_log_answer *)((const struct plait_log_signal *)(r +
-										    log->nresults) +
-						  log->nsignals);
-	bytes = (const uint8_t *)(answers + log->nanswers);
+	answers_init(control_log);
 #define CALL(how, type, name, params, args, when, space, what)                                     \
 	if (real.name)                                                                             \
 		interpose_##name = given_##name;

@@ -6,7 +6,9 @@
  *	futex.c    ... and raw futexes
  *	noted.c    calls that bring something in or send it out, as they are recorded
  *	given.c    ... and as a replay gives it back
- *	passing.c  what such a call fills (calls.def)
+ *	heard.c    the same for runs under control: what comes from others
+ *	answers.c  the answers of a log, thread by thread
+ *	passing.c  what such a call fills (calls.def, talks.def)
  *
  * This room sees rt/interpose, whose jumps it turns to its own functions. */
 #ifndef RT_LOG_LOG_H
@@ -18,6 +20,8 @@
 void log_record_init(void);
 /* A replay whose log is mapped: give answers in place of calls. */
 void log_give_init(void);
+/* A run under control: what it hears from others is written down, or comes from the log that is mapped. */
+void log_hear_init(void);
 /* Recording begins at main: what constructors do is the same in every run. */
 extern bool log_begun;
 

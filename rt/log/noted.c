@@ -11,13 +11,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* An answer without bytes is one, too. */
-static void finish(struct passing *x)
-{
-	if (!x->begun)
-		pass_result(x);
-}
-
 /* clang-format off: a table */
 #define BEFORE_IN
 #define BEFORE_OUT log_operation(LOG_WORLD);
@@ -40,7 +33,7 @@ static void finish(struct passing *x)
 		e = errno;                                                                         \
 		x->result = (int64_t)r == -1 ? -(int64_t)e : (int64_t)r;                           \
 		what;                                                                              \
-		finish(x);                                                                         \
+		pass_end(x);                                                                       \
 		AFTER_##how errno = e;                                                             \
 		return r;                                                                          \
 	}
@@ -145,7 +138,7 @@ static struct dirent64 *noted_readdir64(DIR *d)
 		e = errno;
 	if (entry)
 		fill(&x, entry, offsetof(struct dirent64, d_name) + strlen(entry->d_name) + 1);
-	finish(&x);
+	pass_end(&x);
 	log_operation(LOG_WORLD);
 	errno = e;
 	return entry;

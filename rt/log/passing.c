@@ -139,6 +139,12 @@ void pass_result(struct passing *x)
 	x->begun = true;
 }
 
+void pass_end(struct passing *x)
+{
+	if (!x->begun)
+		pass_result(x);
+}
+
 void pass_name(char how, const char *text, size_t n)
 {
 	struct rt_thread *t = rt_self_;
@@ -184,6 +190,7 @@ void fill_address(struct passing *x, void *a, socklen_t *l, size_t room)
 		return;
 	fill(x, l, sizeof(*l));
 	fill(x, a, *l < room ? *l : room);
+	x->address = a;
 }
 
 /* One block each, the address behind the head, as libc has it: its freeaddrinfo frees them. */

@@ -2,6 +2,7 @@
 #ifndef RT_LOG_PASSING_H
 #define RT_LOG_PASSING_H
 
+#include "rt/interpose/world.h"
 #include "rt/log/log.h"
 #include "unplait/log.h"
 
@@ -16,6 +17,7 @@ struct passing {
 	bool begun; /* recording: the answer is there, the rest is added */
 	int64_t result;
 	const uint8_t *next, *end; /* giving: what is left of it */
+	const void *address;	   /* what fill_address filled last; NULL: nothing */
 };
 
 /* See calls.def. */
@@ -44,13 +46,43 @@ void forget_fd(int fd);
 /* ... and this is the answer, whatever the kernel would say. */
 void set_outside(int fd, bool outside);
 
+/* A descriptor that leads out of the process: a socket that is no end of a pair of ours, or an epoll that
+ * watches one. In a run under control. */
+static inline bool is_foreign(int fd)
+{
+	return io_is_foreign(fd);
+}
+bool polls_foreign(const struct pollfd *fds, nfds_t n);
+bool selects_foreign(int n, const fd_set *in, const fd_set *out, const fd_set *err);
+
 /* Standing for everything outside: one object, so that all of it is in one order. */
 #define LOG_WORLD ((const void *)&log_begun)
 
 /* Recording: an answer without bytes. */
 void pass_result(struct passing *x);
+/* ... if nothing has been written yet: an answer without bytes is one, too. */
+void pass_end(struct passing *x);
 /* Recording: the target names a file; text: the name, NUL, its path. */
 void pass_name(char how, const char *text, size_t n);
+
+/* ---- answers.c: a replay takes them, each thread its own one after the other ---- */
+
+void answers_init(const struct plait_log *log);
+void answers_begin(void); /* a run begins */
+/* The next one, to look at; NULL: there is none. */
+const struct plait_log_answer *answers_next(uint32_t thread);
+/* Take the next one; ends the run if it is the answer to another call. */
+void answers_take(uint32_t thread, struct passing *x);
+/* Time and chance: false when the log has no such answer here. */
+bool answers_take_soft(uint32_t thread, struct passing *x);
+/* Its results are codes of its own, below 0. */
+static inline bool has_codes(uint32_t call)
+{
+	return call == PLAIT_CALL_getaddrinfo;
+}
+
+/* For calls.def: how many bytes, or entries, the call has filled. */
+#define GOT (r > 0 ? (size_t)r : 0)
 
 /* What comes behind the flags of an open, in a function whose parameters end with `flags, ...`. */
 #define TAKE_MODE(mode)                                                                            \
