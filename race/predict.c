@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "race/messages.h"
+#include "race/orders.h"
 #include "race/wcp.h"
 #include "trace/trace.h"
 
@@ -30,10 +31,12 @@
 
 enum { NONE = UINT32_MAX };
 enum {
-	TRIES = 24,   /* per two sites */
-	KEEP = 3,     /* accesses of one thread, site and place that are paired with later ones */
-	GUESSES = 16, /* predictions of wcp.c's alone */
-	HELD = 8,     /* locks held that are compared beforehand */
+	TRIES = 24, /* per two sites */
+	KEEP = 3,   /* accesses of one thread, site and place that are paired with later ones */
+	FOUND = TRIES + 1,
+	GUESSES = 16,	/* predictions of wcp.c's alone */
+	QUESTIONS = 16, /* to the order engine */
+	HELD = 8,	/* locks held that are compared beforehand */
 	EVENTS_MAX = 1 << 22,
 	WORK_MAX = 1 << 28, /* events looked at, over all closures */
 };
@@ -412,8 +415,10 @@ struct pairing {
 	struct race_instances *out;
 	VEC(struct race_access) accesses; /* by event, in step with the predictor's items */
 	struct wcp *wcp;
-	VEC(uint32_t) times;	 /* by event, of wcp */
-	unsigned guesses;	 /* pairs that wcp alone has named */
+	VEC(uint32_t) times; /* by event, of wcp */
+	unsigned guesses;    /* pairs that wcp alone has named */
+	struct map open_of;  /* two sites, neither of which has named: in open */
+	VEC(struct race_instance) open;
 	VEC(struct span) benign; /* memory that the program says is nobody's race */
 	VEC(uint8_t) ignores;	 /* by thread: PLAIT_EV_IGNORE */
 };
@@ -453,6 +458,27 @@ static bool is_guessed(struct pairing *g, uint32_t first, uint32_t second)
 	return true;
 }
 
+static struct race_instance instance_of(const struct pairing *g, uint32_t first, uint32_t second)
+{
+	const struct race_access *a = &g->accesses.data[first], *b = &g->accesses.data[second];
+
+	return (struct race_instance){ .first = *a,
+				       .second = *b,
+				       .address = MAX(a->address, b->address) };
+}
+
+/* Of equal pairs the last is asked about: the others need more of the run to be as it was. */
+static void leave_open(struct pairing *g, uint32_t first, uint32_t second)
+{
+	uint64_t key = pair_key(g->p->items.data[first].site, g->p->items.data[second].site);
+	uint64_t *place = map_put(&g->open_of, key, g->open.len);
+
+	if (*place < g->open.len)
+		g->open.data[*place] = instance_of(g, first, second);
+	else if (g->open.len < QUESTIONS)
+		vec_push(&g->open, instance_of(g, first, second));
+}
+
 static void try_pair(struct pairing *g, uint32_t first, uint32_t second)
 {
 	const struct item *a = &g->p->items.data[first], *b = &g->p->items.data[second];
@@ -466,14 +492,36 @@ static void try_pair(struct pairing *g, uint32_t first, uint32_t second)
 		return;
 	}
 	++*tried;
-	if (!predictor_meet(g->p, first, second) && !is_guessed(g, first, second))
+	if (!predictor_meet(g->p, first, second) && !is_guessed(g, first, second)) {
+		leave_open(g, first, second);
 		return;
-	*tried = TRIES;
+	}
+	*tried = FOUND;
 	g->out->seen++;
-	vec_push(g->out, (struct race_instance){ .first = g->accesses.data[first],
-						 .second = g->accesses.data[second],
-						 .address = a->address > b->address ? a->address
-										    : b->address });
+	vec_push(g->out, instance_of(g, first, second));
+}
+
+/* The few that are left go to the order engine. */
+static struct err *ask_orders(struct pairing *g, struct trace *t)
+{
+	bool meets[QUESTIONS] = { 0 };
+	struct err *err;
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->open.len; i++) {
+		const struct race_instance *in = &g->open.data[i];
+
+		if (map_get_or(&g->tried, pair_key(in->first.site, in->second.site), 0) != FOUND)
+			g->open.data[n++] = *in;
+	}
+	err = orders_meet(t, g->open.data, n, meets);
+	for (size_t i = 0; i < n && !err; i++) {
+		if (!meets[i])
+			continue;
+		g->out->seen++;
+		vec_push(g->out, g->open.data[i]);
+	}
+	return err;
 }
 
 static struct place *place_of(struct pairing *g, uint64_t granule)
@@ -608,7 +656,7 @@ static struct err *know_races(struct pairing *g, struct trace *t)
 
 	for (size_t i = 0; i < found.len; i++)
 		*map_put(&g->tried, pair_key(found.data[i].first.site, found.data[i].second.site),
-			 0) = TRIES;
+			 0) = FOUND;
 	g->out->exact = found.exact;
 	race_instances_deinit(&found);
 	return err;
@@ -630,9 +678,13 @@ struct err *race_predict(struct trace *t, struct race_instances *ret)
 		err = take_in(&g, t);
 	if (!err)
 		err = pair_all(&g, t);
+	if (!err)
+		err = ask_orders(&g, t);
 	for (size_t i = 0; i < g.places.len; i++)
 		vec_deinit(&g.places.data[i]);
 	vec_deinit(&g.places);
+	vec_deinit(&g.open);
+	map_deinit(&g.open_of);
 	vec_deinit(&g.accesses);
 	vec_deinit(&g.times);
 	vec_deinit(&g.benign);

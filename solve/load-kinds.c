@@ -1,6 +1,8 @@
 /* solve/load-kinds.c - events of a native run as steps of an order model: see load-kinds.h. */
 #include "solve/load-kinds.h"
 
+#include "solve/load.h"
+
 #include "unplait/effects.h"
 
 #include <assert.h>

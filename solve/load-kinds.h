@@ -4,8 +4,6 @@
 
 #include "order/model/build.h"
 
-/* What a native run counts as a step. The main thread is there from the beginning. */
-bool load_is_step(uint32_t event, uint32_t thread);
 /* The order engine's word for an event. A range is announced as a step of its own, which nobody
  * notices; its words follow. */
 enum order_step_kind load_step_kind(uint32_t event);

@@ -55,6 +55,10 @@ struct load_options {
 /* ERR_ENV when the recording is no path recording of a binary that is still there. */
 struct err *load_recording(struct trace *t, const struct load_options *options, struct loaded *ret);
 
+/* What a native run counts as a step, which order_built.step counts by thread. The main thread is
+ * there from the beginning. */
+bool load_is_step(uint32_t event, uint32_t thread);
+
 /* load-values.c: the same of a recording that has every read and write, without following it: each
  * read is a condition that it sees the recorded value. */
 bool load_has_values(const struct trace *t);
