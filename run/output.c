@@ -134,14 +134,18 @@ static char *next_line(const char *text, const char *at)
 	return copy_line(strchr(at, '\n') + 1);
 }
 
-/* GoogleTest says "[  FAILED  ] Suite.Name (12 ms)". */
+/* GoogleTest says "[  FAILED  ] Suite.Name (12 ms)", and before that, of a test that threw,
+ * "C++ exception with description "no room" thrown in the test body." */
 static char *google_test(const char *text, const char *at)
 {
-	char *line = whole_line(text, at), *time = line ? strstr(line, " (") : NULL;
+	_cleanup_(xfreep) char *line = whole_line(text, at);
+	const char *thrown = strstr(text, "C++ exception");
+	_cleanup_(xfreep) char *what = thrown && thrown < at ? whole_line(text, thrown) : NULL;
+	char *time = strstr(line, " (");
 
 	if (time && strstr(time, " ms)"))
 		*time = '\0';
-	return line;
+	return xasprintf("%s%s%s", line, what ? ": " : "", what ? what : "");
 }
 
 /* Catch2 says "main.cpp:12: FAILED:" and on the next line "  REQUIRE( x == 2 )". */

@@ -25,13 +25,14 @@ static const char *own_proc(const char *path, char *out, size_t room)
 }
 
 /* Files of /proc that say something else each time: the system's counters, this process's, and
- * numbers that it draws. The others (cpuinfo, self/cmdline, sys/vm/...) stay as they are. */
+ * numbers that it draws. The others (cpuinfo, self/cmdline, sys/vm/...) stay as they are, or are asked
+ * for what does: frameworks look into self/status for a debugger. */
 static void note_numbers(const char *path)
 {
 	static const char *const names[] = { "diskstats",    "interrupts", "io",	"loadavg",
 					     "meminfo",	     "sched",	   "schedstat", "smaps",
-					     "smaps_rollup", "stat",	   "statm",	"status",
-					     "uptime",	     "uuid",	   "vmstat" };
+					     "smaps_rollup", "stat",	   "statm",	"uptime",
+					     "uuid",	     "vmstat" };
 	const char *name = strrchr(path, '/') + 1;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

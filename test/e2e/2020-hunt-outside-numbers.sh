@@ -27,11 +27,11 @@ int main(int argc, char **argv)
 }
 C
 run 0 unplait cc -g reads.c -o reads -pthread
-for name in self/stat self/status meminfo sys/kernel/random/uuid; do
+for name in self/stat self/statm meminfo sys/kernel/random/uuid; do
 	run 0 unplait hunt -n 5 -- ./reads /proc/$name
 	has out "not under control: numbers read from /proc"
 done
-for name in /proc/self/cmdline /proc/cpuinfo reads.c /dev/urandom; do
+for name in /proc/self/status /proc/self/cmdline /proc/cpuinfo reads.c /dev/urandom; do
 	run 0 unplait hunt -n 5 -- ./reads $name
 	hasnt out "not under control"
 done

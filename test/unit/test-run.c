@@ -306,6 +306,11 @@ Test(output, the_line_that_tells_most)
 		 "AddressSanitizer: heap-use-after-free a.c:3 in f");
 	headline("[ RUN      ] A.B\na.cc:3: Failure\n[  FAILED  ] A.B (12 ms)\n 1 FAILED TEST\n",
 		 "", "[  FAILED  ] A.B");
+	headline("[ RUN      ] A.B\nunknown file: Failure\nC++ exception with description \"no "
+		 "room\" thrown in the test body.\n[  FAILED  ] A.B (1 ms)\n",
+		 "",
+		 "[  FAILED  ] A.B: C++ exception with description \"no room\" thrown in the test "
+		 "body.");
 	headline("main.cpp:9: FAILED:\n  REQUIRE( n == 2 )\nwith expansion:\n", "",
 		 "main.cpp:9: FAILED: REQUIRE( n == 2 )");
 	headline("ok 1 - a\nnot ok 2 - b\n", "", "not ok 2 - b");
