@@ -192,7 +192,8 @@ const struct cmd cmd_test = {
 	.name = "test",
 	.synopsis = "[OPTION]... [--] [BINARY [ARG]... | BUILD-FOLDER]",
 	.summary = "hunt through all tests of a binary or a build folder",
-	.help = "Knows GoogleTest, Catch2, doctest, Check, CppUTest, Boost.Test, Criterion; CTest "
+	.help = "Knows GoogleTest, Catch2, doctest, Check, CppUTest, Boost.Test, Acutest, "
+		"Criterion; CTest "
 		"and Meson\n"
 		"in build folders (the default: this one). Any other program is one test.\n"
 		"Status: 1 a test fails, 0 none does, 4 some could not be judged (not under "

@@ -214,6 +214,27 @@ static void boost_select(struct suite_test *t, const char *name)
 	words_take(&t->command, xasprintf("--run_test=%s", name));
 }
 
+/* ---- Acutest ---- */
+
+/* "Unit tests:", then a name on each line. */
+static void acutest_parse(char *text, struct words *ret)
+{
+	char *line;
+
+	while ((line = next_line(&text))) {
+		trim(line);
+		if (strncmp(line, "  ", 2) == 0)
+			words_push(ret, line + 2);
+	}
+}
+
+/* A name of several words is one argument. */
+static void acutest_select(struct suite_test *t, const char *name)
+{
+	words_push(&t->command, "--no-exec");
+	words_push(&t->command, name);
+}
+
 /* ---- Criterion ---- */
 
 /* "suite: 2 tests", then lines that end in the name of a test, drawn as a tree. */
@@ -291,6 +312,13 @@ static const struct framework frameworks[] = {
 	  .failed = ": error:",
 	  .parse = boost_parse,
 	  .select = boost_select },
+	{ .name = "Acutest",
+	  .markers = { "execute unit tests as child processes" },
+	  .list = { "--list" },
+	  .failed = ": Check ",
+	  .parse = acutest_parse,
+	  .select = acutest_select,
+	  .forks = "Acutest forks unless --no-exec is given" },
 	{ .name = "Criterion",
 	  .markers = { "criterion_internal_test_main" },
 	  .list = { "--list" },

@@ -78,6 +78,14 @@ int main(void)
 		return puts("ok 1 - a.c:Lost one:f: Passed\nok 2 - a.c:Lost one:g: Passed\nnot ok 3 - a.c:Kept:h: no\nok 4 - a.c:Alone:i: Passed\n1..4"), 0;
 	return !which || test(which);
 }
+#elif defined(ACUTEST)
+const char *marker = "If supported, execute unit tests as child processes";
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "--list"))
+		return puts("Unit tests:\n  Lost one\n  Kept\n  Alone"), 0;
+	return argc != 3 || strcmp(argv[1], "--no-exec") || test(argv[2]);
+}
 #else /* none that we know: it must not be asked anything */
 const char *marker = "";
 int main(int argc, char **argv) { return argc != 1 || test("Lost") || argv == NULL; }
@@ -89,7 +97,7 @@ names() { # FRAMEWORK NAME...: exactly these tests
 	printf '%s\n' "$@" >want
 	same out want "the names of its tests"
 }
-for f in GTEST CATCH CATCH3 DOCTEST CHECK PLAIN; do
+for f in GTEST CATCH CATCH3 DOCTEST CHECK ACUTEST PLAIN; do
 	unplait cc -g -O1 -D$f stub.c -o $f -lpthread || not_ok "cannot build $f"
 done
 names GTEST Sum.Lost Sum.Kept More/Sum.Alone/0
@@ -97,8 +105,9 @@ names CATCH 'Lost, sometimes [x]' Kept '#Alone'
 names CATCH3 Lost Kept Alone
 names DOCTEST 'Lost, too' Kept Alone
 names CHECK 'Lost one' Kept Alone
+names ACUTEST 'Lost one' Kept Alone
 names PLAIN ./PLAIN
-for f in GTEST CATCH CATCH3 DOCTEST CHECK; do
+for f in GTEST CATCH CATCH3 DOCTEST CHECK ACUTEST; do
 	run 1 unplait test --runs 400 --no-explain -o found ./$f
 	is "$(grep -c '^FAILS .*Lost' out)" 1 "$f: the test that loses an update fails"
 	is "$(grep -c '^FAILS' out)" 1 "$f: no other does"
