@@ -156,7 +156,9 @@ static struct cell constant_cell(struct pointsto *pt, LLVMValueRef v)
 
 	if (LLVMIsAGlobalAlias(v))
 		return pointsto_cell(pt, LLVMAliasGetAliasee(v));
-	if (LLVMIsAConstantExpr(v)) {
+	/* a pointer to a member function is a structure of two integers, one of them an address */
+	if (LLVMIsAConstantExpr(v) || LLVMIsAConstantStruct(v) || LLVMIsAConstantArray(v) ||
+	    LLVMIsAConstantVector(v)) {
 		if (is_gep(v))
 			return cell_of_gep(pt, v);
 		c = NOWHERE;
