@@ -117,22 +117,12 @@ static void add_cycle(const struct advice *a, enum cycle_kind kind, struct candi
 	vec_push(all, c);
 }
 
-/* A write without a signal, and a signal that somebody else got, are in correct programs, too; so is a
- * look at something before the lock is taken. */
-static enum showing shows(enum stuck_kind kind)
-{
-	return kind == STUCK_STOLEN || kind == STUCK_SILENT || kind == STUCK_UNGUARDED ||
-			       kind == STUCK_TAKEN
-		       ? SHOWS_SIGNS
-		       : SHOWS_ALL;
-}
-
 static void add_stuck(const struct job *j, const struct advice *a, const struct stuck *k,
 		      struct candidates *all)
 {
 	struct candidate c = { .source = CANDIDATE_STUCK, .kind = BUG_LOST_WAKEUP };
 
-	c.evidence.shows = shows(k->kind);
+	c.evidence.shows = stuck_is_shown(k->kind) ? SHOWS_ALL : SHOWS_SIGNS;
 	c.evidence.contradicted = stuck_is_deliberate(k, &j->steps, &j->steps);
 	for (size_t i = 0; i < j->alternates.len && !c.evidence.contradicted; i++)
 		c.evidence.contradicted =
@@ -153,7 +143,7 @@ static struct err *looks_elsewhere(const struct job *j, const struct stuck *k, b
 	struct err *err;
 
 	*ret = false;
-	if (k->kind != STUCK_UNGUARDED || !stack)
+	if ((k->kind != STUCK_UNGUARDED && k->kind != STUCK_MISSED) || !stack)
 		return NULL;
 	err = symbols_open(j->trace, &symbols);
 	if (err)
@@ -175,10 +165,17 @@ static void add_guard(const struct job *j, struct candidates *all, struct guard 
 				      .evidence = { .shows = SHOWS_SIGNS, .lacks_lock = true } }));
 }
 
+/* Takes a lock, waits for a signal, or gives one. */
+static bool is_about_waiting(const struct step *e)
+{
+	return step_is_acquire(e) || e->kind == PLAIT_EV_WAIT || e->kind == PLAIT_EV_WOKEN ||
+	       e->kind == PLAIT_EV_SIGNAL || e->kind == PLAIT_EV_BROADCAST;
+}
+
 static bool is_order_of_locks(const struct job *j, const struct cure *c)
 {
 	return c->kind == BUG_ORDER && c->from < j->steps.len && c->to < j->steps.len &&
-	       step_is_acquire(&j->steps.data[c->from]) && step_is_acquire(&j->steps.data[c->to]);
+	       is_about_waiting(&j->steps.data[c->from]) && is_about_waiting(&j->steps.data[c->to]);
 }
 
 /* What the run shows, and every cure that was tried; without those that another candidate adopted. */

@@ -67,7 +67,16 @@ struct checks {
 	uint32_t lock;		      /* where the lock of the wait was taken; STEP_NONE */
 };
 
-/* What it read between taking the lock, or waking up, and the wait. outside: ... and before that. */
+/* Has the thread the lock of the wait since this step? Other locks, taken and given back in between, are
+ * those of what it looks at. */
+static bool takes_lock_of_wait(const struct step *e, const struct step *wait)
+{
+	if (e->kind == PLAIT_EV_WOKEN)
+		return true;
+	return step_is_acquire(e) && (wait->kind != PLAIT_EV_WAIT || e->address == wait->value);
+}
+
+/* What it read between taking the lock, or waking up, and the wait. outside: ... before that. */
 static struct checks checks_of(const struct steps *s, uint32_t begin, bool outside)
 {
 	struct checks c = { .lock = STEP_NONE };
@@ -79,7 +88,7 @@ static struct checks checks_of(const struct steps *s, uint32_t begin, bool outsi
 		if (e->thread != s->data[begin].thread)
 			continue;
 		seen += c.lock != STEP_NONE && !e->alone;
-		if ((step_is_acquire(e) || e->kind == PLAIT_EV_WOKEN) && c.lock == STEP_NONE) {
+		if (c.lock == STEP_NONE && takes_lock_of_wait(e, &s->data[begin])) {
 			c.lock = k;
 			if (!outside)
 				break;
@@ -180,14 +189,26 @@ static bool is_back(const struct steps *s, uint32_t set, uint32_t change, uint32
 	       s->data[before].value == s->data[change].value;
 }
 
-/* Set and announced by another thread, and changed since, before the check. */
+/* Did this thread see the value of `set` before it was changed? Then it has had what was announced. */
+static bool seen_between(const struct steps *s, uint32_t set, uint32_t change, uint32_t thread)
+{
+	for (uint32_t k = set + 1; k < change; k++)
+		if (s->data[k].thread == thread && step_is_memory(&s->data[k]) &&
+		    step_reads(&s->data[k]) && overlaps(&s->data[k], &s->data[set]))
+			return true;
+	return false;
+}
+
+/* Set and announced by another thread, after this one was born, and changed since, before the check. */
 static bool undone(const struct steps *s, uint32_t check, struct stuck *ret)
 {
 	uint32_t change = write_before(s, check, check), me = s->data[check].thread;
 	uint32_t set = change == STEP_NONE ? STEP_NONE : write_before(s, change, check), signal;
 
 	if (set == STEP_NONE || s->data[set].thread == me ||
-	    s->data[set].value == s->data[change].value || !is_back(s, set, change, check))
+	    s->data[set].value == s->data[change].value || !is_back(s, set, change, check) ||
+	    seen_between(s, set, change, me) ||
+	    (s->births && s->data[set].clock + 1 < s->births[me].clock))
 		return false;
 	signal = signal_after(s, set, check, s->data[ret->wait].address);
 	if (signal == STEP_NONE || s->data[signal].thread != s->data[set].thread ||
@@ -196,6 +217,9 @@ static bool undone(const struct steps *s, uint32_t check, struct stuck *ret)
 	ret->kind = s->data[change].thread == me		    ? STUCK_OVERWRITTEN
 		    : s->data[change].thread == s->data[set].thread ? STUCK_REUSED
 								    : STUCK_TAKEN;
+	/* a signal after the second write announces that one */
+	if (ret->kind == STUCK_REUSED && signal > change)
+		return false;
 	ret->check = check;
 	ret->change = change;
 	ret->set = set;
@@ -234,25 +258,54 @@ static void look_at_checks(const struct steps *s, const struct checks *c, uint32
 	*ret = best;
 }
 
+/* What was looked at again under the lock does not count as looked at before it. */
+static void drop_repeated(const struct steps *s, const struct checks *again, struct checks *c)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		bool repeated = false;
+
+		for (uint32_t k = 0; k < again->n && !repeated; k++)
+			repeated = overlaps(&s->data[c->step[i]], &s->data[again->step[k]]);
+		if (!repeated)
+			c->step[kept++] = c->step[i];
+	}
+	c->n = kept;
+}
+
+/* What it looked at before it took the lock. */
+static struct stuck look_outside(const struct steps *s, uint32_t wait, uint32_t begin,
+				 const struct checks *inside)
+{
+	struct checks before = checks_of(s, begin, true);
+	struct stuck found = nothing(wait);
+
+	drop_repeated(s, inside, &before);
+	if (before.lock != STEP_NONE && step_is_acquire(&s->data[before.lock]))
+		look_at_checks(s, &before, begin, &found);
+	if (found.kind == STUCK_OVERWRITTEN)
+		return found;
+	if (found.kind != STUCK_LOST && found.kind != STUCK_SILENT)
+		return nothing(wait);
+	found.kind = found.kind == STUCK_LOST ? STUCK_MISSED : STUCK_UNGUARDED;
+	return found;
+}
+
 static struct stuck explain_wait(const struct steps *s, uint32_t wait)
 {
-	struct stuck found = nothing(wait);
+	struct stuck found = nothing(wait), before;
 	uint32_t begin = begin_of_wait(s, wait), signal = STEP_NONE;
-	struct checks c = checks_of(s, begin, false), before;
+	struct checks c = checks_of(s, begin, false);
 
 	if (find_held(s, wait, &found))
 		return found;
 	look_at_checks(s, &c, begin, &found);
+	before = look_outside(s, wait, begin, &c);
+	if (before.kind && (!found.kind || before.kind < found.kind))
+		return before;
 	if (found.kind)
 		return found;
-	before = checks_of(s, begin, true);
-	if (before.lock != STEP_NONE && step_is_acquire(&s->data[before.lock]))
-		look_at_checks(s, &before, begin, &found);
-	if (found.kind == STUCK_LOST || found.kind == STUCK_SILENT) {
-		found.kind = STUCK_UNGUARDED;
-		return found;
-	}
-	found = nothing(wait);
 	for (uint32_t k = 0; k < begin; k++)
 		if (is_signal(&s->data[k], s->data[wait].address) &&
 		    s->data[k].thread != s->data[wait].thread)
@@ -304,6 +357,12 @@ static bool signals_after(const struct steps *run, uint32_t step)
 			return false;
 	}
 	return false;
+}
+
+bool stuck_is_shown(enum stuck_kind kind)
+{
+	return kind && kind != STUCK_STOLEN && kind != STUCK_SILENT && kind != STUCK_TAKEN &&
+	       kind != STUCK_UNGUARDED;
 }
 
 bool stuck_is_deliberate(const struct stuck *k, const struct steps *failing,

@@ -6,16 +6,19 @@
 
 #include <stdbool.h>
 
+/* The best explanation first: what the run shows from its first step to the wait, then what a correct
+ * program can look like, too (stuck_is_shown). */
 enum stuck_kind {
-	STUCK_NOT,    /* nobody waits for a signal, or nothing is known about it */
-	STUCK_HOLDS,  /* it holds a lock that another thread needs before it can signal */
-	STUCK_LOST,   /* the signal came between its check and its wait */
-	STUCK_STOLEN, /* the signal woke another thread that waits for something else */
-	STUCK_SILENT, /* what it checked was changed after the check; no signal came after that */
+	STUCK_NOT,	   /* nobody waits for a signal, or nothing is known about it */
+	STUCK_HOLDS,	   /* it holds a lock that another thread needs before it can signal */
+	STUCK_LOST,	   /* the signal came between its check and its wait */
 	STUCK_OVERWRITTEN, /* what was announced was there, and the waiting thread undid it itself */
 	STUCK_REUSED,	   /* ... the same thread that announced it changed it again */
-	STUCK_TAKEN,	   /* ... a third thread took it away */
-	STUCK_UNGUARDED, /* what decides was looked at before the lock was taken, and changed since */
+	STUCK_MISSED, /* the signal came between its look, before it took the lock, and its wait */
+	STUCK_STOLEN, /* the signal woke another thread that waits for something else */
+	STUCK_SILENT, /* what it checked was changed after the check; no signal came after that */
+	STUCK_TAKEN,  /* what was announced was there, and a third thread took it away */
+	STUCK_UNGUARDED, /* as MISSED, but no signal came after the change */
 	STUCK_BLIND,	 /* it looked at nothing, and the signal had come before */
 };
 
@@ -26,7 +29,7 @@ struct stuck {
 	uint32_t check;	 /* its last look at what decides whether it waits */
 	uint32_t change; /* another's write to that; OVERWRITTEN, REUSED, TAKEN: what undid it */
 	uint32_t set;	 /* OVERWRITTEN, REUSED, TAKEN: the write that was announced */
-	uint32_t signal; /* LOST, STOLEN, BLIND: the signal in question */
+	uint32_t signal; /* LOST, MISSED, STOLEN, BLIND: the signal in question */
 	uint32_t woken;	 /* STOLEN: who was woken by it */
 	uint32_t held;	 /* HOLDS: where it took the lock; else: the lock of the wait */
 	uint32_t other;	 /* HOLDS: pending: who needs it */
@@ -34,6 +37,10 @@ struct stuck {
 
 /* The thread about which most is known. */
 struct stuck stuck_find(const struct steps *failing);
+
+/* Does the run show it from its first step to the wait? A write without a signal, and a signal that
+ * somebody else got, are in correct programs, too; so is a look at something before the lock is taken. */
+bool stuck_is_shown(enum stuck_kind kind);
 
 /* SILENT: does the program signal after the same write at other times? Then it decides whether to, and
  * that no signal came is no sign of a mistake there. run: any run of the program. */

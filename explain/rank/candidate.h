@@ -39,8 +39,8 @@ struct evidence {
 	bool removes;			 /* part of the program no longer runs with it */
 	bool lacks_lock;		 /* one side lacks a lock that every other access holds */
 	bool contradicted;		 /* a run that passes does the same */
-	bool of_locks; /* an order of two acquisitions, and threads wait for ever: somebody was
-			    * first at a lock, and why that is bad it does not say */
+	bool of_locks; /* an order of two acquisitions or signals, and threads wait for ever:
+			    * somebody was first, and why that is bad it does not say */
 };
 
 /* What came of the trial. */

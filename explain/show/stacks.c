@@ -129,6 +129,17 @@ static bool same_function(const struct code_point *a, const struct code_point *b
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
+/* Frames have whole names ("pool::work(int) const"), sites the function's own ("work"). */
+static bool is_name_of(const char *own, const char *whole)
+{
+	size_t n = strlen(own);
+
+	for (const char *at = whole; n && (at = strstr(at, own)); at++)
+		if ((at == whole || strchr(": ", at[-1])) && (!at[n] || strchr("(<[ ", at[n])))
+			return true;
+	return false;
+}
+
 bool stack_has_function(struct symbols *symbols, const struct plait_stack *s,
 			const struct code_point *at)
 {
@@ -136,7 +147,8 @@ bool stack_has_function(struct symbols *symbols, const struct plait_stack *s,
 
 	expand(symbols, s, &calls);
 	for (uint32_t i = 0; i < calls.n; i++)
-		if (same_function(&calls.at[i], at))
+		if (is_name_of(at->function, calls.at[i].function) &&
+		    strcmp(at->file, calls.at[i].file) == 0)
 			return true;
 	return false;
 }

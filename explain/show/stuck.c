@@ -129,7 +129,7 @@ static void tell_lost(struct teller *t)
 			"after its read of %s at %s and before the wait",
 			t->waits.thread, t->waits.object, t->waits.where, t->signal.thread,
 			t->signal.where, t->check.object, t->check.where);
-	if (t->stuck->kind == STUCK_UNGUARDED)
+	if (t->stuck->kind == STUCK_UNGUARDED || t->stuck->kind == STUCK_MISSED)
 		t->out->advice = arena_printf(
 			&x->arena,
 			"look at %s (%s) under the lock of the wait at %s, in the same critical "
@@ -243,6 +243,7 @@ struct err *present_stuck(const struct scene *scene, const struct stuck *stuck, 
 			tell_held(&t);
 			break;
 		case STUCK_LOST:
+		case STUCK_MISSED:
 		case STUCK_SILENT:
 		case STUCK_UNGUARDED:
 			tell_lost(&t);
