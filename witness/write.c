@@ -40,7 +40,8 @@ static const char *property_of(const struct trace_outcome *o, bool reach_error)
 {
 	if (reach_error)
 		return "G ! call(reach_error())";
-	if (o->kind == PLAIT_OUTCOME_ASSERT && o->code == PLAIT_MISUSE_FREE_TWICE)
+	if (o->kind == PLAIT_OUTCOME_ASSERT &&
+	    (o->code == PLAIT_MISUSE_FREE_TWICE || o->code == PLAIT_MISUSE_FREE_OTHER))
 		return "G valid-free";
 	if (o->kind == PLAIT_OUTCOME_ASSERT &&
 	    (o->code == PLAIT_MISUSE_FREED || o->code == PLAIT_MISUSE_BEHIND))

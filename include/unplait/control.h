@@ -83,6 +83,7 @@ enum plait_misuse {
 	PLAIT_MISUSE_FREE_TWICE, /* ... was freed again */
 	PLAIT_MISUSE_BEHIND,	 /* memory behind the end of a block was used */
 	PLAIT_MISUSE_LOCK,	 /* a lock that was destroyed, or whose memory was freed */
+	PLAIT_MISUSE_FREE_OTHER, /* free of what is no block of memory */
 };
 
 /* The signal that the tool sends a run which makes no step (rt/control/away.c). */

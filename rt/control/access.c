@@ -206,8 +206,7 @@ void control_before_free(void *p, uint32_t site)
 		control_access_point(me);
 	else
 		control_step(me, &me->op);
-	if (unlikely(heap_is_bad(p)))
-		heap_misused(p, 0, false, site);
+	heap_check_free(p, site);
 	me->freeing = p;
 }
 

@@ -138,10 +138,37 @@ void heap_allocated(void *p, size_t size)
 		set(heap.bad, i);
 }
 
+/* The block that this address lies in, or behind. NULL: not known. */
+static void *block_of(const void *p)
+{
+	uint64_t i = granule_of(p), low = i > LOOK_BACK ? i - LOOK_BACK : 0;
+
+	while (i > low && !has(heap.starts, i))
+		i--;
+	return has(heap.starts, i) ? (void *)(heap.base + i * HEAP_GRANULE) : NULL;
+}
+
+/* No block begins at p, an address in the heap: libc aligns blocks, and a known one is around it. */
+static bool is_no_block(const void *p)
+{
+	char *block;
+
+	if ((uint64_t)p % HEAP_GRANULE)
+		return true;
+	if (has(heap.starts, granule_of(p)))
+		return false;
+	block = block_of(p);
+	return block && !heap_is_bad(block) &&
+	       (const char *)p < block + real.malloc_usable_size(block);
+}
+
 size_t heap_usable(void *p)
 {
-	size_t n = p ? real.malloc_usable_size(p) : 0, i;
+	size_t n, i;
 
+	if (!p || (is_inside(p) && is_no_block(p)))
+		return 0;
+	n = real.malloc_usable_size(p);
 	if (!is_inside(p))
 		return n;
 	for (i = 0; i < n; i += HEAP_GRANULE)
@@ -166,11 +193,13 @@ void heap_freeing(struct control_thread *me, void *p)
 
 	if (me)
 		me->freeing = NULL;
-	if (me && is_inside(p) && has(heap.bad, granule_of(p)))
-		heap_misused(p, 0, false, 0);
+	if (!is_inside(p))
+		return; /* libc knows whether it mapped this, and unmaps it */
+	if (me)
+		heap_check_free(p, 0);
 	n = real.malloc_usable_size(p);
 	memset(p, POISON, n < POISON_MAX ? n : POISON_MAX);
-	if (!me || !is_inside(p))
+	if (!me)
 		return;
 	leave_note(me, p);
 	if (control.learning && !told)
@@ -187,16 +216,6 @@ void heap_freeing(struct control_thread *me, void *p)
 }
 
 /* ---- what went wrong ---- */
-
-/* The block that this address lies in, or behind. NULL: not known. */
-static void *block_of(const void *p)
-{
-	uint64_t i = granule_of(p), low = i > LOOK_BACK ? i - LOOK_BACK : 0;
-
-	while (i > low && !has(heap.starts, i))
-		i--;
-	return has(heap.starts, i) ? (void *)(heap.base + i * HEAP_GRANULE) : NULL;
-}
 
 static void describe(const void *p, char *text, size_t room)
 {
@@ -219,6 +238,20 @@ static void describe(const void *p, char *text, size_t room)
 		 (size_t)((const char *)p - block));
 }
 
+void heap_check_free(const void *p, uint32_t site)
+{
+	char text[256] = "";
+	bool freed = heap_is_bad(p);
+
+	if (!is_inside(p) || (!freed && !is_no_block(p)))
+		return;
+	describe(p, text, sizeof(text));
+	control_misuse(freed ? PLAIT_MISUSE_FREE_TWICE : PLAIT_MISUSE_FREE_OTHER,
+		       freed ? "free of memory that was freed before"
+			     : "free of an address that is not the beginning of a block of memory",
+		       p, text, site);
+}
+
 void heap_misused(const void *p, size_t size, bool writes, uint32_t site)
 {
 	char text[256] = "";
@@ -226,20 +259,17 @@ void heap_misused(const void *p, size_t size, bool writes, uint32_t site)
 	bool freed;
 	void *block;
 
-	while (size && !heap_is_bad(p) && (const char *)p + HEAP_GRANULE < end)
+	while (!heap_is_bad(p) && (const char *)p + HEAP_GRANULE < end)
 		p = (const char *)p + HEAP_GRANULE;
-	if (size && !heap_is_bad(p))
+	if (!heap_is_bad(p))
 		p = end - 1;
 	block = block_of(p);
 	freed = block && has(heap.bad, granule_of(block));
 	describe(p, text, sizeof(text));
-	control_misuse(!size   ? PLAIT_MISUSE_FREE_TWICE
-		       : freed ? PLAIT_MISUSE_FREED
-			       : PLAIT_MISUSE_BEHIND,
-		       !size   ? "free of memory that was freed before"
-		       : freed ? (writes ? "write to memory that was freed"
-					 : "read of memory that was freed")
-			       : (writes ? "write behind the end of a block of memory"
-					 : "read behind the end of a block of memory"),
+	control_misuse(freed ? PLAIT_MISUSE_FREED : PLAIT_MISUSE_BEHIND,
+		       freed ? (writes ? "write to memory that was freed"
+				       : "read of memory that was freed")
+			     : (writes ? "write behind the end of a block of memory"
+				       : "read behind the end of a block of memory"),
 		       p, text, site);
 }

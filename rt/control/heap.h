@@ -32,11 +32,13 @@ void heap_first_block(const void *p);
 void heap_begin(void);
 /* libc has given out `size` bytes at p, and HEAP_RED more. */
 void heap_allocated(void *p, size_t size);
-/* p is about to be freed. Ends the run if it was freed before. me may be NULL: not under control. */
+/* p is to be freed, at this site (0: not known). Ends the run if it was freed before or is no block. */
+void heap_check_free(const void *p, uint32_t site);
+/* p is about to be freed; checked as above. me may be NULL: not under control, and not checked. */
 void heap_freeing(struct control_thread *me, void *p);
 /* ... and has been. */
 void heap_freed(void *p);
-/* How much of the block may be used. */
+/* How much of the block may be used; 0 if p is none. */
 size_t heap_usable(void *p);
 /* An access to bad memory, at this site (0: not known): ends the run. */
 void heap_misused(const void *p, size_t size, bool writes, uint32_t site);

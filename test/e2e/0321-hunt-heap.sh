@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The heap under control: a block freed twice, memory used after it was freed, a write behind the end of
-# a block are failures, at the access and in every replay. The cured twins stay silent.
+# The heap under control: a block freed twice, a free of what is no block, memory used after it was freed, a write behind the
+# end of a block are failures, at the access and in every replay. The cured twins stay silent.
 # level: check
 . "$(dirname "$0")/lib.sh"
 [ -e "$(dirname "$UNPLAIT")/libplait.a" ] || { skip "hunt" "libplait.a is not built"; finish; }
@@ -25,6 +25,29 @@ int main(void)
 	block = malloc(40);
 	pthread_create(&t, NULL, other, NULL);
 	give_back();
+	pthread_join(t, NULL);
+	return 0;
+}
+X
+# What is freed is not what malloc gave; cured: it is.
+cat >inside.c <<'X'
+#include <pthread.h>
+#include <stdlib.h>
+static char *block;
+static int used;
+static void *other(void *arg) { used = 24; return arg; }
+int main(void)
+{
+	pthread_t t;
+	block = malloc(64);
+	pthread_create(&t, NULL, other, NULL);
+#ifdef CURED
+	free(block);
+#else
+	if (used)
+		block = realloc(block + 2 * used / 3, 80); /* 16 bytes behind the beginning */
+	free(block + used);
+#endif
 	pthread_join(t, NULL);
 	return 0;
 }
@@ -189,6 +212,7 @@ expect() { # program text
 	done
 }
 expect twice "free of memory that was freed before"
+expect inside "free of an address that is not the beginning of a block of memory"
 expect after "read of memory that was freed"
 expect behind "write behind the end of a block of memory"
 expect grown "read of memory that was freed"
