@@ -299,7 +299,7 @@ static bool all_wait(const struct graph *g)
 		if (u->state == WATCH_EXITED || u->state == WATCH_GHOST)
 			continue;
 		if (u->state != WATCH_LIVE || !g->blocked[t] || !wish ||
-		    wish->flags & WATCH_TIMED || wish->kind == WATCH_SPIN)
+		    wish->flags & (WATCH_TIMED | WATCH_SHARED) || wish->kind == WATCH_SPIN)
 			return false;
 		live++;
 	}

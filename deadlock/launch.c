@@ -198,7 +198,8 @@ static struct look look_at(struct watched *w)
 			continue;
 		l.locks += top->kind <= WATCH_SPIN;
 		l.conditions += top->kind == WATCH_COND;
-		l.waiting += !(top->flags & WATCH_TIMED) && top->kind != WATCH_SPIN;
+		l.waiting +=
+			!(top->flags & (WATCH_TIMED | WATCH_SHARED)) && top->kind != WATCH_SPIN;
 		l.hash = hash_u64(l.hash ^ seq ^ (uint64_t)i << 40);
 	}
 	return l;

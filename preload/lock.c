@@ -159,6 +159,14 @@ static inline bool may_try(const struct watch_slot *t, const pthread_mutex_t *m)
 	return t->try_first && kind != t->plain_kind && (kind & ~(3 | 128)) == 0;
 }
 
+/* Of a wait for it: the holder may be another process. */
+static inline uint8_t mutex_flags(const pthread_mutex_t *m)
+{
+	enum { PROCESS_SHARED = 128 };
+
+	return m->__data.__kind & PROCESS_SHARED ? WATCH_SHARED : 0;
+}
+
 /* The holder locks it again. A recursive mutex counts, an error-checking one refuses; neither
  * waits. Any other hangs for good, and is recorded like every wait. */
 static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex_t *m)
@@ -204,7 +212,8 @@ static inline struct watch_use *relock(struct watch_slot *t, const pthread_mutex
 		}                                                                                  \
 		if (may_try(t, (const pthread_mutex_t *)(m)) && try == 0)                          \
 			return lock_at_once(t, WATCH_MUTEX, flags, m, fp);                         \
-		use = want(t, WATCH_MUTEX, flags, m, fp);                                          \
+		use = want(t, WATCH_MUTEX, flags | mutex_flags((const pthread_mutex_t *)(m)), m,   \
+			   fp);                                                                    \
 		return lock_end(t, use, call);                                                     \
 	} while (0)
 
@@ -347,11 +356,16 @@ EXPORT int mtx_unlock(mtx_t *m)
 		return result;                                                                     \
 	} while (0)
 
+static inline uint8_t writer_flags(const pthread_rwlock_t *l)
+{
+	return l->__data.__shared ? WATCH_SHARED : 0;
+}
+
 static inline uint8_t reader_flags(const pthread_rwlock_t *l)
 {
-	return l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP
-		       ? WATCH_BEHIND_WRITERS
-		       : 0;
+	return writer_flags(l) | (l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP
+					  ? WATCH_BEHIND_WRITERS
+					  : 0);
 }
 
 EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
@@ -381,20 +395,21 @@ EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 
 EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
-	LOCK(WATCH_WRITE, l, 0, real.pthread_rwlock_trywrlock(l), real.pthread_rwlock_wrlock(l));
+	LOCK(WATCH_WRITE, l, writer_flags(l), real.pthread_rwlock_trywrlock(l),
+	     real.pthread_rwlock_wrlock(l));
 }
 
 EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict l,
 				      const struct timespec *restrict until)
 {
-	LOCK(WATCH_WRITE, l, WATCH_TIMED, real.pthread_rwlock_trywrlock(l),
+	LOCK(WATCH_WRITE, l, writer_flags(l) | WATCH_TIMED, real.pthread_rwlock_trywrlock(l),
 	     real.pthread_rwlock_timedwrlock(l, until));
 }
 
 EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict l, clockid_t clock,
 				      const struct timespec *restrict until)
 {
-	LOCK(WATCH_WRITE, l, WATCH_TIMED, real.pthread_rwlock_trywrlock(l),
+	LOCK(WATCH_WRITE, l, writer_flags(l) | WATCH_TIMED, real.pthread_rwlock_trywrlock(l),
 	     real.pthread_rwlock_clockwrlock(l, clock, until));
 }
 

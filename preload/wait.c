@@ -61,9 +61,31 @@ static void wait_end(void *arg)
 		return result;                                                                     \
 	} while (0)
 
+/* As glibc has it, of objects that other processes may use. */
+static uint8_t cond_flags(const pthread_cond_t *c)
+{
+	enum { IS_SHARED = 1 };
+
+	return c->__data.__wrefs & IS_SHARED ? WATCH_SHARED : 0;
+}
+
+static uint8_t sem_flags(const sem_t *s)
+{
+	enum { AFTER_VALUE_AND_WAITERS = 2 };
+
+	return ((const int *)s)[AFTER_VALUE_AND_WAITERS] ? WATCH_SHARED : 0;
+}
+
+static uint8_t barrier_flags(const pthread_barrier_t *b)
+{
+	enum { AFTER_IN_ROUND_AND_COUNT = 3 };
+
+	return ((const int *)b)[AFTER_IN_ROUND_AND_COUNT] ? WATCH_SHARED : 0;
+}
+
 EXPORT int pthread_cond_wait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m)
 {
-	WAIT(WATCH_COND, 0, c, m, real.pthread_cond_wait(c, m));
+	WAIT(WATCH_COND, cond_flags(c), c, m, real.pthread_cond_wait(c, m));
 }
 
 EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m,
@@ -91,7 +113,7 @@ EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m,
 
 EXPORT int sem_wait(sem_t *s)
 {
-	WAIT(WATCH_SEM, 0, s, NULL, real.sem_wait(s));
+	WAIT(WATCH_SEM, sem_flags(s), s, NULL, real.sem_wait(s));
 }
 
 EXPORT int sem_timedwait(sem_t *restrict s, const struct timespec *restrict until)
@@ -106,7 +128,7 @@ EXPORT int sem_clockwait(sem_t *restrict s, clockid_t clock, const struct timesp
 
 EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 {
-	WAIT(WATCH_BARRIER, 0, b, NULL, real.pthread_barrier_wait(b));
+	WAIT(WATCH_BARRIER, barrier_flags(b), b, NULL, real.pthread_barrier_wait(b));
 }
 
 EXPORT int pthread_join(pthread_t thread, void **value)

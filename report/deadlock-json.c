@@ -59,6 +59,8 @@ static void put_use(struct json *j, const char *key, const struct fingerprint *f
 		json_str(j, "joins", u->joined);
 	if (u->state == WATCH_WANT)
 		json_str(j, "held_by", held_by);
+	if (u->state == WATCH_WANT && u->flags & WATCH_SHARED)
+		json_bool(j, "process_shared", true);
 	if (u->flags & WATCH_TIMED)
 		json_bool(j, "timed", true);
 	if (u->count)

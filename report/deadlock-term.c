@@ -101,6 +101,8 @@ static void add_wish(struct strbuf *out, const struct fingerprint *f, const stru
 	}
 	if (u->flags & WATCH_TIMED)
 		strbuf_adds(out, " (for a limited time)");
+	if (u->flags & WATCH_SHARED)
+		strbuf_adds(out, " (another process may end that)");
 }
 
 static void add_cycle_thread(struct strbuf *out, const struct fingerprint *f,

@@ -63,6 +63,7 @@ enum watch_flags {
 	WATCH_BEHIND_WRITERS = 2, /* a reader that queues behind waiting writers */
 	WATCH_CUT = 4,		  /* of a settled use: there are more frames */
 	WATCH_WIDENED = 8,	  /* its window has WATCH_WIDE words */
+	WATCH_SHARED = 16,	  /* of a wait: another process may end it */
 };
 
 struct watch_use {
