@@ -182,7 +182,8 @@ struct err *process_start(const struct process_options *o, struct process *ret)
 	*ret = (struct process){ .pidfd = -1,
 				 .exit_code = -1,
 				 .own_group = o->own_group,
-				 .takes_signals = o->takes_signals };
+				 .takes_signals = o->takes_signals,
+				 .cleans_up = o->cleans_up };
 	program = o->program ? xstrdup(o->program) : file_find_program(o->argv[0]);
 	if (!program && strchr(o->argv[0], '/'))
 		program = xstrdup(o->argv[0]); /* the kernel says what is wrong with it */
@@ -243,26 +244,27 @@ void process_wait_end(struct process *p)
 		reap(p);
 }
 
+enum { LAST_WORDS_MS = 500, CLEAN_UP_MS = 3000 };
+
+/* Tell it to end, and give it some time for that. A program that does not listen is killed all the same. */
+static void ask_to_end(const struct process *p, int signal, int ms)
+{
+	struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
+
+	if (kill(p->pid, signal) == 0)
+		poll(&fd, 1, ms);
+}
+
 void process_kill(struct process *p)
 {
 	if (p->ended || p->pid <= 0)
 		return;
+	if (p->cleans_up)
+		ask_to_end(p, SIGTERM, CLEAN_UP_MS);
 	if (p->own_group)
 		kill(-p->pid, SIGKILL);
 	kill(p->pid, SIGKILL);
 	reap(p);
-}
-
-enum { LAST_WORDS_MS = 500 };
-
-/* A runtime that is told to abort saves what its threads have not yet written (branch bits); a
- * program that does not listen is killed all the same. */
-static void ask_to_end(const struct process *p)
-{
-	struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
-
-	if (kill(p->pid, SIGABRT) == 0)
-		poll(&fd, 1, LAST_WORDS_MS);
 }
 
 /* Milliseconds until the first deadline, or until it is time to look for an interrupt. */
@@ -288,7 +290,9 @@ static bool find_ended(struct process *all, size_t n, const struct pollfd *fds, 
 		if (fds[i].revents) {
 			reap(p);
 		} else if (p->deadline && now >= p->deadline) {
-			ask_to_end(p);
+			/* a runtime that aborts saves what its threads have not yet written */
+			if (!p->cleans_up)
+				ask_to_end(p, SIGABRT, LAST_WORDS_MS);
 			process_kill(p);
 			p->timed_out = true;
 		} else {

@@ -47,12 +47,13 @@ struct process_options {
 	bool no_core;			    /* no core dump */
 	bool traced;			    /* by us: it stops when it has been loaded */
 	bool takes_signals;		    /* what we catch is for it, not for us */
+	bool cleans_up;			    /* after SIGTERM: it is sent that before it is killed */
 };
 
 struct process {
 	pid_t pid;
 	int pidfd;
-	bool own_group, takes_signals;
+	bool own_group, takes_signals, cleans_up;
 	double started, deadline; /* of clock_seconds(); deadline 0 = none */
 	/* after its end */
 	bool ended, timed_out;
@@ -76,7 +77,7 @@ struct err *process_wait(struct process *all, size_t n, size_t *ret);
 bool process_wait_for(struct process *p, double seconds);
 /* Wait for its end, however long, Ctrl-C or not: for a program that has the terminal. */
 void process_wait_end(struct process *p);
-/* Kill it and its group, and reap it. Does nothing when it has ended. */
+/* Kill it and its group, and reap it. One that cleans up is first given a moment to do so. Does nothing when it has ended. */
 void process_kill(struct process *p);
 
 /* start and wait */

@@ -25,7 +25,8 @@ static struct err *explain(const char *program, const char *folder, const struct
 				     .program = program,
 				     .in = "/dev/null",
 				     .out = "/dev/null",
-				     .own_group = true };
+				     .own_group = true,
+				     .cleans_up = true };
 	struct process p;
 	struct err *err = process_run(&o, &p);
 

@@ -125,6 +125,8 @@ static struct err *hunt_all(const struct suite *s, struct suite_options *o,
 	if (!err)
 		err = print(common, &r, clock_seconds() - start, interrupted);
 	*status = suite_status(&r);
+	if (*status == 0 && interrupted)
+		*status = 4;
 	suite_results_deinit(&r);
 	return err;
 }

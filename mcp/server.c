@@ -196,7 +196,8 @@ static struct err *start_command(struct server *s, const cJSON *arguments)
 				     .out = s->out,
 				     .err = s->errors,
 				     .timeout = s->o->seconds,
-				     .own_group = true };
+				     .own_group = true,
+				     .cleans_up = true };
 	struct err *err = mcp_tool_command(s->tool, arguments, s->o, &words);
 
 	o.argv = words.data;

@@ -76,7 +76,8 @@ static struct err *start(struct hunt *h, struct slot *slot, struct words *comman
 				     .out = "/dev/null",
 				     .err = slot->complaints,
 				     .timeout = timeout,
-				     .own_group = true };
+				     .own_group = true,
+				     .cleans_up = true };
 	struct err *err;
 
 	environment_copy(&env);
