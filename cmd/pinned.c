@@ -25,12 +25,14 @@ struct err *pinned_to_look(const char *plait)
 		log_note("%s was recorded in mode sync: its events come with `unplait replay "
 			 "--trust %s'",
 			 plait, plait);
-	return bare && ours ? pinned(plait, NULL, 0) : NULL;
+	return bare && ours ? pinned(plait, NULL, NULL) : NULL;
 }
 
-struct err *pinned(const char *plait, char *const *command, double timeout)
+struct err *pinned(const char *plait, char *const *command, const struct target *said)
 {
-	struct pin_options o = { .command = command, .timeout = timeout };
+	struct pin_options o = { .command = command,
+				 .input = said ? said->input : NULL,
+				 .timeout = said ? said->timeout : 0 };
 	struct pin_report r;
 	struct err *err = pin_plait(plait, &o, &r);
 
@@ -65,7 +67,7 @@ struct err *pinned_failing(const char *plait, char *const *command, const struct
 {
 	bool passed = !judged_by->fail_on_exit && !judged_by->oracle && !judged_by->expect &&
 		      is_passing_log(plait);
-	struct err *err = pinned(plait, command, judged_by->timeout);
+	struct err *err = pinned(plait, command, judged_by);
 
 	return !err && passed ? err_new(ERR_ENV,
 					"%s has a run that passed; a failing one is needed "

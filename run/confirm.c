@@ -8,6 +8,7 @@
 #include "run/log.h"
 #include "trace/trace.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A run that was ended by the clock has no step at which it was declared a hang. */
@@ -91,12 +92,15 @@ static void write_files(const struct session *s, struct strbuf *out)
 /* Standard input itself, unless it is large: then its path must do (section "target"). */
 static bool write_input(const struct target *t, struct strbuf *out)
 {
+	struct stat st;
 	struct err *err;
 
 	if (!t->input) {
 		strbuf_add(out, t->input_data ? t->input_data : "", t->input_len);
 		return t->input_data;
 	}
+	if (stat(t->input, &st) == 0 && st.st_size > INPUT_MAX)
+		return false;
 	err = file_read(t->input, out);
 	if (!err && out->len <= INPUT_MAX)
 		return true;

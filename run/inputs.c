@@ -82,6 +82,31 @@ static bool is_written(const struct plait_inputs *from, const char *path)
 	return false;
 }
 
+/* What the file holds, without ever having all of it in memory: programs read files of any size. */
+static bool hash_file(const char *path, uint64_t *size, uint64_t *hash)
+{
+	enum { PIECE = 1 << 20 };
+	_cleanup_(xfreep) char *piece = xmalloc(PIECE);
+	XXH64_state_t *state = XXH64_createState();
+	FILE *f = fopen(path, "re");
+	size_t n;
+	bool read = f != NULL;
+
+	*size = 0;
+	XXH64_reset(state, 0);
+	while (f && (n = fread(piece, 1, PIECE, f)) > 0) {
+		XXH64_update(state, piece, n);
+		*size += n;
+	}
+	if (f) {
+		read = !ferror(f);
+		fclose(f);
+	}
+	*hash = XXH64_digest(state);
+	XXH64_freeState(state);
+	return read;
+}
+
 /* A device, a socket: nothing that can be carried. */
 static bool look_at(struct input *i, uint64_t *left)
 {
@@ -96,6 +121,10 @@ static bool look_at(struct input *i, uint64_t *left)
 	i->kind = S_ISDIR(st.st_mode) ? INPUT_FOLDER : INPUT_FILE;
 	if (i->kind == INPUT_FOLDER || !S_ISREG(st.st_mode))
 		return i->kind == INPUT_FOLDER;
+	if ((uint64_t)st.st_size > MIN(INPUT_MAX, *left)) {
+		i->kind = INPUT_LARGE;
+		return hash_file(i->path, &i->size, &i->hash);
+	}
 	err = file_read(i->path, &bytes);
 	if (err) {
 		err_free(err);
@@ -103,12 +132,7 @@ static bool look_at(struct input *i, uint64_t *left)
 	}
 	i->size = bytes.len;
 	i->hash = XXH64(strbuf_str(&bytes), bytes.len, 0);
-	if (bytes.len > INPUT_MAX || bytes.len > *left) {
-		i->kind = INPUT_LARGE;
-		strbuf_deinit(&bytes);
-		return true;
-	}
-	*left -= bytes.len;
+	*left -= MIN(*left, bytes.len);
 	i->data = strbuf_detach(&bytes);
 	return true;
 }
@@ -237,17 +261,11 @@ struct err *inputs_parse(const void *data, size_t len, struct inputs *ret)
 
 static bool has_bytes(const char *path, const struct input *i)
 {
-	struct file_map m = { 0 };
-	struct err *err = file_map_open(path, &m);
-	bool same;
+	uint64_t size, hash;
+	struct stat st;
 
-	if (err) {
-		err_free(err);
-		return false;
-	}
-	same = m.len == i->size && XXH64(m.data, m.len, 0) == i->hash;
-	file_map_close(&m);
-	return same;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == i->size &&
+	       hash_file(path, &size, &hash) && size == i->size && hash == i->hash;
 }
 
 /* Where it was, or under its name where we are; NULL: nowhere. */

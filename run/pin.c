@@ -252,7 +252,9 @@ static struct err *pin_with(struct trace *trace, bool cut_at_signals, struct tar
 struct err *pin_plait(const char *path, const struct pin_options *o, struct pin_report *ret)
 {
 	struct trace *trace = NULL;
-	struct target t = { .timeout = o->timeout ? o->timeout : 3600, .gate = o->gate };
+	struct target t = { .input = o->input,
+			    .timeout = o->timeout ? o->timeout : 3600,
+			    .gate = o->gate };
 	struct err *err = trace_open(path, &trace);
 
 	*ret = (struct pin_report){ .state = PIN_NOT_NEEDED };

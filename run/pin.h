@@ -15,6 +15,7 @@ struct target;
 struct pin_options {
 	char *const
 		*command;  /* program and arguments to use instead of the recorded ones; or NULL */
+	const char *input; /* standard input in place of the recorded one; or NULL */
 	double timeout;	   /* seconds of one attempt; 0 = as long as it takes */
 	uint32_t gate;	   /* enum plait_gate */
 	unsigned attempts; /* at most; 0 = enough */

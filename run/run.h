@@ -58,7 +58,8 @@ struct target {
 	bool live;	       /* what a run prints is copied to our standard error meanwhile */
 	uint32_t gate;	       /* 0 best, 1 futex, 2 fiber */
 	/* what the fields above point to, when a plait or standard input is where they come from */
-	char *stored, *stored_input, *stored_folder;
+	char *stored, *stored_input, *stored_folder, *stored_path;
+	char *spool; /* a folder for standard input that is too large for memory; NULL = none */
 	char **stored_argv;
 	VEC(char *) stored_env; /* NULL-terminated when not empty */
 };
@@ -73,7 +74,8 @@ void target_deinit(struct target *t);
 /* The same settings, of which the copy owns nothing: what they point to stays t's. */
 struct target target_borrow(const struct target *t);
 /* What was given to us as standard input goes to every run: from a file, or from a pipe that says
- * something soon. A terminal, a device or a silent pipe gives the target nothing. */
+ * something soon. A terminal, a device or a silent pipe gives the target nothing. What is too large for a
+ * plait stays a file. */
 struct err *target_read_stdin(struct target *t);
 /* The file that is to be standard input becomes part of the target, unless it is large: then its path must
  * do. */

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "run/log.h"
 #include "trace/trace.h"
@@ -153,20 +154,83 @@ static bool has_input(int fd)
 	return S_ISREG(st.st_mode) || (S_ISFIFO(st.st_mode) && poll(&p, 1, PATIENCE_MS) > 0);
 }
 
-struct err *target_read_stdin(struct target *t)
+/* A large file from its beginning: its path, if that still means the same file; else NULL. */
+static char *path_of_large(int fd)
 {
-	struct strbuf text = { 0 };
+	_cleanup_(xfreep) char *link = xasprintf("/proc/self/fd/%d", fd);
+	char *path = realpath(link, NULL);
+	struct stat st, named;
+
+	if (path && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > INPUT_MAX &&
+	    lseek(fd, 0, SEEK_CUR) == 0 && stat(path, &named) == 0 && named.st_dev == st.st_dev &&
+	    named.st_ino == st.st_ino)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* Read on until the end, or until there are more than `most` bytes. */
+static struct err *read_some(struct strbuf *text, size_t most)
+{
 	char bytes[65536];
 	ssize_t n = 0;
 
+	while (!interrupted() && text->len <= most &&
+	       ((n = read(0, bytes, sizeof(bytes))) > 0 || (n < 0 && errno == EINTR)))
+		strbuf_add(text, bytes, n > 0 ? (size_t)n : 0);
+	if (interrupted())
+		return interrupt_error();
+	return n < 0 ? err_errno(errno, "standard input") : NULL;
+}
+
+/* The beginning of it, and the rest of what comes, into a file of ours. */
+static struct err *spool_stdin(struct target *t, struct strbuf *text)
+{
+	struct err *err = file_temp_dir(&t->spool);
+	FILE *f = NULL;
+
+	if (!err) {
+		t->stored_path = xasprintf("%s/stdin", t->spool);
+		f = fopen(t->stored_path, "we");
+	}
+	while (!err && f && text->len) {
+		if (fwrite(text->data, 1, text->len, f) != text->len || fflush(f) != 0)
+			err = err_errno(errno, "cannot keep standard input in %s", t->spool);
+		text->len = 0;
+		if (!err)
+			err = read_some(text, INPUT_MAX);
+	}
+	if (!err && !f)
+		err = err_errno(errno, "cannot keep standard input in %s", t->spool);
+	if (f)
+		fclose(f);
+	t->input = t->stored_path;
+	if (err && t->spool)
+		file_remove_tree(t->spool);
+	if (!err)
+		log_warn("standard input is too large for the plait: keep it, and give it to the "
+			 "replay with --input");
+	return err;
+}
+
+struct err *target_read_stdin(struct target *t)
+{
+	struct strbuf text = { 0 };
+	struct err *err;
+
 	if (t->input || t->input_data || !has_input(0))
 		return NULL;
-	while (!interrupted() &&
-	       ((n = read(0, bytes, sizeof(bytes))) > 0 || (n < 0 && errno == EINTR)))
-		strbuf_add(&text, bytes, n > 0 ? (size_t)n : 0);
-	if (n < 0 || interrupted()) {
+	t->input = t->stored_path = path_of_large(0);
+	if (t->input) {
+		log_warn("%s is too large for the plait: a replay needs it there", t->input);
+		return NULL;
+	}
+	err = read_some(&text, INPUT_MAX);
+	if (!err && text.len > INPUT_MAX)
+		err = spool_stdin(t, &text);
+	if (err || t->input) {
 		strbuf_deinit(&text);
-		return n < 0 ? err_errno(errno, "standard input") : interrupt_error();
+		return err;
 	}
 	t->input_len = text.len;
 	if (text.len)
@@ -177,9 +241,13 @@ struct err *target_read_stdin(struct target *t)
 struct err *target_read_input(struct target *t)
 {
 	struct strbuf text = { 0 };
-	struct err *err = t->input ? file_read(t->input, &text) : NULL;
+	struct stat st;
+	struct err *err;
 
-	if (!err && t->input && text.len <= INPUT_MAX) {
+	if (!t->input || (stat(t->input, &st) == 0 && st.st_size > INPUT_MAX))
+		return NULL;
+	err = file_read(t->input, &text);
+	if (!err && text.len <= INPUT_MAX) {
 		t->input_len = text.len;
 		t->input_data = t->stored_input = text.len ? strbuf_detach(&text) : xstrdup("");
 		t->input = NULL;
@@ -330,7 +398,7 @@ struct target target_borrow(const struct target *t)
 {
 	struct target b = *t;
 
-	b.stored = b.stored_input = b.stored_folder = b.log = NULL;
+	b.stored = b.stored_input = b.stored_folder = b.stored_path = b.spool = b.log = NULL;
 	b.log_len = 0;
 	b.stored_argv = NULL;
 	b.inputs = (struct inputs){ 0 };
@@ -348,9 +416,13 @@ void target_deinit(struct target *t)
 	free(t->stored);
 	free(t->stored_input);
 	free(t->stored_folder);
+	free(t->stored_path);
+	if (t->spool)
+		file_remove_tree(t->spool);
+	free(t->spool);
 	free(t->log);
 	inputs_deinit(&t->inputs);
 	vec_deinit(&t->stored_env);
 	t->stored_argv = NULL;
-	t->stored = t->stored_input = t->stored_folder = t->log = NULL;
+	t->stored = t->stored_input = t->stored_folder = t->stored_path = t->spool = t->log = NULL;
 }
