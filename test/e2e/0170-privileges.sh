@@ -74,6 +74,20 @@ is "$(cat out)" "1 1" "a setuid program runs"
 is "$(ls orders)" "" "... and records nothing"
 env -i UNPLAIT_MODE=control UNPLAIT_CONTROL=/etc/passwd UNPLAIT_DIR=orders ./setuid >out
 is "$(cat out)" "1 1" "... and is not controlled"
+# file capabilities count like setuid; somebody who is root already gains nothing by them
+cp prog capable
+if PATH=$PATH:/usr/sbin setcap cap_net_raw+ep capable 2>/dev/null &&
+	[ "$(setpriv --reuid=65534 --regid=65534 --clear-groups ./capable | cut -d' ' -f1)" = 1 ]; then
+	UNPLAIT_MODE=full UNPLAIT_DIR=orders \
+		setpriv --reuid=65534 --regid=65534 --clear-groups ./capable >out
+	is "$(cat out)" "1 1" "a program with file capabilities runs"
+	is "$(ls orders)" "" "... and records nothing"
+	UNPLAIT_MODE=full UNPLAIT_DIR=orders setpriv --reuid=65534 --regid=65534 --clear-groups ./prog >out
+	[ -n "$(ls orders)" ] && ok "... the same without them does" || not_ok "... the same without them does"
+	rm -rf orders/*
+else
+	skip "file capabilities" "needs setcap, setpriv and a file system that has them"
+fi
 cp "$top/build/libplait-watch.so" .
 cat >watched.c <<'C'
 #include <dirent.h>
