@@ -10,7 +10,9 @@ cat >sum.c <<'X'
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static int sum;
 #ifdef UNSEEN
@@ -36,6 +38,15 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		printf("%ld\n", (long)time(NULL));
 #endif
+#ifdef CHILD
+	int ends[2];
+	char said;
+	pipe(ends);
+	if (fork() == 0)
+		_exit(write(ends[1], "x", 1) != 1);
+	read(ends[0], &said, 1);
+	wait(NULL);
+#endif
 	pthread_create(&t, NULL, add, NULL);
 	add(NULL);
 	pthread_join(t, NULL);
@@ -45,6 +56,7 @@ X
 run 0 unplait cc -w -g -O1 -pthread sum.c -o sum
 run 0 unplait cc -w -g -O1 -pthread -DUNSEEN sum.c -o unseen
 run 0 unplait cc -w -g -O1 -pthread -DQUIET sum.c -o quiet
+run 0 unplait cc -w -g -O1 -pthread -DCHILD sum.c -o child
 run 0 clang-19 -w -g -O1 -pthread sum.c -o plain
 
 run 0 unplait hunt -s dfs ./sum
@@ -64,6 +76,9 @@ has out "not covered  functions that were not looked into: "
 has out "\`regexec'" "they are named"
 run 0 unplait hunt -s dfs ./plain
 has out "accesses in code that was not built with unplait cc"
+run 0 unplait hunt -s dfs ./child
+has out "every schedule of what is covered was explored"
+has out "not covered  what was not under control" "another process had a say"
 run 0 unplait hunt --json -s dfs ./unseen
 has out '"exhausted": false' "no proof for programs"
 has out "not_covered" "and why"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# 0319 over many more programs, about a quarter of an hour.
+# 0319 over as many programs as an hour allows.
 # level: long
 # seconds: 7200
-SEEDS=${SEEDS:-1200} FIRST_SEED=${FIRST_SEED:-1000} exec bash "$(dirname "$0")/0319-hunt-claim.sh"
+SEEDS=1000000 MINUTES=${MINUTES:-60} FIRST_SEED=${FIRST_SEED:-1000} exec bash "$(dirname "$0")/0319-hunt-claim.sh"
