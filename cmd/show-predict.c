@@ -223,6 +223,7 @@ static void json_explanation(struct json *j, const struct explanation *x)
 	json_str(j, "kind", kinds[x->kind]);
 	json_str(j, "summary", x->summary);
 	json_str(j, "advice", x->advice.text);
+	json_str(j, "tried", x->tried);
 	json_end(j);
 	json_begin_object(j, "dpsp");
 	json_begin_array(j, "events");

@@ -73,8 +73,6 @@ struct shown_advice {
 	/* What it forbids, in schedules without it: how many of those that fail and of those that
 	 * pass do it. seen_failing 0: not looked at. */
 	uint64_t seen_failing, broken_failing, seen_passing, broken_passing;
-	bool weak; /* it hardly tells the two apart: it may only keep the threads apart */
-	bool sure; /* it does tell them apart, and it works */
 };
 
 /* What was broken before, in every schedule that failed, and what mends the program as well. */
@@ -121,6 +119,9 @@ struct explanation {
 	uint64_t replays_tried, replays_same;
 	enum bug_kind kind;
 	const char *summary;  /* one sentence: what happened */
+	bool doubtful;	      /* the cause is not known, as the summary says: there is no advice */
+	const char *tried;    /* doubtful: what was tried and helped, and why it is not told as the
+			       * cause; NULL: nothing */
 	const char **threads; /* "0", "0.1" ... */
 	size_t nthreads;
 	struct shown_schedule failing, passing; /* passing.len 0: none was found */

@@ -112,6 +112,8 @@ static void add_suite_failure(struct ci_case *c, const struct suite_result *r)
 		strbuf_addf(&details, "cause: %s\n", r->cause);
 	if (r->advice)
 		strbuf_addf(&details, "advice: %s\n", r->advice);
+	if (r->tried)
+		strbuf_addf(&details, "tried: %s\n", r->tried);
 	strbuf_addf(&details, "replayed %u of %u times\n", r->same, r->replays);
 	if (r->plait)
 		suite_command(r, "replay", &details);

@@ -216,11 +216,8 @@ static void add_advice(struct strbuf *out, const struct explanation *x)
 	if (a->seen_failing)
 		strbuf_addf(out,
 			    "<br>Without it, this happens in %" PRIu64 " of %" PRIu64
-			    " schedules that fail and in %" PRIu64 " of %" PRIu64 " that pass%s.",
-			    a->broken_failing, a->seen_failing, a->broken_passing, a->seen_passing,
-			    a->weak ? ": no clear sign that it is the cause; the advice may help "
-				      "only because it keeps the threads apart"
-				    : "");
+			    " schedules that fail and in %" PRIu64 " of %" PRIu64 " that pass.",
+			    a->broken_failing, a->seen_failing, a->broken_passing, a->seen_passing);
 	if (a->other_after || a->other_before)
 		strbuf_addf(out,
 			    "<br>%" PRIu64 " of %" PRIu64 " schedules failed in another way with "
@@ -228,6 +225,24 @@ static void add_advice(struct strbuf *out, const struct explanation *x)
 			    " without: see <code>unplait hunt --all</code>.",
 			    a->other_after, a->runs_after, a->other_before, a->runs_before);
 	strbuf_adds(out, "</div>\n");
+}
+
+/* The cause is not known: what was tried, and what was considered. */
+static void add_doubt(struct strbuf *out, const struct explanation *x)
+{
+	if (x->tried) {
+		strbuf_adds(out, "<div class=advice><b>Tried.</b> ");
+		escape_markup(out, x->tried);
+		strbuf_adds(out, ".</div>\n");
+	}
+	for (size_t i = 0; x->kind == BUG_UNKNOWN && i < x->ncandidates; i++) {
+		_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
+
+		candidate_describe(&x->candidates[i], &text);
+		strbuf_adds(out, "<div class=advice><b>Looked at.</b> ");
+		escape_markup(out, strbuf_str(&text));
+		strbuf_adds(out, ".</div>\n");
+	}
 }
 
 static void add_earlier(struct strbuf *out, const struct shown_earlier *e)
@@ -295,6 +310,7 @@ void explanation_html(const struct explanation *x, const struct report_view *vie
 	(void)view;
 	add_head(out, x);
 	add_advice(out, x);
+	add_doubt(out, x);
 	add_earlier(out, &x->earlier);
 	add_bar(out, x);
 	strbuf_adds(out, "<main class=panes>\n");

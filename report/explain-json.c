@@ -169,6 +169,7 @@ static void add_explanation(struct json *j, const struct explanation *x)
 	json_uint(j, "pairs_tried", x->pairs_tried);
 	json_uint(j, "events_left_out", x->left_out);
 	add_advice(j, &x->advice);
+	json_str(j, "tried", x->tried);
 	add_earlier(j, &x->earlier);
 	add_candidates(j, x);
 	if (x->nstack) {

@@ -393,10 +393,7 @@ static void add_seen(struct strbuf *out, const struct shown_advice *a, unsigned 
 		    "without it, this happens in %" PRIu64 " of %" PRIu64
 		    " schedules that fail and in %" PRIu64 " of %" PRIu64 " that pass",
 		    a->broken_failing, a->seen_failing, a->broken_passing, a->seen_passing);
-	if (a->weak)
-		strbuf_adds(&text, ": no clear sign that it is the cause; the advice may help only "
-				   "because it keeps the threads apart");
-	add_entry(out, "seen", strbuf_str(&text), a->weak ? COLOR_YELLOW : COLOR_OFF, width);
+	add_entry(out, "seen", strbuf_str(&text), COLOR_OFF, width);
 }
 
 static void add_advice(struct strbuf *out, const struct explanation *x, unsigned width)
@@ -504,26 +501,10 @@ static void add_stacks(struct strbuf *out, const struct explanation *x, unsigned
 /* The cause is not known: what was considered, and what speaks for it. */
 static void add_candidates(struct strbuf *out, const struct explanation *x, unsigned width)
 {
-	static const char *const standings[] = STANDING_NAMES;
-	_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
-
 	for (size_t i = 0; x->kind == BUG_UNKNOWN && i < x->ncandidates; i++) {
-		const struct shown_candidate *c = &x->candidates[i];
-		const struct shown_advice *a = &c->advice;
+		_cleanup_(strbuf_deinit) struct strbuf text = { 0 };
 
-		strbuf_clear(&text);
-		strbuf_addf(&text, "(%s) %s", standings[c->standing], c->summary);
-		if (a->seen_failing)
-			strbuf_addf(&text,
-				    "; this happens in %" PRIu64 " of %" PRIu64
-				    " schedules that fail and in %" PRIu64 " of %" PRIu64
-				    " that pass",
-				    a->broken_failing, a->seen_failing, a->broken_passing,
-				    a->seen_passing);
-		if (a->runs_after)
-			strbuf_addf(&text,
-				    "; with the cure enforced %" PRIu64 " of %" PRIu64 " fail",
-				    a->failed_after + a->other_after, a->runs_after);
+		candidate_describe(&x->candidates[i], &text);
 		add_entry(out, "looked", strbuf_str(&text), COLOR_OFF, width);
 	}
 }
@@ -556,6 +537,8 @@ void explanation_term(const struct explanation *x, const struct report_view *vie
 	add_advice(out, x, width);
 	if (x->advice.text)
 		add_seen(out, &x->advice, width);
+	if (x->tried)
+		add_entry(out, "tried", x->tried, COLOR_YELLOW, width);
 	add_earlier(out, &x->earlier, width);
 	add_candidates(out, x, width);
 	add_entry(out, "kind", kinds[x->kind], COLOR_OFF, width);

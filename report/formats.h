@@ -4,6 +4,8 @@
 
 #include "report/report.h"
 
+struct shown_candidate;
+
 void explanation_term(const struct explanation *x, const struct report_view *view,
 		      struct strbuf *out);
 void explanation_json(const struct explanation *x, const struct report_view *view,
@@ -12,6 +14,9 @@ void explanation_html(const struct explanation *x, const struct report_view *vie
 		      struct strbuf *out);
 void explanation_dot(const struct explanation *x, const struct report_view *view,
 		     struct strbuf *out);
+
+/* A cause that was considered, in one sentence: how it stands, what it says, what speaks for it. */
+void candidate_describe(const struct shown_candidate *c, struct strbuf *out);
 
 void ranking_term(const struct ranking *r, const struct report_view *view, struct strbuf *out);
 void ranking_json(const struct ranking *r, const struct report_view *view, struct strbuf *out);

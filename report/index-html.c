@@ -44,6 +44,7 @@ static void add_finding(struct strbuf *out, const struct index_entry *f)
 	add_line(out, "said", "says", f->message);
 	add_line(out, "cause", "cause", f->cause);
 	add_line(out, "advice-line", "advice", f->advice);
+	add_line(out, "advice-line", "tried", f->tried);
 	if (!f->made_here)
 		strbuf_adds(out,
 			    "<p class=dim>Not made here by you: look at the command before you "

@@ -56,6 +56,7 @@ static void take_explanation(const char *path, struct index_entry *f)
 	err_free(err);
 	f->cause = copy_text(j, "summary");
 	f->advice = copy_text(j, "advice");
+	f->tried = copy_text(j, "tried");
 	cJSON_Delete(j);
 }
 
@@ -166,6 +167,7 @@ void report_index_deinit(struct report_index *x)
 		free(f->message);
 		free(f->cause);
 		free(f->advice);
+		free(f->tried);
 	}
 	vec_deinit(&x->entries);
 }
@@ -185,6 +187,7 @@ void report_index_json(const struct report_index *x, const char *folder, struct 
 		json_str(j, "message", f->message);
 		json_str(j, "cause", f->cause);
 		json_str(j, "advice", f->advice);
+		json_str(j, "tried", f->tried);
 		json_str(j, "page", f->page);
 		json_uint(j, "threads", f->threads);
 		json_uint(j, "events", f->events);

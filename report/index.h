@@ -17,10 +17,10 @@ struct json;
 struct strbuf;
 
 struct index_entry {
-	char *plait;			/* relative to the folder */
-	char *page;			/* its explanation, relative to the folder; NULL = none */
-	char *command;			/* the program and its arguments, as a shell takes them */
-	char *message, *cause, *advice; /* NULL = not known */
+	char *plait;   /* relative to the folder */
+	char *page;    /* its explanation, relative to the folder; NULL = none */
+	char *command; /* the program and its arguments, as a shell takes them */
+	char *message, *cause, *advice, *tried; /* NULL = not known */
 	enum plait_outcome_kind kind;
 	uint64_t events;
 	size_t threads;

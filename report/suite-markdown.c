@@ -70,6 +70,8 @@ static void add_failure(const struct suite_result *r, struct strbuf *out)
 			    r->explained ? "" : " (not confirmed)");
 	if (r->advice)
 		strbuf_addf(&text, "advice  %s\n", r->advice);
+	if (r->tried)
+		strbuf_addf(&text, "tried   %s\n", r->tried);
 	if (r->plait) {
 		strbuf_adds(&text, "replay  ");
 		suite_command(r, "replay", &text);

@@ -145,6 +145,7 @@ void report_suite_line(const struct suite_result *r, struct strbuf *out)
 	if (r->cause && !r->explained)
 		add_field(out, "", "(not confirmed)");
 	add_field(out, "advice", r->advice);
+	add_field(out, "tried", r->tried);
 	if (r->plait)
 		add_command(r, "replay", out);
 	if (r->plait && fails)
@@ -198,6 +199,7 @@ static void json_failure(const struct suite_result *r, struct json *j)
 	json_str(j, "plait", r->plait);
 	json_str(j, "cause", r->cause);
 	json_str(j, "advice", r->advice);
+	json_str(j, "tried", r->tried);
 	json_bool(j, "explained", r->explained);
 }
 

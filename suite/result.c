@@ -213,6 +213,7 @@ void result_take_explanation(struct suite_result *r, const struct process *p, co
 	r->seconds += p->seconds;
 	set_text(&r->cause, copy_text(json, "summary"));
 	set_text(&r->advice, copy_text(json, "advice"));
+	set_text(&r->tried, copy_text(json, "tried"));
 	r->explained = cJSON_IsTrue(get(json, "confirmed"));
 	if (!r->file)
 		take_place(r, get(json, "outcome"));
@@ -250,6 +251,7 @@ void suite_results_deinit(struct suite_results *r)
 		free(x->plait);
 		free(x->cause);
 		free(x->advice);
+		free(x->tried);
 	}
 	vec_deinit(r);
 }

@@ -83,8 +83,8 @@ struct suite_result {
 	char *callers; /* of that place, the nearest first, as FILE:LINE; NULL = not known */
 	unsigned replays, same; /* confirming replays */
 	char *plait;
-	char *cause, *advice; /* what explain says; NULL */
-	bool explained;	      /* ... and has confirmed */
+	char *cause, *advice, *tried; /* what explain says; NULL */
+	bool explained;		      /* ... and has confirmed */
 };
 struct suite_results VEC_FIELDS(struct suite_result);
 void suite_results_deinit(struct suite_results *r);

@@ -33,7 +33,8 @@ enum {
 	SPARED = 10,
 	STILL_TRIED = 6,
 	MAX_EARLIER = 4,
-	MAX_NARROWER = 3,
+	MAX_NARROWER = 4,
+	MUCH_CHEAPER = 4, /* times */
 	LATE_STEPS = 6
 };
 enum { WATCHED = 200, WATCHED_STEPS = 4000000 };
@@ -43,6 +44,7 @@ enum { COVERED = 60, MIN_USUAL = 3, USUAL = 8 }; /* usual: in one of eight passi
 #define SECONDS_WATCH 10.0
 #define SECONDS_ALL   15.0
 #define LITTLE_LESS   0.05 /* separation that the shorter block may lack */
+#define SIMPLER	      0.3  /* ... and that a much simpler one must have */
 
 /* In how many runs each place was come to. */
 struct coverage {
@@ -368,7 +370,7 @@ static bool touches(const struct steps *s, const struct cure *c, uint32_t step)
 }
 
 /* Was this block broken before the one that was taken, in every schedule that failed, and about
- * something else? */
+ * something else? Not if it is much longer: then it may help because it holds the other one. */
 static bool is_earlier(const struct trials *t, const struct cure *best,
 		       const struct planned_cure *c)
 {
@@ -378,6 +380,7 @@ static bool is_earlier(const struct trials *t, const struct cure *best,
 	       (best->intruder == STEP_NONE || c->cure.intruder < best->intruder) &&
 	       !touches(f, best, c->cure.from) && !touches(f, best, c->cure.to) &&
 	       c->seen.broken_failing == c->seen.failing &&
+	       c->cure.cost <= (uint64_t)best->cost * MUCH_CHEAPER &&
 	       cure_separation(&c->seen) >= SEPARATION_TELLING;
 }
 
@@ -443,8 +446,39 @@ static bool is_within(const struct trials *t, const struct candidate *found,
 	       cure_separation(&c->seen) >= cure_separation(&found->evidence.seen) - LITTLE_LESS;
 }
 
-/* A cheap block of one variable may hold a shorter one of two that cures as well: that is the part
- * which must not be broken. */
+/* Is it much simpler than what was taken, and broken in every schedule that fails? It tells failing from
+ * passing schedules less well if more has to happen before the program fails; what tells them apart
+ * best is often long, and ends at the failure itself. */
+static bool is_simpler(const struct candidate *found, const struct planned_cure *c)
+{
+	return is_block(&c->cure) && !c->cure.around_lock &&
+	       (uint64_t)c->cure.cost * MUCH_CHEAPER <= found->cure.cost &&
+	       c->seen.broken_failing == c->seen.failing && cure_separation(&c->seen) >= SIMPLER;
+}
+
+/* A long block may cure only because a short one lies in it, or near it, that cures as well: that is the
+ * part which must not be broken. The shortest of those within it, else the cheapest. */
+static struct planned_cure *find_narrower(const struct trials *t, const struct candidate *found)
+{
+	const struct steps *f = t->r->failing;
+	struct planned_cure *best = NULL;
+	bool within = false;
+
+	for (size_t i = 0; i < t->all.len; i++) {
+		struct planned_cure *c = &t->all.data[i];
+		bool inside = is_within(t, found, c);
+
+		if (!inside && (within || !is_simpler(found, c)))
+			continue;
+		if (!best || inside > within ||
+		    (inside ? length_of(f, &c->cure) < length_of(f, &best->cure)
+			    : c->cure.cost < best->cure.cost))
+			best = c;
+		within |= inside;
+	}
+	return best;
+}
+
 static struct err *narrow(struct trials *t, const struct candidate *found)
 {
 	const struct advise_request *r = t->r;
@@ -454,18 +488,10 @@ static struct err *narrow(struct trials *t, const struct candidate *found)
 		return NULL;
 	for (unsigned tried = 0; tried < MAX_NARROWER && explain_spent(r->runner) < t->end;
 	     tried++) {
-		struct planned_cure *shortest = NULL;
+		struct planned_cure *shortest = find_narrower(t, found);
 		struct cure_trial trial;
 		struct err *err;
 
-		for (size_t i = 0; i < t->all.len; i++) {
-			struct planned_cure *c = &t->all.data[i];
-
-			if (is_within(t, found, c) &&
-			    (!shortest || length_of(r->failing, &c->cure) <
-						  length_of(r->failing, &shortest->cure)))
-				shortest = c;
-		}
 		if (!shortest)
 			return NULL;
 		err = cure_try(r->runner, &shortest->cure, &limits, NULL, &trial);
@@ -530,13 +556,15 @@ static struct err *look_around(struct trials *t)
 	struct candidate found;
 	struct err *err;
 
-	if (!best || !best->evidence.after.runs || best->evidence.after.failed ||
-	    evidence_result(&best->evidence) > TRIAL_HELPS || !cure_observable(&best->cure))
+	if (!best || !best->evidence.after.runs || !cure_observable(&best->cure) ||
+	    evidence_result(&best->evidence) > TRIAL_HELPS)
 		return NULL;
 	found = *best;
 	err = narrow(t, &found);
 	found = *best_of(t);
-	return err ? err : look_earlier(t, &found.cure);
+	if (err || found.evidence.after.failed)
+		return err;
+	return look_earlier(t, &found.cure);
 }
 
 struct err *advise(const struct advise_request *r, struct advice *ret)

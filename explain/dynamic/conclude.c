@@ -58,7 +58,6 @@ static struct shown_advice evidence_shown(const struct candidate *c, const char 
 		a.seen_passing = e->seen.passing;
 		a.broken_passing = e->seen.broken_passing;
 	}
-	a.weak = candidate_standing(c) == STANDING_WEAK;
 	if (!e->after.runs || !e->before.failed)
 		return a;
 	a.failed_before = e->before.failed;
@@ -67,7 +66,6 @@ static struct shown_advice evidence_shown(const struct candidate *c, const char 
 	a.runs_after = e->after.runs;
 	a.other_before = e->before.other;
 	a.other_after = e->after.other;
-	a.sure = candidate_standing(c) <= STANDING_HELPS;
 	return a;
 }
 
@@ -117,6 +115,23 @@ static bool goes_with_failure(const struct shown_advice *a)
 	return cure_separation(&seen) >= SEPARATION_TELLING;
 }
 
+/* What helps, but happens nearly as often when it passes, is no advice. */
+static const char *tell_tried(struct explanation *x, const struct shown_advice *a)
+{
+	return arena_printf(
+		&x->arena,
+		"%s. With this enforced %llu of %llu schedules fail, without it %llu of "
+		"%llu; but what it forbids happens in %llu of %llu schedules that fail "
+		"and in %llu of %llu that pass: it may help only because it keeps the "
+		"threads apart",
+		a->text, (unsigned long long)(a->failed_after + a->other_after),
+		(unsigned long long)a->runs_after,
+		(unsigned long long)(a->failed_before + a->other_before),
+		(unsigned long long)a->runs_before, (unsigned long long)a->broken_failing,
+		(unsigned long long)a->seen_failing, (unsigned long long)a->broken_passing,
+		(unsigned long long)a->seen_passing);
+}
+
 /* Nothing that was tried tells failing schedules from passing ones: say so first, then what is known.
  * Of a rejected guess about signals nothing is true. */
 static void doubt(struct job *j, const struct advice *a)
@@ -128,6 +143,7 @@ static void doubt(struct job *j, const struct advice *a)
 		if (x->candidates[i].kind != BUG_LOST_WAKEUP)
 			near = &x->candidates[i];
 	x->kind = BUG_UNKNOWN;
+	x->doubtful = true;
 	if (!j->alternates.len && !near) {
 		x->summary = "not known: no schedule that passes was found to compare with";
 		return;
@@ -149,8 +165,9 @@ static void doubt(struct job *j, const struct advice *a)
 		(unsigned long long)a->before.failed,
 		(unsigned long long)(a->before.runs - a->before.failed - a->before.other),
 		near ? ". What differs nearest to the failure: " : "", near ? near->summary : "");
-	if (near && near->advice.weak)
-		x->advice = near->advice;
+	if (near && near->standing == STANDING_WEAK && near->advice.text &&
+	    near->advice.runs_after && near->advice.seen_failing)
+		x->tried = tell_tried(x, &near->advice);
 }
 
 /* The headline: the first candidate, if its evidence carries it. A block within what was freed says why

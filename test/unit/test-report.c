@@ -124,6 +124,46 @@ Test(report, terminal_fits_and_says_it_all)
 }
 
 /* The terminal has 100 columns for two schedules; the object is at the end of a line of 200. */
+/* What was tried is not advice: every format says that it was tried, and what it did. */
+Test(report, doubt_gives_no_advice)
+{
+	struct explanation *x = lost_update();
+	struct shown_candidate near = { .kind = BUG_ATOMICITY,
+					.standing = 5,
+					.summary = "0.2 reads balance <in> between",
+					.advice = x->advice };
+	const struct report_format *const formats[] = { &report_term, &report_html, &report_json };
+	static const char *const tried[] = {
+		"tried    make bank.c:12-13 atomic. With this enforced 0",
+		"<b>Tried.</b> make bank.c:12-13 atomic. With this",
+		"\"tried\": \"make bank.c:12-13 atomic. With this"
+	};
+	static const char *const looked[] = {
+		"looked   (weak) 0.2 reads balance <in> between; this",
+		"<b>Looked at.</b> (weak) 0.2 reads balance &lt;in&gt;", "\"standing\": \"weak\""
+	};
+	static const char *const advice[] = { "  advice  ", "<b>Advice.", "\"advice\": \"make" };
+
+	x->advice = (struct shown_advice){ 0 };
+	x->kind = BUG_UNKNOWN;
+	x->summary = "not known: nothing that was tried tells them apart";
+	x->doubtful = true;
+	x->tried = "make bank.c:12-13 atomic. With this enforced 0 of 300 schedules fail";
+	near.advice.text = NULL; /* JSON lists it with each candidate */
+	x->candidates = &near;
+	x->ncandidates = 1;
+	for (int i = 0; i < 3; i++) {
+		struct strbuf out = { 0 };
+
+		formats[i]->explanation(x, &(struct report_view){ .width = 100 }, &out);
+		cr_assert(strstr(strbuf_str(&out), tried[i]), "%s", strbuf_str(&out));
+		cr_assert(strstr(strbuf_str(&out), looked[i]), "%s", strbuf_str(&out));
+		cr_assert_null(strstr(strbuf_str(&out), advice[i]), "%s", strbuf_str(&out));
+		strbuf_deinit(&out);
+	}
+	explanation_free(x);
+}
+
 Test(report, long_line_shows_its_object)
 {
 	struct explanation *x = lost_update();
