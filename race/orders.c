@@ -28,6 +28,7 @@ struct steps {
 	size_t n;
 	uint32_t *of;	/* 2 * pair + side */
 	uint32_t *seen; /* steps so far, by thread */
+	bool unknown; /* something orders threads that the model does not have: messages, OpenMP */
 };
 
 static const struct race_access *side_of(const struct race_instance *p, size_t side)
@@ -44,6 +45,7 @@ static void note_event(struct steps *s, const struct event *ev)
 			s->of[i] = s->seen[ev->thread];
 	}
 	s->seen[ev->thread] += load_is_step(ev->kind, ev->thread);
+	s->unknown |= ev->kind == PLAIT_EV_ACQUIRE;
 }
 
 static struct err *find_steps(struct trace *t, struct steps *s)
@@ -124,7 +126,7 @@ struct err *orders_meet(struct trace *t, const struct race_instance *pairs, size
 	s.seen = xcalloc(trace_meta(t)->nthreads + 1, sizeof(*s.seen));
 	if (!l.unsupported)
 		err = find_steps(t, &s);
-	if (!err && !l.unsupported)
+	if (!err && !l.unsupported && !s.unknown)
 		err = ask_all(&l, &s, ret);
 	free(s.of);
 	free(s.seen);

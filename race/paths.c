@@ -108,12 +108,22 @@ static bool uses_openmp(const struct study *s)
 	return false;
 }
 
+/* A prediction is no race until a run has met it. */
+static bool has_seen_a_race(const struct study *s)
+{
+	for (size_t i = 0; i < s->groups.len; i++)
+		if (s->groups.data[i].seen)
+			return true;
+	return false;
+}
+
 struct err *paths_team(struct study *s)
 {
 	unsigned runs = s->o->runs;
 	struct err *err;
 
-	if (!uses_openmp(s) || s->groups.len || s->o->target.env || s->inputs.len >= s->o->paths)
+	if (!uses_openmp(s) || has_seen_a_race(s) || s->o->target.env ||
+	    s->inputs.len >= s->o->paths)
 		return NULL;
 	study_add_input(s, NULL, s->o->target.input);
 	(*vec_last(&s->inputs))->target.env = larger_team;
