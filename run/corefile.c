@@ -31,10 +31,18 @@ enum { PAGE = 4096, PATH_BYTES = 4096 };
 struct mapping {
 	uint64_t start, end, offset;
 	uint32_t flags;
-	char *path;   /* "" = none */
-	bool unasked; /* MADV_DONTDUMP */
+	char *path; /* "" = none */
+	bool shared;
+	bool unasked; /* nobody wants it */
 };
 struct mappings VEC_FIELDS(struct mapping);
+
+/* flags: its line in smaps. MADV_DONTDUMP; or shared memory that nobody reserved: with it our runtime, when it is in
+ * the process, has tables of gigabytes. */
+static bool is_unasked(const struct mapping *m, const char *flags)
+{
+	return strstr(flags, " dd") || (m->shared && strstr(flags, " nr"));
+}
 
 static struct err *read_maps(pid_t pid, struct mappings *ret)
 {
@@ -49,8 +57,8 @@ static struct err *read_maps(pid_t pid, struct mappings *ret)
 		struct mapping m = { 0 };
 		char rights[5] = "", path[PATH_BYTES + 1] = "";
 
-		if (!strncmp(line, "VmFlags:", 8) && ret->len && strstr(line, " dd"))
-			vec_last(ret)->unasked = true;
+		if (!strncmp(line, "VmFlags:", 8) && ret->len)
+			vec_last(ret)->unasked = is_unasked(vec_last(ret), line);
 		if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %4096[^\n]", &m.start, &m.end, rights,
 			   &m.offset, path) < 4)
 			continue;
@@ -58,6 +66,7 @@ static struct err *read_maps(pid_t pid, struct mappings *ret)
 			continue;
 		m.flags = (rights[0] == 'r' ? PF_R : 0) | (rights[1] == 'w' ? PF_W : 0) |
 			  (rights[2] == 'x' ? PF_X : 0);
+		m.shared = rights[3] == 's';
 		m.path = xstrdup(path);
 		vec_push(ret, m);
 	}

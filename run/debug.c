@@ -1,4 +1,4 @@
-/* run/debug.c - a replay under gdb.
+/* run/debug.c - a replay under gdb, or under our own eyes until it fails.
  *
  * gdb starts the target itself (and starts it again on `run`); what makes it a replay is the
  * environment and the control area, which this process keeps open meanwhile. Threads are switched
@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/strbuf.h"
+#include "run/director.h"
 
 #include <string.h>
 
@@ -40,6 +41,31 @@ static void set_by_command(struct words *w, const struct environment *e, const c
 		return;
 	push(w, "-ex");
 	vec_push(w, xasprintf("set environment %s %s", name, value));
+}
+
+/* Of gdb's own environment nothing may change: a plait can set PATH or LC_ALL. A command is one line, so what has
+ * several goes through gdb (run_gdb). */
+static bool is_command(const char *entry)
+{
+	return strchr(entry, '=') && !strchr(entry, '\n');
+}
+
+/* The variables of the plait and the folder that its run began in. */
+static void set_surroundings(struct words *w, const struct target *t)
+{
+	for (size_t i = 0; t->env && t->env[i]; i++) {
+		int name = (int)strcspn(t->env[i], "=");
+
+		if (!is_command(t->env[i]))
+			continue;
+		push(w, "-ex");
+		vec_push(w, xasprintf("set environment %.*s %s", name, t->env[i],
+				      t->env[i] + name + 1));
+	}
+	if (t->folder) {
+		push(w, "-ex");
+		vec_push(w, xasprintf("set cwd %s", t->folder));
+	}
 }
 
 /* The target's arguments, and its standard input, as every other replay has it. */
@@ -72,6 +98,7 @@ static void gdb_command(const struct session *s, const char *gdb, const char *sc
 	set_by_command(argv, &e, "LD_BIND_NOW");
 	set_by_command(argv, &e, "ASAN_OPTIONS");
 	set_by_command(argv, &e, "UBSAN_OPTIONS");
+	set_surroundings(argv, s->target);
 	set_arguments(argv, s);
 	push(argv, "-x");
 	push(argv, script_path);
@@ -79,6 +106,15 @@ static void gdb_command(const struct session *s, const char *gdb, const char *sc
 		push(argv, extra[i]);
 	push(argv, s->runtime.program);
 	vec_push(argv, NULL);
+}
+
+/* The control area makes a replay of whatever process has this environment. */
+static void point_to_area(const struct session *s, struct environment *e)
+{
+	environment_set(e, PLAIT_ENV_MODE, "control");
+	environment_set(e, PLAIT_ENV_CONTROL, s->area.path);
+	environment_set(e, PLAIT_ENV_DIR, NULL);
+	environment_set(e, PLAIT_ENV_SERVER, NULL);
 }
 
 static struct err *run_gdb(const struct session *s, const char *gdb, const char *script_path,
@@ -92,10 +128,10 @@ static struct err *run_gdb(const struct session *s, const char *gdb, const char 
 
 	gdb_command(s, gdb, script_path, extra, &argv);
 	environment_copy(&env);
-	environment_set(&env, PLAIT_ENV_MODE, "control");
-	environment_set(&env, PLAIT_ENV_CONTROL, s->area.path);
-	environment_set(&env, PLAIT_ENV_DIR, NULL);
-	environment_set(&env, PLAIT_ENV_SERVER, NULL);
+	for (size_t i = 0; s->target->env && s->target->env[i]; i++)
+		if (!is_command(s->target->env[i]))
+			environment_put(&env, s->target->env[i]);
+	point_to_area(s, &env);
 	o.argv = argv.data;
 	o.env = env.data;
 	err = process_start(&o, &p);
@@ -118,4 +154,34 @@ struct err *session_debug(struct session *s, const struct run_request *req, char
 		err = session_write_request(s, req);
 	s->area.control->gate = PLAIT_GATE_FUTEX;
 	return err ? err : run_gdb(s, gdb, path, extra, status);
+}
+
+struct err *session_dump(struct session *s, const struct run_request *req, const char *core,
+			 bool *dumped)
+{
+	_cleanup_(environment_deinit) struct environment env = { 0 };
+	struct director_options o = { .argv = s->target->argv,
+				      .program = s->runtime.program,
+				      .folder = s->target->folder,
+				      .in = s->input,
+				      .timeout = session_timeout(s),
+				      .core = core,
+				      .at_end = true };
+	struct director_result result = { 0 };
+	struct err *err = session_write_request(s, req);
+
+	*dumped = false;
+	if (err)
+		return err;
+	s->area.control->gate = PLAIT_GATE_FUTEX;
+	environment_copy(&env);
+	runtime_set_environment(&s->runtime, "control", &env);
+	environment_set(&env, "LD_BIND_NOW", "1");
+	point_to_area(s, &env);
+	for (size_t i = 0; s->target->env && s->target->env[i]; i++)
+		environment_put(&env, s->target->env[i]);
+	o.env = env.data;
+	err = director_run(&o, &result);
+	*dumped = result.dumped;
+	return err;
 }

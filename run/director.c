@@ -4,6 +4,9 @@
  * default is to end the process is the failure: at that moment nothing has been torn down, so we
  * stop the other threads, write the dump, and kill the process. Other signals are passed on.
  *
+ * A program that carries our runtime handles its faults and ends by itself when nobody can go on (`at_end`): there
+ * the failure is the first fault, or the system call that ends the process, while all threads are where they were.
+ *
  * With a seed one thread runs at a time, by single steps, as soon as there are two: a race between plain accesses
  * of a binary that nobody instrumented can be met in no other way. Between instructions of the program itself another
  * thread may be chosen; a thread that sleeps in a system call is left alone until it comes back. */
@@ -29,7 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TICK_MS = 5, POLLS = 200, SWITCH_ONE_IN = 4 };
+enum { TICK_MS = 5, POLLS = 200, SWITCH_ONE_IN = 4, SYSCALL_STOP = SIGTRAP | 0x80 };
 
 struct director {
 	const struct director_options *o;
@@ -100,6 +103,23 @@ static bool is_handled(pid_t pid, int signal)
 	return (caught | ignored) >> (signal - 1) & 1;
 }
 
+/* Raised by the processor in this thread, or by its own abort(). */
+static bool is_fault(pid_t tid)
+{
+	siginfo_t info;
+
+	return ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 &&
+	       (info.si_code > 0 || (info.si_signo == SIGABRT && info.si_code == SI_TKILL)) &&
+	       (info.si_signo == SIGSEGV || info.si_signo == SIGBUS || info.si_signo == SIGFPE ||
+		info.si_signo == SIGILL || info.si_signo == SIGABRT);
+}
+
+static bool is_failure(const struct director *d, pid_t tid, int signal)
+{
+	return ends_process(signal) &&
+	       (!is_handled(d->pid, signal) || (d->o->at_end && is_fault(tid)));
+}
+
 /* ---- the end ---- */
 
 /* Stop every thread but `except`; those that have ended are forgotten. */
@@ -136,6 +156,19 @@ static void leave_dump(struct director *d, pid_t first, int signal)
 
 /* ---- while it runs ---- */
 
+static enum __ptrace_request go_on(const struct director *d)
+{
+	return d->o->at_end ? PTRACE_SYSCALL : PTRACE_CONT;
+}
+
+/* The thread has stopped before a system call: the one that ends the process? */
+static bool is_exiting(pid_t tid)
+{
+	struct user_regs_struct regs;
+
+	return ptrace(PTRACE_GETREGS, tid, NULL, &regs) == 0 && regs.orig_rax == SYS_exit_group;
+}
+
 /* True when the run is over. */
 static bool handle(struct director *d, pid_t tid, int status)
 {
@@ -151,16 +184,20 @@ static bool handle(struct director *d, pid_t tid, int status)
 	}
 	know_thread(d, tid);
 	signal = WSTOPSIG(status);
-	if (event || signal == SIGTRAP) {
+	if (signal == SYSCALL_STOP && is_exiting(tid)) {
+		leave_dump(d, tid, 0);
+		return true;
+	}
+	if (event || signal == SIGTRAP || signal == SYSCALL_STOP) {
 		signal = 0;
 	} else if (signal == SIGSTOP) {
 		signal = 0; /* a thread's birth */
-	} else if (ends_process(signal) && !is_handled(d->pid, signal)) {
+	} else if (is_failure(d, tid, signal)) {
 		d->result->signal = signal;
 		leave_dump(d, tid, signal);
 		return true;
 	}
-	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)signal);
+	ptrace(go_on(d), tid, NULL, (void *)(uintptr_t)signal);
 	return false;
 }
 
@@ -258,7 +295,7 @@ static void take_report(struct director *d, pid_t tid, int status, int *signal, 
 	set_stopped(d, tid, true);
 	if (status >> 16 || WSTOPSIG(status) == SIGTRAP || WSTOPSIG(status) == SIGSTOP)
 		return;
-	if (ends_process(WSTOPSIG(status)) && !is_handled(d->pid, WSTOPSIG(status))) {
+	if (is_failure(d, tid, WSTOPSIG(status))) {
 		d->result->signal = WSTOPSIG(status);
 		leave_dump(d, tid, WSTOPSIG(status));
 		*over = true;
@@ -374,9 +411,10 @@ static int work(void *arg)
 	d->pid = p.pid;
 	if (waitpid(p.pid, &status, __WALL) != p.pid || !WIFSTOPPED(status))
 		return 1;
-	ptrace(PTRACE_SETOPTIONS, p.pid, NULL, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
+	ptrace(PTRACE_SETOPTIONS, p.pid, NULL,
+	       PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD);
 	know_thread(d, p.pid);
-	ptrace(PTRACE_CONT, p.pid, NULL, NULL);
+	ptrace(go_on(d), p.pid, NULL, NULL);
 	if (!d->o->seed)
 		watch_until_end(d);
 	else if (!run_to_second_thread(d))

@@ -18,6 +18,7 @@ struct director_options {
 	const char *in;	     /* standard input; NULL = /dev/null */
 	double timeout;	     /* seconds; then it hangs */
 	const char *core;    /* where its dump goes when it fails or hangs */
+	bool at_end;	     /* ... also when it exits, and at a fault that it handles itself */
 	uint64_t seed; /* not 0: from the second thread on one thread at a time, instruction by
 			      * instruction, with random switches in the program's own code */
 };

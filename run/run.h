@@ -252,6 +252,10 @@ const struct target *session_target(const struct session *s);
 struct err *session_debug(struct session *s, const struct run_request *req, char *const *extra,
 			  int *status);
 
+/* One such run, and a core dump of its failure at `core`: all threads as they were. *dumped: it was written. */
+struct err *session_dump(struct session *s, const struct run_request *req, const char *core,
+			 bool *dumped);
+
 /* What could not be controlled, in words, comma-separated. */
 void uncontrolled_describe(uint32_t uncontrolled, struct strbuf *out);
 

@@ -11,14 +11,17 @@
 
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "run/patience.h"
 #include "run/sanitizer.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -128,8 +131,29 @@ static void stop_server(struct session *s)
 	s->running = false;
 }
 
+/* The loader's own words, when it could not start the program; NULL. */
+static char *loader_says(const struct session *s)
+{
+	static const char mark[] = ": error while loading shared libraries: ";
+	struct strbuf text = { 0 };
+	struct err *err = file_read(s->errors, &text);
+	const char *at = err ? NULL : strstr(strbuf_str(&text), mark);
+	char *said = at ? xstrndup(at + strlen(mark), strcspn(at + strlen(mark), "\n")) : NULL;
+
+	err_free(err);
+	strbuf_deinit(&text);
+	return said;
+}
+
 static struct err *cannot_control(const struct session *s)
 {
+	_cleanup_(xfreep) char *said = loader_says(s);
+
+	if (said)
+		return err_new(
+			ERR_ENV,
+			"%s cannot be started: %s (LD_LIBRARY_PATH says where its libraries are)",
+			s->runtime.program, said);
 	return err_new(ERR_ENV,
 		       "%s: does not come under control (statically linked, setuid, or built with "
 		       "another version of unplait?)",
