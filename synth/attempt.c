@@ -16,7 +16,9 @@
 #include "run/place.h"
 #include "trace/trace.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,10 +145,17 @@ static char *shipped_name(const char *output)
 struct err *own_run_open(struct study *s, const struct synth_inputs *in, const char *program,
 			 struct own_run *ret)
 {
-	*ret = (struct own_run){ .target = { .env = in->env.len > 1 ? in->env.data : NULL,
-					     .input_data = in->input,
+	bool shipped = program == stacks_program(s->stacks);
+
+	*ret = (struct own_run){ .target = { .input_data = in->input,
 					     .input_len = in->input_len,
 					     .timeout = s->o->timeout } };
+	for (size_t i = 0; i + 1 < in->env.len; i++)
+		vec_push(&ret->env, in->env.data[i]);
+	if (shipped && s->loader)
+		vec_push(&ret->env, s->loader);
+	vec_push(&ret->env, NULL);
+	ret->target.env = ret->env.len > 1 ? ret->env.data : NULL;
 	for (size_t i = 0; i < in->args.len; i++)
 		vec_push(&ret->argv, i == 0 ? (char *)program : in->args.data[i]);
 	ret->target.argv = ret->argv.data;
@@ -157,6 +166,36 @@ void own_run_close(struct own_run *o)
 {
 	session_close(o->session);
 	vec_deinit(&o->argv);
+	vec_deinit(&o->env);
+}
+
+enum agreement best_agreement(const struct study *s)
+{
+	return s->r->goal.has_lines ? SAME : MAYBE_SAME;
+}
+
+struct err *keep_if_better(struct study *s, struct own_run *own, struct run_result *run,
+			   const char *plait, enum agreement *ret)
+{
+	char *fresh = xasprintf("%s.fresh", plait);
+	enum agreement now = NOT_SAME;
+	struct err *err = NULL;
+
+	if (run_failed(run))
+		err = save_plait(own->session, run, fresh);
+	if (!err && run_failed(run))
+		err = run_agrees(s, run, fresh, &now);
+	if (!err && now > *ret) {
+		err = rename(fresh, plait) ? err_errno(errno, "%s", plait) : NULL;
+		run_result_deinit(&s->r->run);
+		s->r->run = *run;
+		*ret = now;
+	} else {
+		run_result_deinit(run);
+	}
+	*run = (struct run_result){ 0 };
+	free(fresh);
+	return err;
 }
 
 /* First without preemption, then, if there are threads, whatever schedules there are. */
@@ -176,7 +215,7 @@ static struct err *run_instrumented(struct study *s, const struct synth_inputs *
 		if (!err)
 			err = run_agrees(s, &s->r->run, plait, ret);
 	}
-	if (!err && *ret != SAME && s->r->run.max_alive > 1)
+	if (!err && *ret < best_agreement(s) && s->r->run.max_alive > 1)
 		err = try_schedules(s, in, &own, plait, ret);
 	own_run_close(&own);
 	return err;
@@ -202,6 +241,8 @@ static struct err *run_plain(struct study *s, const struct synth_inputs *in, con
 	environment_copy(&env);
 	for (size_t i = 0; i + 1 < in->env.len; i++)
 		environment_put(&env, in->env.data[i]);
+	if (s->loader && program == stacks_program(s->stacks))
+		environment_put(&env, s->loader);
 	o.env = env.data;
 	if (in->input) {
 		err = file_write(input, in->input, in->input_len);
@@ -346,8 +387,8 @@ static struct err *note_shipped_alone(struct study *s, const struct synth_inputs
 		names_intern(&s->r->notes, "with the input in the dump the shipped binary fails, "
 					   "and the unplait build "
 					   "does not: its source was mended, or its compiler "
-					   "removed the failure (build "
-					   "it with -O0)");
+					   "changed what it does (build it with -O0, or with the "
+					   "options of the shipped one)");
 	return err;
 }
 

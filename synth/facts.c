@@ -72,6 +72,19 @@ static bool matters_to_libc(const char *entry)
 	       !strncmp(entry, "TZ=", 3) || !strncmp(entry, "POSIXLY_CORRECT", 15);
 }
 
+/* Where the shipped binary found its libraries. It is no input: whatever the options say, that binary runs with
+ * what it ran with. */
+static void read_loader_path(struct study *s)
+{
+	struct dump_words words = { 0 };
+
+	dump_words(&s->dump, true, &words);
+	for (size_t i = 0; i < words.len; i++)
+		if (!s->loader && !strncmp(words.data[i], "LD_LIBRARY_PATH=", 16))
+			s->loader = xstrdup(words.data[i]);
+	vec_deinit(&words);
+}
+
 static void read_env(struct study *s)
 {
 	struct dump_words words = { 0 };
@@ -101,15 +114,40 @@ struct stdio {
 	uint64_t read_ptr, read_end, read_base, write_base, write_ptr, write_end, buf_base, buf_end;
 };
 
+enum { EOF_SEEN = 0x10 }; /* _IO_EOF_SEEN */
+
+/* Where in the buffer the bytes are that were read. At the end of the input stdio sets its pointers back, and the
+ * bytes stay; the buffer was fresh memory, so behind the last of them are zeroes. */
+static uint64_t stdin_bytes(const struct dump *d, const struct stdio *f, bool *guessed)
+{
+	size_t there = 0;
+	const uint8_t *p;
+	uint64_t n = f->read_end - f->read_base;
+
+	*guessed = f->read_base == f->read_end && f->flags & EOF_SEEN;
+	if (f->read_base < f->buf_base || f->read_end > f->buf_end || f->read_base > f->read_end)
+		return 0;
+	if (!*guessed)
+		return n;
+	n = MIN(f->buf_end - f->read_base, (uint64_t)STDIO_MOST);
+	p = dump_bytes(d, f->read_base, &there);
+	if (!p || there < n)
+		return 0;
+	while (n && !p[n - 1])
+		n--;
+	return n;
+}
+
 static void read_stdin(struct study *s)
 {
 	uint64_t at = stacks_symbol(s->stacks, "_IO_2_1_stdin_"), n;
 	struct stdio f;
+	bool guessed;
 
-	if (!at || !dump_read(&s->dump, at, &f, sizeof(f)) || f.read_base >= f.read_end)
+	if (!at || !dump_read(&s->dump, at, &f, sizeof(f)))
 		return;
-	n = f.read_end - f.read_base;
-	if (n > STDIO_MOST || f.read_base < f.buf_base || f.read_end > f.buf_end)
+	n = stdin_bytes(&s->dump, &f, &guessed);
+	if (!n || n > STDIO_MOST)
 		return;
 	s->known.input = xcalloc(1, n + 1);
 	if (!dump_read(&s->dump, f.read_base, s->known.input, n)) {
@@ -118,14 +156,20 @@ static void read_stdin(struct study *s)
 		return;
 	}
 	s->known.input_len = n;
-	fact(s, "%zu bytes of standard input, in stdio's buffer", (size_t)n);
-	if (f.read_end == f.buf_end)
+	fact(s, "%zu bytes of standard input, in stdio's buffer%s", (size_t)n,
+	     guessed ? ", which was read to its end" : "");
+	if (f.read_base + n == f.buf_end)
 		names_intern(&s->r->notes, "the buffer of standard input is full: what was read "
 					   "before it is not in the dump");
+	else if (guessed)
+		names_intern(&s->r->notes,
+			     "where standard input ends in its buffer is guessed; if it "
+			     "was longer than the buffer, its beginning is lost");
 }
 
 void facts_read(struct study *s)
 {
+	read_loader_path(s);
 	if (s->o->facts >= SYNTH_FACTS_ARGS) {
 		read_args(s);
 		read_env(s);

@@ -3,7 +3,8 @@
  * A deadlock is steered into (steer.c). Otherwise the symbolic machine walks through every interleaving of
  * the program's threads with these inputs, each state once, and says which ends there are. Each end that is
  * a failure is carried out natively under control, and the run compared with the dump. What the machine
- * cannot execute is left to a short hunt. Racing threads that have ended left no stack in the dump; their
+ * cannot execute is left to a short hunt, which comes first when the shipped binary has no lines: then any failure
+ * of the kind may be the one, and only the shipped binary can tell. Racing threads that have ended left no stack in the dump; their
  * schedule is found because every shared access is a scheduling point. */
 #include "synth/study.h"
 
@@ -17,14 +18,21 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { STATES_MOST = 2000000, SECONDS_MOST = 20, HUNT_RUNS = 2000, HUNT_SECONDS = 10 };
 
+/* Of the time that is left, a part: what comes after must have some, too. */
 static double seconds_left(const struct study *s, double most)
 {
-	double left = s->deadline > 0 ? s->deadline - clock_seconds() : most;
+	double left = s->deadline > 0 ? (s->deadline - clock_seconds()) / 2 : most;
 
 	return MAX(MIN(left, most), 0.1);
+}
+
+static bool time_is_over(const struct study *s)
+{
+	return s->deadline > 0 && clock_seconds() > s->deadline;
 }
 
 static bool is_wanted(const struct study *s, enum sym_kind kind)
@@ -39,7 +47,6 @@ static struct err *carry(struct study *s, struct own_run *own, const struct sym_
 {
 	struct run_result run = { 0 };
 	struct carry_schedule schedule;
-	enum agreement now = NOT_SAME;
 	bool followed;
 	struct err *err;
 
@@ -47,18 +54,9 @@ static struct err *carry(struct study *s, struct own_run *own, const struct sym_
 	err = propose_carry_out(own->session, &schedule, &run, &followed);
 	free(schedule.ops);
 	s->r->attempts++;
-	if (!err && run_failed(&run)) {
-		err = save_plait(own->session, &run, plait);
-		if (!err)
-			err = run_agrees(s, &run, plait, &now);
-	}
-	if (now > *ret) {
-		run_result_deinit(&s->r->run);
-		s->r->run = run;
-		*ret = now;
-	} else {
-		run_result_deinit(&run);
-	}
+	if (!err)
+		err = keep_if_better(s, own, &run, plait, ret);
+	run_result_deinit(&run);
 	return err;
 }
 
@@ -81,7 +79,9 @@ static struct err *by_machine(struct study *s, const struct synth_inputs *in, st
 	if (!err)
 		err = sym_schedules(s->program, &c, &r);
 	s->r->states += r.states;
-	for (size_t i = 0; !err && i < r.ends.len && *ret != SAME && !interrupted(); i++)
+	for (size_t i = 0; !err && i < r.ends.len && *ret < best_agreement(s) && !interrupted() &&
+			   !time_is_over(s);
+	     i++)
 		if (is_wanted(s, r.ends.data[i].outcome.kind))
 			err = carry(s, own, &r.ends.data[i], plait, ret);
 	sym_schedules_deinit(&r);
@@ -139,37 +139,102 @@ static struct err *hunt(struct study *s, const struct target *target, const char
 
 /* The first failure mostly is the one; if not, all of them. */
 static struct err *by_hunt(struct study *s, const struct target *target, const char *folder,
-			   const char *plait, agrees_fn *agrees, struct run_result *run,
-			   enum agreement *ret)
+			   const char *plait, agrees_fn *agrees, enum agreement enough,
+			   struct run_result *run, enum agreement *ret)
 {
 	struct err *err = hunt(s, target, folder, plait, false, agrees, run, ret);
 
-	return err || *ret == SAME ? err : hunt(s, target, folder, plait, true, agrees, run, ret);
+	return err || *ret >= enough || time_is_over(s) || interrupted()
+		       ? err
+		       : hunt(s, target, folder, plait, true, agrees, run, ret);
+}
+
+static struct err *by_own_hunt(struct study *s, struct own_run *own, const char *plait,
+			       enum agreement *ret)
+{
+	char *folder = NULL;
+	struct err *err = file_temp_dir(&folder);
+
+	if (!err)
+		err = by_hunt(s, &own->target, folder, plait, run_agrees, best_agreement(s),
+			      &s->r->run, ret);
+	if (folder)
+		file_remove_tree(folder);
+	free(folder);
+	return err;
+}
+
+/* What the machine cannot load can still be run. */
+static struct err *by_machine_or_note(struct study *s, const struct synth_inputs *in,
+				      struct own_run *own, const char *plait, enum agreement *ret)
+{
+	struct err *err = by_machine(s, in, own, plait, ret);
+
+	if (!err || interrupted())
+		return err;
+	names_intern(&s->r->notes, err_message(err));
+	err_free(err);
+	return NULL;
 }
 
 struct err *try_schedules(struct study *s, const struct synth_inputs *in, struct own_run *own,
 			  const char *plait, enum agreement *ret)
 {
-	char *folder = NULL;
+	enum agreement enough = best_agreement(s);
 	struct err *err = steer(s, own, plait, ret);
 
-	if (!err && *ret != NOT_SAME)
-		return NULL;
-	if (!err && !interrupted())
-		err = by_machine(s, in, own, plait, ret);
-	if (err && !interrupted()) { /* what the machine cannot load can still be run */
-		names_intern(&s->r->notes, err_message(err));
-		err_free(err);
-		err = NULL;
-	}
-	if (err || *ret == SAME || interrupted())
+	if (err || *ret != NOT_SAME || interrupted())
 		return err;
-	err = file_temp_dir(&folder);
+	if (s->r->goal.has_lines) {
+		err = by_machine_or_note(s, in, own, plait, ret);
+		return err || *ret >= enough || interrupted() ? err
+							      : by_own_hunt(s, own, plait, ret);
+	}
+	err = by_own_hunt(s, own, plait, ret);
+	return err || *ret >= enough || interrupted() ? err
+						      : by_machine_or_note(s, in, own, plait, ret);
+}
+
+/* ---- the shipped binary ---- */
+
+/* The run of the plait once more, until it fails: its dump has every thread's callers. */
+static struct err *dump_run(const char *plait, const char *core, bool *dumped)
+{
+	_cleanup_(schedule_deinit) struct schedule schedule = { 0 };
+	_cleanup_(target_deinit) struct target target = { 0 };
+	struct session *session = NULL;
+	struct run_request req;
+	struct err *err = target_from_plait(&target, plait, NULL);
+
 	if (!err)
-		err = by_hunt(s, &own->target, folder, plait, run_agrees, &s->r->run, ret);
-	if (folder)
-		file_remove_tree(folder);
-	free(folder);
+		err = schedule_load(plait, &schedule);
+	if (!err)
+		err = session_open(&target, &session);
+	if (!err) {
+		req = schedule_request(&schedule);
+		err = session_dump(session, &req, core, dumped);
+	}
+	session_close(session);
+	return err;
+}
+
+struct err *shipped_agrees_whole(struct study *s, const struct run_result *r, const char *plait,
+				 enum agreement *ret)
+{
+	char *core = xasprintf("%s.core", plait);
+	bool dumped = false, same = false;
+	struct err *err = shipped_agrees(s, r, plait, ret);
+
+	if (!err && *ret != NOT_SAME)
+		err = dump_run(plait, core, &dumped);
+	if (!err && dumped)
+		err = dump_agrees(s, core, &same);
+	if (!same)
+		*ret = NOT_SAME;
+	if (dumped)
+		s->r->attempts++;
+	unlink(core);
+	free(core);
 	return err;
 }
 
@@ -182,7 +247,10 @@ struct err *hunt_shipped(struct study *s, const struct synth_inputs *in, const c
 	struct err *err = own_run_open(s, in, stacks_program(s->stacks), &own);
 
 	if (!err)
-		err = by_hunt(s, &own.target, folder, plait, shipped_agrees, &run, &agreement);
+		err = steer_shipped(s, &own, plait, &agreement);
+	if (!err && agreement != SAME)
+		err = by_hunt(s, &own.target, folder, plait, shipped_agrees_whole, SAME, &run,
+			      &agreement);
 	*same = !err && agreement == SAME;
 	run_result_deinit(&run);
 	own_run_close(&own);

@@ -9,7 +9,7 @@
  *
  * Who goes in first matters (it may need the others' locks on its way), so each of them is the first
  * once. Events are held back by place and number. Where that leaves nobody who can run, the runtime lets
- * go, and the run ends otherwise. */
+ * go, and the run ends otherwise. What led the unplait build there leads the shipped binary there, too. */
 #include "synth/study.h"
 
 #include "base/err.h"
@@ -20,6 +20,7 @@
 #include "run/place.h"
 #include "trace/trace.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ enum {
 struct lock_event {
 	uint32_t thread, site;
 	uint32_t nth;	 /* of this thread at this site, from 1 */
+	uint32_t number; /* of this thread, from 0: the same in every build */
 	size_t previous; /* of its thread; NONE */
 	size_t entry; /* where it took the first lock that it holds now, before this event; NONE */
 	bool locks;
@@ -59,6 +61,7 @@ struct steering {
 struct holder {
 	size_t last, entry;
 	size_t held;
+	uint32_t number;
 };
 
 static uint32_t number_at_site(struct map *counts, const struct event *ev)
@@ -74,6 +77,7 @@ static void read_event(struct steering *x, struct holder *h, struct map *counts,
 	vec_push(&x->events, (struct lock_event){ .thread = ev->thread,
 						  .site = ev->site,
 						  .nth = number_at_site(counts, ev),
+						  .number = h->number++,
 						  .previous = h->last,
 						  .entry = h->held ? h->entry : NONE,
 						  .locks = ev->kind == PLAIT_EV_LOCK });
@@ -98,7 +102,7 @@ static struct err *read_run(struct steering *x, struct trace *t)
 		    ev->kind != PLAIT_EV_UNLOCK)
 			continue;
 		while (holders.len <= ev->thread)
-			vec_push(&holders, ((struct holder){ NONE, NONE, 0 }));
+			vec_push(&holders, ((struct holder){ NONE, NONE, 0, 0 }));
 		read_event(x, &holders.data[ev->thread], &counts, ev);
 	}
 	cursor_deinit(&c);
@@ -213,35 +217,43 @@ static void plan(const struct steering *x, const size_t *wants, size_t n, struct
 	}
 }
 
-static struct err *run_plan(struct steering *x, const size_t *wants, size_t n, const char *plait,
-			    enum agreement *ret)
+static struct err *run_plan(struct steering *x, const size_t *wants, size_t n,
+			    struct run_result *run)
 {
 	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW };
-	enum agreement now = NOT_SAME;
 	struct constraints c = { 0 };
-	struct run_result run = { 0 };
 	struct err *err;
 
 	plan(x, wants, n, &c);
 	req.constraints = c.data;
 	req.nconstraints = c.len;
-	err = session_run(x->own->session, &req, &run);
+	err = session_run(x->own->session, &req, run);
 	x->s->r->attempts++;
 	x->runs++;
-	if (!err && run.outcome == PLAIT_OUTCOME_DEADLOCK) {
-		err = save_plait(x->own->session, &run, plait);
-		if (!err)
-			err = run_agrees(x->s, &run, plait, &now);
-	}
-	if (now > *ret) {
-		run_result_deinit(&x->s->r->run);
-		x->s->r->run = run;
-		*ret = now;
-	} else {
-		run_result_deinit(&run);
-	}
 	vec_deinit(&c);
 	return err;
+}
+
+/* One order of the wants; if it leads to the dump, the shipped binary can be steered in the same way. */
+static struct err *try_order(struct steering *x, const size_t *wants, size_t n, const char *plait,
+			     enum agreement *ret)
+{
+	struct run_result run = { 0 };
+	struct study *s = x->s;
+	struct err *err = run_plan(x, wants, n, &run);
+
+	if (!err)
+		err = keep_if_better(s, x->own, &run, plait, ret);
+	run_result_deinit(&run);
+	if (err || *ret == NOT_SAME)
+		return err;
+	s->steered.len = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct lock_event *e = &x->events.data[wants[i]];
+
+		vec_push(&s->steered, ((struct steered){ e->thread, e->number }));
+	}
+	return NULL;
 }
 
 static bool over(const struct steering *x)
@@ -274,19 +286,16 @@ static struct err *try_all(struct steering *x, size_t *chosen, size_t n, const c
 
 		for (size_t k = 0; k < n; k++)
 			order[k] = chosen[(first + k) % n];
-		err = run_plan(x, order, n, plait, ret);
+		err = try_order(x, order, n, plait, ret);
 	}
 	return err;
 }
 
-static struct err *steer_run(struct steering *x, const char *passing, const char *plait,
-			     enum agreement *ret)
+/* A passing run, read. Not the first run: that one may have made files which the others find. */
+static struct err *record_passing(struct steering *x, const char *passing, struct trace **ret)
 {
-	size_t chosen[STACKS_MOST], n = x->s->r->goal.stacks.len;
 	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW };
 	struct run_result run = { 0 };
-	struct trace *t = NULL;
-	/* not the first run: that one may have made files which the others find */
 	struct err *err = session_run(x->own->session, &req, &run);
 
 	x->s->r->attempts++;
@@ -294,11 +303,26 @@ static struct err *steer_run(struct steering *x, const char *passing, const char
 		err = save_plait(x->own->session, &run, passing);
 	run_result_deinit(&run);
 	if (!err)
-		err = trace_open(passing, &t);
+		err = trace_open(passing, ret);
+	return err ? err : read_run(x, *ret);
+}
+
+static void steering_deinit(struct steering *x)
+{
+	for (size_t i = 0; i < STACKS_MOST; i++)
+		vec_deinit(&x->wants[i]);
+	vec_deinit(&x->events);
+}
+
+static struct err *steer_run(struct steering *x, const char *passing, const char *plait,
+			     enum agreement *ret)
+{
+	size_t chosen[STACKS_MOST], n = x->s->r->goal.stacks.len;
+	struct trace *t = NULL;
+	struct err *err = record_passing(x, passing, &t);
+
 	if (!err)
 		err = symbols_open(t, &x->symbols);
-	if (!err)
-		err = read_run(x, t);
 	for (size_t g = 0; g < n && !err; g++)
 		err = find_wants(x, g);
 	if (!err)
@@ -318,9 +342,51 @@ struct err *steer(struct study *s, struct own_run *own, const char *plait, enum 
 	if (g->kind == SYNTH_DEADLOCK && g->has_lines && g->stacks.len > 1 &&
 	    g->stacks.len <= STACKS_MOST && !run_failed(&s->r->run) && s->r->run.steps < STEPS_MOST)
 		err = steer_run(&x, passing, plait, ret);
-	for (size_t i = 0; i < STACKS_MOST; i++)
-		vec_deinit(&x.wants[i]);
-	vec_deinit(&x.events);
+	steering_deinit(&x);
+	free(passing);
+	return err;
+}
+
+/* ---- the shipped binary ----
+ *
+ * The runtime sees its synchronisation calls and little of its stacks. But a thread makes the same calls in the same
+ * order, whoever compiled it: the n-th lock of the unplait build is its n-th lock. */
+
+static size_t event_of(const struct steering *x, const struct steered *k)
+{
+	for (size_t i = 0; i < x->events.len; i++) {
+		const struct lock_event *e = &x->events.data[i];
+
+		if (e->thread == k->thread && e->number == k->number)
+			return e->locks && e->entry != NONE ? i : NONE;
+	}
+	return NONE;
+}
+
+struct err *steer_shipped(struct study *s, struct own_run *own, const char *plait,
+			  enum agreement *ret)
+{
+	struct steering x = { .s = s, .own = own };
+	char *passing = xasprintf("%s.passing", plait);
+	size_t wants[STACKS_MOST], n = s->steered.len, known = 0;
+	struct run_result run = { 0 };
+	struct trace *t = NULL;
+	struct err *err = n ? record_passing(&x, passing, &t) : NULL;
+
+	assert(n <= STACKS_MOST);
+	for (size_t i = 0; !err && i < n; i++) {
+		wants[i] = event_of(&x, &s->steered.data[i]);
+		known += wants[i] != NONE;
+	}
+	if (!err && n && known == n)
+		err = run_plan(&x, wants, n, &run);
+	if (!err && run_failed(&run))
+		err = save_plait(own->session, &run, plait);
+	if (!err && run_failed(&run))
+		err = shipped_agrees_whole(s, &run, plait, ret);
+	run_result_deinit(&run);
+	trace_close(t);
+	steering_deinit(&x);
 	free(passing);
 	return err;
 }

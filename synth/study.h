@@ -15,14 +15,22 @@ enum agreement {
 
 struct sym_program;
 
+/* A lock that a thread of the deadlock waits for: its n-th event of locking or unlocking. */
+struct steered {
+	uint32_t thread, number;
+};
+
 struct study {
 	const struct synth_options *o;
 	struct synth_result *r;
 	struct dump dump;
 	struct stacks *stacks;
-	struct synth_inputs known;   /* what the dump says about the inputs */
-	double deadline;	     /* of clock_seconds() */
+	struct synth_inputs known; /* what the dump says about the inputs */
+	char *loader;	 /* "LD_LIBRARY_PATH=..." of the dump, for the shipped binary; NULL */
+	double deadline; /* of clock_seconds() */
 	struct sym_program *program; /* the bitcode; opened when it is needed */
+	VEC(struct steered)
+	steered; /* steer.c: who waits for what, in the order in which they came there */
 };
 
 /* goal.c: what failed, and where each thread stood. An error when nothing did. */
@@ -42,7 +50,7 @@ struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same);
 struct own_run {
 	struct target target;
 	struct session *session;
-	VEC(char *) argv;
+	VEC(char *) argv, env;
 };
 struct err *own_run_open(struct study *s, const struct synth_inputs *in, const char *program,
 			 struct own_run *ret);
@@ -50,6 +58,12 @@ void own_run_close(struct own_run *o);
 /* The run that has just failed, saved at `plait`: as the dump says? */
 struct err *run_agrees(struct study *s, const struct run_result *r, const char *plait,
 		       enum agreement *ret);
+/* The best that a run of the unplait build can be: without lines only the shipped binary can tell. */
+enum agreement best_agreement(const struct study *s);
+/* The run that has just ended: if it agrees better than *ret, it becomes the result's run, saved at `plait`; else
+ * both stay as they were. Takes `run`. */
+struct err *keep_if_better(struct study *s, struct own_run *own, struct run_result *run,
+			   const char *plait, enum agreement *ret);
 
 /* schedule.c: the schedules of these inputs, by the symbolic machine; the run that agrees is left in
  * `run`, saved at `plait`. */
@@ -58,10 +72,17 @@ struct err *try_schedules(struct study *s, const struct synth_inputs *in, struct
 /* steer.c: a passing run with these inputs is in the result; bring its threads into the dump's deadlock. The
  * run that agrees is left in the result, saved at `plait`. */
 struct err *steer(struct study *s, struct own_run *own, const char *plait, enum agreement *ret);
-/* The shipped binary, hunted with the runtime preloaded: does it come to the same? Then it is saved at
+/* The same for the shipped binary with the runtime preloaded, after steer() has led the unplait build there; else
+ * nothing happens. */
+struct err *steer_shipped(struct study *s, struct own_run *own, const char *plait,
+			  enum agreement *ret);
+/* The shipped binary, steered or hunted with the runtime preloaded: does it come to the same? Then it is saved at
  * `plait`. */
 struct err *hunt_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
 			 const char *plait, bool *same);
+/* A run of it, saved at `plait`: does each thread stand at the same instruction, called from the same ones? */
+struct err *shipped_agrees_whole(struct study *s, const struct run_result *r, const char *plait,
+				 enum agreement *ret);
 struct err *study_program(struct study *s);
 
 /* search.c: look for inputs whose path leads to the goal, and attempt each. */
@@ -73,8 +94,8 @@ struct places;
  * not have, because a compiler made jumps of calls in front of a return. */
 enum agreement stack_agrees(const struct synth_stack *want, const struct places *have,
 			    size_t *lost);
-/* A run of the shipped binary with the runtime preloaded: do the threads stand at the same
- * instructions? */
+/* A run of the shipped binary with the runtime preloaded: may it be the same? Each thread stands at the same
+ * instruction; who called it is in a dump only. */
 struct err *shipped_agrees(struct study *s, const struct run_result *r, const char *plait,
 			   enum agreement *ret);
 /* The dump at `path` is of another build of the same program. */

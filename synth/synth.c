@@ -56,6 +56,8 @@ struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
 	stacks_close(s.stacks);
 	dump_close(&s.dump);
 	synth_inputs_deinit(&s.known);
+	free(s.loader);
+	vec_deinit(&s.steered);
 	ret->interrupted = interrupted();
 	return err;
 }

@@ -112,6 +112,10 @@ has out "copy at many.c"
 has out "drop at many.c"
 grep -q "steer: 1 of [0-9]* moments have stack 0 of the dump" err && ok "one moment fits" || not_ok "one moment fits" "$(cat err)"
 has out "confirmed in the unplait build and in the shipped binary"
+# other callers wait at the same two instructions: the shipped binary must stand in copy and drop
+printf 'run\nthread apply all bt 12\n' | unplait replay --gdb s.shipped.plait >gdb.out 2>&1
+has gdb.out " copy " "the shipped binary is steered to the dump's callers"
+has gdb.out " drop "
 is "$(sed -n 's/.* native runs, \([0-9]*\) states.*/\1/p' out)" 0 "no schedule was searched for"
 run 1 unplait replay --times 20 s.plait
 has out "replayed 20 of 20 times"
