@@ -65,6 +65,7 @@ void code_free(struct code *c)
 		vec_deinit(&c->all.data[i]->indirect);
 		vec_deinit(&c->all.data[i]->partners);
 		free(c->all.data[i]->fixed);
+		loops_deinit(&c->all.data[i]->loops);
 		free(c->all.data[i]);
 	}
 	vec_deinit(&c->all);
@@ -374,6 +375,7 @@ static struct function *lift(struct code *c, uint64_t low, uint64_t high)
 	read_tables(c, f);
 	make_blocks(f);
 	find_fixed(c, f);
+	loops_find(f, &f->loops);
 	return f;
 }
 

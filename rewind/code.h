@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "debug/text.h"
 #include "lift/lifted.h"
+#include "rewind/loops.h"
 
 struct dump;
 struct dump_module;
@@ -36,6 +37,7 @@ struct function {
 	VEC(uint64_t) indirect;	   /* where jump tables of this function lead */
 	VEC(uint64_t) partners;	   /* targets of its jumps outside it */
 	struct fixed_block *fixed; /* per block */
+	struct loops loops;
 	bool incomplete; /* part of it could not be decoded (AVX-512): it may jump anywhere */
 };
 
@@ -46,6 +48,7 @@ enum way_kind {
 	WAY_RETURN,  /* the block ends with a return to the address */
 	WAY_SKIPPED, /* the block ends with a call that returned to the address; what it did is a
 			summary */
+	WAY_LOOP,    /* no block, but all turns of a loop, from its header to the address */
 };
 
 struct way {

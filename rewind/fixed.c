@@ -197,3 +197,19 @@ struct fixed_block *fixed_find(const struct function *f, bool is_entry,
 	free(temps);
 	return all;
 }
+
+bool fixed_stack(const struct function *f, uint64_t address, uint64_t *ret)
+{
+	const struct block *b = function_block(f, address);
+	struct fixed regs[16], *temps;
+
+	if (!b || !function_insn(f, address))
+		return false;
+	memcpy(regs, f->fixed[b - f->blocks.data].before, sizeof(regs));
+	temps = xcalloc(LIFT_MAX_OPS + 1, sizeof(*temps));
+	for (uint32_t k = 0; f->insns.data[b->first + k].address < address; k++)
+		run_insn(f, &f->insns.data[b->first + k], regs, temps);
+	free(temps);
+	*ret = regs[LIFT_RSP].number;
+	return regs[LIFT_RSP].kind == FIXED_FRAME;
+}

@@ -29,4 +29,8 @@ struct fixed_block {
 struct fixed_block *fixed_find(const struct function *f, bool is_entry,
 			       const uint64_t *from_outside, uint32_t n);
 
+/* The stack pointer before the instruction at `address`, from the frame's address on. False: it is not the same in every
+ * run. */
+bool fixed_stack(const struct function *f, uint64_t address, uint64_t *ret);
+
 #endif

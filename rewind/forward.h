@@ -33,6 +33,17 @@ struct run {
 	uint64_t place;	 /* of the operation in the code; keys of `fresh` */
 	uint32_t order;	 /* of the instruction */
 	uint64_t insn;
+	VEC(struct piece) path; /* what was run: the pieces, and for a loop its turns */
+	/* loops (unroll.c) */
+	bool has_loop;
+	bool deciding;	/* where control goes is asked, not told: `taken` and `next` */
+	int16_t taken;	/* exit of the last instruction; -1 = its end */
+	uint64_t next;	/* where control goes */
+	bool undecided; /* that depends on what is not known */
+	bool strayed;	/* the loop does not lead to where it should */
+	bool too_long;	/* or takes too many turns */
+	uint64_t gap_low,
+		gap_high; /* what a library that was skipped keeps for itself: not known before */
 };
 
 /* What an unknown value belongs to: with a number, and the place in the code but for OF_MEMORY, what it
@@ -45,5 +56,26 @@ expr_id run_fresh(struct run *r, unsigned w, enum owner owner, uint64_t number, 
 bool run_readable(struct run *r, uint64_t address);
 /* As far as the instruction number `upto`. */
 void run_upto(struct run *r, uint32_t upto);
+
+/* Parts of it, for effects.c and unroll.c. */
+enum { RUN_MOST_WRITTEN = 1 << 16 };
+/* One byte, and w bits, as the run sees them. */
+expr_id run_byte(struct run *r, uint64_t address);
+expr_id run_load(struct run *r, expr_id address, unsigned w);
+/* A condition that decides an exit: it holds, or it does not. */
+void run_leave(struct run *r, expr_id guard, bool taken);
+/* Number n of a call's arguments. */
+bool run_argument(struct run *r, unsigned n, uint64_t *ret);
+/* These bytes are unknown from now on. */
+void run_overwrite(struct run *r, uint64_t at, uint64_t len);
+/* One instruction. is_last: the piece's exit belongs to it. */
+void run_insn(struct run *r, const struct function *f, const struct insn *in, bool is_last,
+	      const struct piece *piece);
+/* The call at the end of a piece, which is not entered. */
+void run_skip_call(struct run *r, const struct piece *piece);
+/* What that library has of its own becomes unknown. */
+void run_add_gap(struct run *r, const struct effect *e);
+/* All turns of a loop. */
+void run_loop(struct run *r, const struct piece *piece);
 
 #endif

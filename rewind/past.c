@@ -179,8 +179,8 @@ void past_forget(struct history *h, struct past *p, uint64_t floor, uint64_t low
 	vec_deinit(&f.keys);
 	p->floor = MAX(p->floor, floor);
 	if (high) {
-		p->gap_low = low;
-		p->gap_high = high;
+		p->gap_low = p->gap_high ? MIN(p->gap_low, low) : low;
+		p->gap_high = MAX(p->gap_high, high);
 	}
 }
 

@@ -96,28 +96,44 @@ void rewind_close(struct rewind *r)
 	free(r);
 }
 
-/* Run the best suffix; if that does not end in the dump, shorter ones, each half as long. */
+static bool is_confirmed(const struct confirmation *c)
+{
+	return c->verdict == CONFIRMED || c->verdict == CONFIRMED_BUT_GAPS;
+}
+
+/* Run the suffix from this node on. If that ends in the dump, it is the best one. */
+static struct err *confirm_one(struct rewind *r, struct node *n)
+{
+	struct confirmation c;
+	struct err *err = confirm_suffix(&r->h, n, r->thread, r->start, r->at_call, &c);
+
+	if (err)
+		return err;
+	if (!r->tried++ || is_confirmed(&c))
+		r->confirmed = c;
+	if (is_confirmed(&c))
+		r->best = n;
+	return NULL;
+}
+
+/* Run the best suffix; if that does not end in the dump, the next best ones; then shorter ones, each half as long. */
 static struct err *confirm(struct rewind *r)
 {
-	struct node *n = r->best;
 	double start = clock_seconds();
-	struct err *err = NULL;
+	struct node *leaves[MOST_RUNS], *n = r->best;
+	size_t nleaves = tree_leaves(&r->tree, leaves, MOST_RUNS);
+	struct err *err = n->parent ? confirm_one(r, n) : NULL;
 
-	while (n && n->parent && r->tried < MOST_RUNS && !err) {
-		struct confirmation c;
+	for (size_t i = 0; i < nleaves && r->tried && r->tried < MOST_RUNS && !err; i++)
+		if (leaves[i] != n && leaves[i]->parent && !is_confirmed(&r->confirmed))
+			err = confirm_one(r, leaves[i]);
+	while (n->parent && !is_confirmed(&r->confirmed) && r->tried < 2 * MOST_RUNS && !err) {
 		uint32_t half = n->depth / 2;
 
-		err = confirm_suffix(&r->h, n, r->thread, r->start, r->at_call, &c);
-		if (err)
-			break;
-		if (!r->tried++ || c.verdict == CONFIRMED || c.verdict == CONFIRMED_BUT_GAPS)
-			r->confirmed = c;
-		if (c.verdict == CONFIRMED || c.verdict == CONFIRMED_BUT_GAPS) {
-			r->best = n;
-			break;
-		}
 		while (n->parent && (n->depth > half || !n->past))
 			n = n->parent;
+		if (n->parent)
+			err = confirm_one(r, n);
 	}
 	r->confirm_seconds = clock_seconds() - start;
 	return err;

@@ -34,20 +34,72 @@ enum { ROUNDS = 8, INNER_ROUNDS = 6, MOST_EVIDENCE = 64, MOST_LATE = 32 };
 
 /* ---- the attempt ---- */
 
+static const struct fixed_block *fixed_of(const struct piece *p)
+{
+	const struct function *f = p->function;
+
+	return &f->fixed[function_block(f, f->insns.data[p->first].address) - f->blocks.data];
+}
+
+/* The frame of a step of one whole block, by the stack pointer behind it. */
+static bool frame_of_block(struct run *r, uint64_t *ret)
+{
+	const struct piece *p = &r->pieces[0];
+	const struct block *b =
+		function_block(p->function, p->function->insns.data[p->first].address);
+	const struct fixed *behind = &fixed_of(p)->behind[LIFT_RSP];
+	uint64_t sp;
+
+	if (p->first != b->first || p->n != b->n || p->way == WAY_SKIPPED ||
+	    behind->kind != FIXED_FRAME ||
+	    !past_value(r->h, r->after, r->after->registers[LIFT_RSP], &sp))
+		return false;
+	*ret = sp - behind->number;
+	return true;
+}
+
+/* The frame in which a step with a loop begins: that of the state after it, or of a caller. A loop whose stack
+ * pointer is not known from the start could not be run. */
+static bool frame_of_loop(struct run *r, uint64_t *ret)
+{
+	uint64_t sp, number;
+	unsigned inner = 0;
+	const char *why;
+	const struct function *f = code_function(r->h->code, r->after->pc, &why);
+
+	if (!f || !fixed_stack(f, r->after->pc, &number) ||
+	    !past_value(r->h, r->after, r->after->registers[LIFT_RSP], &sp))
+		return false;
+	*ret = sp - number;
+	for (uint32_t i = r->npieces; i-- > 0;) {
+		const struct piece *p = &r->pieces[i];
+
+		if (p->way == WAY_RETURN) {
+			inner++;
+		} else if (p->way == WAY_CALL && inner) {
+			inner--;
+		} else if (p->way == WAY_CALL) { /* it pushed the return address */
+			const struct fixed *behind = &fixed_of(p)->behind[LIFT_RSP];
+
+			if (behind->kind != FIXED_FRAME)
+				return false;
+			*ret -= 8 + behind->number;
+		}
+	}
+	return inner == 0;
+}
+
 /* Registers that the code overwrites, but that hold the same in every run (rewind/fixed.h). */
 static void find_fixed(struct run *r)
 {
 	const struct piece *p = &r->pieces[0];
 	const struct function *f = p->function;
 	const struct block *b = function_block(f, f->insns.data[p->first].address);
-	const struct fixed_block *fixed = &f->fixed[b - f->blocks.data];
-	uint64_t sp, frame = 0;
-	bool in_frame = r->npieces == 1 && p->first == b->first && p->n == b->n &&
-			p->way != WAY_SKIPPED && fixed->behind[LIFT_RSP].kind == FIXED_FRAME &&
-			past_value(r->h, r->after, r->after->registers[LIFT_RSP], &sp);
+	const struct fixed_block *fixed = fixed_of(p);
+	uint64_t frame = 0;
+	bool in_frame = r->has_loop ? frame_of_loop(r, &frame)
+				    : r->npieces == 1 && frame_of_block(r, &frame);
 
-	if (in_frame)
-		frame = sp - fixed->behind[LIFT_RSP].number;
 	for (unsigned i = 0; i < 16; i++) {
 		const struct fixed *x = &fixed->before[i];
 
@@ -60,33 +112,51 @@ static void find_fixed(struct run *r)
 	}
 }
 
-/* Which registers the code writes, by its text. */
+static void add_written(struct run *r, const struct function *f, uint32_t first, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		const struct insn *in = &f->insns.data[first + k];
+		const struct lift_op *ops = insn_ops(f, in);
+
+		for (unsigned i = 0; i < in->nops; i++) {
+			if (ops[i].kind == LIFT_PUT)
+				r->written[ops[i].imm] = true;
+			if (ops[i].kind == LIFT_NEXT && ops[i].w == LIFT_SYSCALL)
+				r->written[LIFT_RAX] = r->written[LIFT_RCX] = r->written[LIFT_R11] =
+					true;
+		}
+	}
+}
+
+/* What calls may change. */
+static void add_written_by_call(struct run *r)
+{
+	for (unsigned n = LIFT_CF; n <= LIFT_OF; n++)
+		r->written[n] = true;
+	for (unsigned n = 0; n < 16; n++)
+		if (n != LIFT_RBX && n != LIFT_RBP && n < LIFT_R12)
+			r->written[n] = true;
+	for (unsigned n = LIFT_YMM; n < LIFT_REGISTERS; n++)
+		r->written[n] = true;
+}
+
+/* Which registers the code writes, by its text. What a call in a loop keeps is taken to be kept; the equations of
+ * such a step contain every register, so a call that did not keep it is found out. */
 static void find_written(struct run *r)
 {
 	for (uint32_t i = 0; i < r->npieces; i++) {
 		const struct piece *p = &r->pieces[i];
+		const struct function *f = p->function;
 
-		for (uint32_t k = 0; k < p->n; k++) {
-			const struct insn *in = &p->function->insns.data[p->first + k];
-			const struct lift_op *ops = insn_ops(p->function, in);
-
-			for (unsigned n = 0; n < in->nops; n++) {
-				if (ops[n].kind == LIFT_PUT)
-					r->written[ops[n].imm] = true;
-				if (ops[n].kind == LIFT_NEXT && ops[n].w == LIFT_SYSCALL)
-					r->written[LIFT_RAX] = r->written[LIFT_RCX] =
-						r->written[LIFT_R11] = true;
-			}
-		}
-		if (p->way != WAY_SKIPPED)
-			continue;
-		for (unsigned n = LIFT_CF; n <= LIFT_OF; n++)
-			r->written[n] = true;
-		for (unsigned n = 0; n < 16; n++)
-			if (n != LIFT_RBX && n != LIFT_RBP && n < LIFT_R12)
-				r->written[n] = true;
-		for (unsigned n = LIFT_YMM; n < LIFT_REGISTERS; n++)
-			r->written[n] = true;
+		add_written(r, f, p->first, p->n);
+		for (uint32_t k = 0; p->way == WAY_LOOP && k < f->blocks.len; k++)
+			if (p->loop->has[k])
+				add_written(r, f, f->blocks.data[k].first, f->blocks.data[k].n);
+		if (p->way == WAY_SKIPPED || (p->way == WAY_LOOP && p->loop->calls))
+			add_written_by_call(r);
+		if (p->way == WAY_SKIPPED)
+			run_add_gap(r, p->effect);
+		r->has_loop |= p->way == WAY_LOOP;
 	}
 	find_fixed(r);
 	for (unsigned i = 0; i < LIFT_REGISTERS; i++) {
@@ -107,11 +177,24 @@ static bool equate_registers(struct run *r)
 	for (unsigned i = 0; i < LIFT_REGISTERS; i++) {
 		expr_id is = r->now->registers[i], must = r->after->registers[i];
 
-		if (!r->written[i])
+		if (!r->written[i] && !r->has_loop)
 			continue;
 		if (past_agrees(r->h, r->now, is, must))
-			r->agreed += lift_register_width(i);
+			r->agreed += r->written[i] ? lift_register_width(i) : 0;
 		else if (!past_equate(r->h, r->now, is, must))
+			return false;
+	}
+	return true;
+}
+
+/* Is what this write left there still there behind the step? */
+static bool is_last_write(struct run *r, const struct access *a, uint64_t at)
+{
+	for (unsigned k = 0; k < a->w / 8u; k++) {
+		const uint64_t *v = map_find(&r->stored, at + k);
+
+		/* none: the address became known only behind this run */
+		if (!v || *v != expr_extract(&r->h->exprs, a->value, 8 * k, 8))
 			return false;
 	}
 	return true;
@@ -120,22 +203,12 @@ static bool equate_registers(struct run *r)
 /* Whole writes first, where nothing was written over them. */
 static bool equate_writes(struct run *r)
 {
-	struct exprs *x = &r->h->exprs;
-
 	for (size_t i = 0; i < r->accesses.len; i++) {
 		const struct access *a = &r->accesses.data[i];
-		bool last = true;
 		uint64_t at;
 
-		if (!a->is_write || !a->w || !past_value(r->h, r->now, a->address, &at))
-			continue;
-		for (unsigned k = 0; k < a->w / 8u && last; k++) {
-			const uint64_t *v = map_find(&r->stored, at + k);
-
-			/* none: the address became known only behind this run */
-			last = v && *v == expr_extract(x, a->value, 8 * k, 8);
-		}
-		if (!last)
+		if (!a->is_write || !a->w || !past_value(r->h, r->now, a->address, &at) ||
+		    !is_last_write(r, a, at))
 			continue;
 		if (past_agrees(r->h, r->now, a->value, past_load(r->h, r->after, at, a->w)))
 			r->agreed += a->w;
@@ -156,10 +229,10 @@ static bool settle_run(struct run *r)
 		const struct trie *known = r->now->bindings;
 
 		run_upto(r, UINT32_MAX);
-		if (r->why)
+		if (r->why || r->undecided)
 			return true;
 		r->agreed = 0;
-		if (r->refuted || !equate_registers(r) ||
+		if (r->refuted || r->strayed || !equate_registers(r) ||
 		    (r->guess && r->lost && !equate_writes(r)))
 			return false;
 		if (i == 0) /* later rounds repeat what this one has bound */
@@ -316,21 +389,6 @@ static void keep_late_reads(struct run *r, const struct step *s, struct past *p)
 
 /* ---- the result ---- */
 
-/* Is nothing of this write overwritten by a later one? */
-static bool is_last_write(struct run *r, size_t i, uint64_t at, unsigned w)
-{
-	uint64_t other;
-
-	for (size_t k = i + 1; k < r->accesses.len; k++) {
-		const struct access *b = &r->accesses.data[k];
-
-		if (b->is_write && past_value(r->h, r->now, b->address, &other) &&
-		    other < at + w / 8 && at < other + MAX(b->w / 8u, 1u << 12))
-			return false;
-	}
-	return true;
-}
-
 static void fill(struct run *r, struct step *ret)
 {
 	struct history *h = r->h;
@@ -338,15 +396,14 @@ static void fill(struct run *r, struct step *ret)
 	uint32_t n = 0;
 
 	memcpy(p->registers, r->start, sizeof(p->registers));
-	if (r->floor) {
-		const struct dump_module *m = dump_module_at(h->dump, r->skipped);
-
-		past_forget(h, p, r->floor, m ? m->low : 0, m ? m->high : 0);
-	}
+	if (r->floor)
+		past_forget(h, p, r->floor, r->gap_low, r->gap_high);
 	for (size_t i = 0; i < r->before->len; i++)
 		past_store(h, p, r->before->entries[i].key, 8,
 			   (expr_id)r->before->entries[i].value);
-	p->evidence = r->after->evidence + MIN(r->agreed, (uint32_t)MOST_EVIDENCE);
+	p->evidence =
+		r->after->evidence +
+		MIN(r->agreed, (uint32_t)MOST_EVIDENCE * (r->has_loop ? (uint32_t)r->path.len : 1));
 	p->pc = r->pieces[0].function->insns.data[r->pieces[0].first].address;
 	for (size_t i = 0; i < r->accesses.len; i++) {
 		struct access *a = &r->accesses.data[i];
@@ -354,19 +411,20 @@ static void fill(struct run *r, struct step *ret)
 
 		if (!a->is_write || !a->w || !past_value(h, p, a->address, &at))
 			continue;
-		a->before = past_load(h, p, at, a->w);
-		if (is_last_write(r, i, at,
-				  a->w)) /* simpler than what the code computed, and equal */
+		if (!a->before)
+			a->before = past_load(h, p, at, a->w);
+		if (is_last_write(r, a, at)) /* simpler than what the code computed, and equal */
 			a->value = past_load(h, r->after, at, a->w);
 	}
-	for (uint32_t i = 0; i < r->npieces; i++)
-		n += r->pieces[i].n;
-	*ret = (struct step){ .pieces = arena_memdup(&h->arena, r->pieces,
-						     r->npieces * sizeof(*r->pieces)),
-			      .npieces = r->npieces,
+	for (size_t i = 0; i < r->path.len; i++)
+		n += r->path.data[i].n;
+	*ret = (struct step){ .pieces = arena_memdup(&h->arena, r->path.data,
+						     r->path.len * sizeof(*r->pieces)),
+			      .npieces = (uint32_t)r->path.len,
 			      .ninsns = n,
 			      .before = p,
 			      .after = r->after,
+			      .has_loop = r->has_loop,
 			      .accesses = arena_memdup(&h->arena, r->accesses.data,
 						       r->accesses.len * sizeof(struct access)),
 			      .naccesses = (uint32_t)r->accesses.len,
@@ -380,14 +438,21 @@ static void fill(struct run *r, struct step *ret)
 static enum step_result find_writes(struct run *r, struct step *ret, bool *fits)
 {
 	for (int i = 0;; i++) {
+		uint64_t gap_low = r->gap_low, gap_high = r->gap_high;
+
 		*fits = settle_run(r);
 		if (r->why) {
 			ret->why = r->why;
 			ret->where = r->insn;
 			return STEP_STUCK;
 		}
-		if (adopt_written(r))
-			return *fits ? STEP_DONE : STEP_REFUTED;
+		if (adopt_written(r) && gap_low == r->gap_low && gap_high == r->gap_high) {
+			ret->why = "a loop that takes too many turns";
+			ret->where = r->insn;
+			if (r->undecided)
+				return STEP_OPEN;
+			return *fits ? STEP_DONE : r->too_long ? STEP_STUCK : STEP_REFUTED;
+		}
 		if (i == ROUNDS) {
 			ret->why = "a write that changes where it goes";
 			ret->where = r->insn;
@@ -442,6 +507,7 @@ enum step_result step_back(struct history *h, const struct past *after, const st
 	map_deinit(&symbols);
 	map_deinit(&r->stored);
 	vec_deinit(&r->accesses);
+	vec_deinit(&r->path);
 	free(r);
 	return result;
 }
@@ -455,7 +521,8 @@ struct past *step_inside(struct history *h, const struct past *last, const struc
 	uint32_t left = n;
 
 	*r = (struct run){ .h = h,
-			   .after = s->before,
+			   .after = s->after,
+			   .has_loop = s->has_loop,
 			   .pieces = s->pieces,
 			   .npieces = s->npieces,
 			   .now = &now,
@@ -465,6 +532,9 @@ struct past *step_inside(struct history *h, const struct past *last, const struc
 	for (uint32_t i = 0; i < s->nsymbols; i++)
 		map_put(&symbols, s->symbols[i].key, s->symbols[i].value);
 	memcpy(r->start, s->before->registers, sizeof(r->start));
+	for (uint32_t i = 0; i < s->npieces; i++)
+		if (s->pieces[i].way == WAY_SKIPPED)
+			run_add_gap(r, s->pieces[i].effect);
 	run_upto(r, n);
 	p->bindings = last->bindings;
 	memcpy(p->registers, now.registers, sizeof(p->registers));
@@ -484,6 +554,7 @@ struct past *step_inside(struct history *h, const struct past *last, const struc
 	map_deinit(&symbols);
 	map_deinit(&r->stored);
 	vec_deinit(&r->accesses);
+	vec_deinit(&r->path);
 	free(r);
 	return p;
 }

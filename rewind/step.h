@@ -25,6 +25,7 @@ enum effect_kind {
 	EFFECT_DOUBLES,	  /* a new block with the text of its first argument */
 	EFFECT_THREADS, /* writes as EFFECT_WRITES does, and other threads wrote what they share */
 	EFFECT_LENGTH,	/* nothing; the result is the length of a text */
+	EFFECT_COMPARES, /* nothing; the result says whether its arguments are equal; `fixed`: they are texts */
 };
 
 struct effect {
@@ -37,6 +38,9 @@ struct effect {
 	uint64_t address;
 };
 
+/* What summaries.def says about a function; NULL when it says nothing. In the arena. */
+const struct effect *effect_of(struct arena *a, const char *name, uint64_t address);
+
 /* A run of instructions of one block. */
 struct piece {
 	const struct function *function;
@@ -45,6 +49,7 @@ struct piece {
 	int16_t exit;		     /* taken in the last instruction; -1 = its end */
 	uint64_t to;		     /* where control goes then */
 	const struct effect *effect; /* of the call, for WAY_SKIPPED */
+	const struct loop *loop;     /* for WAY_LOOP; n is 0 */
 };
 
 /* A read or write of memory. Expressions may know more later: simplify them. */
@@ -73,6 +78,7 @@ struct step {
 	uint32_t naccesses;
 	const struct map_entry *symbols; /* that stand for values inside the step; private */
 	uint32_t nsymbols;
+	bool has_loop;	 /* its pieces contain all turns of one */
 	bool guessed;	 /* a write could also have hit another byte that the step writes */
 	const char *why; /* STEP_STUCK; a constant */
 	uint64_t where;	 /* STEP_STUCK, STEP_OPEN: the instruction */

@@ -21,19 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_OPEN = 128, MOST_WAYS = 64, CHOICE_BITS = 4 };
-
-static const struct effect summaries[] = {
-#define S(name, effect, at, len, times, bytes)                                                     \
-	{ .kind = EFFECT_##effect,                                                                 \
-	  .where = at,                                                                             \
-	  .length = len,                                                                           \
-	  .scale = times,                                                                          \
-	  .fixed = bytes,                                                                          \
-	  .function = name },
-#include "rewind/summaries.def"
-#undef S
-};
+enum { LONGEST_OPEN = 128, LONGEST_BEFORE_LOOP = 12, MOST_WAYS = 64, CHOICE_BITS = 4 };
 
 void tree_init(struct tree *t, struct history *h, const struct past *start)
 {
@@ -79,19 +67,6 @@ static void add_way(struct candidates *c, const struct way *w, uint64_t to)
 				     .to = to });
 }
 
-static const struct effect *effect_of(struct tree *t, const char *name, uint64_t address)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(summaries); i++)
-		if (strcmp(summaries[i].function, name) == 0) {
-			struct effect *e =
-				arena_memdup(&t->h->arena, &summaries[i], sizeof(summaries[i]));
-
-			e->address = address;
-			return e;
-		}
-	return NULL;
-}
-
 /* The block that ends with the call `i`, as a piece. */
 static struct piece calling_piece(const struct function *f, const struct insn *i, uint64_t to)
 {
@@ -124,7 +99,8 @@ static void from_tail_calls(struct tree *t, const struct function *callee, uint6
 		    (end->imm >= callee->low && end->imm < callee->high))
 			continue;
 		name = code_import(code, callee, last);
-		p.effect = name ? effect_of(t, name, code_behind_stub(code, end->imm)) : NULL;
+		p.effect = name ? effect_of(&t->h->arena, name, code_behind_stub(code, end->imm))
+				: NULL;
 		if (p.effect)
 			add_piece(c, p);
 		else if (name)
@@ -148,7 +124,7 @@ static void from_callee(struct tree *t, const struct function *f, const struct i
 	if (name) {
 		p = calling_piece(f, call, at);
 		p.way = WAY_SKIPPED;
-		p.effect = effect_of(t, name, target);
+		p.effect = effect_of(&t->h->arena, name, target);
 		if (p.effect) {
 			add_piece(c, p);
 			return;
@@ -181,9 +157,13 @@ static void from_callee(struct tree *t, const struct function *f, const struct i
 /* By a return, or by a jump to a function that returned in its place. */
 static bool leaves_function(const struct piece *p)
 {
-	const struct insn *last = &p->function->insns.data[p->first + p->n - 1];
-	const struct lift_op *end = insn_ops(p->function, last) + last->nops - 1;
+	const struct insn *last;
+	const struct lift_op *end;
 
+	if (p->way == WAY_LOOP)
+		return false;
+	last = &p->function->insns.data[p->first + p->n - 1];
+	end = insn_ops(p->function, last) + last->nops - 1;
 	return p->way == WAY_RETURN || (p->way == WAY_SKIPPED && end->w == LIFT_JUMP);
 }
 
@@ -200,13 +180,11 @@ static bool return_address_of_frame(struct tree *t, const struct past *p, unsign
 		return false;
 	for (unsigned i = 0; i <= callers; i++) {
 		const struct function *f = code_function(t->h->code, *ret, &why);
-		const struct block *b = f ? function_block(f, *ret) : NULL;
-		const struct fixed *frame =
-			b ? &f->fixed[b - f->blocks.data].before[LIFT_RSP] : NULL;
+		uint64_t number;
 
-		if (!b || b->start != *ret || frame->kind != FIXED_FRAME)
+		if (!f || !fixed_stack(f, *ret, &number))
 			return false;
-		sp -= frame->number; /* the frame's address: the stack pointer behind the return */
+		sp -= number; /* the frame's address: the stack pointer behind the return */
 		if (!past_value(t->h, p, past_load(t->h, p, sp - 8, 64), ret))
 			return false;
 	}
@@ -311,8 +289,32 @@ static void from_wild_jump(struct tree *t, const struct node *n, uint64_t at, st
 	}
 }
 
+/* Does the piece lie in the loop? The way out of a call does if the call does. */
+static bool is_in_loop(struct tree *t, const struct loop *l, const struct piece *p)
+{
+	const struct function *f = p->function;
+	const struct insn *call;
+
+	if (p->way == WAY_RETURN) {
+		call = code_call_before(t->h->code, p->to, &f);
+		return call && loop_has(l, f, call->address);
+	}
+	return loop_has(l, f, f->insns.data[p->first].address);
+}
+
+/* A step that begins with all turns of a loop: what came before is outside the loop. */
+static void leave_out_turns(struct tree *t, const struct loop *l, struct candidates *c)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->n; i++)
+		if (!is_in_loop(t, l, &c->data[i]))
+			c->data[n++] = c->data[i];
+	c->n = n;
+}
+
 /* Every way to the node's address. */
-static void find_candidates(struct tree *t, const struct node *n, struct candidates *c)
+static void find_all_candidates(struct tree *t, const struct node *n, struct candidates *c)
 {
 	uint64_t at = n->pc;
 	const struct function *f, *before = NULL;
@@ -356,6 +358,62 @@ static void find_candidates(struct tree *t, const struct node *n, struct candida
 			from_caller(t, n, at, c);
 }
 
+/* All turns of a loop, up to the address `to`. */
+static struct piece loop_piece(const struct loop *l, uint64_t to)
+{
+	return (struct piece){ .function = l->function,
+			       .first = l->function->blocks.data[l->header].first,
+			       .way = WAY_LOOP,
+			       .exit = -1,
+			       .to = to,
+			       .loop = l };
+}
+
+/* The outermost loop that the piece leaves by going to the address; NULL when it leaves none. */
+static const struct loop *loop_left(struct tree *t, const struct piece *p, uint64_t to)
+{
+	const char *why;
+	const struct function *f = code_function(t->h->code, to, &why);
+
+	for (size_t i = 0; f && i < f->loops.len; i++) {
+		const struct loop *l = &f->loops.data[i];
+
+		if (is_in_loop(t, l, p) && !loop_has(l, f, to))
+			return l;
+	}
+	return NULL;
+}
+
+/* Loops before a loop are taken as a whole, too. */
+static void put_loops(struct tree *t, uint64_t to, struct candidates *c)
+{
+	const struct loop *done[MOST_WAYS];
+	unsigned n = 0, ndone = 0;
+
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct loop *l = loop_left(t, &c->data[i], to);
+		bool seen = false;
+
+		for (unsigned k = 0; k < ndone; k++)
+			seen |= done[k] == l;
+		if (l && seen)
+			continue;
+		if (l)
+			done[ndone++] = l;
+		c->data[n++] = l ? loop_piece(l, to) : c->data[i];
+	}
+	c->n = n;
+}
+
+static void find_candidates(struct tree *t, const struct node *n, struct candidates *c)
+{
+	find_all_candidates(t, n, c);
+	if (n->nopen && n->open[0].way == WAY_LOOP)
+		leave_out_turns(t, n->open[0].loop, c);
+	if (n->shortcut)
+		put_loops(t, n->pc, c);
+}
+
 /* ---- growing ---- */
 
 /* How well a way explains the dump, in bits: what agreed, less what had to be chosen. */
@@ -375,6 +433,7 @@ static struct node *new_child(struct tree *t, struct node *parent, const struct 
 	struct node *n = arena_new(&t->h->arena, struct node);
 
 	n->parent = parent;
+	n->via = *p;
 	n->depth = parent->depth + 1;
 	n->insns = parent->insns + p->n;
 	n->pc = p->function->insns.data[p->first].address;
@@ -405,11 +464,143 @@ static void bury(struct node *n)
 	}
 }
 
+/* ---- loops ----
+ *
+ * Where control comes out of a loop, or is in one, the walk turn by turn gets company: a step over all turns at once
+ * (unroll.c), made longer by the code before the loop until it is decided. As soon as every way into the loop has got
+ * its answer that way, the walk turn by turn is dropped: it could only find the same again, and ways that differ in
+ * what nobody knows. A shortcut that does not get anywhere vanishes. */
+
+struct shortcut {
+	struct node *at; /* where the loop was left */
+	const struct loop *loop;
+	uint32_t open, done; /* its nodes; how many got an answer */
+	bool unsure;	     /* there may be other answers */
+};
+
+static void shortcut_done(struct shortcut *s, bool guessed)
+{
+	s->done++;
+	s->unsure |= guessed;
+}
+
+/* The child of `at` on the way to n; NULL when n lies elsewhere. */
+static struct node *child_towards(const struct node *at, struct node *n)
+{
+	while (n && n->depth > at->depth + 1)
+		n = n->parent;
+	return n && n->parent == at ? n : NULL;
+}
+
+/* Drop what goes through the loop turn by turn. */
+static void drop_turns(struct tree *t, const struct shortcut *s)
+{
+	for (size_t i = t->nodes.len; i-- > 0;) {
+		struct node *n = t->nodes.data[i], *c = child_towards(s->at, n);
+		bool is_shortcut = c && c->via.way == WAY_LOOP && c->via.loop == s->loop;
+
+		if (!c || is_shortcut || n->state == NODE_DEAD || !is_in_loop(t, s->loop, &c->via))
+			continue;
+		if (n == c)
+			s->at->dead++;
+		n->state = NODE_DEAD;
+	}
+}
+
+/* A node of a shortcut was expanded, or is given up. */
+static void shortcut_leave(struct tree *t, struct node *n)
+{
+	struct shortcut *s = n->shortcut;
+
+	n->shortcut = NULL;
+	s->open--;
+	if (n->children > n->dead)
+		n->state = NODE_INNER;
+	else
+		bury(n);
+	if (!s->open && s->done && !s->unsure)
+		drop_turns(t, s);
+	if (s->at->state == NODE_INNER && s->at->children == s->at->dead) {
+		if (s->at->incomplete)
+			end(s->at, "no way to get here is known", s->at->pc);
+		else
+			bury(s->at);
+	}
+}
+
+/* Was this loop tried already, since its function was entered? */
+static bool was_tried(const struct node *n, const struct function *f, size_t loop)
+{
+	for (; n && n->pc != f->low; n = n->parent)
+		if (n->tried_in == f && n->tried >> loop & 1)
+			return true;
+	return false;
+}
+
+/* Can control have come here from inside the loop? */
+static bool comes_from(struct tree *t, const struct loop *l, const struct candidates *c)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (is_in_loop(t, l, &c->data[i]))
+			return true;
+	return false;
+}
+
+static void try_loops(struct tree *t, struct node *n, const struct candidates *c)
+{
+	const char *why;
+	const struct function *f = code_function(t->h->code, n->pc, &why);
+
+	for (size_t i = 0; f && i < MIN(f->loops.len, 64u); i++) {
+		const struct loop *l = &f->loops.data[i];
+		struct piece p = loop_piece(l, n->pc);
+		struct node *child;
+
+		if (!comes_from(t, l, c) || was_tried(n, f, i))
+			continue;
+		n->tried_in = f;
+		n->tried |= 1ull << i;
+		child = new_child(t, n, &p);
+		child->open = arena_memdup(&t->h->arena, &p, sizeof(p));
+		child->nopen = 1;
+		child->open_after = n->past;
+		child->shortcut = arena_new(&t->h->arena, struct shortcut);
+		*child->shortcut = (struct shortcut){ .at = n, .loop = l, .open = 1 };
+		/* inside the loop the same state might come again, unless it is the failure's own */
+		child->shortcut->unsure = n->parent && loop_has(l, f, n->pc);
+	}
+}
+
+/* Shortcuts that have no answer yet vanish if there is anything else. */
+static void drop_shortcuts(struct tree *t)
+{
+	for (size_t i = 0; i < t->nodes.len; i++) {
+		struct node *n = t->nodes.data[i];
+
+		if (n->shortcut && n->state == NODE_LIVE) {
+			n->shortcut->unsure = true;
+			shortcut_leave(t, n);
+		}
+	}
+}
+
+/* Instructions of the node and behind it; its step may contain all turns of a loop. */
+static void count_insns(struct node *n)
+{
+	const struct node *after = n->parent;
+
+	while (!after->past)
+		after = after->parent;
+	n->insns = after->insns + n->step.ninsns;
+}
+
 static void try_candidate(struct tree *t, struct node *n, const struct piece *p)
 {
 	const struct past *after = n->open ? n->open_after : n->past;
+	uint32_t longest = n->shortcut ? LONGEST_BEFORE_LOOP : LONGEST_OPEN;
 	struct piece pieces[LONGEST_OPEN + 2];
 	uint32_t npieces = 1 + n->nopen;
+	enum step_result result;
 	struct node *child;
 	struct step s;
 
@@ -417,33 +608,40 @@ static void try_candidate(struct tree *t, struct node *n, const struct piece *p)
 	if (n->nopen)
 		memcpy(pieces + 1, n->open, n->nopen * sizeof(*pieces));
 	t->tried++;
-	switch (step_back(t->h, after, pieces, npieces, &s)) {
-	case STEP_REFUTED:
+	s = (struct step){ 0 };
+	result = p->way == WAY_LOOP ? STEP_OPEN : step_back(t->h, after, pieces, npieces, &s);
+	if (result == STEP_REFUTED) {
 		t->refuted++;
 		n->children++;
 		n->dead++;
-		break;
-	case STEP_DONE:
-		child = new_child(t, n, p);
+		return;
+	}
+	if (n->shortcut && (result == STEP_STUCK || (result == STEP_OPEN && npieces > longest))) {
+		n->shortcut->unsure = true;
+		n->children++;
+		n->dead++;
+		return;
+	}
+	child = new_child(t, n, p);
+	if (result == STEP_DONE) {
 		child->step = s;
 		child->past = s.before;
+		count_insns(child);
 		n->guessed |= s.guessed;
-		break;
-	case STEP_STUCK:
-		child = new_child(t, n, p);
+		if (n->shortcut)
+			shortcut_done(n->shortcut, s.guessed);
+	} else if (result == STEP_STUCK) {
 		end(child, s.why, s.where);
-		break;
-	case STEP_OPEN:
-		child = new_child(t, n, p);
-		if (npieces > LONGEST_OPEN) {
-			end(child, "a write to an address that is not known", s.where);
-			break;
-		}
+	} else if (npieces > longest) {
+		end(child, "a write to an address that is not known", s.where);
+	} else {
 		child->open = arena_memdup(&t->h->arena, pieces, npieces * sizeof(*pieces));
 		child->nopen = npieces;
 		child->open_after = after;
 		child->where = s.where;
-		break;
+		child->shortcut = n->shortcut;
+		if (n->shortcut)
+			n->shortcut->open++;
 	}
 }
 
@@ -454,7 +652,12 @@ static void expand(struct tree *t, struct node *n)
 	find_candidates(t, n, c);
 	for (unsigned i = 0; i < c->n; i++)
 		try_candidate(t, n, &c->data[i]);
-	if (n->children > n->dead) {
+	if (!n->nopen)
+		try_loops(t, n, c);
+	if (n->shortcut) {
+		n->shortcut->unsure |= !c->complete;
+		shortcut_leave(t, n);
+	} else if (n->children > n->dead) {
 		n->state = NODE_INNER;
 		n->incomplete = !c->complete || n->guessed;
 	} else if (n->open) {
@@ -506,8 +709,16 @@ static size_t pick(struct tree *t, const struct suffix_options *o, struct ranked
 		for (size_t i = 0; i < all.len; i++)
 			all.data[i].score = score(all.data[i].node);
 		vec_sort(&all, by_rank);
-		for (size_t i = o->width; i < all.len; i++)
-			end(all.data[i].node, "left out: too many ways", all.data[i].node->pc);
+		for (size_t i = o->width; i < all.len; i++) {
+			struct node *k = all.data[i].node;
+
+			if (k->shortcut) {
+				k->shortcut->unsure = true;
+				shortcut_leave(t, k);
+			} else if (k->state == NODE_LIVE) {
+				end(k, "left out: too many ways", k->pc);
+			}
+		}
 	}
 	n = MIN(all.len, o->width);
 	for (size_t i = 0; i < n; i++)
@@ -527,9 +738,11 @@ void tree_grow(struct tree *t, const struct suffix_options *o)
 			t->out_of_time = o->deadline && work_seconds() > o->deadline;
 			if (t->interrupted || t->out_of_time)
 				goto out;
+			if (level[i].node->state != NODE_LIVE)
+				continue;
 			if (is_first(t, level[i].node, o))
 				end(level[i].node, "the thread began", level[i].node->pc);
-			else if (level[i].node->state == NODE_LIVE)
+			else
 				expand(t, level[i].node);
 			t->reached = MAX(t->reached, level[i].node->depth);
 		}
@@ -537,6 +750,7 @@ void tree_grow(struct tree *t, const struct suffix_options *o)
 			break;
 	}
 out:
+	drop_shortcuts(t);
 	free(level);
 }
 

@@ -16,13 +16,19 @@ enum node_state {
 	NODE_DEAD,  /* every way to it was refuted */
 };
 
+struct shortcut;
+
 struct node {
 	struct node *parent;
+	struct piece via;	 /* by which it was reached from its parent */
 	struct step step;	 /* from this node's past to its parent's; none for the root */
 	const struct past *past; /* NULL while the step is open */
 	struct piece *open;	 /* an open step: to be made longer */
 	uint32_t nopen;
 	const struct past *open_after;
+	struct shortcut *shortcut; /* an open step over all turns of a loop; NULL = none */
+	const struct function *tried_in;
+	uint64_t tried; /* a bit for each of its loops for which there is such a step here */
 	uint64_t pc;
 	uint32_t depth, insns;	 /* blocks and instructions up to the dump */
 	uint32_t children, dead; /* how many */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A core of a gcc -O2 program whose bug lies sixteen lines and several calls before the crash: one command names the write, and
-# gdb steps backwards from the crash to it.
+# A core of a gcc -O2 program whose bug lies more than twenty lines, two loops and several calls before the crash: one command
+# names the write, and gdb steps backwards from the crash to it.
 # level: check
 . "$(dirname "$0")/lib.sh"
 
@@ -11,6 +11,7 @@ fi
 cat >shop.c <<'C'
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST = 8 };
 
@@ -44,12 +45,31 @@ static __attribute__((noinline)) int take(struct item *it, int n)
 	return n;
 }
 
-static __attribute__((noinline)) void sell(int i, int n)
+static __attribute__((noinline)) int in_stock(void)
 {
-	int got = take(&items[i], n);
+	int n = 0;
+
+	for (int i = 0; i < count; i++)
+		if (items[i].stock > 0)
+			n += items[i].stock;
+	return n;
+}
+
+static __attribute__((noinline)) struct item *find(const char *name)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(items[i].name, name) == 0)
+			return &items[i];
+	return NULL;
+}
+
+static __attribute__((noinline)) void sell(const char *name, int n)
+{
+	struct item *it = find(name);
+	int got = take(it, n);
 
 	if (!got)
-		got = take(items[i].substitute, n);
+		got = take(it->substitute, n);
 	sold += got;
 }
 
@@ -60,8 +80,9 @@ int main(void)
 	add("cocoa", 1);
 	substitute(0, 1);
 	substitute(2, -1);
-	sell(0, 2);
-	sell(2, 4);
+	sell("tea", 2);
+	sold += in_stock();
+	sell("cocoa", 4);
 	printf("%ld sold\n", sold);
 	return 0;
 }
@@ -70,7 +91,7 @@ gcc -O2 -g -o shop shop.c
 (ulimit -c unlimited && exec ./shop) >/dev/null 2>&1
 mv core* core.shop
 run 1 unplait rewind core.shop
-has out "items[2].substitute was set to 0x0 at shop.c:25 in substitute"
+has out "items[2].substitute was set to 0x0 at shop.c:26 in substitute"
 has out "confirmed" "the steps were run into the same dump"
 timeout 100 gdb -q -nx -batch -ex 'set remotetimeout 60' -ex "target remote | $UNPLAIT rewind --gdb core.shop" \
 	-ex 'where' -ex 'reverse-step' -ex 'break substitute' -ex 'reverse-continue' \

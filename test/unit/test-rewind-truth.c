@@ -2,11 +2,13 @@
  *
  * A child of ours runs a function that fails in the end. We single-step it, write down every state, and
  * make a core dump of the failure. Then we walk back from the dump along the instructions that really
- * ran: no step may be refuted, and every register that a step claims to know must be what it was. */
+ * ran: no step may be refuted, and every register that a step claims to know must be what it was. A second walk takes
+ * every loop as a whole: a step over all of its turns must have run the very instructions that ran. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "debug/dump.h"
 #include "rewind/code.h"
+#include "rewind/loops.h"
 #include "rewind/step.h"
 #include "run/corefile.h"
 
@@ -119,6 +121,38 @@ static void victim(unsigned seed)
 	*nowhere = (int)h;
 }
 
+/* Loops one behind the other and inside each other, with branches and calls in them. */
+static __attribute__((noinline)) int weigh(int v)
+{
+	int n = 0;
+
+	for (; v; v >>= 1)
+		n += v & 1;
+	return n;
+}
+
+static int grid[8][8];
+
+static void looping(unsigned seed)
+{
+	unsigned odd = 0, sum = 0;
+
+	for (int i = 0; i < 20; i++)
+		numbers[i] = (int)((unsigned)i * seed % 23);
+	for (int i = 0; i < 19; i++)
+		nodes[i].left = &nodes[i + 1];
+	for (int i = 0; i < 20; i++)
+		if (numbers[i] & 1)
+			odd += (unsigned)weigh(numbers[i]);
+	for (int i = 0; i < 8; i++)
+		for (int k = 0; k < i; k++)
+			grid[i][k] = numbers[i + k] - (int)odd;
+	for (const struct tree_node *n = nodes; n; n = n->left)
+		sum++;
+	used = (int)sum;
+	*nowhere = (int)odd;
+}
+
 /* ---- what happened ---- */
 
 struct recorded {
@@ -129,7 +163,7 @@ struct recorded {
 
 enum { MOST_STEPS = 60000 };
 
-static void record(unsigned seed, struct recorded *r, const char *core)
+static void record(void (*fails)(unsigned), unsigned seed, struct recorded *r, const char *core)
 {
 	int status;
 
@@ -138,7 +172,7 @@ static void record(unsigned seed, struct recorded *r, const char *core)
 	if (r->child == 0) {
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
 		raise(SIGSTOP);
-		victim(seed);
+		fails(seed);
 		_exit(0);
 	}
 	waitpid(r->child, &status, 0);
@@ -249,7 +283,132 @@ static void walk(struct history *h, const struct recorded *r, unsigned most, str
 	}
 }
 
-static void one(unsigned seed, struct tally *t)
+/* ---- loops as a whole ---- */
+
+struct loop_tally {
+	unsigned loops, turns, given_up, wrong;
+};
+
+/* The outermost loop that instruction number `end` - 1 of the record is in, and that `end` is not in. */
+static const struct loop *loop_before(struct code *c, const struct recorded *r, size_t end)
+{
+	const char *why;
+	const struct function *f = code_function(c, r->at[end].rip, &why);
+
+	for (size_t i = 0; f && i < f->loops.len; i++)
+		if (loop_has(&f->loops.data[i], f, r->at[end - 1].rip) &&
+		    !loop_has(&f->loops.data[i], f, r->at[end].rip))
+			return &f->loops.data[i];
+	return NULL;
+}
+
+/* The number of the first instruction of the loop that ends at `end`: calls from it have a lower stack pointer. */
+static size_t loop_began(struct code *c, const struct recorded *r, const struct loop *l, size_t end)
+{
+	unsigned long long sp = r->at[end - 1].rsp;
+	const char *why;
+	size_t i = end;
+
+	while (i > 1 && (r->at[i - 1].rsp < sp ||
+			 loop_has(l, code_function(c, r->at[i - 1].rip, &why), r->at[i - 1].rip)))
+		i--;
+	return i;
+}
+
+/* Are the step's instructions those from number `from` on? */
+static bool ran_as_recorded(const struct step *s, const struct recorded *r, size_t from, size_t end)
+{
+	for (uint32_t i = 0; i < s->npieces; i++)
+		for (uint32_t k = 0; k < s->pieces[i].n; k++, from++) {
+			const struct piece *p = &s->pieces[i];
+
+			if (from >= end ||
+			    p->function->insns.data[p->first + k].address != r->at[from].rip)
+				return false;
+		}
+	return from == end;
+}
+
+/* All turns of the loop, made longer by what ran before it. The state before; NULL: they stay undecided. */
+static const struct past *over_loop(struct history *h, const struct recorded *r,
+				    const struct loop *l, const struct past *after, size_t *end,
+				    struct loop_tally *t)
+{
+	struct piece pieces[12];
+	uint32_t n = 1;
+	size_t from = loop_began(h->code, r, l, *end);
+
+	pieces[0] = (struct piece){ .function = l->function,
+				    .first = l->function->blocks.data[l->header].first,
+				    .way = WAY_LOOP,
+				    .exit = -1,
+				    .to = r->at[*end].rip,
+				    .loop = l };
+	while (n < ARRAY_SIZE(pieces) && from > 1) {
+		enum step_result result;
+		struct step s;
+		uint32_t insns;
+
+		memmove(pieces + 1, pieces, n++ * sizeof(*pieces));
+		insns = piece_before(h->code, r, from, &pieces[0]);
+		if (!insns)
+			break;
+		from -= insns;
+		result = step_back(h, after, pieces, n, &s);
+		if (result == STEP_OPEN)
+			continue;
+		if (result != STEP_DONE)
+			break;
+		t->loops++;
+		t->turns += s.npieces;
+		t->wrong += !ran_as_recorded(&s, r, from, *end);
+		*end = from;
+		return s.before;
+	}
+	t->given_up++;
+	return NULL;
+}
+
+/* Back with every loop as a whole where that is decided, else turn by turn. */
+static void walk_loops(struct history *h, const struct recorded *r, struct tally *t,
+		       struct loop_tally *l)
+{
+	struct piece open[24];
+	const struct past *p = past_of_dump(h, 0);
+	uint32_t nopen = 0;
+	size_t end = r->n;
+
+	while (end > 1 && t->steps < 400 && nopen < ARRAY_SIZE(open)) {
+		const struct loop *loop = nopen ? NULL : loop_before(h->code, r, end);
+		const struct past *before = loop ? over_loop(h, r, loop, p, &end, l) : NULL;
+		enum step_result result;
+		struct step s;
+		uint32_t n;
+
+		t->steps++;
+		if (before) {
+			p = before;
+			check_registers(h, p, &r->at[end], t);
+			continue;
+		}
+		memmove(open + 1, open, nopen * sizeof(*open));
+		n = piece_before(h->code, r, end, &open[0]);
+		if (!n)
+			break;
+		result = step_back(h, p, open, ++nopen, &s);
+		end -= n;
+		t->refuted += result == STEP_REFUTED;
+		if (result == STEP_REFUTED || result == STEP_STUCK)
+			break;
+		if (result == STEP_OPEN)
+			continue;
+		nopen = 0;
+		p = s.before;
+		check_registers(h, p, &r->at[end], t);
+	}
+}
+
+static void one(unsigned seed, struct tally *t, struct loop_tally *l)
 {
 	char path[] = "/tmp/unplait-truth-XXXXXX";
 	struct recorded r = { 0 };
@@ -258,13 +417,16 @@ static void one(unsigned seed, struct tally *t)
 	struct dump d;
 
 	close(mkstemp(path));
-	record(seed, &r, path);
+	record(l ? looping : victim, seed, &r, path);
 	cr_assert_null(dump_open(path, &d));
 	code = code_new(&d);
 	if (code_problem(code))
 		cr_skip_test("unplait-lift is not built");
 	history_init(&h, &d, code);
-	walk(&h, &r, 120, t);
+	if (l)
+		walk_loops(&h, &r, t, l);
+	else
+		walk(&h, &r, 120, t);
 	history_deinit(&h);
 	code_free(code);
 	dump_close(&d);
@@ -279,7 +441,7 @@ Test(rewind, steps_back_are_what_happened)
 	for (unsigned seed = 1; seed <= 2; seed++) {
 		struct tally s = { 0 };
 
-		one(seed, &s);
+		one(seed, &s, NULL);
 		fprintf(stderr, "# seed %u: %u steps, registers %u known, %u unknown, %u wrong\n",
 			seed, s.steps, s.known, s.unknown, s.wrong);
 		t.steps += s.steps;
@@ -291,4 +453,22 @@ Test(rewind, steps_back_are_what_happened)
 	cr_assert_eq(t.wrong, 0);
 	cr_assert_gt(t.steps, 150);
 	cr_assert_gt(t.known, t.steps * 4);
+}
+
+Test(rewind, loops_as_a_whole_are_what_happened)
+{
+	for (unsigned seed = 1; seed <= 3; seed++) {
+		struct loop_tally l = { 0 };
+		struct tally t = { 0 };
+
+		one(seed, &t, &l);
+		fprintf(stderr,
+			"# seed %u: %u loops of %u blocks, %u given up; registers %u known, %u "
+			"wrong\n",
+			seed, l.loops, l.turns, l.given_up, t.known, t.wrong);
+		cr_assert_eq(l.wrong, 0);
+		cr_assert_eq(t.wrong, 0);
+		cr_assert_eq(t.refuted, 0);
+		cr_assert_gt(l.loops, 1);
+	}
 }
