@@ -9,7 +9,8 @@
  * there, or the moment is over. The cell never goes back, so a thread that has seen it is behind the
  * moment with everything that follows.
  *
- *   - A decision: its condition, or reached.
+ *   - A decision: its condition, or reached. Only reached, if it is about what a thread that was joined
+ *     read behind its end here: that join has not happened before the moment.
  *   - A semaphore is a counter, a barrier a counter of arrivals, the end of a thread a flag; what
  *     waits for them reads them, or reached.
  *   - Signals: where they are not left to the solver, each counts up; a wait reads the counter
@@ -38,6 +39,7 @@ struct guard {
 	struct order_model *c;
 	uint32_t *end;	  /* per thread: how many of its events are kept */
 	bool *goal;	  /* per thread */
+	bool *unread;	  /* per term: it is about a read that is not kept */
 	uint32_t *cell;	  /* per object: the cell that stands for it, ORDER_NONE */
 	uint32_t *ended;  /* per thread: the flag of its end, ORDER_NONE */
 	uint32_t *depth;  /* per object: how often this thread holds the lock */
@@ -390,7 +392,10 @@ static void decisions(struct guard *g, uint32_t index)
 			g->undecided = true;
 			continue;
 		}
-		require(g, late(g), g->m->conditions.data[condition]);
+		require(g, late(g),
+			g->unread[g->m->conditions.data[condition]]
+				? number(g, 1, 0)
+				: g->m->conditions.data[condition]);
 	}
 }
 
@@ -514,6 +519,23 @@ static void find_ends(struct guard *g)
 	}
 }
 
+static void find_unread(struct guard *g)
+{
+	const struct order_model *m = g->m;
+
+	for (term_id id = 0; id < m->terms.len; id++) {
+		const struct term *t = term_get(&m->terms, id);
+		const term_id operand[] = { t->a, t->b, t->c };
+		uint32_t read = t->op == TERM_SYMBOL ? m->symbols.data[t->value].event : ORDER_NONE;
+
+		if (read != ORDER_NONE)
+			g->unread[id] =
+				m->events.data[read].index >= g->end[m->events.data[read].thread];
+		for (unsigned i = 0; i < term_arity(t); i++)
+			g->unread[id] |= g->unread[operand[i]];
+	}
+}
+
 /* Symbols that nobody reads any more are not inputs either. */
 static void drop_symbols(struct guard *g)
 {
@@ -558,6 +580,7 @@ void guard_model(const struct guard_input *in, const struct order_question *q, e
 	*ret = (struct guarded){ .m = g.c };
 	g.end = xcalloc(nt, sizeof(*g.end));
 	g.goal = xcalloc(nt, sizeof(*g.goal));
+	g.unread = xcalloc(m->terms.len + 1, sizeof(*g.unread));
 	g.ended = xcalloc(nt, sizeof(*g.ended));
 	g.cell = xcalloc(no, sizeof(*g.cell));
 	g.depth = xcalloc(no, sizeof(*g.depth));
@@ -566,6 +589,7 @@ void guard_model(const struct guard_input *in, const struct order_question *q, e
 	memset(g.cell, 0xff, no * sizeof(*g.cell));
 	drop_symbols(&g);
 	find_ends(&g);
+	find_unread(&g);
 	g.reached = new_cell(&g, "reached", 8, 0);
 	make_flags(&g);
 	for (uint32_t t = 0; t < m->threads.len; t++)
@@ -577,6 +601,7 @@ void guard_model(const struct guard_input *in, const struct order_question *q, e
 		order_condition(g.c, q->condition);
 	free(g.end);
 	free(g.goal);
+	free(g.unread);
 	free(g.ended);
 	free(g.cell);
 	free(g.depth);

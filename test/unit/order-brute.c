@@ -174,6 +174,14 @@ static void make_thread(struct maker *k, uint32_t t, uint32_t most)
 	}
 }
 
+/* A decision about the thread's result: about what it read, from `first` on. */
+static void join(struct maker *k, uint32_t child, uint32_t first)
+{
+	order_event(k->m, 0, ORDER_JOIN, child);
+	if (pick(k, 2))
+		decide(k, 0, first);
+}
+
 /* How many interleavings? (a + b + ...)! / (a! b! ...) */
 static double interleavings(const struct order_model *m)
 {
@@ -189,7 +197,7 @@ static struct order_model *try_model(uint64_t seed)
 {
 	struct order_model *m = order_model_new();
 	struct maker k = { .m = m, .random = (seed + 1) * UINT64_C(0x9E3779B97F4A7C15) };
-	uint32_t threads, most;
+	uint32_t threads, most, last = 0;
 
 	for (int i = 0; i < 8; i++)
 		rnd(&k.random);
@@ -207,10 +215,12 @@ static struct order_model *try_model(uint64_t seed)
 		order_thread(m, (const char *[]){ "0", "1", "2" }[t]);
 	if (pick(&k, 3) == 0)
 		order_event(m, 0, ORDER_FORK, 1);
-	for (uint32_t t = 0; t < threads; t++)
+	for (uint32_t t = 0; t < threads; t++) {
+		last = k.nreads;
 		make_thread(&k, t, most);
+	}
 	if (pick(&k, 4) == 0)
-		order_event(m, 0, ORDER_JOIN, threads - 1);
+		join(&k, threads - 1, last);
 	if (k.nreads)
 		order_failure(m, k.reads[k.nreads - 1], some_condition(&k, 0));
 	return m;
