@@ -16,11 +16,15 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #define ALT_STACK (64 << 10)
 
 static void (*real_assert_fail)(const char *, const char *, unsigned, const char *);
 static void (*real_abort)(void);
+/* Of libgcc, NULL if it is not there: C programs do not need it. */
+static __typeof__(_Unwind_Backtrace) *unwind;
+static __typeof__(_Unwind_GetIP) *unwound_pc;
 
 bool (*rt_on_fault)(int signal, uint64_t *address);
 uint64_t (*rt_true_pc)(uint64_t pc);
@@ -46,6 +50,46 @@ uint32_t rt_walk_frames(uint32_t thread, uint64_t fp, uint64_t *frames, uint32_t
 	return n;
 }
 
+struct unwound {
+	uint64_t *frames, pc;
+	uint32_t n, max;
+};
+
+static _Unwind_Reason_Code one_frame(struct _Unwind_Context *context, void *arg)
+{
+	struct unwound *u = arg;
+	uint64_t pc = unwound_pc(context);
+
+	if (u->n || pc == u->pc) /* the first ones are ours */
+		u->frames[u->n++] = pc;
+	return u->n < u->max ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/* What we build has frame pointers, other code has not. */
+static bool has_frame_pointers(uint64_t pc)
+{
+	for (uint32_t i = 0; i < rt_run->nmodules && i < PLAIT_MAX_MODULES; i++)
+		if (rt_run->modules[i].nsites && pc >= rt_run->modules[i].low &&
+		    pc < rt_run->modules[i].high)
+			return true;
+	return false;
+}
+
+/* By the tables of exceptions, which every library has; the libraries of C++ programs bring the code that reads
+ * them. From the frame with this pc on; 0: there is none. */
+static uint32_t walk_tables(uint64_t pc, uint64_t *frames, uint32_t max)
+{
+	struct unwound u = { .frames = frames, .pc = pc, .max = max };
+	struct rt_thread *t = rt_self();
+
+	if (!unwind || !unwound_pc)
+		return 0;
+	t->depth++;
+	unwind(one_frame, &u);
+	t->depth--;
+	return u.n;
+}
+
 /* What the program accesses is accessed in a hook, in one of several functions, depending on what
  * is recorded and decided there. A crash is the caller's, and must look the same whichever it was.
  */
@@ -64,6 +108,9 @@ static uint32_t walk_failure(uint64_t pc, uint64_t fp, uint64_t *frames, uint32_
 
 	if (rt_true_pc)
 		pc = rt_true_pc(pc);
+	n = has_frame_pointers(pc) ? 0 : walk_tables(pc, frames, max);
+	if (n)
+		return n;
 	if (!in_hook(pc)) {
 		n = pc != 0; /* 0: it jumped there, and the caller is the first frame */
 		frames[0] = pc;
@@ -171,6 +218,8 @@ void rt_failure_init(void)
 {
 	real_assert_fail = dlsym(RTLD_NEXT, "__assert_fail");
 	real_abort = dlsym(RTLD_NEXT, "abort");
+	unwind = dlsym(RTLD_DEFAULT, "_Unwind_Backtrace");
+	unwound_pc = dlsym(RTLD_DEFAULT, "_Unwind_GetIP");
 	for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++) {
 		struct sigaction old, action;
 
