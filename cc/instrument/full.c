@@ -133,8 +133,8 @@ static void full_rmw(struct hooks *h, LLVMValueRef at, uint32_t site)
 	char name[32];
 
 	if (op < 0) {
-		range(h, "plait_write_range", LLVMGetOperand(at, 0), LLVMConstInt(h->i64, n, 0),
-		      site);
+		range(h, "plait_atomic_write_range", LLVMGetOperand(at, 0),
+		      LLVMConstInt(h->i64, n, 0), site);
 		return;
 	}
 	args[0] = LLVMGetOperand(at, 0);
@@ -172,8 +172,20 @@ static void full_cas(struct hooks *h, LLVMValueRef at, uint32_t site)
 	hooks_replace(at, pair);
 }
 
+/* Of the accesses that are ranges. */
+static bool is_atomic(LLVMValueRef at)
+{
+	if (LLVMIsALoadInst(at) || LLVMIsAStoreInst(at))
+		return LLVMGetOrdering(at) != LLVMAtomicOrderingNotAtomic;
+	return LLVMIsAAtomicRMWInst(at) || LLVMIsAAtomicCmpXchgInst(at);
+}
+
 static void full_range(struct hooks *h, const struct plan *plan)
 {
+	static const char *const names[2][2] = {
+		{ "plait_read_range", "plait_write_range" },
+		{ "plait_atomic_read_range", "plait_atomic_write_range" },
+	};
 	LLVMValueRef at = plan->at, n;
 	bool write = plan->action == ACT_RANGE_WRITE, written;
 	uint64_t bytes = 0;
@@ -191,8 +203,7 @@ static void full_range(struct hooks *h, const struct plan *plan)
 		n = LLVMConstInt(h->i64, hooks_bytes(h, LLVMTypeOf(LLVMGetOperand(at, 0))), 0);
 	else
 		n = LLVMConstInt(h->i64, hooks_bytes(h, LLVMTypeOf(LLVMGetOperand(at, 1))), 0);
-	range(h, write ? "plait_write_range" : "plait_read_range",
-	      LLVMGetOperand(at, plan->operand), n, plan->site);
+	range(h, names[is_atomic(at)][write], LLVMGetOperand(at, plan->operand), n, plan->site);
 }
 
 void full_access(struct hooks *h, const struct plan *plan)

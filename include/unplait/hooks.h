@@ -187,6 +187,9 @@ PLAIT_EXPORT void plait_write8(void *p, uint64_t v, uint32_t site);
 /* Directly before a wide access of n bytes. */
 PLAIT_EXPORT void plait_read_range(const void *p, size_t n, uint32_t site);
 PLAIT_EXPORT void plait_write_range(void *p, size_t n, uint32_t site);
+/* Before atomic operations that have no hook of their own: of 16 bytes, of vectors. */
+PLAIT_EXPORT void plait_atomic_read_range(const void *p, size_t n, uint32_t site);
+PLAIT_EXPORT void plait_atomic_write_range(void *p, size_t n, uint32_t site);
 
 /* Atomics. `order` is C11's memory_order number (0 relaxed .. 5 seq_cst); a compare-exchange has
  * that of its failure plus 1 in the next four bits, 0 = not said. */

@@ -18,8 +18,18 @@ enum { READS = 1, WRITES = 2 };
 /* ThreadSanitizer's __tsan_mutex_* flags. */
 enum { MUTEX_TRY_FAILED = 1 << 5 };
 
-#define RELEASE(p) rt_record_sa_n(PLAIT_EV_RELEASE, rt_take_site(), (const void *)(p), 0)
-#define ACQUIRE(p) rt_record_sa_n(PLAIT_EV_ACQUIRE, rt_take_site(), (const void *)(p), 0)
+#define RELEASE(p) annotations_release((const void *)(p), rt_take_site())
+#define ACQUIRE(p) annotations_acquire((const void *)(p), rt_take_site())
+
+void annotations_acquire(const void *p, uint32_t site)
+{
+	rt_record_sa_n(PLAIT_EV_ACQUIRE, site, p, 0);
+}
+
+void annotations_release(const void *p, uint32_t site)
+{
+	rt_record_sa_n(PLAIT_EV_RELEASE, site, p, 0);
+}
 
 /* ---- ThreadSanitizer ---- */
 

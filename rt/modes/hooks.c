@@ -6,6 +6,7 @@
  * written. */
 #include "rt/control/clocks.h"
 #include "rt/control/quick.h"
+#include "rt/modes/annotations.h"
 #include "rt/modes/graph.h"
 #include "rt/modes/order.h"
 #include "rt/core/record.h"
@@ -215,6 +216,28 @@ void plait_write_range(void *p, size_t n, uint32_t site)
 	if (rt_access != RT_ACCESS_RECORD)
 		before_range(PLAIT_EV_WRITE_RANGE, p, n, site);
 	rt_record_range(PLAIT_EV_WRITE_RANGE, site, p, n);
+}
+
+/* It races with nothing, and brings order as a sequentially consistent operation does. */
+void plait_atomic_read_range(const void *p, size_t n, uint32_t site)
+{
+	if (rt_access == RT_ACCESS_PLAIN)
+		return;
+	annotations_ignore(1);
+	plait_read_range(p, n, site);
+	annotations_ignore(-1);
+	annotations_acquire(p, site);
+}
+
+void plait_atomic_write_range(void *p, size_t n, uint32_t site)
+{
+	if (rt_access == RT_ACCESS_PLAIN)
+		return;
+	annotations_ignore(1);
+	plait_write_range(p, n, site);
+	annotations_ignore(-1);
+	annotations_acquire(p, site);
+	annotations_release(p, site);
 }
 
 /* ---- atomics ---- */
