@@ -13,7 +13,7 @@ static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static void *add(void *v)
 {
 	int was = balance;
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < ROUNDS; i++) {
 		pthread_mutex_lock(&m);
 		n++;
 		pthread_mutex_unlock(&m);
@@ -34,7 +34,8 @@ int main(int argc, char **argv)
 	return 0;
 }
 X
-run 0 unplait cc -g -pthread -o slow slow.c
+run 0 unplait cc -g -DROUNDS=20 -pthread -o slow slow.c
+run 0 unplait cc -g -DROUNDS=20000 -pthread -o slower slow.c # races looks at what few runs show, and is done
 run 1 unplait hunt -o fail.plait -- ./slow x
 cat >waits.c <<'X'
 #include <unistd.h>
@@ -72,7 +73,7 @@ ended() {
 ended hunt -s dfs --time 600 -- ./slow
 ended hunt -s states --time 600 -- ./slow
 ended explain -n 10000000 --time 600 fail.plait
-ended races --time 600 --k 1000000 -o races -- ./slow x
+ended races --time 600 -o races -- ./slower
 ended coop record -n 1000000 --share 100% --store logs.db -o logs -- ./slow
 ended test --time 600 ./slow
 ended sym schedules ./slow
