@@ -143,67 +143,94 @@ static struct err *write_log(const struct session *s, const char *dir, uint32_t 
 	return err;
 }
 
-struct err *save_plait(struct session *s, const struct run_result *r, const char *path)
+/* What a plait has beside its events. */
+struct sections {
+	struct trace_extra extra[5];
+	struct strbuf text[5];
+	size_t n;
+};
+
+static struct strbuf *add_section(struct sections *to, const char *name)
+{
+	to->extra[to->n].name = name;
+	return &to->text[to->n++];
+}
+
+static void drop_section(struct sections *to)
+{
+	strbuf_clear(&to->text[--to->n]);
+}
+
+static struct err *fill_sections(struct session *s, const struct run_result *r, const char *dir,
+				 uint32_t uncontrolled, struct sections *to)
+{
+	const struct target *t = session_target(s);
+	struct strbuf *log;
+	struct err *err;
+
+	schedule_write(&r->schedule, add_section(to, "schedule"));
+	target_write(t, add_section(to, "target"));
+	write_files(s, add_section(to, "inputs"));
+	if (!write_input(t, add_section(to, "stdin")))
+		drop_section(to);
+	log = add_section(to, LOG_SECTION);
+	err = write_log(s, dir, uncontrolled, log);
+	if (!log->len)
+		drop_section(to);
+	else if (log_is_heard(log->data))
+		to->extra[to->n - 1].name = HEARD_SECTION;
+	for (size_t i = 0; i < to->n; i++) {
+		to->extra[i].data = strbuf_str(&to->text[i]);
+		to->extra[i].len = to->text[i].len;
+	}
+	return err;
+}
+
+/* The run once more, with every event, in `dir`. */
+static struct err *record_again(struct session *s, const struct run_result *r, const char *dir,
+				struct run_result *ret)
 {
 	struct run_request req = replay_request(r);
-	struct run_result again = { 0 };
-	struct trace_outcome outcome;
-	struct strbuf schedule = { 0 }, target = { 0 }, files = { 0 }, input = { 0 }, log = { 0 };
 	const struct target *t = session_target(s);
-	struct trace_extra extra[] = {
-		{ .name = "schedule" }, { .name = "target" },	 { .name = "inputs" },
-		{ .name = "stdin" },	{ .name = LOG_SECTION },
-	};
-	struct trace_seal_options options = {
-		.made_here = true, .outcome = &outcome, .extra = extra, .nextra = 3
-	};
 	_cleanup_(xfreep) char *cwd = getcwd(NULL, 0);
-	struct err *err;
-	char *dir = NULL;
+	struct err *err =
+		trace_write_launch(dir, session_argv(s), t->folder ? t->folder : cwd, NULL);
 
-	err = file_temp_dir(&dir);
-	if (err)
-		return err;
-	err = trace_write_launch(dir, session_argv(s), t->folder ? t->folder : cwd, NULL);
 	req.record_dir = dir;
 	if (!err)
-		err = session_run(s, &req, &again);
+		err = session_run(s, &req, ret);
 	/* numbers of sites known by program counter may differ: do not compare hashes */
-	if (!err && (again.steps != r->steps || again.outcome != r->outcome))
+	if (!err && (ret->steps != r->steps || ret->outcome != r->outcome))
 		log_warn("the recorded run differs from the one that was found: %s",
-			 again.text ? again.text : "other steps");
-	if (!err) {
-		outcome_of(r, &outcome);
-		schedule_write(&r->schedule, &schedule);
-		extra[0].data = schedule.data;
-		extra[0].len = schedule.len;
-		target_write(t, &target);
-		extra[1].data = strbuf_str(&target);
-		extra[1].len = target.len;
-		write_files(s, &files);
-		extra[2].data = strbuf_str(&files);
-		extra[2].len = files.len;
-		if (write_input(t, &input))
-			extra[options.nextra++] = (struct trace_extra){ .name = "stdin",
-									.data = strbuf_str(&input),
-									.len = input.len };
-		err = write_log(s, dir, again.uncontrolled, &log);
-		if (log.len)
-			extra[options.nextra++] =
-				(struct trace_extra){ .name = log_is_heard(log.data) ? HEARD_SECTION
-										     : LOG_SECTION,
-						      .data = log.data,
-						      .len = log.len };
-	}
+			 ret->text ? ret->text : "other steps");
+	return err;
+}
+
+struct err *save_plait(struct session *s, const struct run_result *r, const char *path)
+{
+	struct run_result again = { 0 };
+	struct trace_outcome outcome;
+	struct sections sections = { 0 };
+	char *dir = NULL;
+	struct err *err = file_temp_dir(&dir);
+
+	if (err)
+		return err;
+	outcome_of(r, &outcome);
+	err = record_again(s, r, dir, &again);
 	if (!err)
-		err = trace_seal(dir, &options, path);
+		err = fill_sections(s, r, dir, again.uncontrolled, &sections);
+	if (!err)
+		err = trace_seal(dir,
+				 &(struct trace_seal_options){ .made_here = true,
+							       .outcome = &outcome,
+							       .extra = sections.extra,
+							       .nextra = sections.n },
+				 path);
 	file_remove_tree(dir);
 	free(dir);
-	strbuf_deinit(&schedule);
-	strbuf_deinit(&target);
-	strbuf_deinit(&files);
-	strbuf_deinit(&input);
-	strbuf_deinit(&log);
+	for (size_t i = 0; i < ARRAY_SIZE(sections.text); i++)
+		strbuf_deinit(&sections.text[i]);
 	run_result_deinit(&again);
 	return err;
 }
