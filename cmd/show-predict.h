@@ -9,8 +9,8 @@ struct json;
 struct predict_result;
 struct strbuf;
 
-/* why: per prediction its explanation, NULL where there is none. published: the search of the paper, whose
- * steps are told, too. */
+/* why: the explanation of each prediction; NULL for one that was not explained. published: also tell the steps
+ * of the paper's search. */
 void show_predict(const struct predict_result *r, struct explanation *const *why, bool published,
 		  struct strbuf *out);
 void json_predict(const struct predict_result *r, struct explanation *const *why, bool published,

@@ -44,7 +44,7 @@ struct plait_predicate_step {
 enum { PLAIT_PREDICATE_STEPS = 512, PLAIT_PREDICATE_STACK = 64 };
 
 struct plait_predicate {
-	uint32_t n, reserved; /* n = 0: there is none */
+	uint32_t n, reserved; /* n = 0: the user gave no predicate */
 	struct plait_predicate_step step[PLAIT_PREDICATE_STEPS];
 	char text[1024]; /* as the user wrote it */
 };

@@ -38,7 +38,7 @@ void heap_check_free(const void *p, uint32_t site);
 void heap_freeing(struct control_thread *me, void *p);
 /* ... and has been. */
 void heap_freed(void *p);
-/* How much of the block may be used; 0 if p is none. */
+/* How much of the block may be used; 0 if no block begins at p. */
 size_t heap_usable(void *p);
 /* An access to bad memory, at this site (0: not known): ends the run. */
 void heap_misused(const void *p, size_t size, bool writes, uint32_t site);
