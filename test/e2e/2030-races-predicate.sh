@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # races --predicate: what must hold is asked wherever a thread hands something on, and a race that breaks it violates the specification.
+# level: check
 . "$(dirname "$0")/lib.sh"
 
 cat >move.c <<'EOF'

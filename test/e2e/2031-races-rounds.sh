@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Every race gets a first look before any gets a second: when time is short, none is left without a verdict.
+# level: check
 . "$(dirname "$0")/lib.sh"
 
 cat >three.c <<'EOF'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The order engine has the last word on predicted races: one run in which a lock orders two accesses is enough to find
 # a race behind sections that conflict and may change places all the same.
+# level: check
 . "$(dirname "$0")/lib.sh"
 
 # WRITE: both sections store the same number, so their order does not matter. Without it the second one

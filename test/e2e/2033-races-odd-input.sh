@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # races --from a log of several processes, and races of a program that carries no bitcode.
+# level: check
 . "$(dirname "$0")/lib.sh"
 
 cat >count.c <<'EOF'
