@@ -57,6 +57,16 @@ static void show_inputs(const struct synth_inputs *in, const char *program, stru
 	strbuf_addc(out, '\n');
 }
 
+static void show_fidelity(const struct synth_result *r, struct strbuf *out)
+{
+	if (!r->replays)
+		return;
+	strbuf_addf(out, "  replayed %u of %u times; ", r->same, r->replays);
+	fidelity_show(&r->fidelity, out);
+	strbuf_addf(out, ", against %.3f s of %s\n", r->original,
+		    r->original_in_dump ? "processor time in the dump" : "one replay");
+}
+
 static void print_text(const struct synth_options *o, const struct synth_result *r)
 {
 	struct strbuf sb = { 0 };
@@ -79,6 +89,7 @@ static void print_text(const struct synth_options *o, const struct synth_result 
 			    "  %" PRIu64 " native runs, %" PRIu64 " states, %" PRIu64
 			    " questions\n",
 			    r->attempts, r->states, r->questions);
+		show_fidelity(r, &sb);
 		if (r->plait)
 			show_saved(r->plait, &sb);
 		if (r->shipped_plait)
@@ -156,6 +167,19 @@ static void json_inputs(struct json *j, const struct synth_result *r)
 	json_end(j);
 }
 
+static void json_fidelity(struct json *j, const struct synth_result *r)
+{
+	json_begin_object(j, "replays");
+	json_uint(j, "tried", r->replays);
+	json_uint(j, "same", r->same);
+	json_end(j);
+	json_begin_object(j, "original");
+	json_real(j, "seconds", r->original, 6);
+	json_str(j, "from", !r->replays ? NULL : r->original_in_dump ? "dump" : "replay");
+	json_end(j);
+	fidelity_json(&r->fidelity, j);
+}
+
 static struct err *print_json(const struct cmd_common *common, const struct synth_result *r)
 {
 	struct json j;
@@ -183,6 +207,7 @@ static struct err *print_json(const struct cmd_common *common, const struct synt
 	json_uint(&j, "runs", r->attempts);
 	json_uint(&j, "states", r->states);
 	json_uint(&j, "questions", r->questions);
+	json_fidelity(&j, r);
 	json_begin_object(&j, "seconds");
 	json_real(&j, "read", r->seconds_read, 3);
 	json_real(&j, "search", r->seconds_search, 3);

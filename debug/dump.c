@@ -24,6 +24,14 @@ static const uint8_t *file_bytes(const struct dump *d, uint64_t at, uint64_t n)
 
 /* ---- notes ---- */
 
+/* 0 for what no kernel writes. */
+static double seconds_of(const struct timeval *t)
+{
+	return t->tv_sec >= 0 && t->tv_sec < 1 << 30 && t->tv_usec >= 0 && t->tv_usec < 1000000
+		       ? (double)t->tv_sec + (double)t->tv_usec / 1e6
+		       : 0;
+}
+
 static void read_thread(struct dump *d, const uint8_t *p, size_t len)
 {
 	struct elf_prstatus status;
@@ -34,6 +42,8 @@ static void read_thread(struct dump *d, const uint8_t *p, size_t len)
 		return;
 	}
 	memcpy(&status, p, sizeof(status));
+	/* of the first thread of a process it is the time of all */
+	d->seconds = MAX(d->seconds, seconds_of(&status.pr_utime) + seconds_of(&status.pr_stime));
 	t = vec_add(&d->threads);
 	t->tid = (uint32_t)status.pr_pid;
 	static_assert(sizeof(t->registers) == sizeof(status.pr_reg), "one layout, two names");

@@ -47,6 +47,7 @@ struct dump_module {
 struct dump {
 	struct file_map map;
 	VEC(struct dump_segment) segments;
+	double seconds; /* processor time that it had used; 0 = the dump does not say */
 	VEC(struct dump_thread) threads; /* the one that got the signal is first */
 	VEC(struct dump_file) files;
 	VEC(struct dump_module) modules;

@@ -16,6 +16,7 @@
 #include "run/place.h"
 #include "run/run.h"
 
+#include "base/fidelity.h"
 #include "base/opt.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
@@ -88,9 +89,9 @@ struct race {
 	char *note;		    /* what the verdict leaves out; NULL */
 	char **needs;		    /* arguments that show it, when not the given ones; NULL */
 	double seconds;		    /* of work for this race */
-	double df, de, du;	    /* 001 chapter 3 */
-	bool known;		    /* in the baseline */
-	bool reported;		    /* --from: the report has it */
+	struct fidelity fidelity;
+	bool known;    /* in the baseline */
+	bool reported; /* --from: the report has it */
 };
 struct races VEC_FIELDS(struct race);
 

@@ -228,12 +228,10 @@ static int worse(const void *a, const void *b)
 static void rate(const struct study *s, struct race *r)
 {
 	unsigned tried = r->order[0].tried + r->order[1].tried;
+	unsigned same = r->order[0].same + r->order[1].same;
 
-	if (!tried)
-		return;
-	r->df = (double)(r->order[0].same + r->order[1].same) / tried;
-	r->de = r->seconds > 0 ? s->result->original / r->seconds : 0;
-	r->du = r->df * r->de;
+	r->fidelity = fidelity_of(&(struct executions){ .original = same, .wrong = tried - same },
+				  s->result->original, r->seconds);
 }
 
 static bool is_suppressed(const struct study *s, const struct group *g)

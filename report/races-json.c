@@ -114,9 +114,7 @@ static void add_race(struct json *j, const struct race *r)
 	json_end(j);
 	json_bool(j, "known", r->known);
 	json_real(j, "seconds", r->seconds, 3);
-	json_real(j, "df", r->df, 3);
-	json_real(j, "de", r->de, 5);
-	json_real(j, "du", r->du, 5);
+	fidelity_json(&r->fidelity, j);
 	json_end(j);
 }
 

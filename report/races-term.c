@@ -149,7 +149,9 @@ static void add_details(const struct race *r, struct strbuf *out)
 	add_witnesses(r, out);
 	add_stack(&r->side[0], 0, out);
 	add_stack(&r->side[1], 1, out);
-	strbuf_addf(out, "      DF %.2f, DE %.4f, DU %.4f\n", r->df, r->de, r->du);
+	strbuf_adds(out, "      ");
+	fidelity_show(&r->fidelity, out);
+	strbuf_addc(out, '\n');
 }
 
 static void add_needs(const struct race *r, struct strbuf *out)

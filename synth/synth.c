@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+enum { REPLAYS = 3 }; /* of what was found */
+
 static struct err *read_dump(struct study *s)
 {
 	struct stack_options o = { .program = s->o->shipped,
@@ -35,6 +37,27 @@ struct err *study_program(struct study *s)
 	return s->program ? NULL : sym_open(s->o->program, NULL, &s->program);
 }
 
+/* Does the execution fail again, and how good an answer is it? `start`: when the work began. */
+static struct err *rate(struct study *s, double start)
+{
+	struct synth_result *r = s->r;
+	double before = clock_seconds();
+	struct own_run own;
+	struct err *err = own_run_open(s, &r->inputs, s->o->program, &own);
+
+	r->replays = REPLAYS;
+	if (!err)
+		err = confirm(own.session, &r->run, &r->replays, &r->same);
+	own_run_close(&own);
+	r->original_in_dump = s->dump.seconds > 0;
+	r->original =
+		r->original_in_dump ? s->dump.seconds : (clock_seconds() - before) / r->replays;
+	r->fidelity = fidelity_of(
+		&(struct executions){ .original = r->same, .wrong = r->replays - r->same },
+		r->original, before - start);
+	return err;
+}
+
 struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
 {
 	struct study s = { .o = o, .r = ret };
@@ -51,6 +74,8 @@ struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
 	}
 	if (!err && !same && !interrupted())
 		err = search(&s);
+	if (!err && ret->found && !interrupted())
+		err = rate(&s, start);
 	if (s.program)
 		sym_close(s.program);
 	stacks_close(s.stacks);

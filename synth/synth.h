@@ -14,6 +14,7 @@
 #ifndef SYNTH_SYNTH_H
 #define SYNTH_SYNTH_H
 
+#include "base/fidelity.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "run/run.h"
@@ -100,6 +101,12 @@ struct synth_result {
 	uint64_t attempts;   /* native runs */
 	uint64_t states, questions;
 	double seconds_read, seconds_search, seconds_native;
+	/* how good the answer is (base/fidelity.h) */
+	struct fidelity fidelity;
+	unsigned replays,
+		same;	 /* replays of the execution in the unplait build; those that fail alike */
+	double original; /* seconds of the original execution: */
+	bool original_in_dump; /* processor time, as the dump says; else of one replay */
 };
 struct err *synth_run(const struct synth_options *o, struct synth_result *ret);
 void synth_result_deinit(struct synth_result *r);
