@@ -213,21 +213,52 @@ static struct cell late_gep(struct pointsto *pt, LLVMValueRef gep)
 	return c;
 }
 
-/* One that is known is as good as all: the bodies mix nothing. */
+/* All that are known must agree. Where they do not (an old block or a new one), nothing is known,
+ * and that counts as shared. */
 static struct cell late_choice(struct pointsto *pt, LLVMValueRef v)
 {
 	unsigned n = LLVMIsAPHINode(v) ? LLVMCountIncoming(v) : 2;
 	struct cell c = NOWHERE;
 
 	*value_slot(pt, v) = NOWHERE; /* a loop ends here */
-	for (unsigned i = 0; i < n && !c.node; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		LLVMValueRef o =
 			LLVMIsAPHINode(v) ? LLVMGetIncomingValue(v, i) : LLVMGetOperand(v, i + 1);
+		struct cell other = NOWHERE;
 
 		if (!LLVMIsAPHINode(o) || !index_of(pt, o) || cell_is_known(pt, o))
-			c = pointsto_cell(pt, o);
+			other = pointsto_find(pt, pointsto_cell(pt, o));
+		if (c.node && other.node && c.node != other.node)
+			return NOWHERE;
+		c = c.node ? c : other;
 	}
 	return c;
+}
+
+/* Where is a pointer stored, itself or as one of several? */
+static LLVMValueRef find_store(LLVMValueRef v, int depth)
+{
+	LLVMValueRef found = NULL;
+
+	for (LLVMUseRef u = LLVMGetFirstUse(v); u && !found; u = LLVMGetNextUse(u)) {
+		LLVMValueRef user = LLVMGetUser(u);
+
+		if (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) == v)
+			found = user;
+		else if (depth < 4 && (LLVMIsAPHINode(user) || LLVMIsASelectInst(user)))
+			found = find_store(user, depth + 1);
+	}
+	return found;
+}
+
+/* Memory that new code makes and stores somewhere is what that place points to: a longer block for
+ * the characters of a string. What is stored nowhere is the code's own. */
+static struct cell late_block(struct pointsto *pt, LLVMValueRef block)
+{
+	LLVMValueRef store = find_store(block, 0);
+
+	return store ? node_find_link(pt, pointsto_cell(pt, LLVMGetOperand(store, 1)))
+		     : node_new(pt, NODE_HEAP, block);
 }
 
 static struct cell late_cell(struct pointsto *pt, LLVMValueRef v)
@@ -242,8 +273,7 @@ static struct cell late_cell(struct pointsto *pt, LLVMValueRef v)
 		c = late_gep(pt, v);
 		break;
 	case LLVMLoad:
-		c = pointsto_cell(pt, LLVMGetOperand(v, 0));
-		c = c.node ? node_link(pt, c) : c;
+		c = node_find_link(pt, pointsto_cell(pt, LLVMGetOperand(v, 0)));
 		break;
 	case LLVMPHI:
 	case LLVMSelect:
@@ -253,7 +283,7 @@ static struct cell late_cell(struct pointsto *pt, LLVMValueRef v)
 		c = node_new(pt, NODE_STACK, v);
 		break;
 	case LLVMCall:
-		c = node_new(pt, NODE_HEAP, v); /* malloc; results of others are private, too */
+		c = late_block(pt, v);
 		break;
 	case LLVMFreeze:
 	case LLVMBitCast:

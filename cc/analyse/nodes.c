@@ -294,6 +294,18 @@ struct cell node_link(struct pointsto *pt, struct cell c)
 	return *slot;
 }
 
+struct cell node_find_link(struct pointsto *pt, struct cell c)
+{
+	const struct node *n;
+
+	c = pointsto_find(pt, c);
+	n = &pt->nodes.data[c.node];
+	for (size_t i = 0; i < n->links.len; i++)
+		if (n->links.data[i].off == c.off)
+			return n->links.data[i].to;
+	return NOWHERE;
+}
+
 void node_add_edge(struct pointsto *pt, struct cell from, struct cell to)
 {
 	uint64_t key;

@@ -17,6 +17,8 @@ void node_unify(struct pointsto *pt, struct cell a, struct cell b);
 void node_add_edge(struct pointsto *pt, struct cell from, struct cell to);
 /* What the memory at c points to; a new node when nothing was known. */
 struct cell node_link(struct pointsto *pt, struct cell c);
+/* The same; NOWHERE when nothing is known. */
+struct cell node_find_link(struct pointsto *pt, struct cell c);
 /* An array of elements of that size: offsets are modulo. */
 void node_set_stride(struct pointsto *pt, uint32_t node, uint32_t stride);
 /* Tell fields apart no longer. */

@@ -171,7 +171,7 @@ struct err *variants_check(void)
 /* A resolver runs before libplait can: its code must be plain. */
 static bool wants_plain(const struct program *p)
 {
-	return !variants_for_control() || LLVMGetFirstGlobalIFunc(p->module);
+	return !(variants_for_control() || p->trace_all) || LLVMGetFirstGlobalIFunc(p->module);
 }
 
 bool variants_has_order(const struct link *l)
@@ -181,7 +181,7 @@ bool variants_has_order(const struct link *l)
 
 /* graph and order are there for speed alone, because the full variant can do what they do, and would
  * make the link twice as long: `unplait record` makes them at the first use of their modes
- * (run/variant.c). Hunting needs full alone. */
+ * (run/variant.c). Hunting needs full alone, and so does the check of the pruning. */
 static void choose_variants(struct link *l)
 {
 	struct program *p = &l->program;
@@ -189,7 +189,7 @@ static void choose_variants(struct link *l)
 
 	p->absent[PLAIT_VARIANT_GRAPH] = p->trace_all || !(all || asked_for("graph"));
 	p->absent[PLAIT_VARIANT_ORDER] = !variants_has_order(l) || !(all || asked_for("order"));
-	p->absent[PLAIT_VARIANT_PATH] = control;
+	p->absent[PLAIT_VARIANT_PATH] = control || p->trace_all;
 	p->absent[PLAIT_VARIANT_PLAIN] = !wants_plain(p);
 }
 

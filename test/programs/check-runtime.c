@@ -24,6 +24,11 @@ __thread uint32_t plait_call_site;
 __thread uint64_t plait_bits = 1;
 __thread struct plait_values plait_values;
 __thread struct plait_shadow plait_shadow;
+/* what functions of libc keep (rt/modes/state.c) */
+char *plait_state_strtok;
+uint64_t plait_state_rand, plait_state_rand48, plait_state_environ;
+struct tm plait_state_tm;
+char plait_state_asctime[64];
 
 #define ENOUGH 40000000 /* accesses */
 
