@@ -1,6 +1,6 @@
 /* rewind/confirm.c - see confirm.h.
  *
- * The solver chooses values for what is still unknown; a process is made from the dump, gets those values
+ * The solver chooses values for what is still unknown (late.h: addresses that were read); a process is made from the dump, gets those values
  * and the registers of the suffix's beginning, and takes single steps along the suffix. Calls that
  * the suffix skips are not run either: the process gets what the suffix says about the moment after
  * them. At the end it must be where the dump is, with all registers and every dumped byte equal; then
@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "debug/dump.h"
+#include "rewind/late.h"
 #include "rewind/trie.h"
 #include "run/revive.h"
 
@@ -229,11 +230,11 @@ static void compare_at_call(struct replay *r, const struct past *start)
 struct err *confirm_suffix(struct history *h, const struct node *n, size_t thread,
 			   const struct past *start, bool at_call, struct confirmation *ret)
 {
-	struct replay r = { .h = h, .last = n->past, .ret = ret };
+	struct replay r = { .h = h, .last = late_choose(h, n->past), .ret = ret };
 	struct err *err;
 
 	*ret = (struct confirmation){ 0 };
-	r.values = past_model(h, n->past, &r.count);
+	r.values = past_model(h, r.last, &r.count);
 	if (!r.values) {
 		fail(&r, NOT_RUNNABLE, "no values were found for what is unknown");
 		return NULL;

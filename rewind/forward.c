@@ -61,15 +61,7 @@ static void note(struct run *r, expr_id address, unsigned w, bool is_write, expr
 
 bool run_readable(struct run *r, uint64_t address)
 {
-	const struct dump *d = r->h->dump;
-
-	if (address < 4096 || address >= 1ull << 47)
-		return false;
-	for (size_t i = 0; i < d->segments.len; i++)
-		if (address >= d->segments.data[i].address &&
-		    address - d->segments.data[i].address < d->segments.data[i].size)
-			return true;
-	return r->after->floor || r->floor;
+	return past_readable(r->h, address, r->after->floor || r->floor);
 }
 
 static expr_id load_bytes(struct run *r, uint64_t at, unsigned w)

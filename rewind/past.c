@@ -129,6 +129,19 @@ expr_id past_byte(struct history *h, const struct past *p, uint64_t address)
 	return byte_of_dump(h, p, address);
 }
 
+bool past_readable(const struct history *h, uint64_t address, bool maybe)
+{
+	const struct dump *d = h->dump;
+
+	if (address < 4096 || address >= 1ull << 47)
+		return false;
+	for (size_t i = 0; i < d->segments.len; i++)
+		if (address >= d->segments.data[i].address &&
+		    address - d->segments.data[i].address < d->segments.data[i].size)
+			return true;
+	return maybe;
+}
+
 expr_id past_load(struct history *h, const struct past *p, uint64_t address, unsigned w)
 {
 	expr_id v = past_byte(h, p, address + w / 8 - 1);
@@ -167,11 +180,18 @@ static void collect_forgotten(uint64_t key, uint64_t value, void *arg)
 		vec_push(&f->keys, key);
 }
 
+/* The cells of memory below `floor` that a past has of its own. */
+static void forgotten_cells(const struct past *p, uint64_t floor, struct forget *ret)
+{
+	*ret = (struct forget){ .low = floor - DEEPEST_CALL, .high = floor };
+	trie_each(p->memory, collect_forgotten, ret);
+}
+
 void past_forget(struct history *h, struct past *p, uint64_t floor, uint64_t low, uint64_t high)
 {
-	struct forget f = { .low = floor - DEEPEST_CALL, .high = floor };
+	struct forget f;
 
-	trie_each(p->memory, collect_forgotten, &f);
+	forgotten_cells(p, floor, &f);
 	for (size_t i = 0; i < f.keys.len; i++)
 		for (uint64_t at = f.keys.data[i] * 8; at < f.keys.data[i] * 8 + 8; at++)
 			if (at < floor)
@@ -182,6 +202,18 @@ void past_forget(struct history *h, struct past *p, uint64_t floor, uint64_t low
 		p->gap_low = p->gap_high ? MIN(p->gap_low, low) : low;
 		p->gap_high = MAX(p->gap_high, high);
 	}
+}
+
+void past_remember(struct history *h, struct past *p, uint64_t floor, const struct past *after)
+{
+	struct forget f;
+
+	forgotten_cells(p, floor, &f);
+	for (size_t i = 0; i < f.keys.len; i++)
+		for (uint64_t at = f.keys.data[i] * 8; at < f.keys.data[i] * 8 + 8; at++)
+			if (at < floor)
+				past_store(h, p, at, 8, past_byte(h, after, at));
+	vec_deinit(&f.keys);
 }
 
 /* ---- bindings ---- */

@@ -15,7 +15,6 @@
 #include "lift/lifted.h"
 #include "sym/value/expr.h"
 
-struct access;
 struct code;
 struct constraint;
 struct dump;
@@ -38,16 +37,7 @@ struct history {
 	size_t nfree_blocks;   /* may be more than were kept: FREE_BLOCKS */
 };
 
-/* A read whose address was not known when its step was made. As soon as it is, what was read must be what the memory
- * held at that moment. */
-struct late_read {
-	const struct late_read *next; /* older in the walk, so later in the run */
-	expr_id address, value;
-	uint8_t w;
-	const struct past *before;     /* its step */
-	const struct access *accesses; /* of its step that come before it */
-	uint32_t naccesses;
-};
+struct late_read;
 
 struct past {
 	uint64_t pc;
@@ -59,7 +49,8 @@ struct past {
 	uint64_t gap_low, gap_high; /* writable memory of a library that was skipped: not known */
 	const expr_id *constraints;
 	uint32_t nconstraints;
-	const struct late_read *late; /* reads that are still to be compared; NULL = none */
+	const struct late_read
+		*late; /* reads whose address is not known yet (late.h); NULL = none */
 	uint32_t nlate;
 	uint32_t evidence; /* bits that agreed with the dump on the way here without having to */
 };
@@ -77,12 +68,16 @@ struct past *past_fork(struct history *h, const struct past *p);
 expr_id past_simplify(struct history *h, const struct past *p, expr_id e);
 /* A byte of memory, an expression of 8 bits. */
 expr_id past_byte(struct history *h, const struct past *p, uint64_t address);
+/* Is there memory in the dump? maybe: there was more of it before a call that was skipped, so only the obvious counts. */
+bool past_readable(const struct history *h, uint64_t address, bool maybe);
 /* w bits (a multiple of 8) from an address on. */
 expr_id past_load(struct history *h, const struct past *p, uint64_t address, unsigned w);
 void past_store(struct history *h, struct past *p, uint64_t address, unsigned w, expr_id value);
 /* A call was skipped: what lies below `floor` on the stack is not known before it, nor is the
  * writable memory between low and high. */
 void past_forget(struct history *h, struct past *p, uint64_t floor, uint64_t low, uint64_t high);
+/* Behind that call: what lies below `floor` is as in `after`, as far as nobody has written it since. */
+void past_remember(struct history *h, struct past *p, uint64_t floor, const struct past *after);
 /* A fresh symbol. */
 expr_id past_unknown(struct history *h, unsigned w, const char *what);
 

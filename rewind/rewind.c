@@ -116,7 +116,35 @@ static struct err *confirm_one(struct rewind *r, struct node *n)
 	return NULL;
 }
 
-/* Run the best suffix; if that does not end in the dump, the next best ones; then shorter ones, each half as long. */
+/* The longest part of the suffix that ends in the dump, by halving; what is short enough nearly always does. */
+static struct err *confirm_part(struct rewind *r, struct node *n)
+{
+	uint32_t good = 0, bad = n->depth;
+	struct err *err = NULL;
+
+	while (bad > good + 1 && r->tried < 2 * MOST_RUNS && !err) {
+		struct node *k = n;
+
+		while (k->parent && (k->depth > (good + bad) / 2 || !k->past))
+			k = k->parent;
+		if (k->depth <= good) { /* there is only one long step in between */
+			for (k = n; k->parent && k->depth >= bad; k = k->parent)
+				;
+			while (k->parent && !k->past)
+				k = k->parent;
+			if (k->depth <= good)
+				break;
+		}
+		err = confirm_one(r, k);
+		if (r->best == k && is_confirmed(&r->confirmed))
+			good = k->depth;
+		else
+			bad = k->depth;
+	}
+	return err;
+}
+
+/* Run the best suffix; if that does not end in the dump, the next best ones; then parts of the best. */
 static struct err *confirm(struct rewind *r)
 {
 	double start = clock_seconds();
@@ -127,14 +155,8 @@ static struct err *confirm(struct rewind *r)
 	for (size_t i = 0; i < nleaves && r->tried && r->tried < MOST_RUNS && !err; i++)
 		if (leaves[i] != n && leaves[i]->parent && !is_confirmed(&r->confirmed))
 			err = confirm_one(r, leaves[i]);
-	while (n->parent && !is_confirmed(&r->confirmed) && r->tried < 2 * MOST_RUNS && !err) {
-		uint32_t half = n->depth / 2;
-
-		while (n->parent && (n->depth > half || !n->past))
-			n = n->parent;
-		if (n->parent)
-			err = confirm_one(r, n);
-	}
+	if (!err && !is_confirmed(&r->confirmed))
+		err = confirm_part(r, n);
 	r->confirm_seconds = clock_seconds() - start;
 	return err;
 }

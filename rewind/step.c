@@ -25,12 +25,13 @@
 #include "debug/dump.h"
 #include "rewind/compute.h"
 #include "rewind/fixed.h"
+#include "rewind/late.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 8, INNER_ROUNDS = 6, MOST_EVIDENCE = 64, MOST_LATE = 32 };
+enum { ROUNDS = 8, INNER_ROUNDS = 6, MOST_EVIDENCE = 64 };
 
 /* ---- the attempt ---- */
 
@@ -301,92 +302,6 @@ static bool equate_memory(struct run *r)
 	return true;
 }
 
-/* ---- reads whose address becomes known later ---- */
-
-/* Did the step itself write there before it read? */
-static bool wrote_there(struct run *r, const struct late_read *l, uint64_t at)
-{
-	uint64_t to;
-
-	for (uint32_t i = 0; i < l->naccesses; i++)
-		if (l->accesses[i].is_write &&
-		    past_value(r->h, r->now, l->accesses[i].address, &to) && to < at + l->w / 8 &&
-		    at < to + (l->accesses[i].w ? l->accesses[i].w / 8u : 1u << 12))
-			return true;
-	return false;
-}
-
-/* Compare what was read with the memory of that moment. False: they cannot be the same. */
-static bool equate_read(struct run *r, const struct late_read *l, uint64_t at)
-{
-	struct exprs *x = &r->h->exprs;
-	expr_id v = 0;
-
-	if (!run_readable(r, at) || !run_readable(r, at + l->w / 8 - 1))
-		return false;
-	if (wrote_there(r, l, at))
-		return true;
-	v = past_simplify(r->h, r->now, past_load(r->h, l->before, at, l->w));
-	if (past_agrees(r->h, r->now, l->value, v)) {
-		r->agreed += expr_is_const(x, v) ? l->w : 0;
-		return true;
-	}
-	return past_equate(r->h, r->now, l->value, v);
-}
-
-/* All reads whose address the step has told. A comparison may tell more addresses. */
-static bool equate_late_reads(struct run *r)
-{
-	const struct trie *known;
-	uint64_t at;
-
-	do {
-		const struct late_read *left = NULL;
-
-		known = r->now->bindings;
-		r->now->nlate = 0;
-		for (const struct late_read *l = r->now->late; l; l = l->next) {
-			struct late_read *copy;
-
-			if (past_value(r->h, r->now, l->address, &at)) {
-				if (!equate_read(r, l, at))
-					return false;
-				continue;
-			}
-			copy = arena_memdup(&r->h->arena, l, sizeof(*l));
-			copy->next = left;
-			left = copy;
-			r->now->nlate++;
-		}
-		r->now->late = left;
-	} while (r->now->late && r->now->bindings != known);
-	return true;
-}
-
-/* The step's own reads that nothing tells the address of yet. */
-static void keep_late_reads(struct run *r, const struct step *s, struct past *p)
-{
-	uint64_t at;
-
-	for (uint32_t i = 0; i < s->naccesses && p->nlate < MOST_LATE; i++) {
-		const struct access *a = &s->accesses[i];
-		struct late_read *l;
-
-		if (a->is_write || !a->w || past_value(r->h, p, a->address, &at))
-			continue;
-		l = arena_new(&r->h->arena, struct late_read);
-		*l = (struct late_read){ .next = p->late,
-					 .address = a->address,
-					 .value = a->value,
-					 .w = a->w,
-					 .before = p,
-					 .accesses = s->accesses,
-					 .naccesses = i };
-		p->late = l;
-		p->nlate++;
-	}
-}
-
 /* ---- the result ---- */
 
 static void fill(struct run *r, struct step *ret)
@@ -431,7 +346,7 @@ static void fill(struct run *r, struct step *ret)
 			      .symbols = arena_memdup(&h->arena, r->fresh->entries,
 						      r->fresh->len * sizeof(struct map_entry)),
 			      .nsymbols = (uint32_t)r->fresh->len };
-	keep_late_reads(r, ret, p);
+	late_keep(h, p, ret);
 }
 
 /* Run until the bytes that are unknown are those that are written. *fits: no contradiction. */
@@ -477,7 +392,9 @@ static enum step_result attempt(struct run *r, struct step *ret)
 	}
 	if (result != STEP_DONE)
 		return result;
-	if (!equate_memory(r) || !equate_late_reads(r) || !past_settle(r->h, r->now, &asked) ||
+	if (!equate_memory(r) ||
+	    !late_equate(r->h, r->now, r->after->floor || r->floor, &r->agreed) ||
+	    !past_settle(r->h, r->now, &asked) ||
 	    !past_check(r->h, r->now, MIN(asked, r->now->nconstraints)))
 		return r->guess ? STEP_OPEN : STEP_REFUTED;
 	fill(r, ret);
@@ -538,6 +455,8 @@ struct past *step_inside(struct history *h, const struct past *last, const struc
 	run_upto(r, n);
 	p->bindings = last->bindings;
 	memcpy(p->registers, now.registers, sizeof(p->registers));
+	if (r->floor)
+		past_remember(h, p, r->floor, s->after);
 	for (size_t i = 0; i < r->stored.len; i++)
 		past_store(h, p, r->stored.entries[i].key, 8, (expr_id)r->stored.entries[i].value);
 	p->pc = s->after->pc;
