@@ -122,9 +122,7 @@ struct err *area_write_request(struct area *a, const struct target *t,
 	c->depth = req->depth;
 	c->seed = req->seed;
 	c->length = req->length;
-	c->point_budget = t->point_budget     ? t->point_budget
-			  : req->point_budget ? req->point_budget
-					      : RUN_POINTS;
+	c->point_budget = t->point_budget ? t->point_budget : req->point_budget;
 	c->event_budget = req->event_budget ? req->event_budget
 			  : t->event_budget ? t->event_budget
 					    : c->point_budget * EVENTS_PER_POINT;

@@ -13,7 +13,7 @@ void findings_deinit(struct findings *f)
 		run_result_deinit(&f->aside.result);
 }
 
-enum { HANG_FACTOR = 20, BUDGET_GROWS = 8, BUDGET_GROWTHS = 8 };
+enum { BUDGET_GROWS = 8, BUDGET_GROWTHS = 8 };
 
 void findings_measure(struct findings *f, const struct run_result *r)
 {

@@ -126,7 +126,9 @@ void turns_disturb(struct turns *t, uint64_t seed);
 
 /* ---- one run ---- */
 
-enum { RUN_POINTS = 200000 }; /* scheduling points of a run, when nothing else is said */
+/* Scheduling points that a run may have, when nothing else is said: RUN_POINTS, and HANG_FACTOR times
+ * as many as any run of the session that ended. */
+enum { RUN_POINTS = 200000, HANG_FACTOR = 20 };
 
 struct run_request {
 	uint32_t strategy; /* enum plait_strategy */
@@ -146,7 +148,7 @@ struct run_request {
 	 * of the threads it makes */
 	const uint32_t *focus, *weights;
 	size_t nfocus, nweights;
-	uint64_t point_budget; /* 0 = the target's */
+	uint64_t point_budget; /* 0 = the target's, else the session's */
 	uint64_t event_budget; /* 0 = the target's */
 	/* access vectors to obey: struct plait_vectors_request and its arrays; NULL = none */
 	const void *vectors;

@@ -170,8 +170,11 @@ void session_close(struct session *s)
 struct err *session_write_request(struct session *s, const struct run_request *req)
 {
 	uint32_t extra = s->early ? PLAIT_CONTROL_EARLY : 0;
+	struct run_request r = *req;
 
-	return area_write_request(&s->area, s->target, req, extra, ++s->run_number);
+	if (!r.point_budget)
+		r.point_budget = MAX(s->longest * HANG_FACTOR, (uint64_t)RUN_POINTS);
+	return area_write_request(&s->area, s->target, &r, extra, ++s->run_number);
 }
 
 struct err *session_start(struct session *s, const struct run_request *req)
@@ -329,6 +332,8 @@ struct err *session_finish(struct session *s, struct run_result *ret)
 	session_show_output(s);
 	area_read_result(&s->area, req, ret);
 	err = judge_run(s, status, ret);
+	if (!err && ret->outcome != PLAIT_OUTCOME_HANG)
+		s->longest = MAX(s->longest, ret->points);
 	log_debug(2, "run %llu: %s seed %llu: outcome %d, %llu steps, %llu switches, hash %llx",
 		  (unsigned long long)s->run_number, sched_strategy_name(req->strategy),
 		  (unsigned long long)req->seed, ret->outcome, (unsigned long long)ret->steps,

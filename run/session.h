@@ -40,6 +40,7 @@ struct session {
 	bool moving;		       /* it made steps until its time was over */
 	struct run_request request;    /* of that run */
 	uint64_t run_number;
+	uint64_t longest;	       /* points of the longest run that ended */
 	struct modules *modules;       /* for names in reports; NULL = none was needed yet */
 	off_t out_shown, errors_shown; /* target->live: bytes that were copied so far */
 };

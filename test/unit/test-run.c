@@ -610,6 +610,29 @@ Test(schedule, long_runs)
 	cr_assert_eq(schedule_request(&s).event_budget, 1000, "a hang ends where it did");
 }
 
+/* explain and minimize run other schedules of a program whose first run was long: those may be as long. */
+Test(session, a_long_run_makes_it_patient)
+{
+	struct model m = { .rounds = RUN_POINTS, .correct = true };
+	struct target target = { 0 };
+	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY };
+	struct run_result r = { 0 };
+	struct session *s;
+
+	cr_assert_null(open_play(&m, &target, &s));
+	cr_assert_null(session_write_request(s, &req));
+	cr_assert_eq(s->area.control->point_budget, RUN_POINTS);
+	cr_assert_null(session_run(s, &req, &r));
+	cr_assert_eq(r.points, THREADS * RUN_POINTS);
+	cr_assert_null(session_write_request(s, &req));
+	cr_assert_eq(s->area.control->point_budget, HANG_FACTOR * THREADS * RUN_POINTS);
+	target.point_budget = 7;
+	cr_assert_null(session_write_request(s, &req));
+	cr_assert_eq(s->area.control->point_budget, 7, "what the user says counts");
+	run_result_deinit(&r);
+	session_close(s);
+}
+
 Test(sanitizer, a_stack_of_a_report)
 {
 	static const char text[] =
