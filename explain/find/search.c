@@ -10,6 +10,9 @@
  * the few alternates with the smallest difference (projection.c) are kept, the earlier found first
  * when equal. Which of them tells the cause is decided by what cures it (cure.c).
  *
+ * A long run is looked at from its switches first: leave it somewhere and go on simply, by halves
+ * to the last switch where that passes. What went wrong lies there, often far before the failure.
+ *
  * If none passes, again without keeping to the order of turns: the running thread stays. If none
  * passes still, several threads meet the first step one after the other (a queue torn down while
  * all its users still run): it waits until nobody else can go on. */
@@ -213,6 +216,14 @@ static size_t difference(const struct search *s, const struct steps *passing)
 	return n;
 }
 
+/* Few runs of it fit into the time, and what went wrong may lie far before the failure. */
+static bool is_long(const struct search *s)
+{
+	enum { LONG_RUN = 200000 }; /* steps */
+
+	return s->failing->len > LONG_RUN;
+}
+
 static const struct step *second_of(const struct search *s, const struct alternate *a)
 {
 	return a->unreached == STEP_NONE ? &s->failing->data[a->pair.second]
@@ -347,68 +358,110 @@ static struct err *search_teardown(struct search *s)
 	return NULL;
 }
 
-/* Leave the failing schedule at a step and go on without preemption, or fairly. *ret is only made when
- * that passes and tells something. */
-static struct err *leave_at(struct search *s, uint32_t at, struct alternate *ret, bool *passes)
+/* Leave the failing schedule at a step and go on in this way. */
+static struct explain_request leaving(const struct search *s, uint32_t at, uint32_t way)
+{
+	return (struct explain_request){ .prefix_steps = s->failing->data[at].clock,
+					 .strategy = way };
+}
+
+/* The way to go on behind a step, without preemption or fairly, that passes; else WAY_NONE. */
+enum { WAY_NONE = UINT32_MAX };
+
+static struct err *find_way(struct search *s, uint32_t at, uint32_t *ret)
 {
 	static const uint32_t ways[] = { PLAIT_STRATEGY_STAY, PLAIT_STRATEGY_FAIR };
 	struct err *err = NULL;
 
-	*passes = false;
-	for (size_t i = 0; i < ARRAY_SIZE(ways) && !*passes && !err; i++) {
-		struct explain_request request = { .prefix_steps = s->failing->data[at].clock,
-						   .strategy = ways[i] };
+	*ret = WAY_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(ways) && *ret == WAY_NONE && !err; i++) {
+		struct explain_request request = leaving(s, at, ways[i]);
 		struct explain_result r;
 
 		s->best->pairs_tried++;
 		progress("looking for a passing schedule with a long common start");
 		err = s->runner->run(s->runner->context, &request, &r);
-		if (err || !passed(&r))
-			continue;
-		request.record = true;
-		err = s->runner->run(s->runner->context, &request, &r);
 		if (!err && passed(&r))
-			*passes = take_passing(s->failing, &s->pairs, s->failed, &r.steps, ret);
-		else
-			steps_deinit(&r.steps);
+			*ret = ways[i];
+		log_debug(2, "leave at step %u, strategy %u: %s", at, ways[i],
+			  *ret == WAY_NONE ? "fails" : "passes");
 	}
 	return err;
 }
 
-/* When no single inversion is enough (the program fails nearly always), share as much of the
- * failing schedule as possible: leave it at one of its switches, the latest first. After the first
- * few in longer and longer jumps, for what went wrong may lie far back and every try takes a whole
- * run; then by halves between the one that passes and the next that does not. */
+/* Record the run that leaves the failing schedule there. *found: it passes again, and tells
+ * something; only then *ret is made. */
+static struct err *take_leaving(struct search *s, uint32_t at, uint32_t way, struct alternate *ret,
+				bool *found)
+{
+	struct explain_request request = leaving(s, at, way);
+	struct explain_result r;
+	struct err *err;
+
+	*found = false;
+	request.record = true;
+	err = s->runner->run(s->runner->context, &request, &r);
+	if (!err && passed(&r))
+		*found = take_passing(s->failing, &s->pairs, s->failed, &r.steps, ret);
+	else if (!err)
+		steps_deinit(&r.steps);
+	return err;
+}
+
+/* Between a switch where leaving passes and a later one where it does not: the last that passes.
+ * Its run replaces the one we have, if it tells something. */
+static struct err *search_between(struct search *s, const struct indices *at, size_t passes,
+				  size_t fails)
+{
+	uint32_t way, last_way = WAY_NONE;
+	struct alternate later;
+	struct err *err = NULL;
+	bool found;
+
+	while (!err && fails - passes > 1 && explain_spent(s->runner) < s->end) {
+		size_t middle = passes + (fails - passes) / 2;
+
+		err = find_way(s, at->data[middle], &way);
+		if (way != WAY_NONE)
+			last_way = way;
+		*(way != WAY_NONE ? &passes : &fails) = middle;
+	}
+	if (err || last_way == WAY_NONE)
+		return err;
+	err = take_leaving(s, at->data[passes], last_way, &later, &found);
+	if (!err && found) {
+		steps_deinit(&s->best->data[0].passing);
+		s->best->data[0] = later;
+	}
+	return err;
+}
+
+/* Share as much of the failing schedule as possible: leave it at one of its switches, the latest
+ * first. After the first few in longer and longer jumps, for what went wrong may lie far back and
+ * every try takes a whole run; then by halves between the one that passes and the next that does
+ * not. */
 static struct err *search_prefixes(struct search *s)
 {
 	enum { ONE_BY_ONE = 32 };
 	_cleanup_(indices_deinit) struct indices at = { 0 };
-	size_t i, fails, jump = 1, tried = 0;
-	struct alternate a;
+	size_t i, fails, jump = 1, tried = 0, one_by_one = is_long(s) ? 0 : ONE_BY_ONE;
 	struct err *err = NULL;
-	bool passes = false;
+	bool found = false;
+	uint32_t way;
 
 	for (uint32_t k = 0; k < s->failing->len; k++)
 		if (!k || s->failing->data[k].thread != s->failing->data[k - 1].thread)
 			vec_push(&at, k);
-	for (i = fails = at.len; i > 0 && !passes && !err && explain_spent(s->runner) < s->end;) {
+	for (i = fails = at.len; i > 0 && !found && !err && explain_spent(s->runner) < s->end;) {
 		fails = i;
 		i -= MIN(jump, i);
-		jump *= ++tried > ONE_BY_ONE ? 2 : 1;
-		err = leave_at(s, at.data[i], &s->best->data[0], &passes);
+		jump *= ++tried > one_by_one ? 2 : 1;
+		err = find_way(s, at.data[i], &way);
+		if (!err && way != WAY_NONE)
+			err = take_leaving(s, at.data[i], way, &s->best->data[0], &found);
 	}
-	s->best->len = passes;
-	while (!err && s->best->len && fails - i > 1 && explain_spent(s->runner) < s->end) {
-		size_t middle = i + (fails - i) / 2;
-
-		err = leave_at(s, at.data[middle], &a, &passes);
-		if (passes) {
-			steps_deinit(&s->best->data[0].passing);
-			s->best->data[0] = a;
-		}
-		*(passes ? &i : &fails) = middle;
-	}
-	return err;
+	s->best->len = found;
+	return err || !found ? err : search_between(s, &at, i, fails);
 }
 
 /* The last resort: leave the failing schedule somewhere, later first, and go on at random. */
@@ -460,14 +513,16 @@ struct err *search_alternate(const struct explain_runner *runner, const struct s
 	s.end = s.begin + s.seconds;
 	s.max_pairs = budget->max_pairs ? budget->max_pairs : 500;
 	pairs_find(failing, &s.pairs);
-	err = search_pairs(&s, PLAIT_CONSTRAINT_BEFORE, PLAIT_STRATEGY_FOLLOW);
+	err = is_long(&s) ? search_prefixes(&s) : NULL;
+	if (!err && !ret->len)
+		err = search_pairs(&s, PLAIT_CONSTRAINT_BEFORE, PLAIT_STRATEGY_FOLLOW);
 	if (!err && !ret->len)
 		err = search_pairs(&s, PLAIT_CONSTRAINT_BEFORE, PLAIT_STRATEGY_STAY);
 	if (!err && !ret->len)
 		err = search_pairs(&s, PLAIT_CONSTRAINT_LATE, PLAIT_STRATEGY_STAY);
 	if (!err && !ret->len)
 		err = search_teardown(&s);
-	if (!err && !ret->len)
+	if (!err && !ret->len && !is_long(&s))
 		err = search_prefixes(&s);
 	if (!err && !ret->len && failing->len)
 		err = search_random(&s);
