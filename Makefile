@@ -30,7 +30,7 @@ LLVM_CFLAGS := $(if $(HAVE_LLVM),-isystem $(shell $(LLVM_CONFIG) --includedir))
 CSTD += $(if $(HAVE_LLVM),-DHAVE_LLVM) $(if $(HAVE_Z3),-DHAVE_Z3)
 
 # The layers, left to right; a folder that does not exist yet is simply empty.
-FOLDERS := base sched trace debug run graph coop deadlock sym order solve race explain predict synth rewind suite report witness mcp dap
+FOLDERS := base sched trace debug run graph coop deadlock crumbs sym order solve race explain predict synth rewind suite report witness mcp dap
 FOLDERS := $(foreach d,$(FOLDERS),$(if $(wildcard $(d)/*.c $(d)/*/*.c),$(d)))
 ifeq ($(HAVE_LLVM)$(HAVE_Z3),11)
 TOOL_FOLDERS := $(FOLDERS)

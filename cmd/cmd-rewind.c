@@ -4,6 +4,7 @@
 #include "base/interrupt.h"
 #include "base/strbuf.h"
 #include "cmd/show-rewind.h"
+#include "crumbs/crumbs.h"
 #include "rewind/gdb.h"
 #include "rewind/rewind.h"
 
@@ -15,13 +16,14 @@ struct rewind_job {
 	struct cmd_common common;
 	struct rewind_options o;
 	const char *core;
+	struct strings crumbs;
 	bool all, gdb;
 };
 
 /* 1 a cause, 0 nothing wrong, 4 the budget ended first. */
 static int status_of(const struct rewind *r)
 {
-	if (r->cause.kind != CAUSE_NONE)
+	if (r->cause.kind != CAUSE_NONE || r->hardware.strength >= HARDWARE_STRONG)
 		return 1;
 	return r->tree.out_of_time || r->tree.interrupted ? 4 : 0;
 }
@@ -32,6 +34,8 @@ static struct err *print(const struct rewind_job *job, struct rewind *r)
 	struct json j;
 
 	if (!job->common.json || *job->common.json) {
+		if (r->hardware.strength || *r->hardware.against)
+			show_hardware(&r->hardware, &sb);
 		show_rewind(r, job->all, &sb);
 		fputs(strbuf_str(&sb), stdout);
 	}
@@ -40,6 +44,8 @@ static struct err *print(const struct rewind_job *job, struct rewind *r)
 	json_init(&j);
 	json_begin_answer(&j);
 	json_rewind(r, &j);
+	if (job->o.crumbs->files.len)
+		json_hardware(&j, &r->hardware);
 	json_end(&j);
 	return cmd_write_json(&job->common, &j);
 }
@@ -47,6 +53,7 @@ static struct err *print(const struct rewind_job *job, struct rewind *r)
 static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct rewind_job job = { 0 };
+	struct crumbs crumbs = { 0 };
 	struct rewind *r;
 	const struct opt table[] = {
 		OPT_U64(0, "blocks", "N", &job.o.blocks,
@@ -55,6 +62,8 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 			 "stop walking after SEC seconds of processor time (20)"),
 		OPT_STR(0, "thread", "N", &job.o.thread,
 			"thread number N of the dump (1: the one that failed)"),
+		OPT_LIST(0, "crumbs", "FILE", &job.crumbs,
+			 "what else is known of the run: a log of the machine, branch records"),
 		OPT_FLAG(0, "all", &job.all, "show every block, not only the last ones"),
 		OPT_FLAG(0, "gdb", &job.gdb,
 			 "be a target of gdb: target remote | unplait rewind --gdb CORE"),
@@ -74,9 +83,14 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 	if (argc != 1)
 		return cmd_usage(cmd, "one core dump is needed");
 	interrupt_catch();
-	err = rewind_open(argv[0], &job.o, &r);
-	if (err)
+	err = crumbs_read_all(&crumbs, job.crumbs.data, job.crumbs.len);
+	job.o.crumbs = &crumbs;
+	if (!err)
+		err = rewind_open(argv[0], &job.o, &r);
+	if (err) {
+		crumbs_deinit(&crumbs);
 		return err;
+	}
 	err = rewind_work(r);
 	if (!err && job.gdb)
 		err = gdb_serve(r, STDIN_FILENO, STDOUT_FILENO);
@@ -84,6 +98,7 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 		err = print(&job, r);
 	*status = status_of(r);
 	rewind_close(r);
+	crumbs_deinit(&crumbs);
 	return err;
 }
 

@@ -10,6 +10,8 @@ struct hardware;
 struct err *rewind_check_main(const struct cmd *cmd, int argc, char **argv, int *status);
 struct err *rewind_triage_main(const struct cmd *cmd, int argc, char **argv, int *status);
 
+/* "hardware: certain: ..." and what speaks against it. */
+void show_hardware(const struct hardware *w, struct strbuf *out);
 void json_hardware(struct json *j, const struct hardware *w);
 
 #endif

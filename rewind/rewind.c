@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "rewind/logged.h"
 #include "rewind/start.h"
 
 #include <errno.h>
@@ -71,6 +72,7 @@ struct err *rewind_open(const char *core, const struct rewind_options *o, struct
 	if (!err && code_problem(r->code))
 		err = err_new(ERR_ENV, "%s", code_problem(r->code));
 	may_it_run(r, core);
+	hardware_logged(&r->dump, o->crumbs, &r->hardware);
 	if (err) {
 		rewind_close(r);
 		return err;

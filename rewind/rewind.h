@@ -12,6 +12,7 @@
 #include "debug/dump.h"
 #include "rewind/cause.h"
 #include "rewind/confirm.h"
+#include "rewind/hardware.h"
 #include "rewind/names.h"
 #include "rewind/suffix.h"
 #include "rewind/threads.h"
@@ -22,6 +23,7 @@ struct rewind_options {
 	const char *thread; /* its number in the dump; NULL = the one that failed */
 	bool run;	    /* also run the dump of another user */
 	bool no_run;	    /* run nothing: every suffix stays unconfirmed */
+	const struct crumbs *crumbs; /* what else is known of the run; NULL = nothing */
 };
 
 struct rewind {
@@ -44,6 +46,7 @@ struct rewind {
 	struct cause cause;
 	VEC(struct cause) other_causes; /* that other suffixes have; all different */
 	struct threads threads;		/* threads.mates.len 0: there was one only */
+	struct hardware hardware;	/* what the machine itself said (logged.h) */
 	double walk_seconds, confirm_seconds;
 };
 

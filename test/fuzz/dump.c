@@ -1,9 +1,10 @@
-/* test/fuzz/dump.c - core dumps: everything that is read without the files that a dump names. */
+/* test/fuzz/dump.c - core dumps, as far as they are read without the files that a dump names, and crumbs. */
 #include "test/fuzz/fuzz.h"
 
 #include "base/err.h"
 #include "debug/dump.h"
 #include "debug/waits.h"
+#include "crumbs/crumbs.h"
 
 void fuzz_dump(const uint8_t *data, size_t len)
 {
@@ -30,4 +31,12 @@ void fuzz_dump(const uint8_t *data, size_t len)
 	vec_deinit(&cycle);
 	vec_deinit(&waits);
 	dump_close(&d);
+}
+
+void fuzz_crumbs(const uint8_t *data, size_t len)
+{
+	struct crumbs c = { 0 };
+
+	err_free(crumbs_read(&c, fuzz_file("fuzzed.crumb", data, len)));
+	crumbs_deinit(&c);
 }

@@ -30,6 +30,7 @@ static const struct {
 	{ "witness", fuzz_witness },
 	{ "dump", fuzz_dump },
 	{ "paths", fuzz_paths },
+	{ "crumbs", fuzz_crumbs },
 };
 static fuzz_target *target;
 
