@@ -6,6 +6,8 @@
  * build-id is. */
 #include "debug/dump.h"
 
+#include "debug/undumped.h"
+
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/process.h"
@@ -353,6 +355,7 @@ struct err *dump_open(const char *path, struct dump *ret)
 			each_note(ret, notes, ph.p_filesz, take_core_note, NULL);
 	}
 	add_modules(ret);
+	dump_add_undumped(ret);
 	return NULL;
 }
 

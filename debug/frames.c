@@ -184,6 +184,25 @@ static bool scope_inside(Dwarf_Die *die, Dwarf_Addr pc)
 	return false;
 }
 
+size_t module_scopes(struct module *m, uint64_t offset, Dwarf_Die *ret, size_t most,
+		     Dwarf_Addr *bias)
+{
+	GElf_Addr addr = offset + m->bias;
+	struct unit_range *u = find_unit(m, addr);
+	struct function_range *f = u ? find_function(m, addr) : NULL;
+	size_t n = 0;
+	Dwarf_Die die;
+
+	if (!f)
+		return 0;
+	*bias = u->bias;
+	die = f->die;
+	do
+		ret[n++] = die;
+	while (n < most && scope_inside(&die, addr - u->bias));
+	return n;
+}
+
 /* Append the inlined functions and the function around them. *place is that of the innermost;
  * afterwards it is that of the next frame outwards. True when debug information knew the function. */
 static bool frames_from_dwarf(struct module *m, struct unit_range *u, GElf_Addr addr,

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "debug/locals.h"
 #include "debug/types.h"
 
 #include <ctype.h>
@@ -29,7 +30,11 @@ struct operand {
 
 struct compiler {
 	const char *text, *at;
+	const char *what; /* "predicate" */
 	struct module *module;
+	const struct scope *frames; /* NULL: global variables only */
+	size_t nframes;
+	struct predicate_meaning *meaning;
 	struct plait_predicate *out;
 	struct err *err;
 	int depth;
@@ -43,7 +48,7 @@ static struct operand unary(struct compiler *c);
 static void fail(struct compiler *c, const char *what, const char *name)
 {
 	if (!c->err)
-		c->err = err_new(ERR_USAGE, "the predicate `%s': %s%s%s", c->text, name,
+		c->err = err_new(ERR_USAGE, "the %s `%s': %s%s%s", c->what, c->text, name,
 				 *name ? " " : "", what);
 }
 
@@ -144,6 +149,37 @@ static struct operand value(struct compiler *c, struct operand o)
 	return o;
 }
 
+/* A variable of a frame, or a global one of the process. False: neither has it. */
+static bool variable_in_frames(struct compiler *c, const char *name, struct operand *o)
+{
+	uint64_t value = 0;
+	size_t i, n = 0;
+
+	for (i = 0; i < c->nframes && !n; i++)
+		switch (scope_find(&c->frames[i], name, &o->type, &o->is_place, &value)) {
+		case SCOPE_UNKNOWN:
+			snprintf(c->meaning->unknown, sizeof(c->meaning->unknown), "%s", name);
+			/* fall through */
+		case SCOPE_FOUND:
+			n = 1;
+			if (c->meaning->frame > i)
+				c->meaning->frame = i;
+			break;
+		case SCOPE_NONE:
+			break;
+		}
+	for (i = 0; i < c->nframes && !n; i++) {
+		n = module_variable(c->frames[i].module, name, &value, &o->type);
+		value += c->frames[i].bias;
+	}
+	if (n > 1)
+		fail(c, "is the name of several variables", name);
+	number(c, (int64_t)value);
+	if (!o->is_place) /* a register may hold something else above it */
+		emit(c, PLAIT_PREDICATE_CONVERT, code_of(&o->type), 0);
+	return n > 0;
+}
+
 static struct operand variable(struct compiler *c)
 {
 	struct operand o = { .type = int_type, .is_place = true };
@@ -155,6 +191,11 @@ static struct operand variable(struct compiler *c)
 	if (!strcmp(name, "true") || !strcmp(name, "false") || !strcmp(name, "NULL")) {
 		number(c, name[0] == 't');
 		o.is_place = false;
+		return o;
+	}
+	if (c->frames && *name) {
+		if (!variable_in_frames(c, name, &o))
+			fail(c, "is no variable that the debug information knows there", name);
 		return o;
 	}
 	n = *name ? module_variable(c->module, name, &offset, &o.type) : 0;
@@ -501,7 +542,7 @@ static struct operand conditional(struct compiler *c)
 
 struct err *predicate_compile(const char *text, const char *program, struct plait_predicate *ret)
 {
-	struct compiler c = { .text = text, .at = text, .out = ret };
+	struct compiler c = { .text = text, .at = text, .what = "predicate", .out = ret };
 	struct modules *modules = modules_new();
 
 	memset(ret, 0, sizeof(*ret));
@@ -517,5 +558,32 @@ struct err *predicate_compile(const char *text, const char *program, struct plai
 	modules_free(modules);
 	if (c.err)
 		ret->n = 0;
+	return c.err;
+}
+
+struct err *predicate_compile_in(const char *text, const struct scope *frames, size_t nframes,
+				 struct plait_predicate *ret, struct predicate_meaning *meaning)
+{
+	struct compiler c = { .text = text,
+			      .at = text,
+			      .what = "expression",
+			      .out = ret,
+			      .frames = frames,
+			      .nframes = nframes,
+			      .meaning = meaning };
+	struct operand o = { 0 };
+
+	memset(ret, 0, sizeof(*ret));
+	*meaning = (struct predicate_meaning){ .frame = nframes };
+	if (strlen(text) >= sizeof(ret->text))
+		fail(&c, "it is too long", "");
+	else
+		o = conditional(&c);
+	if (!c.err && c.at[strspn(c.at, " \t\n")])
+		fail(&c, "cannot be understood", c.at);
+	meaning->is_place = o.is_place;
+	meaning->is_number = o.type.kind == TYPE_NUMBER || o.type.kind == TYPE_POINTER;
+	meaning->size = o.type.size;
+	meaning->is_unsigned = o.type.is_unsigned;
 	return c.err;
 }

@@ -33,6 +33,23 @@ bool type_member(const struct type *structure, const char *name, struct type *re
 /* A structure that is nothing but a number, as std::atomic<int> is: that number. */
 bool type_inside(const struct type *structure, struct type *ret);
 
+/* ---- locals.c ---- */
+
+struct scope;
+struct strbuf;
+
+enum scope_found {
+	SCOPE_NONE,    /* no variable has this name there */
+	SCOPE_UNKNOWN, /* where it is cannot be told */
+	SCOPE_FOUND,
+};
+/* A variable of a frame by its name, the innermost one. *is_place: *value is its address, else what it holds. */
+enum scope_found scope_find(const struct scope *s, const char *name, struct type *type,
+			    bool *is_place, uint64_t *value);
+/* Append what is there, as C would write it. False: some of it is not known. */
+bool scope_add_value(const struct scope *s, const struct type *t, bool is_place, uint64_t value,
+		     struct strbuf *out);
+
 /* ---- variables.c ---- */
 
 /* A variable with static storage by its name. Returns how many there are at different addresses. */

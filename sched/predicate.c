@@ -38,9 +38,10 @@ static uint64_t convert(uint64_t value, uint32_t type)
 
 static bool load(const struct predicate_memory *m, uint32_t type, struct stack *s)
 {
-	uint64_t value = 0;
+	uint64_t value = 0, at = pop(s);
 
-	if (!m->read(pop(s), &value, type & 15))
+	if (m->read_with ? !m->read_with(m->arg, at, &value, type & 15)
+			 : !m->read(at, &value, type & 15))
 		return false;
 	return push(s, convert(value, type));
 }
@@ -138,8 +139,8 @@ static bool perform(const struct plait_predicate_step *step, const struct predic
 	}
 }
 
-enum predicate_answer predicate_evaluate(const struct plait_predicate *p,
-					 const struct predicate_memory *m)
+bool predicate_value(const struct plait_predicate *p, const struct predicate_memory *m,
+		     uint64_t *ret)
 {
 	struct stack s = { 0 };
 
@@ -148,7 +149,18 @@ enum predicate_answer predicate_evaluate(const struct plait_predicate *p,
 		const struct plait_predicate_step *step = &p->step[at++];
 
 		if (!perform(step, m, &s, &at))
-			return PREDICATE_UNKNOWN;
+			return false;
 	}
-	return pop(&s) ? PREDICATE_HOLDS : PREDICATE_BROKEN;
+	*ret = pop(&s);
+	return true;
+}
+
+enum predicate_answer predicate_evaluate(const struct plait_predicate *p,
+					 const struct predicate_memory *m)
+{
+	uint64_t v;
+
+	if (!predicate_value(p, m, &v))
+		return PREDICATE_UNKNOWN;
+	return v ? PREDICATE_HOLDS : PREDICATE_BROKEN;
 }

@@ -12,6 +12,9 @@ struct predicate_memory {
 	uint64_t load_address; /* of the program: added to the addresses in its file */
 	/* Copy what is there; false: it cannot be read. */
 	bool (*read)(uint64_t address, void *to, size_t n);
+	/* The same with an argument, if it is there. */
+	bool (*read_with)(void *arg, uint64_t address, void *to, size_t n);
+	void *arg;
 };
 
 enum predicate_answer {
@@ -21,5 +24,8 @@ enum predicate_answer {
 };
 enum predicate_answer predicate_evaluate(const struct plait_predicate *p,
 					 const struct predicate_memory *m);
+/* The value of an expression; false: PREDICATE_UNKNOWN. */
+bool predicate_value(const struct plait_predicate *p, const struct predicate_memory *m,
+		     uint64_t *ret);
 
 #endif
