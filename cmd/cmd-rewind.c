@@ -3,6 +3,7 @@
 
 #include "base/interrupt.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "cmd/show-rewind.h"
 #include "crumbs/crumbs.h"
 #include "rewind/gdb.h"
@@ -15,8 +16,9 @@
 struct rewind_job {
 	struct cmd_common common;
 	struct rewind_options o;
-	const char *core;
 	struct strings crumbs;
+	struct strings asked;
+	VEC(struct question) questions;
 	bool all, gdb;
 };
 
@@ -50,11 +52,44 @@ static struct err *print(const struct rewind_job *job, struct rewind *r)
 	return cmd_write_json(&job->common, &j);
 }
 
+static struct err *parse_questions(struct rewind_job *job)
+{
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < job->asked.len && !err; i++)
+		err = question_parse(job->asked.data[i], vec_add(&job->questions));
+	job->o.questions = job->questions.data;
+	job->o.nquestions = job->questions.len;
+	return err;
+}
+
+static struct err *rewind_core(struct rewind_job *job, const char *core, int *status)
+{
+	struct crumbs crumbs = { 0 };
+	struct rewind *r = NULL;
+	struct err *err = parse_questions(job);
+
+	if (!err)
+		err = crumbs_read_all(&crumbs, job->crumbs.data, job->crumbs.len);
+	job->o.crumbs = &crumbs;
+	if (!err)
+		err = rewind_open(core, &job->o, &r);
+	if (!err)
+		err = rewind_work(r);
+	if (!err && job->gdb)
+		err = gdb_serve(r, STDIN_FILENO, STDOUT_FILENO);
+	else if (!err)
+		err = print(job, r);
+	if (r)
+		*status = status_of(r);
+	rewind_close(r);
+	crumbs_deinit(&crumbs);
+	return err;
+}
+
 static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int *status)
 {
 	struct rewind_job job = { 0 };
-	struct crumbs crumbs = { 0 };
-	struct rewind *r;
 	const struct opt table[] = {
 		OPT_U64(0, "blocks", "N", &job.o.blocks,
 			"walk back N blocks (to where the bad value was made, at most 200)"),
@@ -64,6 +99,9 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 			"thread number N of the dump (1: the one that failed)"),
 		OPT_LIST(0, "crumbs", "FILE", &job.crumbs,
 			 "what else is known of the run: a log of the machine, branch records"),
+		OPT_LIST(0, "ask", "QUESTION", &job.asked,
+			 "'state at FILE:LINE', 'who wrote EXPRESSION', 'was THREAD preempted "
+			 "between FILE:LINE and FILE:LINE'"),
 		OPT_FLAG(0, "all", &job.all, "show every block, not only the last ones"),
 		OPT_FLAG(0, "gdb", &job.gdb,
 			 "be a target of gdb: target remote | unplait rewind --gdb CORE"),
@@ -83,22 +121,10 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 	if (argc != 1)
 		return cmd_usage(cmd, "one core dump is needed");
 	interrupt_catch();
-	err = crumbs_read_all(&crumbs, job.crumbs.data, job.crumbs.len);
-	job.o.crumbs = &crumbs;
-	if (!err)
-		err = rewind_open(argv[0], &job.o, &r);
-	if (err) {
-		crumbs_deinit(&crumbs);
-		return err;
-	}
-	err = rewind_work(r);
-	if (!err && job.gdb)
-		err = gdb_serve(r, STDIN_FILENO, STDOUT_FILENO);
-	else if (!err)
-		err = print(&job, r);
-	*status = status_of(r);
-	rewind_close(r);
-	crumbs_deinit(&crumbs);
+	err = rewind_core(&job, argv[0], status);
+	vec_deinit(&job.crumbs);
+	vec_deinit(&job.asked);
+	vec_deinit(&job.questions);
 	return err;
 }
 
@@ -112,6 +138,7 @@ const struct cmd cmd_rewind = {
 		"triage: many dumps or folders of dumps, sorted by cause. Status: 1 buckets were "
 		"made.\n"
 		"Example: unplait rewind core\n"
+		"         unplait rewind --ask 'who wrote table->used' core\n"
 		"         gdb -ex 'target remote | unplait rewind --gdb core' ./program\n"
 		"         unplait rewind check core\n"
 		"         unplait rewind triage -o index.json dumps/\n",

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/printable.h"
+#include "cmd/show-ask.h"
 #include "cmd/show-threads.h"
 #include "rewind/rewind.h"
 
@@ -227,10 +228,14 @@ static void show_end(struct rewind *r, struct strbuf *out)
 
 void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 {
+	show_answers(r, out);
 	if (r->cause.text)
 		strbuf_addf(out, "%s (%s): %s\n",
 			    r->cause.certain ? "cause" : "cause in this suffix",
 			    cause_kind_name(r->cause.kind), r->cause.text);
+	else if (r->live)
+		strbuf_adds(out, "the process had not failed when it was dumped: there is no cause "
+				 "to look for; --ask answers questions\n");
 	else
 		strbuf_adds(out, "no cause found\n");
 	for (size_t i = 0; i < r->other_causes.len; i++)
@@ -393,6 +398,8 @@ void json_rewind(struct rewind *r, struct json *j)
 		json_end(j);
 	}
 	json_end(j);
+	json_answers(r, j);
+	json_bool(j, "live", r->live);
 	json_begin_array(j, "suffixes");
 	if (r->best) {
 		json_begin_object(j, NULL);

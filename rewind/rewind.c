@@ -8,6 +8,7 @@
 #include "rewind/start.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,6 +90,7 @@ void rewind_close(struct rewind *r)
 	for (size_t i = 0; i < r->other_causes.len; i++)
 		cause_deinit(&r->other_causes.data[i]);
 	vec_deinit(&r->other_causes);
+	answers_deinit(&r->answers);
 	threads_deinit(&r->threads);
 	tree_deinit(&r->tree);
 	dump_names_deinit(&r->names);
@@ -163,6 +165,18 @@ static struct err *confirm(struct rewind *r)
 	return err;
 }
 
+/* Does the best suffix go back far enough for every question? Asked at 8 blocks, 16, 32 and so on: it takes time. */
+static bool has_answers(struct rewind *r)
+{
+	if (r->o.nquestions && r->tree.reached < r->next_asked)
+		return false;
+	r->next_asked = MAX(2 * r->tree.reached, 8u);
+	for (size_t i = 0; i < r->o.nquestions; i++)
+		if (!ask_is_reached(r, &r->o.questions[i]))
+			return false;
+	return true;
+}
+
 /* Further back nothing can change what the best suffix says about the failing value, but for what a little
  * margin may bring: evidence for another way, or the beginning of a loop that ran over its array. */
 static bool has_all(void *arg)
@@ -171,11 +185,36 @@ static bool has_all(void *arg)
 	const struct cause *c = &r->cause;
 
 	r->best = tree_best(&r->tree);
-	cause_trace(r);
-	if (!c->complete)
+	if (!r->best)
 		return false;
-	return !c->chain.len ||
-	       r->tree.reached >= c->chain.data[c->chain.len - 1].node->depth + MARGIN;
+	if (!r->live) {
+		cause_trace(r);
+		if (!c->complete ||
+		    (c->chain.len &&
+		     r->tree.reached < c->chain.data[c->chain.len - 1].node->depth + MARGIN))
+			return false;
+	}
+	return has_answers(r);
+}
+
+static struct err *answer_all(struct rewind *r)
+{
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < r->o.nquestions && !err; i++) {
+		struct answer a;
+
+		err = ask(r, &r->o.questions[i], &a);
+		vec_push(&r->answers, a);
+	}
+	return err;
+}
+
+/* gcore and the like: no signal ended it, or one that only stops. */
+static bool is_live(const struct dump *d)
+{
+	return !d->signal || d->signal == SIGSTOP || d->signal == SIGTSTP || d->signal == SIGTTIN ||
+	       d->signal == SIGTTOU;
 }
 
 struct err *rewind_work(struct rewind *r)
@@ -187,7 +226,8 @@ struct err *rewind_work(struct rewind *r)
 	struct err *err = NULL;
 
 	threads_prepare(r, cpu + r->o.seconds / 2);
-	r->start = start_of(&r->h, &r->names, r->thread, false, &r->at_call);
+	r->live = is_live(&r->dump);
+	r->start = start_of(&r->h, &r->names, r->thread, r->live, &r->at_call);
 	threads_limit(r, &o);
 	tree_init(&r->tree, &r->h, r->start);
 	if (!r->walk_all && !r->threads.mates.len) {
@@ -197,12 +237,13 @@ struct err *rewind_work(struct rewind *r)
 	tree_grow(&r->tree, &o);
 	r->best = tree_best(&r->tree);
 	r->walk_seconds = clock_seconds() - start;
-	if (r->may_run && r->best)
+	if (r->may_run && r->best && (!r->live || r->at_call))
 		err = confirm(r);
-	if (!err) {
+	if (!err && !r->live) {
 		cause_find(r);
 		cause_find_others(r);
-		err = threads_work(r, work_seconds() + MAX(r->o.seconds / 4, 2));
 	}
-	return err;
+	if (!err)
+		err = threads_work(r, work_seconds() + MAX(r->o.seconds / 4, 2));
+	return err ? err : answer_all(r);
 }

@@ -10,6 +10,7 @@
 #define REWIND_REWIND_H
 
 #include "debug/dump.h"
+#include "rewind/ask.h"
 #include "rewind/cause.h"
 #include "rewind/confirm.h"
 #include "rewind/hardware.h"
@@ -24,6 +25,8 @@ struct rewind_options {
 	bool run;	    /* also run the dump of another user */
 	bool no_run;	    /* run nothing: every suffix stays unconfirmed */
 	const struct crumbs *crumbs; /* what else is known of the run; NULL = nothing */
+	const struct question *questions; /* borrowed */
+	size_t nquestions;
 };
 
 struct rewind {
@@ -36,6 +39,7 @@ struct rewind {
 	size_t thread;
 	struct past *start; /* where the walk begins */
 	bool at_call;	    /* that is a call of abort() or the like, not the dump's own pc */
+	bool live; /* the process had not failed when it was dumped: there is no cause to look for */
 	bool walk_all; /* so far back as was asked for, also when the bad value's chain is complete */
 	bool may_run;
 	const char *may_not_run; /* why */
@@ -47,6 +51,8 @@ struct rewind {
 	VEC(struct cause) other_causes; /* that other suffixes have; all different */
 	struct threads threads;		/* threads.mates.len 0: there was one only */
 	struct hardware hardware;	/* what the machine itself said (logged.h) */
+	struct answers answers;		/* one per question */
+	uint32_t next_asked; /* private: how far back the questions are looked at again */
 	double walk_seconds, confirm_seconds;
 };
 

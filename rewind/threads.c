@@ -30,7 +30,6 @@
 #include <string.h>
 
 enum {
-	MOST_THREADS = 64, /* mates.c finds no more */
 	ROUNDS = 12,
 	LARGEST_OBJECT = 4096,
 	MOST_VALUES = 64,
@@ -541,8 +540,7 @@ static bool find_question(struct rewind *r, size_t failed, struct weave_question
 	return false;
 }
 
-/* The next combination of tracks; false: that was the last. */
-static bool next_combination(struct threads *t, uint32_t *at)
+bool threads_next(const struct threads *t, uint32_t *at)
 {
 	for (size_t i = 0; i < t->mates.len; i++) {
 		if (++at[i] < t->tracks[i].all.len)
@@ -560,7 +558,7 @@ static size_t mate_of(const struct threads *t, size_t thread)
 	return MATE_ENDED;
 }
 
-static struct weave_input input(struct rewind *r, const struct track *const *tracks)
+struct weave_input threads_input(struct rewind *r, const struct track *const *tracks)
 {
 	struct threads *t = &r->threads;
 
@@ -577,7 +575,7 @@ static struct err *find_certain(struct rewind *r, double deadline)
 {
 	struct threads *t = &r->threads;
 	const struct track **tracks = xcalloc(t->mates.len, sizeof(*tracks));
-	struct weave_input in = input(r, tracks);
+	struct weave_input in = threads_input(r, tracks);
 	struct weave_question q = { .dump = true,
 				    .first = t->cause.x,
 				    .last = t->cause.future ? 0 : t->cause.z,
@@ -596,7 +594,7 @@ static struct err *find_certain(struct rewind *r, double deadline)
 		err = weave_solve(&in, &q, MAX(deadline - work_seconds(), 0.1), &w);
 		t->certain = !err && w.answer.status == ORDER_UNSAT;
 		weave_deinit(&w);
-	} while (++n < MOST_COMBINATIONS && next_combination(t, at));
+	} while (++n < MOST_COMBINATIONS && threads_next(t, at));
 	t->certain &= n < MOST_COMBINATIONS;
 	free(tracks);
 	return err;
@@ -606,7 +604,7 @@ static struct err *try_combination(struct rewind *r, double deadline)
 {
 	struct threads *t = &r->threads;
 	size_t failed = mate_of(t, r->thread);
-	struct weave_input in = input(r, t->chosen);
+	struct weave_input in = threads_input(r, t->chosen);
 	struct weave_question q = { .dump = true };
 	bool asks = find_question(r, failed, &q);
 	struct err *err;
@@ -699,7 +697,7 @@ struct err *threads_work(struct rewind *r, double deadline)
 			t->chosen[i] = t->tracks[i].all.data[at[i]];
 		err = try_combination(r, deadline);
 	} while (!err && !t->found && work_seconds() < deadline &&
-		 t->combinations < MOST_COMBINATIONS && next_combination(t, at));
+		 t->combinations < MOST_COMBINATIONS && threads_next(t, at));
 	if (!err && t->found && t->cause.x) {
 		if (r->may_run)
 			together_confirm(r);

@@ -15,6 +15,8 @@
 
 struct rewind;
 
+enum { MOST_THREADS = 64 }; /* mates.c finds no more */
+
 /* Two accesses of one thread, or the first and the last write of an update, and somebody between them. */
 struct between {
 	uint8_t kind;		/* enum cause_kind */
@@ -56,5 +58,10 @@ void threads_limit(struct rewind *r, struct suffix_options *o);
 /* Behind it. Fills in r->cause when the order is what made it fail. */
 struct err *threads_work(struct rewind *r, double deadline);
 void threads_deinit(struct threads *t);
+
+/* For further questions to the order engine. Borrows the tracks, one of each mate. */
+struct weave_input threads_input(struct rewind *r, const struct track *const *tracks);
+/* The next combination of tracks, at[i] of mate number i; false: that was the last. */
+bool threads_next(const struct threads *t, uint32_t *at);
 
 #endif

@@ -29,6 +29,7 @@ struct weaver {
 	struct map guards;  /* event of the model -> term of its guard + 1 */
 	uint32_t first, last, *threads;
 	uint32_t no_between; /* the mutex that keeps others out; 0 = none yet */
+	uint32_t edges[2];   /* the semaphore of each edge; 0 = none yet */
 };
 
 static term_id fail(struct weaver *v, const char *why)
@@ -358,6 +359,8 @@ static void add_both(struct weaver *v, uint32_t track, uint32_t index,
 
 static bool concerns(const struct weaver *v, const struct ahead_event *e)
 {
+	if (v->q->every_place)
+		return true;
 	for (unsigned i = 0; i < 2; i++)
 		if (v->q->places[i] && v->q->places[i] >= e->address &&
 		    v->q->places[i] < e->address + MAX(e->w / 8u, 1u))
@@ -411,6 +414,21 @@ static bool ends_insn(const struct track *t, size_t i)
 	       t->events.data[i + 1].step != t->events.data[i].step || t->events.data[i + 1].future;
 }
 
+/* Behind the first event of an edge a semaphore is posted, before the second one it is waited for. */
+static void add_edges(struct weaver *v, uint32_t track, uint32_t event, bool before)
+{
+	for (uint32_t i = 0; i < v->q->nedges; i++) {
+		const struct weave_edge *e = &v->q->edges[i];
+
+		if (!v->edges[i])
+			v->edges[i] = order_object(v->m, ORDER_OBJECT_SEM, "first", 0, 0);
+		if (before && e->to_track == track && e->to_event == event)
+			order_event(v->m, v->threads[track], ORDER_SEM_WAIT, v->edges[i]);
+		else if (!before && e->track == track && e->event == event)
+			order_event(v->m, v->threads[track], ORDER_SEM_POST, v->edges[i]);
+	}
+}
+
 static void add_track(struct weaver *v, uint32_t n)
 {
 	const struct track *t = v->in->tracks[n];
@@ -420,10 +438,13 @@ static void add_track(struct weaver *v, uint32_t n)
 	order_event(v->m, thread, ORDER_START, ORDER_NONE);
 	for (uint32_t i = 0; i < t->events.len && !t->events.data[i].future; i++) {
 		const struct ahead_event *e = &t->events.data[i], *next = e + 1;
+		uint32_t first = i;
 
+		add_edges(v, n, i, true);
 		if (!inside) {
 			keep_out(v, thread, e, &inside, true);
-			alone = inside && (e->insn != v->q->first || !comes_to_last(v, t, i));
+			alone = inside && (e->insn != v->q->first || !comes_to_last(v, t, i) ||
+					   (v->q->only && v->q->only != n + 1));
 		} else if (!alone) {
 			keep_out(v, thread, e, &inside, true);
 		}
@@ -438,6 +459,8 @@ static void add_track(struct weaver *v, uint32_t n)
 		else
 			add_write(v, n, i, e);
 		e = &t->events.data[i];
+		for (; first <= i; first++)
+			add_edges(v, n, first, false);
 		if (!ends_insn(t, i))
 			continue;
 		if (alone && inside) {

@@ -49,6 +49,14 @@ struct weave_question {
 	 * access are concerned; 0 = not asked. last 0: to the end of the thread */
 	uint64_t first, last;
 	uint64_t places[2]; /* addresses */
+	bool every_place;   /* instead of `places`: no access of another thread at all */
+	uint32_t
+		only; /* number of the track whose accesses first and last are, + 1; 0 = of every track */
+	/* the first event comes before the second; only the first `nedges` are asked for */
+	struct weave_edge {
+		uint32_t track, event, to_track, to_event;
+	} edges[2];
+	uint32_t nedges;
 };
 
 struct weave {
