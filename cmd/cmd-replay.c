@@ -1,12 +1,14 @@
 /* cmd/cmd-replay.c - run a recorded schedule again, exactly. */
 #include "cmd/cmd.h"
 #include "cmd/pinned.h"
+#include "cmd/replay-script.h"
 #include "cmd/show-run.h"
 #include "cmd/show-steps.h"
 #include "cmd/trust.h"
 #include "cmd/witness-file.h"
 #include "base/file.h"
 #include "run/run.h"
+#include "run/script.h"
 #include "trace/trace.h"
 #include "witness/witness.h"
 
@@ -175,6 +177,8 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		OPT_END,
 	};
 	struct schedule schedule = { 0 };
+	struct script script = { 0 };
+	bool has_script = false;
 	struct run_result r = { 0 };
 	struct session *session = NULL;
 	struct err *err;
@@ -198,8 +202,14 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 		err = schedule_load(argv[0], &schedule);
 	if (!err)
 		err = target_from_plait(&target, argv[0], argv + 1);
+	if (!err && argc == 1)
+		err = script_load(argv[0], &script, &has_script);
 	if (err)
 		goto out;
+	if (has_script) {
+		err = script_replay(&script, &target, times, &common, status);
+		goto out;
+	}
 	if (schedule.outcome == PLAIT_OUTCOME_EXIT)
 		target.fail_on_exit = true;
 	err = session_open(&target, &session);
@@ -223,6 +233,7 @@ out:
 	session_close(session);
 	target_deinit(&target);
 	schedule_deinit(&schedule);
+	script_deinit(&script);
 	run_result_deinit(&r);
 	return err;
 }

@@ -45,6 +45,19 @@ void module_frames(struct module *m, uint64_t offset, struct source_frames *ret)
  * the list is empty. */
 const struct source_frame *source_frames_own(const struct source_frames *frames);
 
+/* Instructions that one row of the line table is about, as the file counts. */
+struct line_range {
+	uint64_t low, high;
+	unsigned column; /* 0 = not known */
+	bool begins;	 /* a statement begins here */
+};
+struct line_ranges {
+	struct line_range *data;
+	size_t len, cap;
+};
+/* Append the ranges of a line, of all files of that name. */
+void module_lines(struct module *m, const char *file, unsigned line, struct line_ranges *ret);
+
 /* The global variable at an address: where it begins and how long it is. */
 bool module_global(struct module *m, uint64_t offset, uint64_t *base, uint64_t *size);
 /* Append its name, down to array element and field where debug information has them: "forks[2]",

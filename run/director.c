@@ -7,18 +7,18 @@
  * A program that carries our runtime handles its faults and ends by itself when nobody can go on (`at_end`): there
  * the failure is the first fault, or the system call that ends the process, while all threads are where they were.
  *
- * With a seed one thread runs at a time, by single steps, as soon as there are two: a race between plain accesses
- * of a binary that nobody instrumented can be met in no other way. Between instructions of the program itself another
- * thread may be chosen; a thread that sleeps in a system call is left alone until it comes back. */
+ * With turns or a seed one thread runs at a time (run/stage.c): a race between plain accesses of a binary that nobody
+ * instrumented can be met in no other way. */
 #include "run/director.h"
 
 #include "base/err.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/vec.h"
 #include "run/corefile.h"
+#include "run/fatal.h"
+#include "run/perform.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -32,35 +32,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TICK_MS = 5, POLLS = 200, SWITCH_ONE_IN = 4, SYSCALL_STOP = SIGTRAP | 0x80 };
+enum { TICK_MS = 5, TURNS_MOST = 20000, SYSCALL_STOP = SIGTRAP | 0x80 };
+
+/* At random: a switch at one of so many instructions, by seed. */
+static const unsigned one_in[] = { 64, 4, 16, 4 };
+
+/* What the caller's process gets to know. */
+struct shared {
+	struct director_result result;
+	size_t nturns;
+	struct turn turns[TURNS_MOST];
+};
 
 struct director {
 	const struct director_options *o;
-	struct director_result *result; /* shared with the caller's process */
+	struct shared *shared;
+	struct director_result *result; /* in it */
 	pid_t pid;
 	VEC(pid_t) tids;
-	/* with a seed */
-	VEC(pid_t) stopped; /* of those: that wait for us */
-	uint64_t rng;
-	uint64_t low, high; /* the program's code */
 };
-
-static bool is_stopped(const struct director *d, pid_t tid)
-{
-	for (size_t i = 0; i < d->stopped.len; i++)
-		if (d->stopped.data[i] == tid)
-			return true;
-	return false;
-}
-
-static void set_stopped(struct director *d, pid_t tid, bool stopped)
-{
-	for (size_t i = 0; i < d->stopped.len; i++)
-		if (d->stopped.data[i] == tid)
-			d->stopped.data[i--] = vec_pop(&d->stopped);
-	if (stopped)
-		vec_push(&d->stopped, tid);
-}
 
 static void forget_thread(struct director *d, pid_t tid)
 {
@@ -77,49 +67,6 @@ static void know_thread(struct director *d, pid_t tid)
 	vec_push(&d->tids, tid);
 }
 
-/* ---- signals ---- */
-
-static bool ends_process(int signal)
-{
-	return signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH && signal != SIGCONT &&
-	       signal != SIGSTOP && signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU;
-}
-
-/* Does the program catch or ignore it? */
-static bool is_handled(pid_t pid, int signal)
-{
-	char name[64], line[256];
-	uint64_t caught = 0, ignored = 0;
-	FILE *f;
-
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
-	f = fopen(name, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		sscanf(line, "SigCgt: %lx", &caught);
-		sscanf(line, "SigIgn: %lx", &ignored);
-	}
-	if (f)
-		fclose(f);
-	return (caught | ignored) >> (signal - 1) & 1;
-}
-
-/* Raised by the processor in this thread, or by its own abort(). */
-static bool is_fault(pid_t tid)
-{
-	siginfo_t info;
-
-	return ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 &&
-	       (info.si_code > 0 || (info.si_signo == SIGABRT && info.si_code == SI_TKILL)) &&
-	       (info.si_signo == SIGSEGV || info.si_signo == SIGBUS || info.si_signo == SIGFPE ||
-		info.si_signo == SIGILL || info.si_signo == SIGABRT);
-}
-
-static bool is_failure(const struct director *d, pid_t tid, int signal)
-{
-	return ends_process(signal) &&
-	       (!is_handled(d->pid, signal) || (d->o->at_end && is_fault(tid)));
-}
-
 /* ---- the end ---- */
 
 /* Stop every thread but `except`; those that have ended are forgotten. */
@@ -129,7 +76,7 @@ static void stop_all(struct director *d, pid_t except)
 		pid_t tid = d->tids.data[i];
 		int status;
 
-		if (tid == except || is_stopped(d, tid))
+		if (tid == except)
 			continue;
 		if (syscall(SYS_tgkill, d->pid, tid, SIGSTOP) != 0 ||
 		    waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status)) {
@@ -192,7 +139,7 @@ static bool handle(struct director *d, pid_t tid, int status)
 		signal = 0;
 	} else if (signal == SIGSTOP) {
 		signal = 0; /* a thread's birth */
-	} else if (is_failure(d, tid, signal)) {
+	} else if (signal_is_fatal(d->pid, tid, signal, d->o->at_end)) {
 		d->result->signal = signal;
 		leave_dump(d, tid, signal);
 		return true;
@@ -224,169 +171,70 @@ static void watch_until_end(struct director *d)
 	}
 }
 
+static void watch(struct director *d)
+{
+	ptrace(PTRACE_SETOPTIONS, d->pid, NULL,
+	       PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD);
+	know_thread(d, d->pid);
+	ptrace(go_on(d), d->pid, NULL, NULL);
+	watch_until_end(d);
+}
+
 /* ---- one thread at a time ---- */
 
-/* Where the program's own code lies in the process. */
-static void find_code(struct director *d)
+static void keep_turns(struct director *d, const struct turns_made *made)
 {
-	char name[64], line[512], path[256], real[256] = "";
-	FILE *f;
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "/proc/%d/exe", d->pid);
-	n = readlink(name, real, sizeof(real) - 1);
-	snprintf(name, sizeof(name), "/proc/%d/maps", d->pid);
-	f = n > 0 ? fopen(name, "re") : NULL;
-	while (f && fgets(line, sizeof(line), f)) {
-		uint64_t low, high;
-		char rights[8];
-
-		if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %255s", &low, &high, rights, path) == 4 &&
-		    rights[2] == 'x' && !strcmp(path, real)) {
-			d->low = low;
-			d->high = high;
-		}
-	}
-	if (f)
-		fclose(f);
-}
-
-static uint64_t random_of(struct director *d, uint64_t n)
-{
-	d->rng = d->rng * 6364136223846793005ull + 1442695040888963407ull;
-	return hash_u64(d->rng) % n;
-}
-
-static bool in_program(const struct director *d, pid_t tid)
-{
-	struct user_regs_struct regs;
-
-	return ptrace(PTRACE_GETREGS, tid, NULL, &regs) == 0 && regs.rip >= d->low &&
-	       regs.rip < d->high;
-}
-
-/* Does the thread sleep in a system call? */
-static bool sleeps(const struct director *d, pid_t tid)
-{
-	char name[64], line[256] = "", *state;
-	FILE *f;
-
-	snprintf(name, sizeof(name), "/proc/%d/task/%d/stat", d->pid, tid);
-	f = fopen(name, "re");
-	if (f && !fgets(line, sizeof(line), f))
-		line[0] = 0;
-	if (f)
-		fclose(f);
-	state = strrchr(line, ')');
-	return state && state[1] == ' ' && state[2] == 'S';
-}
-
-/* What a thread reported while one at a time runs. *over: the run is. *signal: to be passed on with its next
- * step. */
-static void take_report(struct director *d, pid_t tid, int status, int *signal, bool *over)
-{
-	*signal = 0;
-	if (!WIFSTOPPED(status)) {
-		set_stopped(d, tid, false);
-		*over = handle(d, tid, status);
+	d->shared->nturns = 0;
+	if (made->len > TURNS_MOST)
 		return;
-	}
-	know_thread(d, tid);
-	set_stopped(d, tid, true);
-	if (status >> 16 || WSTOPSIG(status) == SIGTRAP || WSTOPSIG(status) == SIGSTOP)
+	d->shared->nturns = made->len;
+	if (made->len)
+		memcpy(d->shared->turns, made->data, made->len * sizeof(made->data[0]));
+}
+
+static void judge(struct director *d, struct stage *s, enum performed how, struct actor *who)
+{
+	struct director_result *r = d->result;
+	int signal = how == PERFORM_FAILED ? who->signal : 0;
+	struct err *err;
+
+	r->signal = signal;
+	r->hangs = how == PERFORM_STUCK || how == PERFORM_LATE;
+	r->stuck = how == PERFORM_STUCK;
+	if (how == PERFORM_EXITS)
+		r->exit_code = s->exit_code;
+	if (!signal && !r->hangs)
 		return;
-	if (is_failure(d, tid, WSTOPSIG(status))) {
-		d->result->signal = WSTOPSIG(status);
-		leave_dump(d, tid, WSTOPSIG(status));
-		*over = true;
-		return;
-	}
-	*signal = WSTOPSIG(status);
+	for (size_t i = 0; r->hangs && i < s->actors.len; i++)
+		if (who->state == ACTOR_GONE)
+			who = s->actors.data[i];
+	err = stage_dump(s, who, signal, d->o->core);
+	r->dumped = !err;
+	err_free(err);
 }
 
-/* Wait until the thread that was told to step reports, or sleeps. False: it sleeps, or is gone. */
-static bool wait_step(struct director *d, pid_t tid, int *signal, bool *over)
+static struct err *direct(struct director *d)
 {
-	int status;
+	struct stage s = { .deadline = d->o->timeout > 0 ? clock_seconds() + d->o->timeout : 0 };
+	struct performance p = { .stage = &s, .turns = d->o->turns, .nturns = d->o->nturns };
+	struct turns_made made = { 0 };
+	struct err *err = stage_open(&s, d->pid, d->o->program ? d->o->program : d->o->argv[0]);
+	enum performed how;
 
-	for (unsigned polls = 0;; polls++) {
-		pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
-
-		if (got == tid) {
-			take_report(d, tid, status, signal, over);
-			return !*over && is_stopped(d, tid);
-		}
-		if (got < 0 && errno != EINTR)
-			return false;
-		if (polls > POLLS && sleeps(d, tid))
-			return false;
-		if (polls > POLLS)
-			usleep(TICK_MS * 10);
+	if (!err && d->o->turns) {
+		how = perform(&p);
+		d->result->missed = p.missed;
+		judge(d, &s, how, p.now);
+	} else if (!err) {
+		how = improvise(&s, d->o->seed, one_in[d->o->seed % ARRAY_SIZE(one_in)], &p.now,
+				&made);
+		keep_turns(d, &made);
+		judge(d, &s, how, p.now);
 	}
-}
-
-/* Threads that slept, or were born, and have reported by now. */
-static void look_around(struct director *d, bool *over)
-{
-	int status, signal;
-	pid_t tid;
-
-	while (!*over && (tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
-		take_report(d, tid, status, &signal, over);
-}
-
-static void step_until_end(struct director *d)
-{
-	double end = clock_seconds() + d->o->timeout;
-	pid_t now = 0;
-	bool over = false;
-	int signal = 0;
-
-	find_code(d);
-	while (!over) {
-		if (d->o->timeout > 0 && clock_seconds() > end) {
-			d->result->hangs = true;
-			leave_dump(d, d->pid, 0);
-			return;
-		}
-		if (!now || !is_stopped(d, now)) {
-			look_around(d, &over);
-			if (over)
-				return;
-			if (!d->stopped.len) {
-				usleep(TICK_MS * 10);
-				continue;
-			}
-			now = d->stopped.data[random_of(d, d->stopped.len)];
-			signal = 0;
-		}
-		set_stopped(d, now, false);
-		ptrace(PTRACE_SINGLESTEP, now, NULL, (void *)(uintptr_t)signal);
-		if (!wait_step(d, now, &signal, &over) ||
-		    (in_program(d, now) && !random_of(d, SWITCH_ONE_IN) && !signal)) {
-			if (!over)
-				look_around(d, &over);
-			if (!over && d->stopped.len && !signal)
-				now = d->stopped.data[random_of(d, d->stopped.len)];
-		}
-	}
-}
-
-/* Until there is a second thread; it stops where it is born. True when the run is over. */
-static bool run_to_second_thread(struct director *d)
-{
-	int status;
-
-	for (;;) {
-		if (waitpid(d->pid, &status, __WALL) != d->pid)
-			return true;
-		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_CLONE) {
-			set_stopped(d, d->pid, true);
-			return false;
-		}
-		if (handle(d, d->pid, status))
-			return true;
-	}
+	performance_deinit(&p);
+	vec_deinit(&made);
+	stage_close(&s);
+	return err;
 }
 
 static int work(void *arg)
@@ -411,29 +259,26 @@ static int work(void *arg)
 	d->pid = p.pid;
 	if (waitpid(p.pid, &status, __WALL) != p.pid || !WIFSTOPPED(status))
 		return 1;
-	ptrace(PTRACE_SETOPTIONS, p.pid, NULL,
-	       PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD);
-	know_thread(d, p.pid);
-	ptrace(go_on(d), p.pid, NULL, NULL);
-	if (!d->o->seed)
-		watch_until_end(d);
-	else if (!run_to_second_thread(d))
-		step_until_end(d);
+	if (d->o->seed || d->o->turns)
+		err = direct(d);
+	else
+		watch(d);
 	kill(-p.pid, SIGKILL);
-	return 0;
+	return err != NULL;
 }
 
 struct err *director_run(const struct director_options *o, struct director_result *ret)
 {
-	struct director d = { .o = o, .rng = o->seed };
+	struct director d = { .o = o };
 	struct process p;
 	size_t which;
 	struct err *err;
 
-	d.result = mmap(NULL, sizeof(*d.result), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
-	if (d.result == MAP_FAILED)
+	d.shared = mmap(NULL, sizeof(*d.shared), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (d.shared == MAP_FAILED)
 		return err_errno(errno, "no memory to share");
+	d.result = &d.shared->result;
 	d.result->exit_code = -1;
 	err = process_fork(work, &d, &p);
 	if (!err)
@@ -441,6 +286,11 @@ struct err *director_run(const struct director_options *o, struct director_resul
 	if (!err && p.exit_code != 0)
 		err = err_new(ERR_ENV, "'%s' cannot be run under ptrace", o->argv[0]);
 	*ret = *d.result;
-	munmap(d.result, sizeof(*d.result));
+	if (!err && o->made) {
+		o->made->len = 0;
+		for (size_t i = 0; i < d.shared->nturns; i++)
+			vec_push(o->made, d.shared->turns[i]);
+	}
+	munmap(d.shared, sizeof(*d.shared));
 	return err;
 }

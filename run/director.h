@@ -6,9 +6,12 @@
 #define RUN_DIRECTOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
+struct turn;
+struct turns_made;
 
 struct director_options {
 	char *const *argv;   /* NULL-terminated */
@@ -19,8 +22,13 @@ struct director_options {
 	double timeout;	     /* seconds; then it hangs */
 	const char *core;    /* where its dump goes when it fails or hangs */
 	bool at_end;	     /* ... also when it exits, and at a fault that it handles itself */
-	uint64_t seed; /* not 0: from the second thread on one thread at a time, instruction by
-			      * instruction, with random switches in the program's own code */
+	/* With one of these, one thread at a time from the second thread on: */
+	const struct turn *turns; /* in this order (run/script.h) */
+	size_t nturns;
+	uint64_t
+		seed; /* not 0, and no turns: with random switches between the program's instructions */
+	struct turns_made
+		*made; /* with a seed: what was done, as turns; none if there were too many; NULL */
 };
 
 struct director_result {
@@ -28,6 +36,8 @@ struct director_result {
 	int signal;    /* that would end it; 0 = none */
 	bool hangs;    /* it had not ended when its time was over */
 	bool dumped;   /* `core` was written */
+	bool stuck; /* with turns or a seed: it hangs because everybody waits for somebody else */
+	size_t missed; /* turns that did not end where they say */
 };
 
 struct err *director_run(const struct director_options *o, struct director_result *ret);

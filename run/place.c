@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "debug/names.h"
+#include "debug/stack.h"
 #include "run/run.h"
 #include "run/sanitizer.h"
 
@@ -234,4 +235,16 @@ const struct place *places_at(const struct places *p)
 		if (p->data[i].file[0] && strncmp(p->data[i].file, "/usr/", 5) != 0)
 			return &p->data[i];
 	return p->len ? &p->data[0] : NULL;
+}
+
+void places_of_stack(const struct stack *k, struct places *ret)
+{
+	for (size_t i = 0; i < k->frames.len; i++) {
+		const struct stack_frame *f = &k->frames.data[i];
+
+		vec_push(ret, (struct place){ .file = xstrdup(f->file ? f->file : ""),
+					      .function = xstrdup(f->function ? f->function : ""),
+					      .line = f->line,
+					      .library = !f->own });
+	}
 }

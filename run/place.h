@@ -11,6 +11,7 @@
 struct err;
 struct plait_blocked;
 struct run_result;
+struct stack;
 struct symbols;
 struct trace_outcome;
 
@@ -36,6 +37,8 @@ void places_of_failure_all(struct symbols *s, const struct run_result *r, struct
 void places_of_blocked_all(struct symbols *s, const struct plait_blocked *b, struct places *ret);
 /* Of the run that a plait holds. */
 void places_of_outcome(struct symbols *s, const struct trace_outcome *o, struct places *ret);
+/* Of a thread of a core dump. */
+void places_of_stack(const struct stack *k, struct places *ret);
 /* The innermost place that is not in a header of the system; NULL when there is none. Borrowed. */
 const struct place *places_at(const struct places *p);
 

@@ -8,7 +8,7 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
 	skip "fuzzing" "this clang has no libFuzzer"
 	finish
 fi
-sources="test/fuzz/*.c base/*.c trace/*.c debug/*.c report/export.c run/schedule.c run/turns.c sched/decisions.c graph/graph.c graph/load.c
+sources="test/fuzz/*.c base/*.c trace/*.c debug/*.c report/export.c run/schedule.c run/script.c run/turns.c sched/decisions.c graph/graph.c graph/load.c
 	graph/derive.c coop/elements.c coop/load.c coop/logs.c coop/similar.c coop/hamming.c coop/store.c deadlock/snapshot.c
 	deadlock/graph.c deadlock/window.c deadlock/fingerprint.c deadlock/source.c crumbs/*.c race/reports.c race/from-*.c race/detect.c race/suppress.c sched/happens.c sched/cells.c witness/read.c predict/paths.c predict/digest.c"
 compile() {
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 END
 clang-19 -g -fsanitize=thread -c prog.c && clang-19 -o tsan prog.o "$(dirname "$UNPLAIT")/libplait.a" -lpthread -ldl
 unplait cc -g -pthread -o prog prog.c
-mkdir -p seeds/{plait,schedule,graph,vectors,profile,store,area,sites,folder,reports,suppressions,witness,dump,paths,crumbs} base
+mkdir -p seeds/{plait,schedule,script,graph,vectors,profile,store,area,sites,folder,reports,suppressions,witness,dump,paths,crumbs} base
 section() { # PLAIT NAME: the raw bytes of a section
 	python3 - "$@" <<'P'
 import struct, subprocess, sys
@@ -60,6 +60,7 @@ unplait record -q -m path -o seeds/plait/path.plait -- ./tsan >/dev/null
 unplait record -q -m path -o seeds/plait/values.plait -- ./prog >/dev/null
 unplait hunt -q -o hunted.plait -- ./prog x >/dev/null
 section hunted.plait schedule >seeds/schedule/1
+printf 'unplait script 1\nprogram /bin/x\nbuild-id 4f\nloader LD_LIBRARY_PATH=/x\nsignal 11\nstack 11e9 120c\nturn 0 wait\nturn 0.1 11e9 3 1\n' >seeds/script/1
 unplait record -q -m graph -o base/graph.plait -- ./prog >/dev/null
 section base/graph.plait graph >seeds/graph/1
 unplait record -q -m order -o order.plait -- ./prog >/dev/null
@@ -93,7 +94,7 @@ cp path-store/paths.db seeds/paths/1
 cp seeds/area/1 seeds/crumbs/area
 printf 'prog 1: 0x401136/0x401180/P/-/-/3 0x40117b(/bin/p)/0x401130/M/-/-/0\nEDAC MC0: 1 UE x\nMemory failure: 0x1: Killing p:7 due to x\nopened a: 3\n' >seeds/crumbs/text
 echo '{"command": "watch", "threads": [{"thread": "0", "tid": 1, "holds": [{"lock": {"name": "m"}, "stack": [{"function": "f", "line": 3, "offset": "0x1"}]}]}]}' >seeds/crumbs/json
-for target in ${FUZZ_TARGETS:-plait schedule graph vectors profile store area sites folder reports suppressions witness dump paths crumbs}; do
+for target in ${FUZZ_TARGETS:-plait schedule script graph vectors profile store area sites folder reports suppressions witness dump paths crumbs}; do
 	[ -n "$(find seeds/$target -type f -size +0)" ] && ok "seeds for $target from real files" || not_ok "seeds for $target"
 	mkdir "base-$target" && cp -r base/* "base-$target"
 	FUZZ_TARGET=$target FUZZ_BASE=$work/base-$target ASAN_OPTIONS=max_allocation_size_mb=1024 timeout 3700 ./fuzz -seed=1 \

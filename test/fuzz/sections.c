@@ -1,4 +1,4 @@
-/* test/fuzz/sections.c - what stands inside a plait: schedule, graph, vectors. */
+/* test/fuzz/sections.c - what stands inside a plait: schedule, script, graph, vectors. */
 #include "test/fuzz/fuzz.h"
 
 #include "base/err.h"
@@ -6,6 +6,7 @@
 #include "graph/load.h"
 #include "graph/ranking.h"
 #include "run/run.h"
+#include "run/script.h"
 #include "trace/trace.h"
 
 #include <assert.h>
@@ -28,6 +29,27 @@ void fuzz_schedule(const uint8_t *data, size_t len)
 	vec_deinit(&turns);
 	strbuf_deinit(&again);
 	schedule_deinit(&s);
+}
+
+/* What is understood means the same when it is written and read again. */
+void fuzz_script(const uint8_t *data, size_t len)
+{
+	struct strbuf text = { 0 }, again = { 0 };
+	struct script s = { 0 }, t = { 0 };
+	struct err *err = script_parse(data, len, &s);
+
+	if (!err) {
+		script_write(&s, &text);
+		err = script_parse(strbuf_str(&text), text.len, &t);
+		assert(!err);
+		script_write(&t, &again);
+		assert(!strcmp(strbuf_str(&text), strbuf_str(&again)));
+	}
+	err_free(err);
+	strbuf_deinit(&text);
+	strbuf_deinit(&again);
+	script_deinit(&s);
+	script_deinit(&t);
 }
 
 /* The bytes are the section of an otherwise good plait. */
