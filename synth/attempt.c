@@ -22,8 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_RUNS = 200, STEP_SECONDS = 30 };
-
 /* ---- the unplait build ---- */
 
 static bool same_signal(const struct synth_goal *g, const struct run_result *r)
@@ -142,8 +140,8 @@ static char *shipped_name(const char *output)
 	return xasprintf("%.*s.shipped.plait", (int)(has ? n - end : n), output);
 }
 
-struct err *own_run_open(struct study *s, const struct synth_inputs *in, const char *program,
-			 struct own_run *ret)
+void own_run_fill(struct study *s, const struct synth_inputs *in, const char *program,
+		  struct own_run *ret)
 {
 	bool shipped = program == stacks_program(s->stacks);
 
@@ -159,6 +157,12 @@ struct err *own_run_open(struct study *s, const struct synth_inputs *in, const c
 	for (size_t i = 0; i < in->args.len; i++)
 		vec_push(&ret->argv, i == 0 ? (char *)program : in->args.data[i]);
 	ret->target.argv = ret->argv.data;
+}
+
+struct err *own_run_open(struct study *s, const struct synth_inputs *in, const char *program,
+			 struct own_run *ret)
+{
+	own_run_fill(s, in, program, ret);
 	return session_open(&ret->target, &ret->session);
 }
 
@@ -223,18 +227,15 @@ static struct err *run_instrumented(struct study *s, const struct synth_inputs *
 
 /* ---- as they are, under ptrace ---- */
 
-/* Run a binary with these inputs; *dumped: it failed or hangs, and left a dump at `core`. seed: see
- * run/director.h. */
+/* Run a binary with these inputs; *dumped: it failed or hangs, and left a dump at `core`. */
 static struct err *run_plain(struct study *s, const struct synth_inputs *in, const char *program,
-			     const char *folder, const char *core, uint64_t seed, bool *dumped)
+			     const char *folder, const char *core, bool *dumped)
 {
 	_cleanup_(environment_deinit) struct environment env = { 0 };
 	char *input = xasprintf("%s/input", folder);
-	struct director_options o = { .argv = in->args.data,
-				      .program = program,
-				      .timeout = s->o->timeout,
-				      .core = core,
-				      .seed = seed };
+	struct director_options o = {
+		.argv = in->args.data, .program = program, .timeout = s->o->timeout, .core = core
+	};
 	struct director_result result = { 0 };
 	struct err *err = NULL;
 
@@ -263,7 +264,7 @@ static struct err *look_closer(struct study *s, const struct synth_inputs *in, c
 {
 	char *core = xasprintf("%s/core.own", folder);
 	bool dumped = false;
-	struct err *err = run_plain(s, in, s->o->program, folder, core, 0, &dumped);
+	struct err *err = run_plain(s, in, s->o->program, folder, core, &dumped);
 
 	if (!err && dumped)
 		err = crash_agrees(s, core, s->o->program, ret);
@@ -294,7 +295,7 @@ static struct err *run_shipped(struct study *s, const struct synth_inputs *in, c
 {
 	char *core = xasprintf("%s/core", folder);
 	bool dumped = false;
-	struct err *err = run_plain(s, in, stacks_program(s->stacks), folder, core, 0, &dumped);
+	struct err *err = run_plain(s, in, stacks_program(s->stacks), folder, core, &dumped);
 
 	*same = false;
 	if (!err && dumped)
@@ -305,42 +306,20 @@ static struct err *run_shipped(struct study *s, const struct synth_inputs *in, c
 	return err;
 }
 
-/* The shipped binary, one thread at a time, with switches between its instructions: the only way to a race between
- * plain accesses. There is no plait of such a run. */
-static struct err *step_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
-				bool *same)
-{
-	char *core = xasprintf("%s/core", folder);
-	double until = clock_seconds() + STEP_SECONDS;
-	struct err *err = NULL;
-
-	for (uint64_t seed = 1; seed <= STEP_RUNS && !err && !*same && !interrupted(); seed++) {
-		bool dumped = false;
-
-		if (clock_seconds() > until || (s->deadline > 0 && clock_seconds() > s->deadline))
-			break;
-		err = run_plain(s, in, stacks_program(s->stacks), folder, core,
-				s->o->seed * STEP_RUNS + seed, &dumped);
-		if (!err && dumped)
-			err = dump_agrees(s, core, same);
-	}
-	if (*same)
-		names_intern(&s->r->notes,
-			     "the shipped binary fails so when it is stepped from instruction to "
-			     "instruction, with switches between plain accesses; there is no "
-			     "plait of that run");
-	free(core);
-	return err;
-}
-
-/* With threads: under control with the runtime preloaded, else step by step. */
+/* With threads: where the unplait build was steered, so is this one, with the runtime preloaded; its switches are put
+ * where ours are; else it is hunted, and in the end it is stepped with switches anywhere. */
 static struct err *run_shipped_threads(struct study *s, const struct synth_inputs *in,
-				       const char *folder, const char *plait, bool *same)
+				       const char *folder, const char *own_plait, const char *plait,
+				       bool *same)
 {
-	struct err *err = hunt_shipped(s, in, folder, plait, same);
+	struct err *err = steer_preloaded(s, in, plait, same);
 
-	if (!err && !*same && s->r->goal.kind != SYNTH_DEADLOCK)
-		err = step_shipped(s, in, folder, same);
+	if (!err && !*same)
+		err = direct_shipped(s, in, folder, own_plait, plait, false, same);
+	if (!err && !*same)
+		err = hunt_preloaded(s, in, folder, plait, same);
+	if (!err && !*same)
+		err = direct_shipped(s, in, folder, own_plait, plait, true, same);
 	return err;
 }
 
@@ -411,7 +390,7 @@ struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same)
 		err = look_closer(s, in, folder, &agreement);
 	if (!err && agreement != NOT_SAME)
 		err = s->r->run.max_alive > 1
-			      ? run_shipped_threads(s, in, folder, shipped_plait, &shipped)
+			      ? run_shipped_threads(s, in, folder, plait, shipped_plait, &shipped)
 			      : run_shipped(s, in, folder, shipped_plait, &shipped);
 	else if (!err && in == &s->known && !run_failed(&s->r->run) && s->r->run.max_alive <= 1)
 		err = note_shipped_alone(s, in, folder, shipped_plait);

@@ -11,6 +11,7 @@
 #include "base/demangle.h"
 #include "base/err.h"
 #include "base/path.h"
+#include "run/ends.h"
 #include "run/place.h"
 #include "trace/trace.h"
 
@@ -93,42 +94,6 @@ enum agreement stack_agrees(const struct synth_stack *want, const struct places 
 	return NOT_SAME;
 }
 
-static bool same_offsets(const struct synth_stack *want, const struct stack *have,
-			 const char *program)
-{
-	size_t w = 0;
-
-	for (size_t i = 0; i < have->frames.len; i++) {
-		const struct stack_frame *f = &have->frames.data[i];
-
-		if (f->inlined || !f->module || strcmp(f->module, program) != 0)
-			continue;
-		if (w == want->offsets.len || want->offsets.data[w] != f->offset)
-			return false;
-		w++;
-	}
-	return w > 0 && w == want->offsets.len;
-}
-
-/* Is there, for each stack of the goal, another thread that has it? */
-static bool all_there(const struct synth_goal *g, struct stacks *stacks, size_t nthreads)
-{
-	bool *used = xcalloc(nthreads + 1, sizeof(*used));
-	size_t found = 0;
-
-	for (size_t i = 0; i < g->stacks.len; i++)
-		for (size_t t = 0; t < nthreads; t++) {
-			if (used[t] || !same_offsets(&g->stacks.data[i], stacks_get(stacks, t),
-						     stacks_program(stacks)))
-				continue;
-			used[t] = true;
-			found++;
-			break;
-		}
-	free(used);
-	return found == g->stacks.len;
-}
-
 /* Is the innermost frame that lies in the program the same instruction? The runtime walks stacks by
  * frame pointers, which shipped binaries mostly lack: further out it may be lost. */
 static bool same_innermost(const struct synth_stack *want, const struct trace_module *program,
@@ -180,18 +145,6 @@ struct err *shipped_agrees(struct study *s, const struct run_result *r, const ch
 	return NULL;
 }
 
-static void places_of_stack(const struct stack *k, struct places *ret)
-{
-	for (size_t i = 0; i < k->frames.len; i++) {
-		const struct stack_frame *f = &k->frames.data[i];
-
-		vec_push(ret, (struct place){ .file = xstrdup(f->file ? f->file : ""),
-					      .function = xstrdup(f->function ? f->function : ""),
-					      .line = f->line,
-					      .library = !f->own });
-	}
-}
-
 struct err *crash_agrees(struct study *s, const char *path, const char *program,
 			 enum agreement *ret)
 {
@@ -218,26 +171,28 @@ struct err *crash_agrees(struct study *s, const char *path, const char *program,
 	return err;
 }
 
+void end_of_goal(const struct synth_goal *g, struct script_end *ret)
+{
+	ret->signal = g->kind == SYNTH_CRASH ? g->signal : 0;
+	for (size_t i = 0; i < (ret->signal ? 1 : g->stacks.len); i++) {
+		const struct synth_stack *k = &g->stacks.data[i];
+
+		for (size_t n = 0; n < k->offsets.len; n++)
+			vec_push(&ret->frames, k->offsets.data[n]);
+		vec_push(&ret->frames, 0);
+	}
+}
+
 struct err *dump_agrees(struct study *s, const char *path, bool *ret)
 {
 	struct stack_options o = { .program = s->o->shipped,
 				   .sysroot = s->o->sysroot,
 				   .force = s->o->force };
-	const struct synth_goal *g = &s->r->goal;
-	struct stacks *stacks = NULL;
-	struct dump d;
-	struct err *err = dump_open(path, &d);
+	struct script_end end = { 0 };
+	struct err *err;
 
-	*ret = false;
-	if (!err)
-		err = stacks_open(&d, &o, &stacks);
-	if (!err && g->kind == SYNTH_CRASH)
-		*ret = d.signal == g->signal &&
-		       same_offsets(&g->stacks.data[0], stacks_get(stacks, 0),
-				    stacks_program(stacks));
-	else if (!err)
-		*ret = all_there(g, stacks, d.threads.len);
-	stacks_close(stacks);
-	dump_close(&d);
+	end_of_goal(&s->r->goal, &end);
+	err = dump_ends_so(path, &o, &end, ret);
+	vec_deinit(&end.frames);
 	return err;
 }

@@ -238,8 +238,26 @@ struct err *shipped_agrees_whole(struct study *s, const struct run_result *r, co
 	return err;
 }
 
-struct err *hunt_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
-			 const char *plait, bool *same)
+struct err *steer_preloaded(struct study *s, const struct synth_inputs *in, const char *plait,
+			    bool *same)
+{
+	enum agreement agreement = NOT_SAME;
+	struct own_run own;
+	struct err *err;
+
+	*same = false;
+	if (!s->steered.len)
+		return NULL;
+	err = own_run_open(s, in, stacks_program(s->stacks), &own);
+	if (!err)
+		err = steer_shipped(s, &own, plait, &agreement);
+	*same = !err && agreement == SAME;
+	own_run_close(&own);
+	return err;
+}
+
+struct err *hunt_preloaded(struct study *s, const struct synth_inputs *in, const char *folder,
+			   const char *plait, bool *same)
 {
 	enum agreement agreement = NOT_SAME;
 	struct run_result run = { 0 };
@@ -247,8 +265,6 @@ struct err *hunt_shipped(struct study *s, const struct synth_inputs *in, const c
 	struct err *err = own_run_open(s, in, stacks_program(s->stacks), &own);
 
 	if (!err)
-		err = steer_shipped(s, &own, plait, &agreement);
-	if (!err && agreement != SAME)
 		err = by_hunt(s, &own.target, folder, plait, shipped_agrees_whole, SAME, &run,
 			      &agreement);
 	*same = !err && agreement == SAME;

@@ -4,6 +4,7 @@
 
 #include "debug/dump.h"
 #include "debug/stack.h"
+#include "run/script.h"
 #include "synth/synth.h"
 
 /* How far a run of the unplait build agrees with the dump. */
@@ -52,6 +53,9 @@ struct own_run {
 	struct session *session;
 	VEC(char *) argv, env;
 };
+/* Without a session. */
+void own_run_fill(struct study *s, const struct synth_inputs *in, const char *program,
+		  struct own_run *ret);
 struct err *own_run_open(struct study *s, const struct synth_inputs *in, const char *program,
 			 struct own_run *ret);
 void own_run_close(struct own_run *o);
@@ -76,10 +80,12 @@ struct err *steer(struct study *s, struct own_run *own, const char *plait, enum 
  * nothing happens. */
 struct err *steer_shipped(struct study *s, struct own_run *own, const char *plait,
 			  enum agreement *ret);
-/* The shipped binary, steered or hunted with the runtime preloaded: does it come to the same? Then it is saved at
+/* The shipped binary, steered, or hunted, with the runtime preloaded: does it come to the same? Then it is saved at
  * `plait`. */
-struct err *hunt_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
-			 const char *plait, bool *same);
+struct err *steer_preloaded(struct study *s, const struct synth_inputs *in, const char *plait,
+			    bool *same);
+struct err *hunt_preloaded(struct study *s, const struct synth_inputs *in, const char *folder,
+			   const char *plait, bool *same);
 /* A run of it, saved at `plait`: does each thread stand at the same instruction, called from the same ones? */
 struct err *shipped_agrees_whole(struct study *s, const struct run_result *r, const char *plait,
 				 enum agreement *ret);
@@ -87,6 +93,12 @@ struct err *study_program(struct study *s);
 
 /* search.c: look for inputs whose path leads to the goal, and attempt each. */
 struct err *search(struct study *s);
+
+/* direct.c: the shipped binary with switches at plain accesses. own_plait: the run of the unplait build that agrees
+ * with the dump, whose switches are used, or not if `random`. *same: so does the shipped binary; then `plait` is a copy
+ * with a script (run/script.h). */
+struct err *direct_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
+			   const char *own_plait, const char *plait, bool random, bool *same);
 
 /* compare.c */
 struct places;
@@ -102,6 +114,8 @@ struct err *shipped_agrees(struct study *s, const struct run_result *r, const ch
 struct err *crash_agrees(struct study *s, const char *path, const char *program,
 			 enum agreement *ret);
 /* Is the dump at `path`, of the same binary, the same failure? */
+/* The goal's end, for scripts; add to an empty one, whose frames the caller frees. */
+void end_of_goal(const struct synth_goal *g, struct script_end *ret);
 struct err *dump_agrees(struct study *s, const char *path, bool *ret);
 
 #endif

@@ -23,8 +23,7 @@ static const struct {
 	{ "sites", fuzz_sites },     { "folder", fuzz_folder },
 	{ "reports", fuzz_reports }, { "suppressions", fuzz_suppressions },
 	{ "witness", fuzz_witness }, { "dump", fuzz_dump },
-	{ "paths", fuzz_paths },
-	{ "crumbs", fuzz_crumbs },
+	{ "paths", fuzz_paths },     { "crumbs", fuzz_crumbs },
 };
 static fuzz_target *target;
 
