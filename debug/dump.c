@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/process.h"
+#include "debug/minidump.h"
 
 #include <elf.h>
 #include <signal.h>
@@ -18,8 +19,7 @@
 #include <string.h>
 #include <sys/procfs.h>
 
-/* n bytes of the file from `at` on; NULL when it is not that long. */
-static const uint8_t *file_bytes(const struct dump *d, uint64_t at, uint64_t n)
+const uint8_t *dump_file_bytes(const struct dump *d, uint64_t at, uint64_t n)
 {
 	return at <= d->map.len && n <= d->map.len - at ? d->map.data + at : NULL;
 }
@@ -77,7 +77,7 @@ static void read_signal(struct dump *d, const uint8_t *p, size_t len)
 		d->fault = (uint64_t)(uintptr_t)info.si_addr;
 }
 
-static void read_auxv(struct dump *d, const uint8_t *p, size_t len)
+void dump_take_auxv(struct dump *d, const uint8_t *p, size_t len)
 {
 	for (size_t at = 0; at + 16 <= len; at += 16) {
 		uint64_t pair[2];
@@ -153,7 +153,7 @@ static void take_core_note(struct dump *d, const Elf64_Nhdr *note, const uint8_t
 	else if (note->n_type == NT_SIGINFO)
 		read_signal(d, content, note->n_descsz);
 	else if (note->n_type == NT_AUXV)
-		read_auxv(d, content, note->n_descsz);
+		dump_take_auxv(d, content, note->n_descsz);
 	else if (note->n_type == NT_FILE)
 		read_files(d, content, note->n_descsz);
 }
@@ -170,9 +170,8 @@ static void take_build_id(struct dump *d, const Elf64_Nhdr *note, const uint8_t 
 		build_id_hex(content, note->n_descsz, m->build_id);
 }
 
-/* The module whose ELF header was mapped at `start`; false when there is none in the dump. The
- * notes' headers may come before the first PT_LOAD, which tells the bias: hence two rounds. */
-static bool read_module(struct dump *d, uint64_t start, struct dump_module *ret)
+/* The notes' headers may come before the first PT_LOAD, which tells the bias: hence two rounds. */
+bool dump_elf_at(struct dump *d, uint64_t start, struct dump_module *ret)
 {
 	bool placed = false;
 	Elf64_Ehdr eh;
@@ -206,7 +205,7 @@ static void add_modules(struct dump *d)
 		const struct dump_file *f = &d->files.data[i];
 		struct dump_module m = { .low = f->start, .high = f->end, .path = f->path };
 
-		if (f->offset != 0 || !read_module(d, f->start, &m))
+		if (f->offset != 0 || !dump_elf_at(d, f->start, &m))
 			continue;
 		for (size_t k = i + 1; k < d->files.len; k++)
 			if (strcmp(d->files.data[k].path, f->path) == 0 &&
@@ -228,7 +227,7 @@ static void add_segment(struct dump *d, const Elf64_Phdr *ph)
 
 	if (s.address + s.size < s.address)
 		return;
-	if (!file_bytes(d, s.at, s.there)) {
+	if (!dump_file_bytes(d, s.at, s.there)) {
 		names_intern(&d->gaps, "the file is cut off: part of the memory is missing");
 		s.there = s.at < d->map.len ? d->map.len - s.at : 0;
 	}
@@ -239,7 +238,7 @@ static void add_segment(struct dump *d, const Elf64_Phdr *ph)
 static uint64_t count_headers(const struct dump *d, const Elf64_Ehdr *eh)
 {
 	Elf64_Shdr sh;
-	const uint8_t *p = file_bytes(d, eh->e_shoff, sizeof(sh));
+	const uint8_t *p = dump_file_bytes(d, eh->e_shoff, sizeof(sh));
 
 	if (eh->e_phnum != PN_XNUM || !p)
 		return eh->e_phnum;
@@ -306,9 +305,6 @@ static const char *other_file(const struct file_map *map)
 {
 	const Elf64_Ehdr *eh = (const void *)map->data;
 
-	if (map->len >= 4 && !memcmp(map->data, "MDMP", 4))
-		return "a minidump, which cannot be read yet: convert it to a core "
-		       "(minidump-2-core)";
 	if (map->len < EI_NIDENT || memcmp(map->data, ELFMAG, SELFMAG) != 0)
 		return "not a core dump";
 	if (eh->e_ident[EI_CLASS] != ELFCLASS64)
@@ -319,26 +315,19 @@ static const char *other_file(const struct file_map *map)
 					  : "a core dump whose headers are cut off";
 }
 
-struct err *dump_open(const char *path, struct dump *ret)
+static struct err *read_core(const char *path, struct dump *ret)
 {
-	struct err *err;
 	const uint8_t *headers = NULL;
 	Elf64_Ehdr eh;
 	uint64_t n = 0;
 
-	*ret = (struct dump){ 0 };
-	err = file_map_open(path, &ret->map);
-	if (!err)
-		err = unpack_if_packed(path, &ret->map);
-	if (err)
-		return err;
 	if (ret->map.len >= sizeof(eh)) {
 		memcpy(&eh, ret->map.data, sizeof(eh));
 		if (!memcmp(eh.e_ident, ELFMAG, SELFMAG) && eh.e_ident[EI_CLASS] == ELFCLASS64 &&
 		    eh.e_type == ET_CORE && eh.e_machine == EM_X86_64 &&
 		    eh.e_phentsize == sizeof(Elf64_Phdr)) {
 			n = count_headers(ret, &eh);
-			headers = file_bytes(ret, eh.e_phoff, n * sizeof(Elf64_Phdr));
+			headers = dump_file_bytes(ret, eh.e_phoff, n * sizeof(Elf64_Phdr));
 		}
 	}
 	if (!headers)
@@ -351,12 +340,25 @@ struct err *dump_open(const char *path, struct dump *ret)
 		if (ph.p_type == PT_LOAD)
 			add_segment(ret, &ph);
 		else if (ph.p_type == PT_NOTE &&
-			 (notes = file_bytes(ret, ph.p_offset, ph.p_filesz)))
+			 (notes = dump_file_bytes(ret, ph.p_offset, ph.p_filesz)))
 			each_note(ret, notes, ph.p_filesz, take_core_note, NULL);
 	}
 	add_modules(ret);
 	dump_add_undumped(ret);
 	return NULL;
+}
+
+struct err *dump_open(const char *path, struct dump *ret)
+{
+	struct err *err;
+
+	*ret = (struct dump){ 0 };
+	err = file_map_open(path, &ret->map);
+	if (!err)
+		err = unpack_if_packed(path, &ret->map);
+	if (err)
+		return err;
+	return minidump_is(ret) ? minidump_read(path, ret) : read_core(path, ret);
 }
 
 void dump_close(struct dump *d)
@@ -369,6 +371,7 @@ void dump_close(struct dump *d)
 	vec_deinit(&d->modules);
 	vec_deinit(&d->auxv);
 	names_deinit(&d->gaps);
+	arena_deinit(&d->strings);
 	*d = (struct dump){ 0 };
 }
 
@@ -411,6 +414,15 @@ const struct dump_module *dump_module_at(const struct dump *d, uint64_t address)
 		if (address >= d->modules.data[i].low && address < d->modules.data[i].high)
 			return &d->modules.data[i];
 	return NULL;
+}
+
+const struct dump_module *dump_program(const struct dump *d)
+{
+	uint64_t entry = dump_auxv(d, AT_ENTRY);
+
+	if (!entry && d->mini && d->modules.len)
+		return &d->modules.data[0]; /* writers of minidumps agreed on this */
+	return dump_module_at(d, entry);
 }
 
 const char *dump_text(const struct dump *d, uint64_t address, size_t most)
@@ -472,10 +484,21 @@ static uint64_t list_start(const struct dump *d, uint64_t end, bool counted)
 	return 0;
 }
 
+static void split_list(const struct dump_list *list, struct dump_words *ret)
+{
+	for (size_t at = 0; at < list->len; at += strlen(list->text + at) + 1)
+		vec_push(ret, list->text + at);
+}
+
 void dump_words(const struct dump *d, bool environment, struct dump_words *ret)
 {
-	uint64_t end = find_auxv(d), word, at;
+	uint64_t end, word, at;
 
+	if (d->words[environment].text) {
+		split_list(&d->words[environment], ret);
+		return;
+	}
+	end = find_auxv(d);
 	if (!end)
 		return;
 	end -= 8;

@@ -10,13 +10,12 @@
 #include "base/map.h"
 #include "debug/dump.h"
 #include "debug/modules.h"
+#include "debug/text.h"
 
 #include <elf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { FRAMES_MOST = 4096, SCAN_WORDS = 1 << 16, GUESSES_MOST = 256 };
 
@@ -24,6 +23,8 @@ struct loaded {
 	const struct dump_module *of;
 	char *path;
 	struct module *module; /* NULL = cannot be used */
+	struct text text;      /* its bytes; opened when they are needed */
+	bool opened;
 };
 
 struct walk {
@@ -76,30 +77,39 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 	return true;
 }
 
-/* What the dump has; else what the file has, for parts that are never written. */
-static bool read_anywhere(const struct stacks *s, uint64_t address, void *buf, size_t len)
+static struct loaded *loaded_at(struct stacks *s, uint64_t pc)
 {
+	const struct dump_module *m = dump_module_at(s->dump, pc);
+
+	for (size_t i = 0; i < s->loaded.len; i++)
+		if (s->loaded.data[i].of == m)
+			return &s->loaded.data[i];
+	return NULL;
+}
+
+/* What the dump has; else what the file has, for parts that are never written. */
+static bool read_anywhere(struct stacks *s, uint64_t address, void *buf, size_t len)
+{
+	const struct text_segment *g;
+	struct loaded *l;
+	const uint8_t *p;
+	size_t there;
+
 	if (dump_read(s->dump, address, buf, len))
 		return true;
-	for (size_t i = 0; i < s->dump->files.len; i++) {
-		const struct dump_file *f = &s->dump->files.data[i];
-		ssize_t got = -1;
-		int fd;
-
-		if (address < f->start || address + len > f->end)
-			continue;
-		for (size_t k = 0; k < s->loaded.len; k++)
-			if (s->loaded.data[k].module &&
-			    !strcmp(s->loaded.data[k].of->path, f->path)) {
-				fd = open(s->loaded.data[k].path, O_RDONLY | O_CLOEXEC);
-				if (fd < 0)
-					return false;
-				got = pread(fd, buf, len, (off_t)(f->offset + address - f->start));
-				close(fd);
-				return got == (ssize_t)len;
-			}
+	l = loaded_at(s, address);
+	if (!l || !l->module)
+		return false;
+	if (!l->opened) {
+		l->opened = true;
+		err_free(text_open(l->path, &l->text));
 	}
-	return false;
+	g = text_segment_at(&l->text, address - l->of->bias);
+	p = g && !(g->flags & PF_W) ? text_bytes(&l->text, address - l->of->bias, &there) : NULL;
+	if (!p || there < len)
+		return false;
+	memcpy(buf, p, len);
+	return true;
 }
 
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *result, void *arg)
@@ -168,10 +178,10 @@ static struct err *load_module(struct stacks *s, const struct stack_options *o, 
 /* The module with the program's entry point. */
 static bool find_program(struct stacks *s)
 {
-	uint64_t entry = dump_auxv(s->dump, AT_ENTRY);
+	const struct dump_module *m = dump_program(s->dump);
 
 	for (size_t i = 0; i < s->loaded.len; i++)
-		if (entry >= s->loaded.data[i].of->low && entry < s->loaded.data[i].of->high) {
+		if (s->loaded.data[i].of == m) {
 			s->program = i;
 			return true;
 		}
@@ -215,8 +225,11 @@ void stacks_close(struct stacks *s)
 		vec_deinit(&s->stacks[i].frames);
 		vec_deinit(&s->walks[i].pcs);
 	}
-	for (size_t i = 0; i < s->loaded.len; i++)
+	for (size_t i = 0; i < s->loaded.len; i++) {
 		free(s->loaded.data[i].path);
+		if (s->loaded.data[i].opened)
+			text_close(&s->loaded.data[i].text);
+	}
 	vec_deinit(&s->loaded);
 	names_deinit(&s->notes);
 	dwfl_end(s->dwfl);
@@ -228,16 +241,6 @@ void stacks_close(struct stacks *s)
 }
 
 /* ---- walking ---- */
-
-static const struct loaded *loaded_at(const struct stacks *s, uint64_t pc)
-{
-	const struct dump_module *m = dump_module_at(s->dump, pc);
-
-	for (size_t i = 0; i < s->loaded.len; i++)
-		if (s->loaded.data[i].of == m)
-			return &s->loaded.data[i];
-	return NULL;
-}
 
 static bool is_code(const struct stacks *s, uint64_t pc)
 {
@@ -251,7 +254,7 @@ static bool is_code(const struct stacks *s, uint64_t pc)
 }
 
 /* Is there a call instruction directly before this address? */
-static bool is_behind_call(const struct stacks *s, uint64_t pc)
+static bool is_behind_call(struct stacks *s, uint64_t pc)
 {
 	uint8_t b[8];
 

@@ -53,17 +53,20 @@ static expr_id number(struct history *h, unsigned w, uint64_t v)
 	return expr_const(&h->exprs, w, v);
 }
 
-static void set_flags(struct history *h, struct past *p, uint64_t flags)
+static void set_flags(struct history *h, struct past *p, const struct dump_thread *t)
 {
 	static const uint8_t at[] = { 0, 2, 4, 6, 7, 11, 10 };
 
 	for (unsigned i = 0; i < ARRAY_SIZE(at); i++)
-		p->registers[LIFT_CF + i] = number(h, 1, flags >> at[i] & 1);
+		p->registers[LIFT_CF + i] =
+			t->flags_unknown ? past_unknown(h, 1, "flag")
+					 : number(h, 1, t->registers.eflags >> at[i] & 1);
 }
 
 struct past *past_of_dump(struct history *h, size_t thread)
 {
-	const struct user_regs_struct *r = &h->dump->threads.data[thread].registers;
+	const struct dump_thread *t = &h->dump->threads.data[thread];
+	const struct user_regs_struct *r = &t->registers;
 	const uint64_t general[16] = { r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp,
 				       r->rsi, r->rdi, r->r8,  r->r9,  r->r10, r->r11,
 				       r->r12, r->r13, r->r14, r->r15 };
@@ -72,9 +75,11 @@ struct past *past_of_dump(struct history *h, size_t thread)
 	p->pc = r->rip;
 	for (unsigned i = 0; i < 16; i++)
 		p->registers[i] = number(h, 64, general[i]);
-	set_flags(h, p, r->eflags);
-	p->registers[LIFT_FS] = number(h, 64, r->fs_base);
-	p->registers[LIFT_GS] = number(h, 64, r->gs_base);
+	set_flags(h, p, t);
+	p->registers[LIFT_FS] =
+		t->base_unknown ? past_unknown(h, 64, "fs_base") : number(h, 64, r->fs_base);
+	p->registers[LIFT_GS] =
+		t->base_unknown ? past_unknown(h, 64, "gs_base") : number(h, 64, r->gs_base);
 	for (unsigned i = LIFT_YMM; i < LIFT_REGISTERS; i++)
 		p->registers[i] = past_unknown(h, 64, "xmm");
 	return p;

@@ -23,7 +23,11 @@ static void may_it_run(struct rewind *r, const char *core)
 
 	r->may_run = !r->o.no_run;
 	r->may_not_run = "--no-run";
-	if (r->o.run || r->o.no_run)
+	if (r->dump.mini) {
+		r->may_run = false;
+		r->may_not_run = "a minidump has too little memory for that";
+	}
+	if (r->o.run || r->o.no_run || r->dump.mini)
 		return;
 	for (size_t i = 0; i < r->dump.segments.len; i++)
 		bytes += r->dump.segments.data[i].there;

@@ -33,7 +33,8 @@ static bool same_signal(const struct synth_goal *g, const struct run_result *r)
 		signal = SIGABRT;
 	if (signal != g->signal)
 		return false;
-	return (signal != SIGSEGV && signal != SIGBUS) || near_null == g->near_null;
+	return (signal != SIGSEGV && signal != SIGBUS) || g->near_unknown ||
+	       near_null == g->near_null;
 }
 
 static bool in_library(const struct places *p)

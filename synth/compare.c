@@ -159,7 +159,8 @@ struct err *crash_agrees(struct study *s, const char *path, const char *program,
 	*ret = NOT_SAME;
 	if (!err)
 		err = stacks_open(&d, &o, &stacks);
-	if (!err && d.signal == g->signal && dump_near_null(&d) == g->near_null) {
+	if (!err && d.signal == g->signal &&
+	    (g->near_unknown || dump_near_null(&d) == g->near_null)) {
 		places_of_stack(stacks_get(stacks, 0), &places);
 		*ret = stack_agrees(&g->stacks.data[0], &places, &lost);
 		if (*ret == SAME && lost)

@@ -91,21 +91,22 @@ static void add_stack(struct study *s, size_t thread)
 
 static bool is_processors(const struct dump *d)
 {
-	return d->code > 0 && (d->signal == SIGSEGV || d->signal == SIGBUS || d->signal == SIGFPE ||
-			       d->signal == SIGILL || d->signal == SIGTRAP);
+	return (d->code > 0 || d->origin_unknown) &&
+	       (d->signal == SIGSEGV || d->signal == SIGBUS || d->signal == SIGFPE ||
+		d->signal == SIGILL || d->signal == SIGTRAP);
 }
 
 /* A jump to an address that cannot be one has no fault address at all: then si_code is SI_KERNEL. */
 bool dump_near_null(const struct dump *d)
 {
-	return is_processors(d) && d->code != SI_KERNEL && d->fault < FIRST_PAGE &&
-	       (d->signal == SIGSEGV || d->signal == SIGBUS);
+	return is_processors(d) && !d->origin_unknown && d->code != SI_KERNEL &&
+	       d->fault < FIRST_PAGE && (d->signal == SIGSEGV || d->signal == SIGBUS);
 }
 
-/* tgkill() from inside, as abort() and raise() do. Without a siginfo the signal itself must do. */
+/* tgkill() from inside, as abort() and raise() do. Where nothing says so the signal itself must do. */
 static bool is_own(const struct dump *d)
 {
-	return d->signal == SIGABRT && d->code == SI_TKILL;
+	return d->signal == SIGABRT && (d->code == SI_TKILL || d->origin_unknown);
 }
 
 /* Inside a library, but not in what abort() does. */
@@ -156,6 +157,7 @@ struct err *goal_read(struct study *s)
 	g->signal = d->signal;
 	g->has_lines = stacks_has_lines(s->stacks);
 	g->near_null = dump_near_null(d);
+	g->near_unknown = d->origin_unknown;
 	g->kind = s->o->kind;
 	if (g->kind == SYNTH_ANY && (is_processors(d) || is_own(d)))
 		g->kind = SYNTH_CRASH;

@@ -67,10 +67,11 @@ struct synth_stack {
 
 struct synth_goal {
 	enum synth_kind kind;
-	int signal;	 /* 0 = none */
-	bool near_null;	 /* it faulted on an address of the first page */
-	bool in_library; /* it failed inside a function of a library */
-	bool has_lines;	 /* the shipped binary has debug information */
+	int signal;	   /* 0 = none */
+	bool near_null;	   /* it faulted on an address of the first page */
+	bool near_unknown; /* the dump does not say where it faulted */
+	bool in_library;   /* it failed inside a function of a library */
+	bool has_lines;	   /* the shipped binary has debug information */
 	VEC(struct synth_stack)
 	stacks; /* the failing thread first; a deadlock: all that wait in it */
 };

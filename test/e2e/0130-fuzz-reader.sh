@@ -91,6 +91,10 @@ cp path-store/paths.db seeds/paths/1
 (ulimit -c unlimited; ./prog x >/dev/null 2>&1; head -c 60000 core* >seeds/dump/1 2>/dev/null)
 [ -s seeds/dump/1 ] || gdb -q -batch -nx -ex 'run x' -ex 'generate-core-file c' ./prog >/dev/null 2>&1
 [ -s seeds/dump/1 ] || head -c 60000 c >seeds/dump/1
+for core in core* c; do
+	[ ! -s "$core" ] || python3 "$top/test/e2e/core2minidump.py" "$core" seeds/dump/2 --cmdline ./prog x
+	[ ! -s "$core" ] || python3 "$top/test/e2e/core2minidump.py" "$core" seeds/dump/3 --bare
+done
 cp seeds/area/1 seeds/crumbs/area
 printf 'prog 1: 0x401136/0x401180/P/-/-/3 0x40117b(/bin/p)/0x401130/M/-/-/0\nEDAC MC0: 1 UE x\nMemory failure: 0x1: Killing p:7 due to x\nopened a: 3\n' >seeds/crumbs/text
 echo '{"command": "watch", "threads": [{"thread": "0", "tid": 1, "holds": [{"lock": {"name": "m"}, "stack": [{"function": "f", "line": 3, "offset": "0x1"}]}]}]}' >seeds/crumbs/json

@@ -1,4 +1,4 @@
-/* test/fuzz/dump.c - core dumps, as far as they are read without the files that a dump names, and crumbs. */
+/* test/fuzz/dump.c - core dumps and minidumps, as far as they are read without the files that a dump names, and crumbs. */
 #include "test/fuzz/fuzz.h"
 
 #include "base/err.h"
@@ -15,7 +15,7 @@ void fuzz_dump(const uint8_t *data, size_t len)
 	struct dump d;
 	struct err *err;
 
-	if (len > 2 && data[0] != 0x7f)
+	if (len > 2 && data[0] != 0x7f && data[0] != 'M')
 		return; /* packed: starts another program */
 	err = dump_open(path, &d);
 	if (!err) {
