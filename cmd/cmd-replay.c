@@ -7,8 +7,8 @@
 #include "cmd/trust.h"
 #include "cmd/witness-file.h"
 #include "base/file.h"
+#include "run/ends.h"
 #include "run/run.h"
-#include "run/script.h"
 #include "trace/trace.h"
 #include "witness/witness.h"
 
@@ -90,30 +90,50 @@ static bool starts_itself(const char *gdb_command)
 	       strstr(gdb_command, "plait goto");
 }
 
+struct gdb_words VEC_FIELDS(char *);
+
+/* The commands as arguments of gdb, NULL-terminated. run: the program is run first, unless they do so. */
+static void gdb_arguments(const struct strings *commands, bool run, struct gdb_words *ret)
+{
+	if (commands->len) {
+		vec_push(ret, "-batch");
+		if (run && !starts_itself(commands->data[0])) {
+			vec_push(ret, "-ex");
+			vec_push(ret, "run");
+		}
+	}
+	for (size_t i = 0; i < commands->len; i++) {
+		vec_push(ret, "-ex");
+		vec_push(ret, (char *)commands->data[i]);
+	}
+	vec_push(ret, NULL);
+}
+
 static struct err *debug(struct session *session, const struct schedule *schedule,
 			 const struct strings *commands, int *status)
 {
 	bool nudges = needs_nudges(schedule);
 	struct run_request req = schedule_request(schedule);
-	struct VEC_FIELDS(char *) extra = { 0 };
+	struct gdb_words extra = { 0 };
 	struct err *err;
 
 	if (nudges)
 		log_warn("a thread spins in code that was not built with unplait: nobody "
 			 "interrupts it under gdb, where it will stay");
-	if (commands->len) {
-		vec_push(&extra, "-batch");
-		if (!nudges && !starts_itself(commands->data[0])) {
-			vec_push(&extra, "-ex");
-			vec_push(&extra, "run");
-		}
-	}
-	for (size_t i = 0; i < commands->len; i++) {
-		vec_push(&extra, "-ex");
-		vec_push(&extra, (char *)commands->data[i]);
-	}
-	vec_push(&extra, NULL);
+	gdb_arguments(commands, !nudges, &extra);
 	err = session_debug(session, &req, extra.data, status);
+	vec_deinit(&extra);
+	return err;
+}
+
+static struct err *debug_script(const struct script *s, const struct target *t,
+				const struct strings *commands, int *status)
+{
+	struct gdb_words extra = { 0 };
+	struct err *err;
+
+	gdb_arguments(commands, true, &extra);
+	err = script_debug(t, s, extra.data, status);
 	vec_deinit(&extra);
 	return err;
 }
@@ -207,7 +227,9 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	if (err)
 		goto out;
 	if (has_script) {
-		err = script_replay(&script, &target, times, &common, status);
+		err = gdb || gdb_commands.len
+			      ? debug_script(&script, &target, &gdb_commands, status)
+			      : script_replay(&script, &target, times, &common, status);
 		goto out;
 	}
 	if (schedule.outcome == PLAIT_OUTCOME_EXIT)

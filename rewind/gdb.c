@@ -8,29 +8,24 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/remote.h"
 #include "base/strbuf.h"
 #include "rewind/rewind.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { MOST_MEMORY = 4096, PACKET = 1 << 14 };
+enum { MOST_MEMORY = 4096 };
 
 struct server {
 	struct rewind *r;
-	int in, out;
-	bool no_ack;
+	struct remote remote;
 	VEC(const struct step *) steps; /* oldest first */
 	uint32_t position, last;	/* last: the dump */
 	const struct past *now;
 	VEC(uint64_t) breakpoints;
-	uint8_t buffer[PACKET];
-	size_t at, have;
 };
 
 /* ---- positions ---- */
@@ -100,11 +95,7 @@ static void move(struct server *s, int by, bool on, struct strbuf *out)
 
 static void add_number(struct strbuf *out, bool known, uint64_t v, unsigned bytes)
 {
-	for (unsigned i = 0; i < bytes; i++)
-		if (known)
-			strbuf_addf(out, "%02x", (unsigned)(v >> 8 * i & 0xff));
-		else
-			strbuf_adds(out, "xx");
+	remote_add_hex(out, known ? (const uint8_t *)&v : NULL, bytes);
 }
 
 /* rax rbx rcx rdx rsi rdi rbp rsp r8-r15 rip, then eflags and six segments of 32 bits. */
@@ -152,94 +143,6 @@ static void add_memory(struct server *s, uint64_t at, uint64_t len, struct strbu
 
 /* ---- packets ---- */
 
-static int next_byte(struct server *s)
-{
-	ssize_t n;
-
-	if (s->at == s->have) {
-		do
-			n = read(s->in, s->buffer, sizeof(s->buffer));
-		while (n < 0 && errno == EINTR);
-		if (n <= 0)
-			return -1;
-		s->at = 0;
-		s->have = (size_t)n;
-	}
-	return s->buffer[s->at++];
-}
-
-/* The contents of the next packet; false when the debugger is gone. */
-static bool receive(struct server *s, struct strbuf *ret)
-{
-	int c;
-
-	strbuf_clear(ret);
-	do
-		c = next_byte(s);
-	while (c >= 0 && c != '$');
-	while (c >= 0 && (c = next_byte(s)) >= 0 && c != '#' && ret->len < PACKET)
-		strbuf_addc(ret, (char)c);
-	if (c < 0 || next_byte(s) < 0 || next_byte(s) < 0)
-		return false;
-	return s->no_ack || write(s->out, "+", 1) == 1;
-}
-
-/* The debugger repeats a packet when the answer takes long (the walk back comes before the first one):
- * drop what is waiting and says the same. */
-static void drop_repetitions(struct server *s, const struct strbuf *packet)
-{
-	struct pollfd wait = { .fd = s->in, .events = POLLIN };
-	size_t len = packet->len + 4; /* $...#xx */
-
-	if (s->at == s->have && poll(&wait, 1, 0) <= 0)
-		return;
-	if (s->at == s->have) {
-		ssize_t n = read(s->in, s->buffer, sizeof(s->buffer));
-
-		s->at = 0;
-		s->have = n > 0 ? (size_t)n : 0;
-	}
-	while (s->have - s->at >= len && s->buffer[s->at] == '$' &&
-	       memcmp(s->buffer + s->at + 1, packet->data, packet->len) == 0 &&
-	       s->buffer[s->at + 1 + packet->len] == '#')
-		s->at += len;
-}
-
-static bool reply(struct server *s, const struct strbuf *text)
-{
-	struct strbuf sb = { 0 };
-	uint8_t sum = 0;
-	bool good;
-
-	for (size_t i = 0; i < text->len; i++)
-		sum = (uint8_t)(sum + (uint8_t)text->data[i]);
-	strbuf_addc(&sb, '$'); /* may contain zero bytes */
-	strbuf_add(&sb, strbuf_str(text), text->len);
-	strbuf_addf(&sb, "#%02x", sum);
-	good = write(s->out, sb.data, sb.len) == (ssize_t)sb.len;
-	strbuf_deinit(&sb);
-	return good;
-}
-
-/* "qXfer:auxv:read::0,1000": where the program lies, in binary. */
-static void add_auxv(struct server *s, const char *arguments, struct strbuf *out)
-{
-	const uint8_t *p = (const uint8_t *)s->r->dump.auxv.data;
-	uint64_t len = s->r->dump.auxv.len * sizeof(uint64_t), from = 0, n = 0;
-
-	sscanf(arguments, "%" SCNx64 ",%" SCNx64, &from, &n);
-	n = MIN(n, 1024u);
-	strbuf_addc(out, from + n >= len ? 'l' : 'm');
-	for (uint64_t i = from; i < len && i < from + n; i++) {
-		if (p[i] == '#' || p[i] == '$' || p[i] == '}' || p[i] == '*') {
-			strbuf_addc(out, '}');
-			strbuf_addc(out, (char)(p[i] ^ 0x20));
-		} else {
-			strbuf_add(out, &p[i], 1);
-		}
-	}
-}
-
 static void breakpoint(struct server *s, const char *packet, struct strbuf *out)
 {
 	uint64_t at;
@@ -262,9 +165,10 @@ static void query(struct server *s, const char *q, struct strbuf *out)
 				 "qXfer:auxv:read+;QStartNoAckMode+");
 	else if (strcmp(q, "QStartNoAckMode") == 0) {
 		strbuf_adds(out, "OK");
-		s->no_ack = true;
+		s->remote.no_ack = true;
 	} else if (strncmp(q, "qXfer:auxv:read::", 17) == 0)
-		add_auxv(s, q + 17, out);
+		remote_add_part(out, q + 17, s->r->dump.auxv.data,
+				s->r->dump.auxv.len * sizeof(uint64_t));
 	else if (strcmp(q, "qAttached") == 0)
 		strbuf_adds(out, "1");
 	else if (strcmp(q, "qC") == 0)
@@ -312,22 +216,23 @@ struct err *gdb_serve(struct rewind *r, int in, int out)
 	struct strbuf packet = { 0 }, text = { 0 };
 	bool more = true;
 
-	*s = (struct server){ .r = r, .in = in, .out = out };
+	*s = (struct server){ .r = r, .remote = { .in = in, .out = out } };
 	for (const struct node *n = r->best; n && n->parent; n = n->parent)
 		if (n->step.npieces) {
 			vec_push(&s->steps, &n->step);
 			s->last += n->step.ninsns;
 		}
 	go_to(s, s->last);
-	while (more && receive(s, &packet)) {
+	while (more && remote_receive(&s->remote, &packet)) {
 		strbuf_clear(&text);
 		more = answer(s, strbuf_str(&packet), &text);
-		drop_repetitions(s, &packet);
-		if (strbuf_str(&packet)[0] != 'k' && !reply(s, &text))
+		remote_drop_repetitions(&s->remote, &packet);
+		if (strbuf_str(&packet)[0] != 'k' && !remote_reply(&s->remote, &text))
 			break;
 	}
 	strbuf_deinit(&packet);
 	strbuf_deinit(&text);
+	remote_deinit(&s->remote);
 	vec_deinit(&s->steps);
 	vec_deinit(&s->breakpoints);
 	free(s);

@@ -24,7 +24,7 @@ struct rewind_options {
 	const char *thread; /* its number in the dump; NULL = the one that failed */
 	bool run;	    /* also run the dump of another user */
 	bool no_run;	    /* run nothing: every suffix stays unconfirmed */
-	const struct crumbs *crumbs; /* what else is known of the run; NULL = nothing */
+	const struct crumbs *crumbs;	  /* what else is known of the run; NULL = nothing */
 	const struct question *questions; /* borrowed */
 	size_t nquestions;
 };

@@ -237,28 +237,35 @@ static struct err *direct(struct director *d)
 	return err;
 }
 
+struct err *director_start(const struct director_options *o, struct process *ret)
+{
+	struct process_options how = { .argv = o->argv,
+				       .program = o->program,
+				       .env = o->env,
+				       .folder = o->folder,
+				       .in = o->in ? o->in : "/dev/null",
+				       .out = o->speaks ? NULL : "/dev/null",
+				       .err = o->speaks ? NULL : "/dev/null",
+				       .own_group = true,
+				       .no_core = true,
+				       .traced = true };
+	struct err *err = process_start(&how, ret);
+	int status;
+
+	if (!err && (waitpid(ret->pid, &status, __WALL) != ret->pid || !WIFSTOPPED(status)))
+		err = err_new(ERR_ENV, "'%s' does not stop for us", o->argv[0]);
+	return err;
+}
+
 static int work(void *arg)
 {
 	struct director *d = arg;
-	struct process_options o = { .argv = d->o->argv,
-				     .program = d->o->program,
-				     .env = d->o->env,
-				     .folder = d->o->folder,
-				     .in = d->o->in ? d->o->in : "/dev/null",
-				     .out = "/dev/null",
-				     .err = "/dev/null",
-				     .own_group = true,
-				     .no_core = true,
-				     .traced = true };
 	struct process p;
-	struct err *err = process_start(&o, &p);
-	int status;
+	struct err *err = director_start(d->o, &p);
 
 	if (err)
 		return 1;
 	d->pid = p.pid;
-	if (waitpid(p.pid, &status, __WALL) != p.pid || !WIFSTOPPED(status))
-		return 1;
 	if (d->o->seed || d->o->turns)
 		err = direct(d);
 	else

@@ -21,6 +21,7 @@ struct director_options {
 	const char *in;	     /* standard input; NULL = /dev/null */
 	double timeout;	     /* seconds; then it hangs */
 	const char *core;    /* where its dump goes when it fails or hangs */
+	bool speaks;	     /* it prints where we do, not nowhere */
 	bool at_end;	     /* ... also when it exits, and at a fault that it handles itself */
 	/* With one of these, one thread at a time from the second thread on: */
 	const struct turn *turns; /* in this order (run/script.h) */
@@ -40,6 +41,9 @@ struct director_result {
 	size_t missed; /* turns that did not end where they say */
 };
 
+/* The program, traced by this process, before its first instruction. */
+struct process;
+struct err *director_start(const struct director_options *o, struct process *ret);
 struct err *director_run(const struct director_options *o, struct director_result *ret);
 
 #endif

@@ -7,6 +7,7 @@
 #include "debug/binary.h"
 #include "debug/dump.h"
 #include "debug/stack.h"
+#include "run/debug-turns.h"
 #include "run/place.h"
 #include "run/run.h"
 
@@ -88,34 +89,58 @@ static struct err *check_build(const struct script *s)
 	return err;
 }
 
-static struct err *play(const struct target *t, const struct script *s, const char *core,
-			struct director_options *o, struct played *ret)
+/* How the director runs the script's binary with the target's arguments. */
+struct setting {
+	struct director_options o;
+	struct environment env;
+	char *input; /* a file for standard input, ours; NULL */
+};
+
+static void setting_deinit(struct setting *g)
 {
-	_cleanup_(environment_deinit) struct environment env = { 0 };
-	_cleanup_(xfreep) char *input = xasprintf("%s.input", core);
-	struct stack_options from = { .program = s->program };
+	environment_deinit(&g->env);
+	if (g->input)
+		unlink(g->input);
+	free(g->input);
+}
+
+/* input: a path for its standard input. */
+static struct err *setting_init(struct setting *g, const struct target *t, const struct script *s,
+				const char *input)
+{
 	struct err *err = check_build(s);
 
-	environment_copy(&env);
+	environment_copy(&g->env);
 	for (size_t i = 0; t->env && t->env[i]; i++)
-		environment_put(&env, t->env[i]);
+		environment_put(&g->env, t->env[i]);
 	if (s->loader)
-		environment_put(&env, s->loader);
-	o->argv = t->argv;
-	o->program = s->program;
-	o->env = env.data;
-	o->folder = t->folder;
-	o->in = t->input_data ? input : t->input;
-	o->timeout = t->timeout > 0 ? t->timeout : 10;
-	o->core = core;
+		environment_put(&g->env, s->loader);
+	g->o.argv = t->argv;
+	g->o.program = s->program;
+	g->o.env = g->env.data;
+	g->o.folder = t->folder;
+	g->o.in = t->input;
+	g->o.timeout = t->timeout > 0 ? t->timeout : 10;
+	if (err || !t->input_data)
+		return err;
+	g->o.in = g->input = xstrdup(input);
+	return file_write(input, t->input_data, t->input_len);
+}
+
+static struct err *play(const struct target *t, const struct script *s, const char *core,
+			const struct director_options *how, struct played *ret)
+{
+	_cleanup_(setting_deinit) struct setting g = { .o = *how };
+	_cleanup_(xfreep) char *input = xasprintf("%s.input", core);
+	struct stack_options from = { .program = s->program };
+	struct err *err = setting_init(&g, t, s, input);
+
+	g.o.core = core;
 	*ret = (struct played){ 0 };
-	if (!err && t->input_data)
-		err = file_write(input, t->input_data, t->input_len);
 	if (!err)
-		err = director_run(o, &ret->result);
+		err = director_run(&g.o, &ret->result);
 	if (!err && ret->result.dumped)
 		err = dump_ends_so(core, &from, &s->end, &ret->same);
-	unlink(input);
 	return err;
 }
 
@@ -133,6 +158,25 @@ struct err *script_improvise(const struct target *t, const struct script *s, uin
 	struct director_options o = { .seed = seed, .made = made };
 
 	return play(t, s, core, &o, ret);
+}
+
+struct err *script_debug(const struct target *t, const struct script *s, char *const *extra,
+			 int *status)
+{
+	_cleanup_(setting_deinit) struct setting g = {
+		.o = { .turns = s->turns.data, .nturns = s->turns.len, .speaks = true }
+	};
+	_cleanup_(xfreep) char *folder = NULL, *input = NULL;
+	struct err *err = file_temp_dir(&folder);
+
+	if (err)
+		return err;
+	input = xasprintf("%s/input", folder);
+	err = setting_init(&g, t, s, input);
+	if (!err)
+		err = debug_turns(&g.o, folder, extra, status);
+	file_remove_tree(folder);
+	return err;
 }
 
 struct err *places_of_dump(const struct script *s, const char *core, struct places *ret)

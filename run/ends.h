@@ -25,6 +25,9 @@ struct played {
 /* Once, with the target's arguments, environment and input; its dump is left at `core`. */
 struct err *script_play(const struct target *t, const struct script *s, const char *core,
 			struct played *ret);
+/* The script in gdb, as often as the user runs it; extra: more arguments of gdb, NULL-terminated. *status: gdb's. */
+struct err *script_debug(const struct target *t, const struct script *s, char *const *extra,
+			 int *status);
 /* The same without its turns, at random (run/perform.h). */
 struct err *script_improvise(const struct target *t, const struct script *s, uint64_t seed,
 			     const char *core, struct turns_made *made, struct played *ret);

@@ -5,7 +5,6 @@
  * oldest. So the run stays the same from one performance to the next even where the script is not exact. */
 #include "run/perform.h"
 
-#include "base/log.h"
 #include "run/stage.h"
 
 #include <string.h>
@@ -113,7 +112,7 @@ bool wait_for_somebody(struct stage *s, enum performed *ret)
 		*ret = PERFORM_EXITS;
 	else if (is_stuck(s))
 		*ret = PERFORM_STUCK;
-	else if (s->deadline > 0 && clock_seconds() > s->deadline)
+	else if (stage_is_late(s))
 		*ret = PERFORM_LATE;
 	else {
 		usleep(NAP_US);

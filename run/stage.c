@@ -230,6 +230,12 @@ static bool sleeps_now(const struct stage *s, const struct actor *a, double sinc
 					 clock_seconds() - since > GRACE_MS / 1000.0);
 }
 
+bool stage_is_late(const struct stage *s)
+{
+	return (s->deadline > 0 && clock_seconds() > s->deadline) ||
+	       (s->interrupted && s->interrupted(s->interrupted_arg));
+}
+
 /* in_call: it may sleep at once; else it computes, and we look again when a tick has come. */
 static enum waited wait_for(const struct stage *s, const struct actor *a, bool in_call, int *status)
 {
@@ -246,7 +252,7 @@ static enum waited wait_for(const struct stage *s, const struct actor *a, bool i
 			return ENDED; /* the first thread waits for the others to end */
 		if (sleeps_now(s, a, since))
 			return SLEEPS;
-		if (s->deadline > 0 && clock_seconds() > s->deadline)
+		if (stage_is_late(s))
 			return LATE;
 		if (in_call && looks > 2)
 			usleep(NAP_US);
@@ -383,6 +389,23 @@ void stage_look_around(struct stage *s)
 
 /* ---- moving ---- */
 
+/* Who sleeps, or still runs, stops as well; false: it has ended instead. */
+static bool stop_sleeper(struct stage *s, struct actor *a)
+{
+	int status;
+
+	if (a->state == ACTOR_GONE)
+		return false;
+	if (a->state == ACTOR_READY)
+		return true;
+	if (syscall(SYS_tgkill, s->pid, a->tid, SIGSTOP) != 0)
+		return false;
+	while (waitpid(a->tid, &status, __WALL) < 0)
+		if (errno != EINTR)
+			return false;
+	return WIFSTOPPED(status);
+}
+
 enum stage_stop stage_go(struct stage *s, struct actor *a, enum stage_pace pace)
 {
 	for (;;) {
@@ -410,6 +433,8 @@ enum stage_stop stage_go(struct stage *s, struct actor *a, enum stage_pace pace)
 		}
 		if (w != REPORTED) {
 			a->state = ACTOR_ASLEEP;
+			if (w == LATE && stop_sleeper(s, a))
+				a->state = ACTOR_READY;
 			return w == SLEEPS ? STAGE_ASLEEP : STAGE_LATE;
 		}
 		stop = take_report(s, a, status);
@@ -417,6 +442,44 @@ enum stage_stop stage_go(struct stage *s, struct actor *a, enum stage_pace pace)
 			return (enum stage_stop)stop;
 		if (step && !a->in_call)
 			return STAGE_STEPPED;
+	}
+}
+
+bool stage_look_at(struct stage *s, struct actor *a)
+{
+	if (a->state == ACTOR_ASLEEP && !a->looked_at)
+		a->looked_at = stop_sleeper(s, a);
+	return a->state == ACTOR_READY || a->looked_at;
+}
+
+void stage_let_sleep(struct stage *s)
+{
+	for (size_t i = 0; i < s->actors.len; i++) {
+		struct actor *a = s->actors.data[i];
+
+		if (!a->looked_at)
+			continue;
+		a->looked_at = false;
+		a->in_call = false; /* the kernel starts it again */
+		stage_go(s, a, STAGE_ON);
+	}
+}
+
+/* The first thread's end is told after that of all others, which we have to ask for. */
+void stage_kill(struct stage *s)
+{
+	int status;
+
+	kill(-s->pid, SIGKILL);
+	for (size_t i = 1; i < s->actors.len; i++) {
+		pid_t tid = s->actors.data[i]->tid;
+
+		while (s->actors.data[i]->state != ACTOR_GONE) {
+			pid_t got = waitpid(tid, &status, __WALL);
+
+			if ((got < 0 && errno != EINTR) || (got == tid && !WIFSTOPPED(status)))
+				s->actors.data[i]->state = ACTOR_GONE;
+		}
 	}
 }
 
@@ -503,23 +566,6 @@ void stage_close(struct stage *s)
 	vec_deinit(&s->breaks);
 	if (s->memory > 0)
 		close(s->memory);
-}
-
-/* Who sleeps, or still runs, stops as well; false: it has ended instead. */
-static bool stop_sleeper(struct stage *s, struct actor *a)
-{
-	int status;
-
-	if (a->state == ACTOR_GONE)
-		return false;
-	if (a->state == ACTOR_READY)
-		return true;
-	if (syscall(SYS_tgkill, s->pid, a->tid, SIGSTOP) != 0)
-		return false;
-	while (waitpid(a->tid, &status, __WALL) < 0)
-		if (errno != EINTR)
-			return false;
-	return WIFSTOPPED(status);
 }
 
 struct err *stage_dump(struct stage *s, struct actor *first, int signal, const char *path)

@@ -41,6 +41,7 @@ struct actor {
 	enum actor_state state;
 	int signal;	 /* to be passed on when it moves */
 	bool fails;	 /* ... which ends the process */
+	bool looked_at;	 /* it sleeps, and was stopped to be looked at */
 	bool in_call;	 /* it stands before a system call, or sleeps in one */
 	struct map hits; /* break -> how often it has come there */
 };
@@ -60,7 +61,10 @@ struct stage {
 	VEC(struct stage_break) breaks;
 	const struct actor *awaited; /* when it is woken, who moves stops; NULL */
 	double deadline;	     /* of clock_seconds(); 0 = none */
-	int exit_code;		     /* STAGE_EXITS */
+	bool (*interrupted)(
+		void *arg); /* asked now and then: ends a move as the deadline does; NULL */
+	void *interrupted_arg;
+	int exit_code; /* STAGE_EXITS */
 };
 
 enum stage_pace {
@@ -77,20 +81,28 @@ enum stage_stop {
 	STAGE_GONE,    /* it has ended */
 	STAGE_FAILED,  /* actor->signal would end the process */
 	STAGE_EXITS,   /* it is about to end the process: stage->exit_code */
-	STAGE_LATE     /* the deadline has passed */
+	STAGE_LATE     /* the deadline has passed, or somebody interrupts; it stands where it was */
 };
 
 /* The process is traced by us and stands before its first instruction; path: its file. */
 struct err *stage_open(struct stage *s, pid_t pid, const char *path);
 void stage_close(struct stage *s);
+/* End the process; all its threads but the first are gone afterwards. */
+void stage_kill(struct stage *s);
 
 /* Let a READY actor move. */
 enum stage_stop stage_go(struct stage *s, struct actor *a, enum stage_pace pace);
+/* Has the deadline passed, or does somebody interrupt? */
+bool stage_is_late(const struct stage *s);
 /* Those that slept and have come back since. */
 void stage_look_around(struct stage *s);
 /* Does it sleep in a call that only another actor can end? */
 bool actor_waits_forever(const struct stage *s, const struct actor *a);
 struct actor *stage_find(const struct stage *s, const char *name);
+/* Stop who sleeps, so that its registers can be read; it goes back to sleep when it is let go. False: it is gone. */
+bool stage_look_at(struct stage *s, struct actor *a);
+/* Let all of them go back to sleep. Needed before anybody moves. */
+void stage_let_sleep(struct stage *s);
 bool stage_registers(const struct actor *a, struct user_regs_struct *ret);
 /* Where it stands, as the program's file counts; outside of it, some other number. */
 uint64_t stage_place(const struct stage *s, const struct actor *a);
