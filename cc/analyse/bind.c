@@ -97,10 +97,24 @@ static void add_copy(struct pointsto *pt, struct cell to, struct cell from, LLVM
 	}
 }
 
-static void call_back(struct pointsto *pt, struct cell fn, struct cell arg, unsigned nargs)
+/* fn will be called with arg as its parameters first to last - 1. */
+static void call_back(struct pointsto *pt, struct cell fn, struct cell arg, unsigned first,
+		      unsigned last)
 {
 	if (fn.node)
-		vec_push(&pt->callbacks, (struct callback){ fn, arg, nargs, 0 });
+		vec_push(&pt->callbacks, (struct callback){ fn, arg, first, last, 0 });
+}
+
+/* Any element may come to lie anywhere in the array. */
+static void sort_elements(struct pointsto *pt, struct cell array, LLVMValueRef size)
+{
+	array = pointsto_find(pt, array);
+	if (!array.node)
+		return;
+	if (LLVMIsAConstantInt(size) && LLVMConstIntGetZExtValue(size) < 1 << 28)
+		node_set_stride(pt, array.node, (uint32_t)MAX(1, LLVMConstIntGetZExtValue(size)));
+	else
+		node_collapse(pt, array.node);
 }
 
 static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct summary *s)
@@ -126,19 +140,41 @@ static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct su
 			node_add_edge(pt, node_outside(pt), node_link(pt, c));
 		break;
 	case SPECIAL_ONCE:
-		call_back(pt, arg_cell(pt, call, 1), NOWHERE, 0);
+		call_back(pt, arg_cell(pt, call, 1), NOWHERE, 0, 0);
 		break;
-	case SPECIAL_ATEXIT:
-		call_back(pt, arg_cell(pt, call, 0), NOWHERE, 0);
+	case SPECIAL_ATEXIT: /* __cxa_atexit has an argument */
+		call_back(pt, arg_cell(pt, call, 0), arg_cell(pt, call, 1), 0, 1);
+		break;
+	case SPECIAL_EVENT:
+		call_back(pt, arg_cell(pt, call, LLVMGetNumArgOperands(call) - 2),
+			  arg_cell(pt, call, LLVMGetNumArgOperands(call) - 1), 2, 3);
 		break;
 	case SPECIAL_SORT:
+		sort_elements(pt, arg_cell(pt, call, 0), LLVMGetOperand(call, 2));
 		call_back(pt, arg_cell(pt, call, LLVMGetNumArgOperands(call) - 1),
-			  arg_cell(pt, call, 0), 2);
+			  arg_cell(pt, call, 0), 0, 2);
 		break;
 	case SPECIAL_SEARCH:
-		call_back(pt, arg_cell(pt, call, 4), arg_cell(pt, call, 0), 1);
-		call_back(pt, arg_cell(pt, call, 4), arg_cell(pt, call, 1), 2);
+		call_back(pt, arg_cell(pt, call, 4), arg_cell(pt, call, 0), 0, 1);
+		call_back(pt, arg_cell(pt, call, 4), arg_cell(pt, call, 1), 0, 2);
 		cell_set(pt, call, arg_cell(pt, call, 1));
+		break;
+	case SPECIAL_TOKEN: /* (text, delimiters, where the rest is kept) */
+		c = arg_cell(pt, call, 2);
+		if (c.node) {
+			node_add_edge(pt, arg_cell(pt, call, 0), node_link(pt, c));
+			cell_set(pt, call, node_link(pt, c));
+		}
+		break;
+	case SPECIAL_SPECIFIC:
+		c = (struct cell){ pt->specific, 0 };
+		if (LLVMGetNumArgOperands(call) == 2)
+			node_add_edge(pt, arg_cell(pt, call, 1), c);
+		else
+			node_add_edge(pt, c, pointsto_cell(pt, call));
+		break;
+	case SPECIAL_KEY:
+		call_back(pt, arg_cell(pt, call, 1), (struct cell){ pt->specific, 0 }, 0, 1);
 		break;
 	case SPECIAL_END:
 		c = arg_cell(pt, call, 1);
@@ -179,10 +215,11 @@ void bind_unseen(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
 		return;
 	if (s && s->result == RESULT_FRESH)
 		cell_set(pt, call, node_new(pt, NODE_HEAP, call));
-	else if (s && s->result == RESULT_ARG0)
-		cell_set(pt, call, arg_cell(pt, call, 0));
+	else if (s && s->result >= RESULT_ARG0)
+		cell_set(pt, call, arg_cell(pt, call, s->result - RESULT_ARG0));
 	else if (!s || s->result == RESULT_OUTSIDE ||
-		 (LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind && !summary_is_input(s)))
+		 (s->result == RESULT_NOTHING &&
+		  LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind && !summary_is_input(s)))
 		node_add_edge(pt, node_outside(pt), pointsto_cell(pt, call));
 }
 

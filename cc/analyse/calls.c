@@ -195,7 +195,7 @@ enum call_kind call_classify_function(LLVMValueRef f)
 		return CALL_NOTHING;
 	/* nobody can say again what an unknown function returned */
 	s = summary_find(name);
-	return s && !summary_is_input(s) ? CALL_EXTERNAL : CALL_INPUT;
+	return s && !s->input && !summary_is_input(s) ? CALL_EXTERNAL : CALL_INPUT;
 }
 
 LLVMValueRef call_behind(LLVMValueRef call)

@@ -114,6 +114,9 @@ struct cell cxx_beyond(struct pointsto *pt, const struct summary *s, LLVMValueRe
 	case SPECIAL_STRING:
 		*size = 0;
 		return node_link(pt, c);
+	case SPECIAL_TOKEN: /* the text that was given in an earlier call */
+		*size = 0;
+		return node_find_link(pt, c);
 	case SPECIAL_TREE:
 		*size = 32;
 		return node_link(pt, at(c, 8));

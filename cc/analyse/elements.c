@@ -1,154 +1,147 @@
+/* cc/analyse/elements.c - accesses that may touch the same bytes of the same object are one element.
+ *
+ * Each access is a part of its node: some bytes of the objects that its pointer may see. What is done
+ * through a node is done to the objects of every node that flows into it, so parts flow against the
+ * points-to edges, and a part and what it becomes there belong together. At last, parts of one node
+ * that overlap belong together.
+ *
+ * So a function that gets pointers to two kinds of objects joins those bytes of them that it accesses,
+ * and nothing else: a wrapper of free joins nothing, a lock's owner field joins locks.
+ *
+ * A copy of unknown length, and an access of expanded code whose index varies (cc/expand), count for
+ * the place where they begin: where they end is not known, and to take the whole object would make
+ * one element of every struct that has a string in it. */
 #include "cc/analyse/elements.h"
+
+#include "cc/analyse/intervals.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct cell find(struct elements *e, struct cell c)
+static uint32_t find(struct elements *e, uint32_t label)
 {
-	assert(c.node < e->up.len);
-	while (e->up.data[c.node].node != c.node) {
-		struct cell u = e->up.data[c.node], uu = e->up.data[u.node];
-
-		if (uu.node != u.node) { /* path halving */
-			u = (struct cell){ uu.node, u.off + uu.off };
-			e->up.data[c.node] = u;
-		}
-		c.off += u.off;
-		c.node = u.node;
+	while (e->up.data[label] != label) {
+		e->up.data[label] = e->up.data[e->up.data[label]]; /* path halving */
+		label = e->up.data[label];
 	}
-	if (e->collapsed.data[c.node])
-		c.off = 0;
-	return c;
+	return label;
 }
 
-static void join(struct elements *e, struct cell a, struct cell b)
+/* The lower label stands for the set: numbers do not depend on the order of joining. */
+static void join(struct elements *e, uint32_t a, uint32_t b)
 {
 	a = find(e, a);
 	b = find(e, b);
-	if (a.node == b.node) {
-		if (a.off != b.off)
-			e->collapsed.data[a.node] = 1;
-		return;
-	}
-	/* b's offset 0 is at a.off - b.off in a */
-	e->up.data[b.node] = (struct cell){ a.node, a.off - b.off };
-	e->collapsed.data[a.node] |= e->collapsed.data[b.node];
+	e->up.data[a > b ? a : b] = a > b ? b : a;
+}
+
+static struct parts *parts_of(struct elements *e, uint32_t node)
+{
+	while (e->nodes.len <= node)
+		vec_add(&e->nodes);
+	return &e->nodes.data[node];
+}
+
+/* The label of these bytes; a new part, if there is none like it. */
+static uint32_t part_label(struct elements *e, uint32_t node, int32_t off, int32_t size,
+			   bool *is_new)
+{
+	struct parts *parts = parts_of(e, node);
+	uint32_t label = (uint32_t)e->up.len;
+
+	interval_widen(pointsto_node(e->pt, node), parts->len, &off, &size);
+	for (size_t i = 0; i < parts->len; i++)
+		if (parts->data[i].off == off && parts->data[i].size == size)
+			return parts->data[i].label;
+	vec_push(parts, (struct part){ off, size, label });
+	vec_push(&e->up, label);
+	*is_new = true;
+	return label;
 }
 
 void elements_init(struct elements *e, struct pointsto *pt)
 {
 	memset(e, 0, sizeof(*e));
 	e->pt = pt;
-	for (size_t i = 0; i < pt->nodes.len; i++) {
-		const struct node *n = &pt->nodes.data[i];
-
-		vec_push(&e->up, (struct cell){ (uint32_t)i, 0 });
-		vec_push(&e->collapsed, (uint8_t)(n->collapsed && !n->up));
-	}
-	for (size_t i = 0; i < pt->edges.len; i++) {
-		struct cell a = pointsto_find(pt, pt->edges.data[i].from);
-		struct cell b = pointsto_find(pt, pt->edges.data[i].to);
-
-		join(e, a, b);
-	}
-	/* arrays: offsets only mean something modulo the stride, unless the whole class has it */
-	for (size_t i = 1; i < pt->nodes.len; i++) {
-		const struct node *n = &pt->nodes.data[i];
-		struct cell c = find(e, (struct cell){ (uint32_t)i, 0 });
-
-		if (!n->up && n->stride && pt->nodes.data[c.node].stride != n->stride)
-			e->collapsed.data[c.node] = 1;
-	}
 }
 
 void elements_deinit(struct elements *e)
 {
+	for (size_t i = 0; i < e->nodes.len; i++)
+		vec_deinit(&e->nodes.data[i]);
+	vec_deinit(&e->nodes);
 	vec_deinit(&e->up);
-	vec_deinit(&e->collapsed);
-	vec_deinit(&e->parts);
-}
-
-/* Asking for the cell of a value that nobody has used as an address before makes a new node; it is
- * in a class of its own. */
-static void catch_up(struct elements *e)
-{
-	while (e->up.len < e->pt->nodes.len) {
-		vec_push(&e->up, (struct cell){ (uint32_t)e->up.len, 0 });
-		vec_push(&e->collapsed, (uint8_t)0);
-	}
-}
-
-struct cell elements_class(struct elements *e, struct cell c)
-{
-	uint32_t stride;
-
-	catch_up(e);
-	c = find(e, pointsto_find(e->pt, c));
-	stride = e->pt->nodes.data[c.node].stride;
-	if (stride && !e->collapsed.data[c.node])
-		c.off = (c.off % (int32_t)stride + (int32_t)stride) % (int32_t)stride;
-	return c;
+	vec_deinit(&e->numbers);
 }
 
 void elements_add(struct elements *e, LLVMValueRef ptr, uint64_t size)
 {
-	struct cell c = pointsto_cell(e->pt, ptr);
-	struct part *p;
+	struct cell c = pointsto_find(e->pt, pointsto_cell(e->pt, ptr));
+	bool is_new;
 
-	c = elements_class(e, c);
-	if (size)
-		size += pointsto_spread(e->pt, ptr);
-	p = vec_add(&e->parts);
-	p->class = c.node;
-	p->off = c.off;
-	p->end = c.off + (size && size < 1 << 20 ? (int32_t)size : 1);
+	size = MAX(size, 1) + pointsto_spread(e->pt, ptr);
+	part_label(e, c.node, c.off, (int32_t)MIN(size, EVERYTHING), &is_new);
+}
+
+/* a's objects are seen through b. */
+static bool flow_parts(struct pointsto *pt, struct cell a, struct cell b, void *context)
+{
+	struct elements *e = context;
+	bool is_new = false;
+
+	for (size_t i = 0; i < parts_of(e, b.node)->len; i++) {
+		struct part p = parts_of(e, b.node)->data[i];
+
+		interval_shift(pointsto_node(pt, b.node), pointsto_node(pt, a.node), a.off - b.off,
+			       &p.off, &p.size);
+		join(e, p.label, part_label(e, a.node, p.off, p.size, &is_new));
+	}
+	return is_new;
 }
 
 static int compare(const void *x, const void *y)
 {
 	const struct part *a = x, *b = y;
 
-	if (a->class != b->class)
-		return a->class < b->class ? -1 : 1;
 	return (a->off > b->off) - (a->off < b->off);
+}
+
+static void join_overlapping(struct elements *e, struct parts *parts)
+{
+	int64_t end = INT64_MIN;
+
+	vec_sort(parts, compare);
+	for (size_t i = 0; i < parts->len; i++) {
+		struct part *p = &parts->data[i];
+
+		if (i && p->off < end)
+			join(e, p[-1].label, p->label);
+		end = MAX(end, (int64_t)p->off + p->size);
+	}
 }
 
 uint32_t elements_number(struct elements *e)
 {
-	size_t n = 0;
+	uint32_t n = 0;
 
-	vec_sort(&e->parts, compare);
-	for (size_t i = 0; i < e->parts.len; i++) {
-		struct part *p = &e->parts.data[i];
-		struct part *last = n ? &e->parts.data[n - 1] : NULL;
-
-		if (last && last->class == p->class &&
-		    (p->off < last->end || e->collapsed.data[p->class])) {
-			last->end = MAX(last->end, p->end);
-		} else {
-			e->parts.data[n] = *p;
-			e->parts.data[n].id = (uint32_t)n;
-			n++;
-		}
-	}
-	e->parts.len = n;
-	return (uint32_t)n;
+	pointsto_flow(e->pt, POINTSTO_AGAINST, flow_parts, e);
+	for (size_t i = 0; i < e->nodes.len; i++)
+		join_overlapping(e, &e->nodes.data[i]);
+	for (uint32_t i = 0; i < e->up.len; i++)
+		vec_push(&e->numbers, find(e, i) == i ? n++ : 0);
+	return n;
 }
 
+/* Parts that hold the first byte overlap: any of them will do. */
 uint32_t elements_find(struct elements *e, LLVMValueRef ptr)
 {
-	struct cell c = elements_class(e, pointsto_cell(e->pt, ptr));
-	size_t lo = 0, hi = e->parts.len;
+	struct cell c = pointsto_find(e->pt, pointsto_cell(e->pt, ptr));
+	const struct parts *parts = parts_of(e, c.node);
+	size_t i = 0;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		const struct part *p = &e->parts.data[mid];
-
-		if (p->class < c.node || (p->class == c.node && p->end <= c.off))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	assert(lo < e->parts.len && e->parts.data[lo].class == c.node);
-	return e->parts.data[lo].id;
+	while (i < parts->len &&
+	       (c.off < parts->data[i].off || c.off - parts->data[i].off >= parts->data[i].size))
+		i++;
+	assert(i < parts->len);
+	return e->numbers.data[find(e, parts->data[i].label)];
 }

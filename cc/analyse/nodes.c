@@ -327,21 +327,35 @@ void node_add_edge(struct pointsto *pt, struct cell from, struct cell to)
 	pt->merges++;
 }
 
+/* An edge is looked at again when the node it flows from has changed since. */
 void pointsto_flow(struct pointsto *pt, enum pointsto_direction direction,
-		   bool (*flow)(struct pointsto *pt, struct cell a, struct cell b))
+		   bool (*flow)(struct pointsto *pt, struct cell a, struct cell b, void *context),
+		   void *context)
 {
+	bool along = direction == POINTSTO_ALONG, changed = true;
 	size_t n = pt->edges.len;
-	bool changed;
+	uint32_t *changes = xcalloc(pt->nodes.len, sizeof(*changes)); /* per node */
+	uint32_t *seen = xcalloc(n + 1, sizeof(*seen));		      /* per edge, one more */
 
-	do {
+	while (changed) {
 		changed = false;
 		for (size_t i = 0; i < n; i++) {
-			struct edge e = pt->edges.data[direction == POINTSTO_ALONG ? i : n - 1 - i];
-			struct cell a = pointsto_find(pt, e.from), b = pointsto_find(pt, e.to);
+			size_t k = along ? i : n - 1 - i;
+			struct cell a = pointsto_find(pt, pt->edges.data[k].from);
+			struct cell b = pointsto_find(pt, pt->edges.data[k].to);
+			uint32_t from = along ? a.node : b.node, to = along ? b.node : a.node;
 
-			changed |= a.node != b.node && flow(pt, a, b);
+			if (a.node == b.node || seen[k] > changes[from])
+				continue;
+			seen[k] = changes[from] + 1;
+			if (flow(pt, a, b, context)) {
+				changes[to]++;
+				changed = true;
+			}
 		}
-	} while (changed);
+	}
+	free(changes);
+	free(seen);
 }
 
 struct cell node_outside(struct pointsto *pt)

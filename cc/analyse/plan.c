@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "cc/analyse/assembly.h"
 #include "cc/analyse/calls.h"
+#include "cc/analyse/classes.h"
 #include "cc/analyse/elements.h"
 #include "cc/analyse/names.h"
 #include "cc/analyse/pointsto.h"
@@ -70,12 +71,21 @@ static uint16_t order_flags(LLVMValueRef at)
 	return (uint16_t)flags;
 }
 
+/* How many bytes a copy or fill takes; 0 = not known. */
+static uint64_t range_size(LLVMValueRef at)
+{
+	enum call_kind kind = is_call(at) ? call_classify(at) : CALL_NOTHING;
+	LLVMValueRef n = kind == CALL_MEMCPY || kind == CALL_MEMSET ? LLVMGetOperand(at, 2) : NULL;
+
+	return n && LLVMIsAConstantInt(n) ? LLVMConstIntGetZExtValue(n) : 0;
+}
+
 static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMTypeRef type,
 			enum plait_site_kind kind, enum action scalar, enum action wide)
 {
 	struct program *p = w->p;
 	LLVMValueRef ptr = LLVMGetOperand(at, operand);
-	uint64_t bytes = type ? LLVMStoreSizeOfType(p->layout, type) : 0;
+	uint64_t bytes = type ? LLVMStoreSizeOfType(p->layout, type) : range_size(at);
 	unsigned size = type ? scalar_size(type) : 0;
 	struct plait_site *s;
 	bool hot, unknown;
@@ -89,7 +99,7 @@ static void plan_access(struct walk *w, LLVMValueRef at, unsigned operand, LLVMT
 	if (!hot && !unknown && !p->trace_all)
 		return;
 	s = add_site(w, at, kind, size ? scalar : wide);
-	s->size = bytes < 256 ? (uint8_t)bytes : 0;
+	s->size = type && bytes < 256 ? (uint8_t)bytes : 0;
 	s->flags |= order_flags(at);
 	if (hot) {
 		s->flags |= PLAIT_SITE_POINT | (w->block_begun ? 0 : PLAIT_SITE_BLOCK);
@@ -334,12 +344,14 @@ void analysis_deinit(struct analysis *a)
 
 void plan_program(struct program *p, struct analysis *a)
 {
+	struct classes classes;
 	struct elements elements;
 	struct taint taint;
 	struct walk w = { .p = p, .sharing = &a->sharing, .elements = &elements, .taint = &taint };
 
 	elements_init(&elements, &a->pt);
-	taint_run(&taint, p, &a->sharing, &elements);
+	classes_init(&classes, &a->pt);
+	taint_run(&taint, p, &a->sharing, &classes);
 
 	names_intern(&p->strings, "");
 	for (size_t k = 0; k < p->fns.len; k++) {
@@ -366,4 +378,5 @@ void plan_program(struct program *p, struct analysis *a)
 	p->counts.nelements = (uint32_t)p->elements.len;
 	taint_deinit(&taint);
 	elements_deinit(&elements);
+	classes_deinit(&classes);
 }

@@ -208,6 +208,7 @@ void pointsto_run(struct pointsto *pt, struct program *p)
 	pt->nodes.data[pt->outside].collapsed = true;
 	node_point_to_itself(pt, pt->outside);
 	node_add_unknown(pt, pt->outside);
+	pt->specific = node_new(pt, 0, NULL).node;
 	fresh_find(pt);
 	for_each_global(g, p->module)
 	{

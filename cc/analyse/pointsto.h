@@ -76,10 +76,10 @@ struct creation {
 	size_t bound;
 };
 
-/* libc will call `fn` with `arg` as its first nargs arguments, in the calling thread. */
+/* A library will call `fn` with `arg` as its parameters first to last - 1. */
 struct callback {
 	struct cell fn, arg;
-	unsigned nargs;
+	unsigned first, last;
 	size_t bound;
 };
 
@@ -96,6 +96,7 @@ struct pointsto {
 	VEC(struct creation) creations;
 	VEC(struct edge) pending; /* unifications to do */
 	uint32_t outside;	  /* the node of everything we do not see */
+	uint32_t specific;	  /* what pthread_setspecific keeps for all threads and keys */
 	uint64_t merges;
 	bool unsettled;		     /* given up: what it says is not all there is */
 	VEC(LLVMValueRef) functions; /* all of the module; their numbers are bits in node.fns */
@@ -127,12 +128,13 @@ static inline struct node *pointsto_node(struct pointsto *pt, uint32_t n)
 {
 	return &pt->nodes.data[n];
 }
-/* Calls flow(pt, a, b) for every edge a -> b between two nodes, again and again until none says that it
- * changed something. Edges were made with the flow of values: what flows against them settles
- * sooner from the last edge to the first. */
+/* Calls flow(pt, a, b, context) for every edge a -> b between two nodes, again and again until none
+ * says that it changed the node it flows to. Edges were made with the flow of values: what flows
+ * against them settles sooner from the last edge to the first. */
 enum pointsto_direction { POINTSTO_ALONG, POINTSTO_AGAINST };
 void pointsto_flow(struct pointsto *pt, enum pointsto_direction direction,
-		   bool (*flow)(struct pointsto *pt, struct cell a, struct cell b));
+		   bool (*flow)(struct pointsto *pt, struct cell a, struct cell b, void *context),
+		   void *context);
 /* Walk the functions that a pointer to c may name, ours and external: start with *at = 0. */
 bool pointsto_next_function(struct pointsto *pt, struct cell c, size_t *at, LLVMValueRef *ret);
 /* May it name functions that came from code we do not see? */

@@ -123,7 +123,7 @@ static void settle_callback(struct pointsto *pt, struct callback *c)
 	if (c->bound == n)
 		return;
 	while (pointsto_next_function(pt, c->fn, &at, &f))
-		for (unsigned k = 0; k < c->nargs && k < LLVMCountParams(f); k++)
+		for (unsigned k = c->first; k < c->last && k < LLVMCountParams(f); k++)
 			if (!LLVMIsDeclaration(f))
 				node_add_edge(pt, c->arg, pointsto_cell(pt, LLVMGetParam(f, k)));
 	c->bound = n;
@@ -152,8 +152,9 @@ static void settle_indirect(struct pointsto *pt, size_t i)
 }
 
 /* A function pointer flows along edges: the target of the edge can be called as well. */
-static bool flow_functions(struct pointsto *pt, struct cell a, struct cell b)
+static bool flow_functions(struct pointsto *pt, struct cell a, struct cell b, void *context)
 {
+	(void)context;
 	return node_add_functions(pt, b.node, pointsto_node(pt, a.node)->fns);
 }
 
@@ -189,7 +190,7 @@ void settle_all(struct pointsto *pt)
 			settle_edge(pt, pt->edges.data[i]);
 		for (size_t i = 0; i < pt->copies.len; i++)
 			settle_copy(pt, &pt->copies.data[i]);
-		pointsto_flow(pt, POINTSTO_ALONG, flow_functions);
+		pointsto_flow(pt, POINTSTO_ALONG, flow_functions, NULL);
 		settle_outside(pt, &outside_done);
 		for (size_t i = 0; i < pt->indirect.len; i++)
 			settle_indirect(pt, i);

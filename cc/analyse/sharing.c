@@ -16,6 +16,7 @@
 
 #include "cc/analyse/calls.h"
 #include "cc/analyse/cxx.h"
+#include "cc/analyse/intervals.h"
 #include "cc/program.h"
 #include "cc/analyse/summaries.h"
 
@@ -24,8 +25,7 @@
 #include <string.h>
 #include <threads.h>
 
-#define MANY	   (1ull << 63)
-#define EVERYTHING (INT32_MAX / 4)
+#define MANY (1ull << 63)
 
 /* ---- 1. threads ---- */
 
@@ -193,9 +193,10 @@ static void find_threads(struct sharing *s)
 
 /* ---- 2. before and after the first creation ---- */
 
-static bool creates(struct sharing *s, LLVMValueRef call)
+/* May a function that this points to create a thread? One of libc does if `libc` says so. */
+static bool creates_through(struct sharing *s, struct cell c, LLVMValueRef call,
+			    bool (*libc)(struct sharing *s, LLVMValueRef f, LLVMValueRef call))
 {
-	struct cell c = pointsto_callee(s->pt, call);
 	LLVMValueRef f;
 	size_t at = 0;
 
@@ -203,16 +204,49 @@ static bool creates(struct sharing *s, LLVMValueRef call)
 		return true;
 	while (pointsto_next_function(s->pt, c, &at, &f)) {
 		uint64_t *k = index_of(s, f);
-		const struct summary *sum = k ? NULL : summary_find(value_name(f));
 
-		if (k && s->may_create.data[*k])
-			return true;
-		if (!k && strncmp(value_name(f), "llvm.", 5) != 0 &&
-		    (!sum || sum->special == SPECIAL_CREATE || sum->special == SPECIAL_THRD ||
-		     sum->special == SPECIAL_START))
+		if (k ? s->may_create.data[*k] : libc(s, f, call))
 			return true;
 	}
 	return false;
+}
+
+static bool library_creates(struct sharing *s, LLVMValueRef f, LLVMValueRef call)
+{
+	(void)s, (void)call;
+	return strncmp(value_name(f), "llvm.", 5) != 0 && !summary_find(value_name(f));
+}
+
+/* pthread_once, qsort and bsearch call back before they return. */
+static bool summarised_creates(struct sharing *s, LLVMValueRef f, LLVMValueRef call)
+{
+	const struct summary *sum = summary_find(value_name(f));
+	unsigned n = LLVMGetNumArgOperands(call), fn;
+
+	if (!sum)
+		return library_creates(s, f, call);
+	switch (sum->special) {
+	case SPECIAL_CREATE:
+	case SPECIAL_THRD:
+	case SPECIAL_START:
+		return true;
+	case SPECIAL_ONCE:
+		fn = 1;
+		break;
+	case SPECIAL_SORT:
+	case SPECIAL_SEARCH:
+		fn = n - 1;
+		break;
+	default:
+		return false;
+	}
+	return fn >= n || creates_through(s, pointsto_cell(s->pt, LLVMGetOperand(call, fn)), call,
+					  library_creates);
+}
+
+static bool creates(struct sharing *s, LLVMValueRef call)
+{
+	return creates_through(s, pointsto_callee(s->pt, call), call, summarised_creates);
 }
 
 static void find_creators(struct sharing *s)
@@ -298,16 +332,36 @@ static void mark(struct sharing *s, size_t fn, uint64_t what)
 	walk_marks(s, fn, (uint8_t)what);
 }
 
+/* A thread that a constructor creates is there before main. */
+static bool constructors_create(struct sharing *s)
+{
+	LLVMValueRef list = LLVMGetNamedGlobal(s->p->module, "llvm.global_ctors"), all;
+	uint64_t *k;
+
+	all = list ? LLVMGetInitializer(list) : NULL;
+	for (int i = 0; all && LLVMIsAConstantArray(all) && i < LLVMGetNumOperands(all); i++) {
+		LLVMValueRef one = LLVMGetOperand(all, (unsigned)i);
+
+		k = LLVMIsAConstantStruct(one) ? index_of(s, LLVMGetOperand(one, 1)) : NULL;
+		if (!k || s->may_create.data[*k])
+			return true;
+	}
+	return false;
+}
+
 static void find_after(struct sharing *s)
 {
+	bool early;
+
 	find_creators(s);
+	early = constructors_create(s);
 	for (size_t k = 0; k < s->p->fns.len; k++) {
 		const char *name = s->p->fns.data[k].name;
 
 		if (s->threads.data[k] & ~1ull || program_is_open(s->p))
 			mark(s, k, AFTER);
 		else if (strcmp(name, "main") == 0)
-			mark(s, k, BEFORE);
+			mark(s, k, early ? AFTER : BEFORE);
 	}
 	/* constructors come before main; other functions only live through their callers */
 	for (size_t k = 0; k < s->p->fns.len; k++)
@@ -320,11 +374,7 @@ static void find_after(struct sharing *s)
 /* Does the interval list change? */
 static bool touch(struct node *n, int32_t off, int32_t size, uint64_t readers, uint64_t writers)
 {
-	if (n->collapsed || size >= EVERYTHING || (n->stride && off + size > (int32_t)n->stride) ||
-	    n->touched.len > 128) {
-		off = -EVERYTHING;
-		size = 2 * EVERYTHING;
-	}
+	interval_widen(n, n->touched.len, &off, &size);
 	for (size_t i = 0; i < n->touched.len; i++) {
 		struct interval *t = &n->touched.data[i];
 
@@ -488,36 +538,18 @@ static void touch_all(struct sharing *s)
 	}
 }
 
-/* Bytes of `to` as bytes of `from`, or the other way round. */
-static void shifted(const struct node *have, const struct node *want, int32_t delta,
-		    const struct interval *t, int32_t *off, int32_t *size)
-{
-	*off = t->off;
-	*size = t->size;
-	if (have->collapsed || t->size >= EVERYTHING ||
-	    (have->stride && have->stride != want->stride)) {
-		*size = 2 * EVERYTHING;
-		*off = -EVERYTHING;
-		return;
-	}
-	*off += delta;
-	if (want->stride)
-		*off = (*off % (int32_t)want->stride + (int32_t)want->stride) %
-		       (int32_t)want->stride;
-}
-
 /* What is done through the pointer that sees more is done to what it was made from. */
-static bool flow_touches(struct pointsto *pt, struct cell a, struct cell b)
+static bool flow_touches(struct pointsto *pt, struct cell a, struct cell b, void *context)
 {
 	struct node *na = pointsto_node(pt, a.node), *nb = pointsto_node(pt, b.node);
 	bool changed = false;
 
+	(void)context;
 	for (size_t k = 0; k < nb->touched.len; k++) {
 		struct interval t = nb->touched.data[k];
-		int32_t off, size;
 
-		shifted(nb, na, a.off - b.off, &t, &off, &size);
-		changed |= touch(na, off, size, t.readers, t.writers);
+		interval_shift(nb, na, a.off - b.off, &t.off, &t.size);
+		changed |= touch(na, t.off, t.size, t.readers, t.writers);
 	}
 	return changed;
 }
@@ -616,19 +648,19 @@ static bool heat_up(struct node *n, int32_t off, int32_t size)
 	return changed;
 }
 
-static bool flow_heat(struct pointsto *pt, struct cell a, struct cell b)
+static bool flow_heat(struct pointsto *pt, struct cell a, struct cell b, void *context)
 {
 	struct node *na = pointsto_node(pt, a.node), *nb = pointsto_node(pt, b.node);
 	bool changed = false;
 
+	(void)context;
 	for (size_t k = 0; k < na->touched.len; k++) {
 		struct interval t = na->touched.data[k];
-		int32_t off, size;
 
 		if (!t.hot)
 			continue;
-		shifted(na, nb, b.off - a.off, &t, &off, &size);
-		changed |= heat_up(nb, off, size);
+		interval_shift(na, nb, b.off - a.off, &t.off, &t.size);
+		changed |= heat_up(nb, t.off, t.size);
 	}
 	return changed;
 }
@@ -650,12 +682,12 @@ void sharing_run(struct sharing *s, struct program *p, struct pointsto *pt)
 	touch_all(s);
 	touch(pointsto_node(pt, pointsto_find(pt, (struct cell){ pt->outside, 0 }).node), 0,
 	      EVERYTHING, ~0ull, ~0ull);
-	pointsto_flow(pt, POINTSTO_AGAINST, flow_touches);
+	pointsto_flow(pt, POINTSTO_AGAINST, flow_touches, NULL);
 	escape(s);
 	for (size_t i = 1; i < pt->nodes.len; i++)
 		if (!pt->nodes.data[i].up && pt->nodes.data[i].flags & NODE_ESCAPES)
 			heat_node(&pt->nodes.data[i]);
-	pointsto_flow(pt, POINTSTO_ALONG, flow_heat);
+	pointsto_flow(pt, POINTSTO_ALONG, flow_heat, NULL);
 }
 
 bool sharing_is_hot(struct sharing *s, LLVMValueRef ptr, uint64_t size)

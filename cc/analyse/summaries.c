@@ -8,9 +8,12 @@
 
 static struct summary table[] = {
 #define S(name, result, writes, escapes, special)                                                  \
-	{ name, RESULT_##result, writes, escapes, SPECIAL_##special },
+	{ name, RESULT_##result, writes, escapes, SPECIAL_##special, false },
+#define I(name, result, writes, escapes, special)                                                  \
+	{ name, RESULT_##result, writes, escapes, SPECIAL_##special, true },
 #include "cc/analyse/summaries.def"
 #undef S
+#undef I
 };
 
 static int compare(const void *a, const void *b)
@@ -22,9 +25,9 @@ static int compare(const void *a, const void *b)
 static const struct summary *find_string(const char *name)
 {
 	static const char members[] = "St7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE";
-	static const struct summary changes = { "_ZN", RESULT_NOTHING, 1, 0, SPECIAL_STRING };
-	static const struct summary looks = { "_ZNK", RESULT_NOTHING, 0, 0, SPECIAL_STRING };
-	static const struct summary fills = { "_ZNK", RESULT_NOTHING, 3, 0, SPECIAL_STRING };
+	static const struct summary changes = { "_ZN", RESULT_NOTHING, 1, 0, SPECIAL_STRING, true };
+	static const struct summary looks = { "_ZNK", RESULT_NOTHING, 0, 0, SPECIAL_STRING, true };
+	static const struct summary fills = { "_ZNK", RESULT_NOTHING, 3, 0, SPECIAL_STRING, true };
 	bool is_const = strncmp(name, "_ZNK", 4) == 0;
 
 	if (strncmp(name, "_ZN", 3) != 0 ||

@@ -2,13 +2,17 @@
 #ifndef CC_ANALYSE_SUMMARIES_H
 #define CC_ANALYSE_SUMMARIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum summary_result {
 	RESULT_NOTHING, /* no pointer, or one that is never looked into */
 	RESULT_FRESH,	/* new memory */
-	RESULT_ARG0,	/* its first argument, or into the same object */
 	RESULT_OUTSIDE, /* memory we know nothing of */
+	RESULT_SPECIAL, /* enum summary_special says it */
+	RESULT_ARG0,	/* its first argument, or into the same object */
+	RESULT_ARG1,
+	RESULT_ARG2,
 };
 
 struct summary {
@@ -17,20 +21,25 @@ struct summary {
 	uint8_t writes;	 /* bit i: writes what argument i points to (bit 7: 7th and later too) */
 	uint8_t escapes; /* bit i: keeps argument i, or does anything with it */
 	uint8_t special; /* enum summary_special */
+	bool input;	 /* nobody can compute again what it returns or writes */
 };
 
 enum summary_special {
 	SPECIAL_NONE,
-	SPECIAL_COPY,	/* copies argument 1's contents to argument 0's */
-	SPECIAL_CREATE, /* (thread, attributes, function, argument) */
-	SPECIAL_THRD,	/* (thread, function, argument) */
-	SPECIAL_JOIN,	/* (thread, where to store the result) */
-	SPECIAL_ONCE,	/* calls argument 1 */
-	SPECIAL_ATEXIT, /* calls argument 0 */
-	SPECIAL_SORT,	/* calls its last argument with pointers into argument 0 */
-	SPECIAL_END,	/* stores a pointer into argument 0 where argument 1 points (strtol) */
-	SPECIAL_FRESH0, /* stores fresh memory where argument 0 points (posix_memalign) */
-	SPECIAL_SEARCH, /* (key, base, n, size, compare) */
+	SPECIAL_COPY,	  /* copies argument 1's contents to argument 0's */
+	SPECIAL_CREATE,	  /* (thread, attributes, function, argument) */
+	SPECIAL_THRD,	  /* (thread, function, argument) */
+	SPECIAL_JOIN,	  /* (thread, where to store the result) */
+	SPECIAL_ONCE,	  /* calls argument 1 */
+	SPECIAL_ATEXIT,	  /* calls argument 0, with argument 1 if there is one */
+	SPECIAL_SORT,	  /* calls its last argument with pointers into argument 0 */
+	SPECIAL_END,	  /* stores a pointer into argument 0 where argument 1 points (strtol) */
+	SPECIAL_FRESH0,	  /* stores fresh memory where argument 0 points (posix_memalign) */
+	SPECIAL_SEARCH,	  /* (key, base, n, size, compare) */
+	SPECIAL_TOKEN,	  /* strtok_r */
+	SPECIAL_SPECIFIC, /* pthread_setspecific, pthread_getspecific */
+	SPECIAL_KEY,	  /* pthread_key_create: calls argument 1 with what a thread has set */
+	SPECIAL_EVENT, /* will call its last argument but one, whose third parameter is the last */
 	/* the C++ library: cxx.c */
 	SPECIAL_START,	/* std::thread's own pthread_create */
 	SPECIAL_TREE,	/* links nodes of a tree */

@@ -11,13 +11,13 @@
  * Forward again, with the loads that are logged no longer tainted: a branch that depends on nothing
  * else needs no bit in mode path.
  *
- * Memory is told apart by class and 8-byte field (elements.h). Plain sweeps until nothing
+ * Memory is told apart by class and 8-byte field (classes.h). Plain sweeps until nothing
  * changes: programs need about ten. */
 #include "cc/analyse/taint.h"
 
 #include "cc/analyse/calls.h"
+#include "cc/analyse/classes.h"
 #include "cc/analyse/cxx.h"
-#include "cc/analyse/elements.h"
 #include "cc/program.h"
 #include "cc/analyse/sharing.h"
 #include "cc/analyse/summaries.h"
@@ -39,21 +39,21 @@ static void set(struct taint *t, struct map *m, uint64_t key)
 
 static uint64_t class_key_of(struct taint *t, struct cell c)
 {
-	return c.node ? (uint64_t)elements_class(t->elements, c).node + 1 : 0;
+	return c.node ? (uint64_t)classes_find(t->seen, c).node + 1 : 0;
 }
 
 static uint64_t class_key(struct taint *t, LLVMValueRef ptr)
 {
-	return class_key_of(t, pointsto_cell(t->elements->pt, ptr));
+	return class_key_of(t, pointsto_cell(t->seen->pt, ptr));
 }
 
 static uint64_t field_key(struct taint *t, LLVMValueRef ptr)
 {
-	struct cell c = pointsto_cell(t->elements->pt, ptr);
+	struct cell c = pointsto_cell(t->seen->pt, ptr);
 
 	if (!c.node)
 		return 0;
-	c = elements_class(t->elements, c);
+	c = classes_find(t->seen, c);
 	return ((uint64_t)c.node + 1) << 32 | (uint32_t)(c.off >> 3);
 }
 
@@ -71,7 +71,7 @@ static void taint_class(struct taint *t, uint64_t c)
 /* May it point to more than one field? */
 static bool is_spread(struct taint *t, LLVMValueRef ptr)
 {
-	return pointsto_spread(t->elements->pt, ptr) || pointsto_is_vague(t->elements->pt, ptr);
+	return pointsto_spread(t->seen->pt, ptr) || pointsto_is_vague(t->seen->pt, ptr);
 }
 
 static bool memory_tainted(struct taint *t, LLVMValueRef ptr)
@@ -165,7 +165,7 @@ static void forward_external(struct taint *t, LLVMValueRef call, LLVMValueRef f)
 	enum call_kind kind = call_classify(call);
 	unsigned n = LLVMGetNumArgOperands(call);
 	bool result = kind == CALL_INPUT || kind == CALL_EXTERNAL;
-	struct pointsto *pt = t->elements->pt;
+	struct pointsto *pt = t->seen->pt;
 	uint64_t size;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -186,7 +186,7 @@ static void forward_external(struct taint *t, LLVMValueRef call, LLVMValueRef f)
 
 static void forward_call(struct taint *t, LLVMValueRef call)
 {
-	struct pointsto *pt = t->elements->pt;
+	struct pointsto *pt = t->seen->pt;
 	struct cell c = pointsto_callee(pt, call);
 	enum call_kind kind = call_classify(call);
 	unsigned nargs = LLVMGetNumArgOperands(call);
@@ -306,7 +306,7 @@ static bool sizes_matter(LLVMValueRef call, LLVMValueRef f)
 
 static void backward_call(struct taint *t, LLVMValueRef call)
 {
-	struct pointsto *pt = t->elements->pt;
+	struct pointsto *pt = t->seen->pt;
 	struct cell c = pointsto_callee(pt, call);
 	unsigned nargs = LLVMGetNumArgOperands(call);
 	bool wanted = taint_feeds_address(t, call);
@@ -337,10 +337,10 @@ static void need_field(struct taint *t, LLVMValueRef ptr)
 {
 	uint64_t key = field_key(t, ptr), class = class_key(t, ptr);
 
-	for (uint64_t k = 0; key && k <= pointsto_spread(t->elements->pt, ptr) / 8; k++)
+	for (uint64_t k = 0; key && k <= pointsto_spread(t->seen->pt, ptr) / 8; k++)
 		set(t, &t->needed_memory, key + k);
 	set(t, &t->needed_memory, class);
-	if (class && pointsto_is_vague(t->elements->pt, ptr))
+	if (class && pointsto_is_vague(t->seen->pt, ptr))
 		set(t, &t->needed_memory, class << 32 | WHOLE);
 }
 
@@ -349,9 +349,9 @@ static bool field_needed(struct taint *t, LLVMValueRef ptr)
 	uint64_t key = field_key(t, ptr), class = class_key(t, ptr);
 	bool found = map_find(&t->needed_memory, class << 32 | WHOLE) != NULL;
 
-	if (class && pointsto_is_vague(t->elements->pt, ptr))
+	if (class && pointsto_is_vague(t->seen->pt, ptr))
 		found |= map_find(&t->needed_memory, class) != NULL;
-	for (uint64_t k = 0; key && k <= pointsto_spread(t->elements->pt, ptr) / 8; k++)
+	for (uint64_t k = 0; key && k <= pointsto_spread(t->seen->pt, ptr) / 8; k++)
 		found |= map_find(&t->needed_memory, key + k) != NULL;
 	return found;
 }
@@ -443,11 +443,11 @@ static void spread(struct taint *t)
 	sweep(t, forward, false);
 }
 
-void taint_run(struct taint *t, struct program *p, struct sharing *s, struct elements *e)
+void taint_run(struct taint *t, struct program *p, struct sharing *s, struct classes *classes)
 {
-	struct taint again = { .p = p, .sharing = s, .elements = e, .logs = true };
+	struct taint again = { .p = p, .sharing = s, .seen = classes, .logs = true };
 
-	*t = (struct taint){ .p = p, .sharing = s, .elements = e };
+	*t = (struct taint){ .p = p, .sharing = s, .seen = classes };
 	spread(t);
 	sweep(t, backward, true);
 	again.needed = t->needed;

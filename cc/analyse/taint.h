@@ -5,18 +5,18 @@
 #include "base/map.h"
 #include "cc/llvm.h"
 
-struct elements;
+struct classes;
 struct program;
 struct sharing;
 
 struct taint {
 	struct program *p;
 	struct sharing *sharing;
-	struct elements *elements;
-	struct map values;  /* may depend on a shared read or on input */
-	struct map memory;  /* fields that may hold such a value */
-	struct map classes; /* classes with such a field */
-	struct map needed;  /* values that may flow into an address */
+	struct classes *seen; /* borrowed */
+	struct map values;    /* may depend on a shared read or on input */
+	struct map memory;    /* fields that may hold such a value */
+	struct map classes;   /* classes with such a field */
+	struct map needed;    /* values that may flow into an address */
 	struct map needed_memory;
 	struct map undecided; /* of the values: what nothing that mode path logs decides */
 	bool logs;	      /* the sweep for those: a load that is logged is known */
@@ -25,7 +25,7 @@ struct taint {
 	bool changed;
 };
 
-void taint_run(struct taint *t, struct program *p, struct sharing *s, struct elements *e);
+void taint_run(struct taint *t, struct program *p, struct sharing *s, struct classes *classes);
 void taint_deinit(struct taint *t);
 /* May re-execution not be able to compute this value? */
 bool taint_is(const struct taint *t, LLVMValueRef v);
