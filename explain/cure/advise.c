@@ -172,7 +172,7 @@ static bool good_enough(struct trials *t)
 {
 	const struct candidate *best = best_of(t);
 
-	return best && evidence_result(&best->evidence) <= TRIAL_GOOD;
+	return best && candidate_is_cause(best) && evidence_result(&best->evidence) <= TRIAL_GOOD;
 }
 
 static void log_trial(const struct planned_cure *cand, const struct cure_trial *trial)
@@ -230,7 +230,7 @@ static struct err *try_one(struct trials *t, const struct planned_cure *c, bool 
 	tried.evidence.weeded = !promising;
 	tried.evidence.removes = removes;
 	vec_push(&t->out->tried, tried);
-	*ret = evidence_result(&tried.evidence) == TRIAL_PERFECT;
+	*ret = evidence_result(&tried.evidence) == TRIAL_PERFECT && candidate_is_cause(&tried);
 	return NULL;
 }
 
@@ -270,7 +270,7 @@ static struct err *add_ranked(const struct advise_request *r, size_t at, struct 
 		err = cure_widen(r->trace, &cures->data[i]);
 		c.cure = cures->data[i];
 		c.lacks_lock = lacks_lock(r->failing, &c.cure);
-		if (!err && !is_known(ret, &c.cure))
+		if (!err && c.cure.nconstraints && !is_known(ret, &c.cure))
 			vec_push(ret, c);
 	}
 	vec_deinit(cures);
@@ -287,6 +287,10 @@ static struct err *gather(const struct advise_request *r, size_t at, struct plan
 	projection_make(r->failing, &alternate->passing, r->failed, &projection);
 	cures_find(r->failing, alternate, &projection, r->deadlocked, &cures);
 	err = add_ranked(r, at, &cures, ret);
+	if (!err) {
+		cures_stretch(r->failing, alternate, &projection, &cures);
+		err = add_ranked(r, at, &cures, ret);
+	}
 	if (!err && alternate->found && at + 1 == r->alternates->len) {
 		cures_anywhere(r->failing, alternate, &projection, &cures);
 		err = add_ranked(r, at, &cures, ret);
@@ -326,6 +330,34 @@ static bool never_broken(const struct planned_cure *c)
 	       !c->seen.broken_failing;
 }
 
+/* Does the program fail nearly as often with the best, if elsewhere? */
+static bool leaves_failures(struct trials *t)
+{
+	const struct candidate *best = good_enough(t) ? best_of(t) : NULL;
+
+	return !best || share(best->evidence.after.failed + best->evidence.after.other,
+			      &best->evidence.after) *
+					MUCH_CHEAPER >
+				share(t->full.failed + t->full.other, &t->full);
+}
+
+/* The whole of what a thread does, if nothing shorter is good enough: one that mends all. */
+static struct err *try_stretches(struct trials *t)
+{
+	struct err *err = NULL;
+	bool done = !t->full.failed || !leaves_failures(t);
+
+	for (size_t i = 0, n = 0; i < t->all.len && n < MAX_NARROWER && !err && !done; i++) {
+		const struct planned_cure *c = &t->all.data[i];
+
+		if (!c->cure.stretch || never_broken(c) || explain_spent(t->r->runner) >= t->end)
+			continue;
+		n++;
+		err = try_one(t, c, &done);
+	}
+	return err;
+}
+
 static struct err *try_all(struct trials *t)
 {
 	struct planned_cure *all = t->all.data;
@@ -341,9 +373,12 @@ static struct err *try_all(struct trials *t)
 		if (explain_spent(t->r->runner) >= t->end || since_good > STILL_TRIED ||
 		    (i && all[i].group != all[i - 1].group && good))
 			break;
-		if (!(all[i].cure.kind == BUG_ORDER && good) && !never_broken(&all[i]))
+		if (!(all[i].cure.kind == BUG_ORDER && good) && !never_broken(&all[i]) &&
+		    !all[i].cure.stretch)
 			err = try_one(t, &all[i], &done);
 	}
+	if (!err && !done)
+		err = try_stretches(t);
 	if (!t->out->tried.len && t->all.len) /* at least what differs nearest to the failure */
 		vec_push(&t->out->tried,
 			 candidate_of(t, &all[0], &(struct cure_trial){ .runs = 0 }));

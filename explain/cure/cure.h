@@ -21,8 +21,8 @@ struct cure {
 	uint32_t to;
 	bool loop;  /* ends at its first line or before it: a round of a loop (cure_widen) */
 	bool waits; /* its thread waits for a signal inside the block */
-	/* from where a lock made of an atomic is given back to where it is taken again: what it
-	 * guards tells more */
+	/* from where a lock made of an atomic is given back, or to where it is taken again: what
+	 * it guards tells more */
 	bool around_lock;
 	bool to_in_passing; /* `to` is a step of the passing run: the failing one ended before it */
 	uint32_t intruder; /* atomic: the step of another thread inside the block; else STEP_NONE */
@@ -32,6 +32,7 @@ struct cure {
 	bool other_to_in_passing;
 	bool barrier;  /* order: for every object, whichever threads (a barrier is missing) */
 	bool teardown; /* order: what must wait gives something back, or is part of that */
+	bool stretch;  /* all that a thread does between two synchronisations (stretch.c) */
 	bool crossing; /* broken only when the two blocks meet as they do here (crossings.c) */
 };
 
@@ -52,8 +53,13 @@ void cures_anywhere(const struct steps *failing, const struct alternate *alterna
 void cures_crossing(const struct steps *failing, const struct alternate *alternate,
 		    const struct projection *projection, struct cures *ret);
 
+/* ... and all that the two threads of the pair do before they synchronise again. */
+void cures_stretch(const struct steps *failing, const struct alternate *alternate,
+		   const struct projection *projection, struct cures *ret);
+
 /* Inlining makes copies of a source line with sites of their own: let the cure speak of all of
- * them. Says, too, whether it begins and ends at copies of one line. */
+ * them. Says, too, whether it begins and ends at copies of one line. A barrier within one line is none:
+ * nconstraints is 0 then. */
 struct err *cure_widen(struct trace *trace, struct cure *cure);
 
 /* What `gone` gives back waits until nobody else can run; so many steps before it. False: the engine

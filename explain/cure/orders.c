@@ -101,6 +101,27 @@ static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t
 	vec_push(fd->out, c);
 }
 
+/* Is there room for a barrier between the two places: does a thread come to the second after the first?
+ * If it reads an object at the first and writes the same one at the second, that is one update, and no
+ * end of a phase. */
+static bool has_room(const struct steps *s, const struct step *first, const struct step *then)
+{
+	bool room = false;
+
+	for (uint32_t i = 0; i < s->len; i++)
+		for (uint32_t k = i + 1; s->data[i].site == first->site && k < s->len; k++) {
+			const struct step *a = &s->data[i], *b = &s->data[k];
+
+			if (b->thread != a->thread || b->site != then->site)
+				continue;
+			if (a->address == b->address && !step_writes(a) && step_writes(b))
+				return false;
+			room = true;
+			break;
+		}
+	return room;
+}
+
 /* Threads that run the same code: all of them should be done with y's place before any of them goes
  * on to x's. Whoever comes to x waits as long as anybody else can run, as at a barrier. */
 static void add_barrier(struct finder *fd, uint32_t x, uint32_t y)
@@ -118,7 +139,8 @@ static void add_barrier(struct finder *fd, uint32_t x, uint32_t y)
 	if (!step_is_memory(first) || !step_is_memory(then) || first->kind == PLAIT_EV_FREE ||
 	    then->kind == PLAIT_EV_FREE || first->site == then->site ||
 	    (done_by_one_thread(fd->g, first) && done_by_one_thread(fd->f, first)) ||
-	    (done_by_one_thread(fd->g, then) && done_by_one_thread(fd->f, then)))
+	    (done_by_one_thread(fd->g, then) && done_by_one_thread(fd->f, then)) ||
+	    !(has_room(fd->f, first, then) || has_room(fd->g, first, then)))
 		return;
 	c.constraints[0] = order_of(fd, y, x, PLAIT_CONSTRAINT_LATE);
 	vec_push(fd->out, c);

@@ -1,8 +1,9 @@
 /* explain/cure/waits.c - what might cure a deadlock.
  *
  * Locks: the blocks from a lock held to the lock waited for, of every waiting thread, all at once.
- * Waiting for a signal: from the last read to the wait; or the signal wakes all. */
+ * Waiting for a signal: from the last read to the wait; or the signal wakes all; or there is one. */
 #include "explain/cure/finder.h"
+#include "explain/find/stuck.h"
 
 #include <string.h>
 
@@ -83,6 +84,26 @@ static void add_broadcast(struct finder *fd, uint32_t signal, uint32_t waiting)
 		vec_push(fd->out, c); /* all signals to this condition */
 }
 
+/* What it looked at was changed, and nobody signalled: with a signal just there, does it go on? */
+static void add_wake(struct finder *fd)
+{
+	struct stuck k = stuck_find(fd->f);
+	struct cure c = { .kind = BUG_LOST_WAKEUP,
+			  .from = k.change,
+			  .to = k.wait,
+			  .intruder = STEP_NONE,
+			  .other_from = STEP_NONE,
+			  .nconstraints = 1 };
+
+	if ((k.kind != STUCK_SILENT && k.kind != STUCK_UNGUARDED) || !fd->f->data[k.change].site ||
+	    !fd->f->data[k.wait].site)
+		return;
+	c.constraints[0] = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_WAKE,
+						      .a = finder_place(&fd->f->data[k.change]),
+						      .b = finder_place(&fd->f->data[k.wait]) };
+	vec_push(fd->out, c);
+}
+
 /* A thread waits for a signal that came too early, or that woke somebody else: from its last look
  * to the wait is a block, and so is what the signaller does under its lock. */
 static void find_lost_wakeup(struct finder *fd)
@@ -105,5 +126,6 @@ static void find_lost_wakeup(struct finder *fd)
 void finder_add_waits(struct finder *fd)
 {
 	find_lost_wakeup(fd);
+	add_wake(fd);
 	find_deadlock(fd);
 }

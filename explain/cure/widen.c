@@ -126,6 +126,16 @@ static void widen(struct symbols *symbols, const struct plait_constraint *c, uin
 	vec_deinit(&to);
 }
 
+/* Within one line there is no room for a barrier. */
+static bool on_one_line(struct symbols *symbols, const struct plait_constraint *c)
+{
+	struct code_point a, b;
+
+	return symbols_site(symbols, c->a.site_low, &a) &&
+	       symbols_site(symbols, c->b.site_low, &b) && a.line && a.line == b.line &&
+	       strcmp(a.file, b.file) == 0;
+}
+
 struct err *cure_widen(struct trace *trace, struct cure *cure)
 {
 	struct symbols *symbols = NULL;
@@ -133,6 +143,8 @@ struct err *cure_widen(struct trace *trace, struct cure *cure)
 	struct err *err = symbols_open(trace, &symbols);
 
 	wide.nconstraints = 0;
+	if (!err && cure->barrier && on_one_line(symbols, &cure->constraints[0]))
+		cure->nconstraints = 0;
 	for (size_t i = 0; i < cure->nconstraints && !err; i++)
 		widen(symbols, &cure->constraints[i], cure->block[i], &wide);
 	symbols_close(symbols);

@@ -79,13 +79,16 @@ static void add_lifetime(const struct job *j, const struct advice *a, struct can
 	vec_push(all, c);
 }
 
-/* Is what was tried the remedy of this wait: wake all, or check and wait in one? */
+/* Is what was tried the remedy of this wait: wake all, a signal that is missing, or check and wait in
+ * one? */
 static bool is_remedy(const struct stuck *k, const struct cure *c)
 {
 	if (c->kind != BUG_LOST_WAKEUP)
 		return false;
 	if (c->constraints[0].kind == PLAIT_CONSTRAINT_BROADCAST)
 		return k->kind == STUCK_STOLEN;
+	if (c->constraints[0].kind == PLAIT_CONSTRAINT_WAKE)
+		return k->kind == STUCK_SILENT || k->kind == STUCK_UNGUARDED;
 	return k->kind == STUCK_LOST;
 }
 
@@ -123,13 +126,16 @@ static void add_stuck(const struct job *j, const struct advice *a, const struct 
 	struct candidate c = { .source = CANDIDATE_STUCK, .kind = BUG_LOST_WAKEUP };
 
 	c.evidence.shows = stuck_is_shown(k->kind) ? SHOWS_ALL : SHOWS_SIGNS;
-	c.evidence.contradicted = stuck_is_deliberate(k, &j->steps, &j->steps);
-	for (size_t i = 0; i < j->alternates.len && !c.evidence.contradicted; i++)
-		c.evidence.contradicted =
-			stuck_is_deliberate(k, &j->steps, &j->alternates.data[i].passing);
 	for (size_t i = 0; i < a->tried.len; i++)
 		if (is_remedy(k, &a->tried.data[i].cure))
 			adopt_trial(&c, &a->tried.data[i]);
+	/* that it decides whether to signal is no excuse if all goes well with a signal */
+	if (!c.evidence.after.runs || evidence_result(&c.evidence) > TRIAL_GOOD) {
+		c.evidence.contradicted = stuck_is_deliberate(k, &j->steps, &j->steps);
+		for (size_t i = 0; i < j->alternates.len && !c.evidence.contradicted; i++)
+			c.evidence.contradicted =
+				stuck_is_deliberate(k, &j->steps, &j->alternates.data[i].passing);
+	}
 	vec_push(all, c);
 }
 

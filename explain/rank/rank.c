@@ -7,7 +7,8 @@
  * failure may be another consequence of the cause. */
 #include "explain/rank/candidate.h"
 
-enum { NEARLY_ALL = 20 };
+enum { NEARLY_ALL = 20, ENOUGH_SEEN = 12 };
+#define UNDESERVED 0.15 /* of the failing schedules: mended, though they did not break it */
 
 static double share(uint64_t part, const struct cure_trial *t)
 {
@@ -26,13 +27,14 @@ bool trial_moves_crash(const struct cure_trial *with, const struct cure_trial *w
 	double pass = share(without->runs - without->failed - without->other, without) * runs;
 	double passes = (double)(with->runs - with->failed - with->other);
 
+	/* of those that no longer fail this way, half must pass */
+	if (passes - pass < saved / 2 - 2)
+		return true;
 	/* what tells failing from passing schedules nearly always does not merely move it: another
 	 * bug, which is there without it, too, may be met more often now */
-	if (sure && without->other && passes > pass)
+	if (sure && without->other)
 		return false;
-	/* of those that no longer fail this way, half must pass */
-	return (double)with->other > other * 1.25 + 2 + MAX(saved, 0) / NEARLY_ALL ||
-	       passes - pass < saved / 2 - 2;
+	return (double)with->other > other * 1.25 + 2 + MAX(saved, 0) / NEARLY_ALL;
 }
 
 /* With several bugs of one symptom nothing cures all. What a cure cannot be blamed for are the
@@ -58,7 +60,25 @@ enum trial_result evidence_result(const struct evidence *e)
 		return TRIAL_FAILS;
 	if (!e->after.failed && !e->after.other)
 		return TRIAL_PERFECT;
-	return is_good(e) ? TRIAL_GOOD : TRIAL_HELPS;
+	if (is_good(e))
+		return TRIAL_GOOD;
+	/* one face of the failure is rarer, and the program fails nearly as often as before */
+	return share(e->after.failed + e->after.other, &e->after) * 2 >
+			       share(e->before.failed + e->before.other, &e->before)
+		       ? TRIAL_FAILS
+		       : TRIAL_HELPS;
+}
+
+/* Schedules that fail without breaking it are no business of a cure. If it mends them all the same, it
+ * does so by keeping the threads apart, and says nothing about the cause. */
+static bool mends_too_much(const struct candidate *c)
+{
+	const struct evidence *e = &c->evidence;
+	double left = share(e->after.failed, &e->after) / share(e->before.failed, &e->before);
+
+	return cure_observable(&c->cure) && e->seen.failing >= ENOUGH_SEEN && e->after.runs &&
+	       e->before.failed &&
+	       1 - left > (double)e->seen.broken_failing / (double)e->seen.failing + UNDESERVED;
 }
 
 /* Was it looked at, and does it hardly tell failing from passing schedules? */
@@ -81,7 +101,8 @@ enum standing candidate_standing(const struct candidate *c)
 		return STANDING_SHOWN;
 	if (result == TRIAL_FAILS)
 		return STANDING_REJECTED;
-	if (c->source == CANDIDATE_CURE && (c->evidence.of_locks || is_weak(c)))
+	if (c->source == CANDIDATE_CURE &&
+	    (c->evidence.of_locks || is_weak(c) || mends_too_much(c)))
 		return STANDING_WEAK;
 	if (result == TRIAL_PERFECT || result == TRIAL_GOOD)
 		return STANDING_CURED;

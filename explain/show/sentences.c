@@ -472,6 +472,8 @@ static struct err *tell_lost_wakeup(struct teller *t)
 
 	if (t->c->constraints[0].kind == PLAIT_CONSTRAINT_BROADCAST)
 		return tell_stolen_signal(t);
+	if (t->c->constraints[0].kind == PLAIT_CONSTRAINT_WAKE)
+		return NULL; /* told with the wait (show/stuck.c) */
 	err = tell(t, t->f, t->c->from, &from);
 	if (!err)
 		err = tell(t, t->f, t->c->to, &to);

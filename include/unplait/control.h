@@ -142,6 +142,8 @@ enum plait_constraint_kind {
 	 * make one that matches b and conflicts with it; then a and b, nobody in between.
 	 * b.nth: so many accesses matching b, less one, pass before. At most one in a request */
 	PLAIT_CONSTRAINT_MEET,
+	/* no order at all: an event matching a wakes whoever waits for a condition at b's place */
+	PLAIT_CONSTRAINT_WAKE,
 };
 enum plait_constraint_flags {
 	PLAIT_CONSTRAINT_SINGLE = 1,   /* ATOMIC: the block is the event a alone */

@@ -289,6 +289,22 @@ static bool is_alone(const struct control_thread *me)
 	return control.nalive < 2 && plait_is_access(me->op.kind);
 }
 
+/* As if it had been signalled. Nobody may rely on not being woken. */
+static void wake_at(const struct plait_pattern *place)
+{
+	uint32_t i;
+
+	for (i = 0; i < control_nthreads(); i++) {
+		struct control_thread *t = control_thread_at(i);
+
+		if (!t->rt || t->ended || t->op.kind != PLAIT_EV_WOKEN || t->released ||
+		    t->timed_out || t->op.site < place->site_low || t->op.site > place->site_high)
+			continue;
+		t->released = true;
+		control_changed();
+	}
+}
+
 void constraints_executed(struct control_thread *me)
 {
 	uint32_t i;
@@ -314,6 +330,9 @@ void constraints_executed(struct control_thread *me)
 				continue;
 			if (a && nth_ok(&c->a, p->seen_a))
 				note_stack(i, me, me->frame);
+		} else if (c->kind == PLAIT_CONSTRAINT_WAKE) {
+			if (a)
+				wake_at(&c->b);
 		} else if (is_wish(c->kind)) {
 			progress_reads(c, p, me, a, b);
 		} else if (c->kind == PLAIT_CONSTRAINT_BEFORE && !p->done) {
