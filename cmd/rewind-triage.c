@@ -58,6 +58,9 @@ static void json_dump(struct json *j, const struct triage *t, const struct triag
 		json_str(j, "file", d->file);
 		json_uint(j, "line", d->line);
 		json_str(j, "text", d->text);
+		json_str(j, "input", d->input);
+		json_str(j, "gdb_exploitable", d->gdb_exploitable);
+		json_str(j, "casr", d->casr);
 	}
 	json_end(j);
 }
@@ -105,8 +108,21 @@ static struct err *write_sarif(const struct triage *t, const char *path)
 	return err;
 }
 
-static struct err *print(const struct cmd_common *common, const struct triage *t, const char *index,
-			 const char *sarif)
+static struct err *write_html(const struct triage *t, const char *path)
+{
+	_cleanup_(strbuf_deinit) struct strbuf page = { 0 };
+
+	report_triage_html(t, &page);
+	return file_write(path, page.data, page.len);
+}
+
+/* Where the results go beside the terminal; NULL = nowhere. */
+struct files {
+	const char *index, *sarif, *html;
+};
+
+static struct err *print(const struct cmd_common *common, const struct triage *t,
+			 const struct files *files)
 {
 	_cleanup_(strbuf_deinit) struct strbuf sb = { 0 }, saved = { 0 };
 	struct err *err = NULL;
@@ -116,14 +132,16 @@ static struct err *print(const struct cmd_common *common, const struct triage *t
 		show(t, &sb);
 		fputs(strbuf_str(&sb), stdout);
 	}
-	if (index) {
+	if (files->index) {
 		json_init(&j);
 		json_triage(&j, t);
 		json_finish(&j, &saved);
-		err = file_write(index, saved.data, saved.len);
+		err = file_write(files->index, saved.data, saved.len);
 	}
-	if (!err && sarif)
-		err = write_sarif(t, sarif);
+	if (!err && files->sarif)
+		err = write_sarif(t, files->sarif);
+	if (!err && files->html)
+		err = write_html(t, files->html);
 	if (err || !common->json)
 		return err;
 	json_init(&j);
@@ -135,12 +153,13 @@ struct err *rewind_triage_main(const struct cmd *cmd, int argc, char **argv, int
 {
 	struct cmd_common common = { 0 };
 	struct triage_options o = { .jobs = 2, .seconds = 2 };
-	const char *sarif = NULL;
+	struct files files = { 0 };
 	const struct opt table[] = {
 		OPT_STR(0, "annotations", "FILE", &o.annotations, "names for buckets"),
 		OPT_STR('o', "output", "FILE", &o.index,
 			"keep the index there; dumps that it has are not read again"),
-		OPT_STR(0, "sarif", "FILE", &sarif, "also write SARIF, a result per bucket"),
+		OPT_STR(0, "sarif", "FILE", &files.sarif, "also write SARIF, a result per bucket"),
+		OPT_STR(0, "html", "FILE", &files.html, "also write a page, all in one file"),
 		OPT_U64('j', "jobs", "N", &o.jobs, "so many dumps at a time (2)"),
 		OPT_REAL(0, "time", "SEC", &o.seconds, "for each dump (2)"),
 		OPT_END,
@@ -154,10 +173,11 @@ struct err *rewind_triage_main(const struct cmd *cmd, int argc, char **argv, int
 		return cmd_usage(cmd, "rewind triage: which dumps or folders?");
 	if (o.jobs < 1 || o.jobs > 256)
 		return cmd_usage(cmd, "--jobs is 1 to 256");
+	files.index = o.index;
 	interrupt_catch();
 	err = triage_run(argv, (size_t)argc, &o, &t);
 	if (!err)
-		err = print(&common, &t, o.index, sarif);
+		err = print(&common, &t, &files);
 	*status = t.buckets.len ? 1 : 0;
 	triage_deinit(&t);
 	return err;

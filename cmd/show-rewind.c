@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/printable.h"
 #include "cmd/show-ask.h"
+#include "cmd/show-exploit.h"
 #include "cmd/show-threads.h"
 #include "rewind/rewind.h"
 
@@ -248,6 +249,7 @@ void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 	}
 	show_verdict(r, out);
 	show_chain(r, out);
+	show_exploit(r, out);
 	show_threads(r, out);
 	if (r->best->parent) {
 		show_steps(r, all, out);
@@ -399,6 +401,7 @@ void json_rewind(struct rewind *r, struct json *j)
 	}
 	json_end(j);
 	json_answers(r, j);
+	json_exploit(r, j);
 	json_bool(j, "live", r->live);
 	json_begin_array(j, "suffixes");
 	if (r->best) {

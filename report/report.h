@@ -18,6 +18,7 @@ struct ranking;
 struct suite_result;
 struct suite_results;
 struct strbuf;
+struct triage;
 
 /* How a person wants to see it. */
 struct report_view {
@@ -67,5 +68,8 @@ void report_suite_summary(const struct suite_results *r, double seconds, struct 
 void report_suite_markdown(const struct suite_results *r, double seconds, struct strbuf *out);
 void report_suite_json(const struct suite_results *r, double seconds, bool interrupted,
 		       struct json *out);
+
+/* `unplait rewind triage`: the buckets as one page. */
+void report_triage_html(const struct triage *t, struct strbuf *out);
 
 #endif

@@ -249,5 +249,7 @@ struct err *rewind_work(struct rewind *r)
 	}
 	if (!err)
 		err = threads_work(r, work_seconds() + MAX(r->o.seconds / 4, 2));
+	if (!err)
+		exploit_find(r, &r->exploit);
 	return err ? err : answer_all(r);
 }

@@ -13,6 +13,7 @@
 #include "rewind/ask.h"
 #include "rewind/cause.h"
 #include "rewind/confirm.h"
+#include "rewind/exploit.h"
 #include "rewind/hardware.h"
 #include "rewind/names.h"
 #include "rewind/suffix.h"
@@ -51,8 +52,9 @@ struct rewind {
 	VEC(struct cause) other_causes; /* that other suffixes have; all different */
 	struct threads threads;		/* threads.mates.len 0: there was one only */
 	struct hardware hardware;	/* what the machine itself said (logged.h) */
-	struct answers answers;		/* one per question */
-	uint32_t next_asked; /* private: how far back the questions are looked at again */
+	struct exploit exploit;
+	struct answers answers; /* one per question */
+	uint32_t next_asked;	/* private: how far back the questions are looked at again */
 	double walk_seconds, confirm_seconds;
 };
 

@@ -132,6 +132,11 @@ static int sort_one(void *arg)
 	} else {
 		json_stack(r, &j);
 	}
+	if (r && r->exploit.casr.name) {
+		json_str(&j, "input", exploit_verdict(&r->exploit));
+		json_str(&j, "gdb_exploitable", r->exploit.exploitable.name);
+		json_str(&j, "casr", r->exploit.casr.name);
+	}
 	json_end(&j);
 	err = file_write(job->answer, j.out.data, j.out.len);
 	return err ? 1 : 0;
@@ -155,6 +160,9 @@ static void take_answer(const cJSON *o, struct triaged *t)
 	t->file = take_text(o, "file");
 	t->text = take_text(o, "text");
 	t->line = json_get_uint32(o, "line");
+	t->input = take_text(o, "input");
+	t->gdb_exploitable = take_text(o, "gdb_exploitable");
+	t->casr = take_text(o, "casr");
 }
 
 static void read_answer(const char *path, struct triaged *t)
@@ -210,31 +218,46 @@ static struct err *add_path(struct triage *t, const char *path)
 	return NULL;
 }
 
-/* What an earlier triage said about dumps that have not changed since. */
+/* A dump that an earlier triage sorted and that is not among those of today: it stays in its bucket. */
+static void keep_old(struct triage *t, const cJSON *o, char *path)
+{
+	struct triaged d = { .path = path,
+			     .size = json_get_uint(o, "size"),
+			     .changed = (int64_t)json_get_uint(o, "changed"),
+			     .gone = access(path, F_OK) != 0 };
+
+	take_answer(o, &d);
+	vec_push(&t->dumps, d);
+	t->known++;
+}
+
+/* What an earlier triage said about dumps that have not changed since, and about others. The dumps are sorted by path. */
 static void read_index(struct triage *t, const char *path)
 {
 	struct strbuf sb = { 0 };
 	struct err *err = path ? file_read(path, &sb) : NULL;
 	cJSON *root = err || !path ? NULL : cJSON_Parse(strbuf_str(&sb));
 	const cJSON *list = cJSON_GetObjectItem(root, "dumps"), *o;
+	size_t n = t->dumps.len;
 
 	err_free(err);
 	cJSON_ArrayForEach(o, list)
 	{
-		char *name = take_text(o, "path");
+		struct triaged key = { .path = take_text(o, "path") }, *d;
 
-		for (size_t i = 0; i < t->dumps.len; i++) {
-			struct triaged *d = &t->dumps.data[i];
-
-			if (d->kind || strcmp(d->path, name) != 0 ||
-			    json_get_uint(o, "size") != d->size ||
-			    (int64_t)json_get_uint(o, "changed") != d->changed)
-				continue;
+		d = n ? bsearch(&key, t->dumps.data, n, sizeof(key), by_path) : NULL;
+		if (!d && *key.path && !json_get_text(o, "problem")) {
+			keep_old(t, o, key.path);
+			continue;
+		}
+		if (d && !d->kind && json_get_uint(o, "size") == d->size &&
+		    (int64_t)json_get_uint(o, "changed") == d->changed) {
 			take_answer(o, d);
 			t->known++;
 		}
-		free(name);
+		free(key.path);
 	}
+	vec_sort(&t->dumps, by_path);
 	cJSON_Delete(root);
 	strbuf_deinit(&sb);
 }
@@ -358,6 +381,12 @@ static char *bucket_name(const struct triaged *d, const char *kind, const struct
 			 *d->object ? ": " : "", d->object);
 }
 
+/* To look at: one that is still there, and a small one. */
+static bool is_better(const struct triaged *d, const struct triaged *than)
+{
+	return d->gone != than->gone ? than->gone : d->size < than->size;
+}
+
 static void put_into_bucket(struct triage *t, uint32_t i, const struct annotations *a)
 {
 	struct triaged *d = &t->dumps.data[i];
@@ -378,7 +407,7 @@ static void put_into_bucket(struct triage *t, uint32_t i, const struct annotatio
 	b = &t->buckets.data[n];
 	b->count++;
 	d->bucket = n;
-	if (d->size < t->dumps.data[b->smallest].size)
+	if (is_better(d, &t->dumps.data[b->smallest]))
 		b->smallest = i;
 }
 
@@ -422,6 +451,9 @@ void triage_deinit(struct triage *t)
 		free(d->object);
 		free(d->file);
 		free(d->text);
+		free(d->input);
+		free(d->gdb_exploitable);
+		free(d->casr);
 		free(d->problem);
 	}
 	for (size_t i = 0; i < t->buckets.len; i++) {

@@ -19,10 +19,13 @@ struct triaged {
 	char *kind, *function, *object; /* of the cause; "" = none */
 	char *file;			/* where; "" = not known */
 	unsigned line;
-	char *text;    /* the cause in words, or the stack */
+	char *text; /* the cause in words, or the stack */
+	/* does input decide how it failed (exploit_verdict), and what others would call it: "DestAv"; "" = not known */
+	char *input, *gdb_exploitable, *casr;
 	char *problem; /* why it cannot be sorted; NULL = it was */
 	uint64_t size;
 	int64_t changed; /* the file's time */
+	bool gone;	 /* the index has it, and the file is not there any more */
 	uint32_t bucket;
 };
 
