@@ -245,13 +245,20 @@ static bool went_elsewhere(const struct finder *fd, const struct cure *c)
 	return false;
 }
 
-/* Is this the release of a lock that is made of an atomic: taken by an update, given back by a write? */
-static bool gives_back(const struct steps *s, uint32_t i)
+/* Does a lock that is made of an atomic lie around its end: given back at the beginning, by a write, and
+ * taken again inside, by an update? */
+static bool takes_again(const struct finder *fd, const struct cure *c)
 {
-	for (uint32_t k = i; s->data[i].kind == PLAIT_EV_ATOMIC_WRITE && k-- > 0;)
-		if (s->data[k].thread == s->data[i].thread &&
-		    s->data[k].address == s->data[i].address)
-			return s->data[k].kind == PLAIT_EV_ATOMIC_RMW;
+	const struct steps *s = c->to_in_passing ? fd->g : fd->f;
+	uint32_t from = c->to_in_passing ? fd->p->twin_of_failing[c->from] : c->from;
+
+	if (from == STEP_NONE || s->data[from].kind != PLAIT_EV_ATOMIC_WRITE)
+		return false;
+	for (uint32_t k = from + 1; k <= c->to && k < s->len; k++)
+		if (s->data[k].thread == s->data[from].thread &&
+		    s->data[k].address == s->data[from].address &&
+		    s->data[k].kind == PLAIT_EV_ATOMIC_RMW)
+			return true;
 	return false;
 }
 
@@ -278,9 +285,8 @@ void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_
 			return;
 	c.constraints[0] = finder_block(&fd->f->data[from], cure_end(fd, &c));
 	c.waits = waiting == STALE;
-	c.around_lock =
-		gives_back(fd->f, from) || (fd->f->data[from].kind == PLAIT_EV_ATOMIC_WRITE &&
-					    cure_end(fd, &c)->kind == PLAIT_EV_ATOMIC_RMW);
+	c.around_lock = takes_again(fd, &c) || (fd->f->data[from].kind == PLAIT_EV_ATOMIC_WRITE &&
+						cure_end(fd, &c)->kind == PLAIT_EV_ATOMIC_RMW);
 	if (intruder != STEP_NONE) {
 		c.constraints[1] = outsider(fd, intruder);
 		c.block[1] = 1;

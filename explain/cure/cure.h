@@ -21,8 +21,8 @@ struct cure {
 	uint32_t to;
 	bool loop;  /* ends at its first line or before it: a round of a loop (cure_widen) */
 	bool waits; /* its thread waits for a signal inside the block */
-	/* from where a lock made of an atomic is given back, or to where it is taken again: what
-	 * it guards tells more */
+	/* from where a lock made of an atomic is given back to where it is taken again, or beyond:
+	 * what it guards tells more */
 	bool around_lock;
 	bool to_in_passing; /* `to` is a step of the passing run: the failing one ended before it */
 	uint32_t intruder; /* atomic: the step of another thread inside the block; else STEP_NONE */
