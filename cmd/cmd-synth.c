@@ -5,6 +5,7 @@
 #include "base/printable.h"
 #include "base/strbuf.h"
 #include "cmd/show-run.h"
+#include "crumbs/crumbs.h"
 #include "synth/synth.h"
 
 #include <inttypes.h>
@@ -74,6 +75,8 @@ static void print_text(const struct synth_options *o, const struct synth_result 
 	show_goal(&r->goal, &sb);
 	for (size_t i = 0; i < r->facts.len; i++)
 		strbuf_addf(&sb, "  the dump has %s\n", r->facts.text[i]);
+	for (size_t i = 0; i < r->crumbs.len; i++)
+		strbuf_addf(&sb, "  crumbs: %s\n", r->crumbs.text[i]);
 	for (size_t i = 0; i < r->notes.len; i++) {
 		strbuf_adds(&sb, "  note: ");
 		strbuf_add_printable(&sb, r->notes.text[i], "");
@@ -201,6 +204,7 @@ static struct err *print_json(const struct cmd_common *common, const struct synt
 	json_str(&j, "shipped_plait", r->shipped_plait);
 	json_goal(&j, &r->goal);
 	json_names(&j, "facts", &r->facts);
+	json_names(&j, "crumbs", &r->crumbs);
 	json_names(&j, "notes", &r->notes);
 	json_str(&j, "how", r->found ? r->how : NULL);
 	json_bool(&j, "exhausted", r->exhausted);
@@ -247,11 +251,15 @@ static struct err *synth_main(const struct cmd *cmd, int argc, char **argv, int 
 		.facts = SYNTH_FACTS_ALL, .seconds = 60, .seed = 1, .timeout = 10
 	};
 	struct cmd_common common = { 0 };
+	struct crumbs crumbs = { 0 };
+	struct strings files = { 0 };
 	const char *kind = NULL, *facts = NULL;
 	const struct opt table[] = {
 		OPT_STR(0, "kind", "KIND", &kind, "crash, deadlock, race or hang (the dump says)"),
 		OPT_STR(0, "facts", "WHICH", &facts,
 			"use of the dump: stack, args or all (default: all)"),
+		OPT_LIST(0, "crumbs", "FILE", &files,
+			 "what else is known of the run: a log, a fingerprint of watch"),
 		OPT_STR('o', "output", "FILE", &o.output, "where to save (synth.plait)"),
 		OPT_STR(0, "shipped", "BIN", &o.shipped, "the binary that the dump is of"),
 		OPT_STR(0, "sysroot", "DIR", &o.sysroot, "its libraries are below DIR"),
@@ -282,7 +290,12 @@ static struct err *synth_main(const struct cmd *cmd, int argc, char **argv, int 
 		o.output = "synth.plait";
 	else if (!*o.output)
 		o.output = NULL;
-	return work(&o, &common, status);
+	o.crumbs = &crumbs;
+	err = crumbs_read_all(&crumbs, files.data, files.len);
+	if (!err)
+		err = work(&o, &common, status);
+	crumbs_deinit(&crumbs);
+	return err;
 }
 
 const struct cmd cmd_synth = {

@@ -163,12 +163,26 @@ struct sym_point {
 	unsigned line;
 };
 
+/* An operation of the bitcode. */
+struct sym_place {
+	uint32_t function, pc;
+};
+
+/* Something that happened on the way to the goal: one of these calls was made. */
+struct sym_event {
+	const struct sym_place *places;
+	size_t n;
+};
+
 /* The stack to reach: function and line from main, or from a thread's first function, inwards. */
 struct sym_goal {
 	const struct sym_point *points;
 	uint32_t n;
 	bool near_null;		     /* its last operation used an address of the first page */
 	const struct sym_goal *next; /* the stack of another thread; NULL */
+	/* of the first stack: what happened before, in this order, with anything in between */
+	const struct sym_event *events;
+	uint32_t nevents;
 };
 
 /* What the program's text says about the ways to a goal: distances and intermediate goals. Computed once,
@@ -190,6 +204,15 @@ struct err *sym_search(struct sym_program *p, const struct sym_config *config,
 		       struct sym_result *ret);
 /* Does the source of the program have a function of this (demangled) name? Inlined ones count. */
 bool sym_has_function(struct sym_program *p, const char *name);
+/* Every call of the program with a constant text among its arguments. The text is the program's. */
+struct sym_call_text {
+	struct sym_place at;
+	const char *callee, *text;
+	const char *function; /* where it is: its own name */
+	unsigned line;
+};
+typedef void sym_call_text_fn(void *arg, const struct sym_call_text *call);
+void sym_call_texts(struct sym_program *p, sym_call_text_fn *fn, void *arg);
 /* The names of the environment variables that the program asks for, as far as they are constants. */
 void sym_env_names(struct sym_program *p, struct names *ret);
 

@@ -33,19 +33,21 @@ bool synth_kind_parse(const char *name, enum synth_kind *ret)
 	return false;
 }
 
+void synth_stack_deinit(struct synth_stack *k)
+{
+	for (size_t n = 0; n < k->points.len; n++) {
+		free(k->points.data[n].function);
+		free(k->points.data[n].file);
+		free(k->points.data[n].own_name);
+	}
+	vec_deinit(&k->points);
+	vec_deinit(&k->offsets);
+}
+
 void goal_deinit(struct synth_goal *g)
 {
-	for (size_t i = 0; i < g->stacks.len; i++) {
-		struct synth_stack *k = &g->stacks.data[i];
-
-		for (size_t n = 0; n < k->points.len; n++) {
-			free(k->points.data[n].function);
-			free(k->points.data[n].file);
-			free(k->points.data[n].own_name);
-		}
-		vec_deinit(&k->points);
-		vec_deinit(&k->offsets);
-	}
+	for (size_t i = 0; i < g->stacks.len; i++)
+		synth_stack_deinit(&g->stacks.data[i]);
 	vec_deinit(&g->stacks);
 }
 

@@ -246,27 +246,64 @@ static void goals_deinit(struct goals *g)
 	free(g->points);
 }
 
+/* All rounds towards the goal, until `deadline`. */
+static struct err *search_until(struct hunt *h, const struct sym_goal *goal, double deadline)
+{
+	struct study *s = h->study;
+	struct sym_aim *aim =
+		sym_aim_new(s->program, goal, !s->o->guide || !strcmp(s->o->guide, "goal"));
+	double all = s->deadline;
+	struct err *err;
+
+	s->deadline = deadline;
+	err = run_rounds(h, s->program, aim);
+	s->deadline = all;
+	sym_aim_free(aim);
+	names_deinit(&h->tried);
+	return err;
+}
+
+/* First the way that the crumbs tell. They may be of another run after all: in the second half of the time any
+ * way will do. */
+static struct err *search_ways(struct hunt *h, struct sym_goal *goal, const struct happened *known)
+{
+	struct study *s = h->study;
+	struct err *err = NULL;
+
+	goal->events = known->events.data;
+	goal->nevents = (uint32_t)known->events.len;
+	if (goal->nevents) {
+		s->r->how = "search, along the log";
+		err = search_until(h, goal, (clock_seconds() + s->deadline) / 2);
+	}
+	if (err || h->found || interrupted())
+		return err;
+	if (goal->nevents)
+		names_intern(&s->r->notes, "the log was given up: no execution that prints it was "
+					   "found in half of the time");
+	goal->nevents = 0;
+	s->r->how = "search";
+	return search_until(h, goal, s->deadline);
+}
+
 struct err *search(struct study *s)
 {
 	const struct synth_goal *g = &s->r->goal;
 	struct hunt h = { .study = s };
+	struct happened known = { 0 };
 	struct goals goals = { 0 };
-	struct sym_aim *aim = NULL;
 	double start = clock_seconds(), native = s->r->seconds_native;
 	struct err *err = study_program(s);
 
 	goals_init(&goals, g);
-	s->r->how = "search";
 	if (!err)
 		err = check_program(s, &g->stacks.data[0]);
-	if (!err) {
-		aim = sym_aim_new(s->program, &goals.stacks[0],
-				  !s->o->guide || !strcmp(s->o->guide, "goal"));
-		err = run_rounds(&h, s->program, aim);
-	}
-	sym_aim_free(aim);
+	if (!err)
+		err = happened_read(s, &known);
+	if (!err)
+		err = search_ways(&h, &goals.stacks[0], &known);
+	happened_deinit(&known);
 	goals_deinit(&goals);
-	names_deinit(&h.tried);
 	s->r->seconds_search = clock_seconds() - start - (s->r->seconds_native - native);
 	return err;
 }

@@ -8,7 +8,8 @@
  *	all come to their entries, one after the other goes on to its want, and then nobody can.
  *
  * Who goes in first matters (it may need the others' locks on its way), so each of them is the first
- * once. Events are held back by place and number. Where that leaves nobody who can run, the runtime lets
+ * once. A fingerprint of watch says where each of them took the locks that it held: other moments are left out, which is
+ * what makes one of many rounds through the same code the right one (001 section 7.1.5). Events are held back by place and number. Where that leaves nobody who can run, the runtime lets
  * go, and the run ends otherwise. What led the unplait build there leads the shipped binary there, too. */
 #include "synth/study.h"
 
@@ -41,6 +42,8 @@ struct lock_event {
 	uint32_t number; /* of this thread, from 0: the same in every build */
 	size_t previous; /* of its thread; NONE */
 	size_t entry; /* where it took the first lock that it holds now, before this event; NONE */
+	size_t outer; /* ... and the last one of those; NONE */
+	uint64_t mutex;
 	bool locks;
 };
 
@@ -59,10 +62,21 @@ struct steering {
 
 /* What a thread holds, while the run is read. */
 struct holder {
-	size_t last, entry;
-	size_t held;
+	size_t last;
+	struct moments held; /* events that locked, the outermost lock first */
 	uint32_t number;
 };
+
+static void let_go(const struct steering *x, struct holder *h, uint64_t mutex)
+{
+	for (size_t i = h->held.len; i-- > 0;)
+		if (x->events.data[h->held.data[i]].mutex == mutex) {
+			memmove(&h->held.data[i], &h->held.data[i + 1],
+				(h->held.len - i - 1) * sizeof(h->held.data[0]));
+			h->held.len--;
+			return;
+		}
+}
 
 static uint32_t number_at_site(struct map *counts, const struct event *ev)
 {
@@ -79,13 +93,15 @@ static void read_event(struct steering *x, struct holder *h, struct map *counts,
 						  .nth = number_at_site(counts, ev),
 						  .number = h->number++,
 						  .previous = h->last,
-						  .entry = h->held ? h->entry : NONE,
+						  .entry = h->held.len ? h->held.data[0] : NONE,
+						  .outer = h->held.len ? *vec_last(&h->held) : NONE,
+						  .mutex = ev->address,
 						  .locks = ev->kind == PLAIT_EV_LOCK });
 	h->last = x->events.len - 1;
-	if (locks && !ev->result && !h->held++)
-		h->entry = h->last;
-	else if (!locks && h->held)
-		h->held--;
+	if (locks && !ev->result)
+		vec_push(&h->held, h->last);
+	else if (!locks)
+		let_go(x, h, ev->address);
 }
 
 static struct err *read_run(struct steering *x, struct trace *t)
@@ -102,11 +118,13 @@ static struct err *read_run(struct steering *x, struct trace *t)
 		    ev->kind != PLAIT_EV_UNLOCK)
 			continue;
 		while (holders.len <= ev->thread)
-			vec_push(&holders, ((struct holder){ NONE, NONE, 0, 0 }));
+			vec_push(&holders, ((struct holder){ .last = NONE }));
 		read_event(x, &holders.data[ev->thread], &counts, ev);
 	}
 	cursor_deinit(&c);
 	map_deinit(&counts);
+	for (size_t i = 0; i < holders.len; i++)
+		vec_deinit(&holders.data[i].held);
 	vec_deinit(&holders);
 	return err;
 }
@@ -144,12 +162,11 @@ static bool has_stack(const struct steering *x, const struct plait_stack *k,
 	return has;
 }
 
-/* The passing run once more, asked for the stacks at these moments. */
-static struct err *look_at(struct steering *x, const struct moments *some, size_t from, size_t g)
+/* The passing run once more, asked for the stacks at some moments: those that do not have the stack are set to NONE. */
+static struct err *ask_stacks(struct steering *x, size_t *some, size_t n,
+			      const struct synth_stack *want)
 {
 	struct plait_constraint c[PLAIT_MAX_CONSTRAINTS] = { 0 };
-	const struct synth_stack *want = &x->s->r->goal.stacks.data[g];
-	size_t n = MIN(some->len - from, (size_t)PLAIT_MAX_CONSTRAINTS);
 	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW,
 				   .constraints = c,
 				   .nconstraints = n };
@@ -159,32 +176,80 @@ static struct err *look_at(struct steering *x, const struct moments *some, size_
 
 	for (size_t i = 0; i < n; i++)
 		c[i] = (struct plait_constraint){ .kind = PLAIT_CONSTRAINT_STACK,
-						  .a = pattern_of(
-							  &x->events.data[some->data[from + i]]) };
+						  .a = pattern_of(&x->events.data[some[i]]) };
 	err = session_run(x->own->session, &req, &run);
 	x->s->r->attempts++;
-	for (size_t i = 0; !err && i < n && x->wants[g].len < GOOD_MOST; i++)
-		if (stacks[i].step && has_stack(x, &stacks[i], want))
-			vec_push(&x->wants[g], some->data[from + i]);
+	for (size_t i = 0; !err && i < n; i++)
+		if (!stacks[i].step || !has_stack(x, &stacks[i], want))
+			some[i] = NONE;
 	run_result_deinit(&run);
+	return err;
+}
+
+/* Keep the moments whose thread took its lock number `depth`, counted from the innermost that it held, with this
+ * stack; depth 0: the moment itself has it. */
+static struct err *keep_with_stack(struct steering *x, struct moments *some, size_t depth,
+				   const struct synth_stack *want)
+{
+	struct err *err = NULL;
+	size_t kept = 0;
+
+	for (size_t from = 0; from < some->len && !err; from += PLAIT_MAX_CONSTRAINTS) {
+		size_t asked[PLAIT_MAX_CONSTRAINTS], of[PLAIT_MAX_CONSTRAINTS], n = 0;
+
+		for (size_t i = from; i < MIN(some->len, from + PLAIT_MAX_CONSTRAINTS); i++) {
+			size_t at = some->data[i];
+
+			for (size_t d = 0; d < depth && at != NONE; d++)
+				at = x->events.data[at].outer;
+			if (at != NONE) {
+				of[n] = some->data[i];
+				asked[n++] = at;
+			}
+		}
+		err = n ? ask_stacks(x, asked, n, want) : NULL;
+		for (size_t i = 0; i < n; i++)
+			if (asked[i] != NONE)
+				some->data[kept++] = of[i];
+	}
+	some->len = kept;
+	return err;
+}
+
+/* Keep the moments at which the thread had taken its locks where the fingerprint says. */
+static struct err *keep_by_locks(struct steering *x, struct moments *some, size_t g)
+{
+	struct held held = { 0 };
+	struct err *err = NULL;
+	size_t before = some->len;
+
+	held_read(x->s, g, &held);
+	for (size_t d = 1; d <= held.stacks.len && !err; d++)
+		err = keep_with_stack(x, some, d, &held.stacks.data[held.stacks.len - d]);
+	if (held.stacks.len)
+		log_verbose("steer: %zu of %zu moments hold the locks of the fingerprint",
+			    some->len, before);
+	held_deinit(&held);
 	return err;
 }
 
 static struct err *find_wants(struct steering *x, size_t g)
 {
 	const struct synth_stack *k = &x->s->r->goal.stacks.data[g];
-	struct moments some = { 0 };
-	struct err *err = NULL;
+	struct moments *some = &x->wants[g];
+	struct err *err;
+	size_t candidates;
 
-	for (size_t i = 0; k->points.len && i < x->events.len && some.len < WANTS_MOST; i++)
+	for (size_t i = 0; k->points.len && i < x->events.len && some->len < WANTS_MOST; i++)
 		if (is_at(x, &x->events.data[i], &k->points.data[0]))
-			vec_push(&some, i);
-	for (size_t i = 0; i < some.len && !err && x->wants[g].len < GOOD_MOST;
-	     i += PLAIT_MAX_CONSTRAINTS)
-		err = look_at(x, &some, i, g);
-	log_verbose("steer: %zu of %zu moments have stack %zu of the dump", x->wants[g].len,
-		    some.len, g);
-	vec_deinit(&some);
+			vec_push(some, i);
+	candidates = some->len;
+	err = keep_with_stack(x, some, 0, k);
+	log_verbose("steer: %zu of %zu moments have stack %zu of the dump", some->len, candidates,
+		    g);
+	if (!err)
+		err = keep_by_locks(x, some, g);
+	some->len = MIN(some->len, (size_t)GOOD_MOST);
 	return err;
 }
 

@@ -5,6 +5,7 @@
 #include "debug/dump.h"
 #include "debug/stack.h"
 #include "run/script.h"
+#include "sym/sym.h"
 #include "synth/synth.h"
 
 /* How far a run of the unplait build agrees with the dump. */
@@ -13,8 +14,6 @@ enum agreement {
 	MAYBE_SAME, /* only the shipped binary can tell */
 	SAME,
 };
-
-struct sym_program;
 
 /* A lock that a thread of the deadlock waits for: its n-th event of locking or unlocking. */
 struct steered {
@@ -39,6 +38,23 @@ struct err *goal_read(struct study *s);
 void goal_deinit(struct synth_goal *g);
 /* It faulted on an address of the first page. */
 bool dump_near_null(const struct dump *d);
+
+void synth_stack_deinit(struct synth_stack *k);
+
+/* crumbs.c: do the crumbs fit the dump? An error for those of another program or build. */
+struct err *crumbs_check(struct study *s);
+/* What happened before the failure, in order: events of the search's goal. Needs the program. */
+struct happened {
+	VEC(struct sym_event) events;
+};
+struct err *happened_read(struct study *s, struct happened *ret);
+void happened_deinit(struct happened *h);
+/* Where the thread with stack g of the goal took the locks that it held, the outermost first. */
+struct held {
+	VEC(struct synth_stack) stacks;
+};
+void held_read(const struct study *s, size_t g, struct held *ret);
+void held_deinit(struct held *h);
 
 /* facts.c: arguments, environment, standard input, as far as the options let us look. */
 void facts_read(struct study *s);

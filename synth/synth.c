@@ -29,7 +29,7 @@ static struct err *read_dump(struct study *s)
 	for (size_t i = 0, n = stacks_notes(s->stacks, &notes); i < n; i++)
 		names_intern(&s->r->notes, notes[i]);
 	facts_read(s);
-	return NULL;
+	return crumbs_check(s);
 }
 
 struct err *study_program(struct study *s)
@@ -93,6 +93,7 @@ void synth_result_deinit(struct synth_result *r)
 	synth_inputs_deinit(&r->inputs);
 	run_result_deinit(&r->run);
 	names_deinit(&r->facts);
+	names_deinit(&r->crumbs);
 	names_deinit(&r->notes);
 	free(r->plait);
 	free(r->shipped_plait);

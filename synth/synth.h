@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "run/run.h"
 
+struct crumbs;
 struct err;
 
 enum synth_kind { SYNTH_ANY, SYNTH_CRASH, SYNTH_DEADLOCK, SYNTH_RACE, SYNTH_HANG };
@@ -43,9 +44,10 @@ struct synth_options {
 	double seconds; /* for everything */
 	double timeout; /* of one native run */
 	uint64_t seed;
-	bool force;	    /* take a shipped binary of another build */
-	const char *output; /* plait to write */
-	const char *guide;  /* "goal" (NULL too), or "depth", "random-path": to compare with */
+	bool force;		     /* take a shipped binary of another build */
+	const char *output;	     /* plait to write */
+	const struct crumbs *crumbs; /* what else is known of the run; NULL = nothing */
+	const char *guide; /* "goal" (NULL too), or "depth", "random-path": to compare with */
 };
 
 /* ---- what is wanted ---- */
@@ -98,6 +100,7 @@ struct synth_result {
 	char *shipped_plait; /* a run of the shipped binary itself; NULL */
 	const char *how;     /* "the dump's own input", "search" ... */
 	struct names facts;  /* what the dump told, in words */
+	struct names crumbs; /* which of them are used, in words */
 	struct names notes;  /* what the answer leaves out */
 	uint64_t attempts;   /* native runs */
 	uint64_t states, questions;

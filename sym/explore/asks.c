@@ -40,6 +40,42 @@ bool sym_has_function(struct sym_program *p, const char *name)
 	return false;
 }
 
+static void tell_texts(const struct ir *ir, const struct function *f, uint32_t pc,
+		       sym_call_text_fn *fn, void *arg)
+{
+	const struct op *o = &f->ops[pc];
+	const struct op_src *src = &f->src[pc];
+
+	for (uint32_t i = 0; i < o->imm >> 32; i++) {
+		const char *text = constant_text(ir, f, ir->args.data[(uint32_t)o->imm + i]);
+		uint32_t own = ir->places.data[src->place].function;
+
+		if (text)
+			fn(arg, &(struct sym_call_text){
+					.at = { f->index, pc },
+					.callee = ir->functions.data[o->b]->name,
+					.text = text,
+					.function = src->place ? ir->names.text[own] : f->name,
+					.line = src->line });
+	}
+}
+
+void sym_call_texts(struct sym_program *p, sym_call_text_fn *fn, void *arg)
+{
+	struct ir *ir = p->ir;
+
+	for (size_t i = 0; i < ir->functions.len; i++) {
+		struct function *f = ir->functions.data[i];
+
+		if (f->declared_only || f->is_model)
+			continue;
+		ir_lower(ir, f);
+		for (uint32_t pc = 0; pc < f->nops; pc++)
+			if (f->ops[pc].code == OP_CALL)
+				tell_texts(ir, f, pc, fn, arg);
+	}
+}
+
 void sym_env_names(struct sym_program *p, struct names *ret)
 {
 	struct ir *ir = p->ir;

@@ -36,9 +36,10 @@ struct waiting {
 	uint32_t distance, loops;
 	uint64_t number;
 	struct standing standing;
-	bool hard;    /* its question was asked before, and there was no answer */
-	bool fresh;   /* at a place that no state has been to */
-	uint8_t refs; /* orders that still hold it */
+	uint32_t passed; /* events of the goal */
+	bool hard;	 /* its question was asked before, and there was no answer */
+	bool fresh;	 /* at a place that no state has been to */
+	uint8_t refs;	 /* orders that still hold it */
 	uint32_t toward
 		[]; /* per need: to the nearest store that meets it; of needs that are met: to the goal */
 };
@@ -86,6 +87,8 @@ static bool before(unsigned order, const struct waiting *a, const struct waiting
 		return x != y ? x < y : a->number > b->number;
 	}
 	if (order == NEAREST) {
+		if (a->passed != b->passed)
+			return a->passed > b->passed;
 		if (a->distance != b->distance)
 			return a->distance < b->distance;
 		if (a->fresh != b->fresh)
@@ -142,14 +145,25 @@ static void waiting_unref(struct waiting *w)
 
 /* ---- distances ---- */
 
-/* Of one thread; its innermost frame is taken to be at pc. */
+/* The next event of the goal that is still to come; NULL = none is. */
+static const struct reach_ways *next_event(const struct search *x, const struct state *s)
+{
+	return s->passed < x->aim->to_events.len ? &x->aim->to_events.data[s->passed] : NULL;
+}
+
+/* Of one thread, to the goal and, if that can be reached, to `event` (NULL = the goal itself); its innermost frame is
+ * taken to be at pc. That no way to an event is known does not mean that there is none. */
 static uint32_t thread_distance(const struct search *x, const struct thread *t, uint32_t pc,
-				bool *at)
+				const struct reach_ways *event, bool *at)
 {
 	struct reach_frame frames[FRAMES_MOST];
 	uint32_t n = thread_frames(t, pc, frames);
+	uint32_t d = reach_distance(&x->aim->reach, frames + FRAMES_MOST - n, n, at);
 
-	return reach_distance(&x->aim->reach, frames + FRAMES_MOST - n, n, at);
+	if (event && d != REACH_NEVER)
+		d = MIN(reach_ways_distance(event, &x->aim->reach, frames + FRAMES_MOST - n, n),
+			REACH_NEVER / 2);
+	return d;
 }
 
 /* Of the nearest thread. pc: of the running thread's innermost frame. */
@@ -166,7 +180,7 @@ static uint32_t distance(const struct search *x, const struct state *s, uint32_t
 
 		if (!t->top || t->status == TH_DONE)
 			continue;
-		d = thread_distance(x, t, i == s->current ? pc : t->top->pc, &at);
+		d = thread_distance(x, t, i == s->current ? pc : t->top->pc, next_event(x, s), &at);
 		best = MIN(best, d);
 	}
 	return best;
@@ -177,8 +191,8 @@ static bool is_at_goal(const struct search *x, const struct state *s)
 	const struct thread *t = &s->threads[s->current];
 	bool at = false;
 
-	if (x->guided && t->top)
-		thread_distance(x, t, t->top->pc, &at);
+	if (x->guided && t->top && !next_event(x, s))
+		thread_distance(x, t, t->top->pc, NULL, &at);
 	return at;
 }
 
@@ -239,6 +253,7 @@ static void wait_here(struct machine *m, struct state *s, uint32_t distance, exp
 			       .patience = patience,
 			       .hard = patience > first_patience(m),
 			       .distance = distance,
+			       .passed = s->passed,
 			       .loops = s->forks,
 			       .number = x->number++,
 			       .fresh = !x->depth && !x->random && is_new_place(x, s),
@@ -421,6 +436,54 @@ static bool search_park(struct machine *m, struct state *s)
 	return true;
 }
 
+/* ---- events ---- */
+
+/* A call was made: is it what must happen next? */
+static void search_called(struct machine *m, const struct frame *f, uint32_t pc)
+{
+	const struct search *x = m->guide->data;
+	const struct sym_event *e = &x->aim->events[m->s->passed];
+
+	if (!next_event(x, m->s))
+		return;
+	for (size_t i = 0; i < e->n; i++)
+		if (e->places[i].function == f->f->index && e->places[i].pc == pc) {
+			m->s->passed++;
+			return;
+		}
+}
+
+static void watch_calls(struct ir *ir, const struct sym_event *e)
+{
+	for (size_t i = 0; i < e->n; i++) {
+		struct function *f = ir->functions.data[e->places[i].function];
+
+		ir->functions.data[f->ops[e->places[i].pc].b]->watched = true;
+	}
+}
+
+static void events_init(struct sym_aim *a, struct ir *ir, const struct sym_goal *goal)
+{
+	a->events = goal->events;
+	for (uint32_t i = 0; i < goal->nevents; i++) {
+		const struct sym_event *e = &goal->events[i];
+		struct reach_place *to = xcalloc(e->n + 1, sizeof(*to));
+
+		for (size_t k = 0; k < e->n; k++)
+			to[k] = (struct reach_place){ e->places[k].function, e->places[k].pc };
+		reach_ways_init(vec_add(&a->to_events), &a->reach, to, e->n);
+		watch_calls(ir, e);
+		free(to);
+	}
+}
+
+static void events_deinit(struct sym_aim *a)
+{
+	for (size_t i = 0; i < a->to_events.len; i++)
+		reach_ways_deinit(&a->to_events.data[i]);
+	vec_deinit(&a->to_events);
+}
+
 /* ---- results ---- */
 
 static void tell(struct machine *m, const struct sym_outcome *o, const struct model *model, bool at)
@@ -428,6 +491,8 @@ static void tell(struct machine *m, const struct sym_outcome *o, const struct mo
 	struct search *x = m->guide->data;
 	struct sym_path *p;
 
+	if (next_event(x, m->s))
+		return; /* not the way that the original went */
 	/* with threads, what ends well here may fail in another order */
 	if (!sym_kind_is_error(o->kind) && (o->kind != SYM_EXIT || m->s->nthreads < 2))
 		return;
@@ -544,6 +609,7 @@ struct sym_aim *sym_aim_new(struct sym_program *p, const struct sym_goal *goal, 
 	a->possible = reach_init(&a->reach, p->ir, goal->points, goal->n);
 	if (for_guide)
 		intermediate_init(&a->intermediate, p->ir, &a->reach, goal);
+	events_init(a, p->ir, goal);
 	return a;
 }
 
@@ -551,6 +617,7 @@ void sym_aim_free(struct sym_aim *a)
 {
 	if (!a)
 		return;
+	events_deinit(a);
 	intermediate_deinit(&a->intermediate);
 	reach_deinit(&a->reach);
 	free(a);
@@ -572,6 +639,7 @@ struct err *sym_search(struct sym_program *p, const struct sym_config *config,
 			       .error = search_error,
 			       .forked = add_state,
 			       .park = search_park,
+			       .called = search_called,
 			       .data = &x };
 	double start = clock_seconds();
 	struct sym_config own = *config;

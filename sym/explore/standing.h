@@ -25,7 +25,9 @@ void intermediate_deinit(struct intermediate *x);
 
 struct sym_aim {
 	struct reach reach;
-	bool possible; /* the program has the goal's stack */
+	bool possible;			  /* the program has the goal's stack */
+	const struct sym_event *events;	  /* borrowed */
+	VEC(struct reach_ways) to_events; /* per event: to its calls */
 	struct intermediate intermediate;
 };
 

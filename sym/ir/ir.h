@@ -125,6 +125,7 @@ struct function {
 	const char *name;
 	uint32_t index;
 	bool lowered, declared_only, variadic, is_model;
+	bool watched;	  /* calls of it are told to the guide (guide.called) */
 	uint32_t nparams; /* registers of the parameters; a variadic function has one more, the
 			   * address of the rest */
 	uint32_t nconst;  /* registers -nconst..-1 hold constants */

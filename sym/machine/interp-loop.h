@@ -308,6 +308,8 @@ L_CALL:
 			     0))
 		goto slow;
 	n++;
+	if (__builtin_expect(callee->watched && m->guide->called, 0))
+		m->guide->called(m, f, (uint32_t)(o - ops));
 	args = m->ir->args.data + (uint32_t)o->imm;
 	g = frame_new(callee);
 	for (uint32_t i = 0; i < callee->nparams; i++)

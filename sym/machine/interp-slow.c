@@ -326,6 +326,8 @@ enum stop slow_op(struct machine *m, struct frame *f, const struct op *o)
 			if (site_here(f) && !m->ir->functions.data[o->b]->declared_only)
 				return slow_call(m, f, o, m->ir->functions.data[o->b]);
 		}
+		if (m->ir->functions.data[o->b]->watched && m->guide->called)
+			m->guide->called(m, f, f->pc);
 		if (m->ir->functions.data[o->b]->declared_only)
 			return call_unknown(m, f, o, m->ir->functions.data[o->b]);
 		if ((uint32_t)(o->imm >> 32) < m->ir->functions.data[o->b]->nparams)

@@ -50,6 +50,8 @@ struct guide {
 	 * site. read: *v is what memory holds and may be replaced. call: *done means that nothing
 	 * is left to do (the result is stored, the pc moved on). */
 	const struct site_hooks *sites;
+	/* May be NULL: the operation at pc of the running thread's frame f calls a watched function. */
+	void (*called)(struct machine *m, const struct frame *f, uint32_t pc);
 	bool points; /* stop before each scheduling point: exploring schedules */
 	void *data;
 };

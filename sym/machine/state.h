@@ -68,6 +68,7 @@ struct state {
 	uint64_t ops;
 	uint32_t forks;	      /* branches on the path at which the other side was possible too */
 	uint32_t preemptions; /* switches that no thread asked for, of explored schedules */
+	uint32_t passed;      /* search: events of the goal that lie behind it */
 	uint32_t symbols;     /* symbolic bytes made so far, for naming */
 	uint32_t sym_args;    /* symbolic arguments that it was started with */
 	uint32_t inputs[2];   /* its symbols among the machine's inputs: from, to */

@@ -5,6 +5,7 @@
 #include "debug/dump.h"
 #include "debug/waits.h"
 #include "crumbs/crumbs.h"
+#include "crumbs/format.h"
 
 void fuzz_dump(const uint8_t *data, size_t len)
 {
@@ -38,5 +39,7 @@ void fuzz_crumbs(const uint8_t *data, size_t len)
 	struct crumbs c = { 0 };
 
 	err_free(crumbs_read(&c, fuzz_file("fuzzed.crumb", data, len)));
+	for (size_t i = 1; i < c.lines.len && i < 100; i++)
+		format_fits(c.lines.data[i - 1].text, c.lines.data[i].text);
 	crumbs_deinit(&c);
 }

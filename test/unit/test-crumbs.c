@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "crumbs/crumbs.h"
+#include "crumbs/format.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -159,4 +160,26 @@ Test(crumbs, bad)
 	refuses("{\"command\"", 10, "damaged");
 	refuses("{\"command\": \"hunt\"}", 19, "no fingerprint");
 	refuses("{\"command\": \"watch\", \"threads\": [3, {}]}", 40, "holds or wants");
+}
+
+Test(crumbs, formats)
+{
+	cr_assert_eq(format_fits("opened %s\n", "opened a file"), 7);
+	cr_assert_eq(format_fits("opened %s\n", "12:30 prog[7]: opened a file"), 7, "a prefix");
+	cr_assert_eq(format_fits("opened %d files\n", "opened 12 files"), 13);
+	cr_assert_eq(format_fits("opened %d files\n", "opened no files"), 0);
+	cr_assert_eq(format_fits("opened %d files\n", "opened 12 files twice"), 0);
+	cr_assert_eq(format_fits("opened %d files", "opened 12 files twice"), 13);
+	cr_assert_eq(format_fits("%s\n", "anything"), 0, "it fits everything");
+	cr_assert_eq(format_fits("at %p: %5.2f%% done\n", "at 0x7ffe12: 33.25% done"), 11);
+	cr_assert_eq(format_fits("usage: x\n  -v  more words\n", "  -v  more words"), 16);
+	cr_assert_eq(
+		format_fits("%s%s%s%s%s%s%s%s abc!\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+		0);
+	cr_assert_eq(format_fits("", "x"), 0);
+	cr_assert_eq(format_fits("abc%", "abc"), 3);
+	cr_assert_eq(format_fits("puts does", "puts does"), 9);
+	cr_assert_eq(format_fits_with("%d app: %s\n", "kept %s", "12 app: kept a copy"), 11);
+	cr_assert_eq(format_fits_with("%d app: %s!\n", "kept", "12 app: kept a copy"), 0);
+	cr_assert_eq(format_fits_with("app: none\n", "none", "app: none"), 0, "it takes no string");
 }
