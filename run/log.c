@@ -8,19 +8,28 @@
 #include "unplait/control.h"
 #include "unplait/log.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { KNOWN = 64 }; /* as in rt/log/order.c */
 
 struct answers VEC_FIELDS(struct plait_log_answer);
+struct handovers VEC_FIELDS(struct plait_log_handover);
+
+/* What another thread wrote down about an operation of `thread`. */
+struct before {
+	uint32_t thread;
+	struct plait_log_handover handover;
+};
 
 struct builder {
 	struct plait_log head;
 	VEC(struct plait_log_thread) threads;
-	VEC(struct plait_log_handover) handovers;
+	struct handovers handovers;
 	VEC(struct plait_log_result) results;
 	VEC(struct plait_log_signal) signals;
-	VEC(struct plait_log_handover) after; /* of all signals */
+	struct handovers after; /* of all signals */
+	VEC(struct before) before;
 	bool cut_at_signals;
 	struct answers answers, soft;
 	bool last_is_soft, interrupted; /* the last record was of a signal, or is about it */
@@ -91,9 +100,17 @@ static void add_handover(struct builder *b, const struct plait_log_handover *h, 
 	b->signals.data[b->signals.len - 1].after.n++;
 }
 
+/* Its operation came before one of another thread. One that the thread was killed in was never made. */
+static void add_before(struct builder *b, struct trace *t, const struct event *ev, uint32_t thread)
+{
+	if (ev->n <= trace_meta(t)->threads[thread].synced)
+		vec_push(&b->before,
+			 ((struct before){ ev->other, { ev->value, ev->n, thread, 0 } }));
+}
+
 /* One event; *count: of the last record, known: of the other threads. */
 static struct err *add_event(struct builder *b, struct trace *t, const struct event *ev,
-			     uint64_t *count, uint64_t known[KNOWN])
+			     uint32_t thread, uint64_t *count, uint64_t known[KNOWN])
 {
 	struct answers *last;
 
@@ -109,6 +126,11 @@ static struct err *add_event(struct builder *b, struct trace *t, const struct ev
 						      .thread = ev->other,
 						      .count = known[(ev->other + 1) % KNOWN] },
 			ev->n == 0);
+		break;
+	case PLAIT_EV_CAME_BEFORE:
+		if (ev->other >= b->head.nthreads)
+			return damaged(t);
+		add_before(b, t, ev, thread);
 		break;
 	case PLAIT_EV_RESULT:
 		*count += ev->n;
@@ -161,7 +183,7 @@ static struct err *add_thread(struct builder *b, struct trace *t, uint32_t threa
 	cursor_init(&c, t, thread, 0);
 	b->interrupted = false;
 	while (!(err = cursor_next(&c, &ev)) && ev)
-		if ((err = add_event(b, t, ev, &count, known)) ||
+		if ((err = add_event(b, t, ev, thread, &count, known)) ||
 		    (b->cut_at_signals && ev->kind == PLAIT_EV_INTERRUPTED))
 			break;
 	if (!err && ev) {
@@ -186,9 +208,42 @@ static void builder_deinit(struct builder *b)
 	vec_deinit(&b->results);
 	vec_deinit(&b->signals);
 	vec_deinit(&b->after);
+	vec_deinit(&b->before);
 	vec_deinit(&b->answers);
 	vec_deinit(&b->soft);
 	strbuf_deinit(&b->bytes);
+}
+
+static int compare_handovers(const void *a, const void *b)
+{
+	const struct plait_log_handover *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* What others know of a thread's operations takes its place among what it knows itself. */
+static void merge_before(struct builder *b)
+{
+	struct handovers merged = { 0 };
+
+	for (size_t i = 0; b->before.len && i < b->threads.len; i++) {
+		struct plait_log_part *part = &b->threads.data[i].handovers;
+		size_t first = merged.len, n = part->n;
+
+		for (size_t k = 0; k < n; k++)
+			vec_push(&merged, b->handovers.data[part->first + k]);
+		for (size_t k = 0; k < b->before.len; k++)
+			if (b->before.data[k].thread == i)
+				vec_push(&merged, b->before.data[k].handover);
+		*part = (struct plait_log_part){ first, merged.len - first };
+		if (part->n > n)
+			qsort(merged.data + first, part->n, sizeof(struct plait_log_handover),
+			      compare_handovers);
+	}
+	if (!b->before.len)
+		return;
+	vec_deinit(&b->handovers);
+	b->handovers = merged;
 }
 
 #define PUT(out, vec) strbuf_add(out, (vec)->data, (vec)->len * sizeof((vec)->data[0]))
@@ -220,6 +275,7 @@ struct err *log_from_trace(struct trace *t, bool cut_at_signals, struct strbuf *
 		err = add_thread(&b, t, i);
 	if (err)
 		return err;
+	merge_before(&b);
 	append_after(&b);
 	b.head.nhandovers = b.handovers.len;
 	b.head.nresults = b.results.len;

@@ -346,6 +346,37 @@ static struct file_map map_if_there(const char *dir, char letter, uint32_t threa
 	return map;
 }
 
+static void add_varint(struct strbuf *sb, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		strbuf_addc(sb, (char)(v | 0x80));
+	strbuf_addc(sb, (char)v);
+}
+
+/* Mode sync: what the thread had read before somebody wrote who did not know of it, and would have said when it
+ * came there again (rt/log/atomics.c). */
+static void put_cuts(struct writer *w, const char *dir, struct decoder *d)
+{
+	struct file_map map = map_if_there(dir, 'c', d->thread);
+	const struct plait_cells *cells = (const void *)map.data;
+	struct strbuf records = { 0 };
+	bool damaged;
+
+	for (uint32_t i = 0; map.len == sizeof(*cells) && i < PLAIT_CELLS; i++) {
+		const struct plait_cell *c = &cells->cells[i];
+
+		if (!plait_cell_is_cut(c))
+			continue;
+		strbuf_addc(&records, PLAIT_EV_CAME_BEFORE);
+		add_varint(&records, c->last);
+		add_varint(&records, (c->by >> PLAIT_STAMP_BITS) - 1);
+		add_varint(&records, c->by & ((1ull << PLAIT_STAMP_BITS) - 1));
+	}
+	put_events(w, d, (const uint8_t *)records.data, records.len, &damaged);
+	strbuf_deinit(&records);
+	file_map_close(&map);
+}
+
 /* rt/core/buffer.c: the event file as far as it counts, then the window. */
 static void put_thread(struct writer *w, const char *dir, struct decoder *d, bool *damaged,
 		       uint64_t *synced)
@@ -364,6 +395,7 @@ static void put_thread(struct writer *w, const char *dir, struct decoder *d, boo
 	put_events(w, d, events.data, MIN(events.len, head.before & ~PLAIT_WINDOW_STALE), damaged);
 	if (window.len > sizeof(head) && !(head.before & PLAIT_WINDOW_STALE))
 		put_events(w, d, window.data + sizeof(head), window.len - sizeof(head), damaged);
+	put_cuts(w, dir, d);
 	*synced = head.synced;
 	file_map_close(&before);
 	file_map_close(&events);

@@ -1,10 +1,11 @@
 /* cc/instrument/atomics.c - see atomics.h.
  *
- * The instruction stays as it is, with a place in front of it and one behind (places.c): ten bytes of nothing
- * until a run in mode sync writes jumps over them. */
+ * A load becomes a place (places.c): one instruction, over which a run in mode sync writes a jump. Any other
+ * atomic stays as it is, with a place in front of it and one behind: ten bytes of nothing until then. */
 #include "cc/instrument/atomics.h"
 
 #include "cc/instrument/full.h"
+#include "cc/instrument/hooks.h"
 #include "cc/instrument/places.h"
 #include "cc/program.h"
 
@@ -58,19 +59,47 @@ void atomics_decide(struct program *p)
 	map_deinit(&hooked);
 }
 
+/* A load through a general register. */
+static bool is_one_move(struct hooks *h, LLVMValueRef at)
+{
+	unsigned n;
+
+	if (!LLVMIsALoadInst(at) ||
+	    LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(at, 0))) != 0)
+		return false;
+	n = hooks_bytes(h, LLVMTypeOf(at));
+	return n == 1 || n == 2 || n == 4 || n == 8;
+}
+
+static void make_load(struct hooks *h, LLVMValueRef at)
+{
+	LLVMValueRef v =
+		place_sync_load(h->b, LLVMGetOperand(at, 0), hooks_bytes(h, LLVMTypeOf(at)));
+
+	hooks_replace(at, hooks_from_int(h, v, LLVMTypeOf(at)));
+}
+
+static void make_places(struct hooks *h, LLVMValueRef at)
+{
+	place_sync_enter(h->b, LLVMGetOperand(at, LLVMIsAStoreInst(at) ? 1 : 0));
+	LLVMPositionBuilderBefore(h->b, LLVMGetNextInstruction(at));
+	place_sync_leave(h->b);
+}
+
 void atomics_make_places(struct program *p)
 {
-	LLVMBuilderRef b = LLVMCreateBuilderInContext(p->context);
+	struct hooks h = { .p = p, .b = LLVMCreateBuilderInContext(p->context) };
 
 	for (size_t i = 0; i < p->atomics.len; i++) {
 		LLVMValueRef at = p->atomics.data[i].at;
 
 		if (!p->atomics.data[i].hooked)
 			continue;
-		LLVMPositionBuilderBefore(b, at);
-		place_sync_enter(b, LLVMGetOperand(at, LLVMIsAStoreInst(at) ? 1 : 0));
-		LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(at));
-		place_sync_leave(b);
+		hooks_stand_before(&h, at);
+		if (is_one_move(&h, at))
+			make_load(&h, at);
+		else
+			make_places(&h, at);
 	}
-	LLVMDisposeBuilder(b);
+	hooks_deinit(&h);
 }

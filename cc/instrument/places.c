@@ -132,30 +132,35 @@ void place_store(LLVMBuilderRef b, LLVMValueRef p, LLVMValueRef v, unsigned n, b
 
 /* ---- the plain variant ---- */
 
-/* Nothing until a jump is written over it; then `cold`, below whatever the function keeps under its stack
- * pointer. */
-static void sync_place(LLVMBuilderRef b, const char *cold, LLVMTypeRef type,
-		       const char *constraints, LLVMValueRef *args, unsigned n)
+/* `hot`, five bytes, until a jump is written over it; then `cold`, below whatever the function keeps under its
+ * stack pointer. */
+static LLVMValueRef sync_place(LLVMBuilderRef b, const char *hot, const char *cold,
+			       LLVMTypeRef type, const char *constraints, LLVMValueRef *args,
+			       unsigned n)
 {
 	struct strbuf text = { 0 };
+	LLVMValueRef call;
 
 	strbuf_addf(&text,
-		    "1:\t.byte 0x0f, 0x1f, 0x44, 0, 0\n4:\n\t"
+		    "1:\t%s\n4:\n\t"
 		    ".pushsection .text.plait_cold,\"ax\",@progbits\n3:\t"
 		    "leaq -136(%%rsp), %%rsp\n\t%s\n\tleaq 136(%%rsp), %%rsp\n\tjmp 4b\n\t"
 		    ".popsection\n\t.pushsection plait_order,\"a\",@progbits\n\t"
 		    ".long 1b-., 3b-., 0, %d\n\t.popsection",
-		    cold, PLAIT_PLACE_SYNC);
-	build_text(b, type, &text, constraints, args, n, EVERYTHING, false);
+		    hot, cold, PLAIT_PLACE_SYNC);
+	call = build_text(b, type, &text, constraints, args, n, EVERYTHING, false);
 	strbuf_deinit(&text);
+	return call;
 }
+
+#define NOTHING ".byte 0x0f, 0x1f, 0x44, 0, 0"
 
 void place_sync_enter(LLVMBuilderRef b, LLVMValueRef p)
 {
 	LLVMTypeRef ptr = LLVMTypeOf(p);
 	LLVMTypeRef none = LLVMVoidTypeInContext(LLVMGetTypeContext(ptr));
 
-	sync_place(b, "movq ${0:q}, (%rsp)\n\tcall *plait_sync_enter_kept@GOTPCREL(%rip)",
+	sync_place(b, NOTHING, "movq ${0:q}, (%rsp)\n\tcall *plait_sync_enter_kept@GOTPCREL(%rip)",
 		   LLVMFunctionType(none, &ptr, 1, 0), "r,~{flags},~{memory}", &p, 1);
 }
 
@@ -164,9 +169,26 @@ void place_sync_leave(LLVMBuilderRef b)
 	LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInsertBlock(b));
 	LLVMContextRef c = LLVMGetModuleContext(LLVMGetGlobalParent(f));
 
-	sync_place(b, "call *plait_sync_leave_kept@GOTPCREL(%rip)",
+	sync_place(b, NOTHING, "call *plait_sync_leave_kept@GOTPCREL(%rip)",
 		   LLVMFunctionType(LLVMVoidTypeInContext(c), NULL, 0, 0), "~{flags},~{memory}",
 		   NULL, 0);
+}
+
+/* The registers are those of rt/log/loads.S. */
+LLVMValueRef place_sync_load(LLVMBuilderRef b, LLVMValueRef p, unsigned n)
+{
+	LLVMTypeRef ptr = LLVMTypeOf(p);
+	LLVMTypeRef what = LLVMIntTypeInContext(LLVMGetTypeContext(ptr), n * 8);
+	const char *hot = n == 1   ? "movzbl (%rdi), %eax\n\t.byte 0x66, 0x90"
+			  : n == 2 ? "movzwl (%rdi), %eax\n\t.byte 0x66, 0x90"
+			  : n == 4 ? "movl (%rdi), %eax\n\t.byte 0x0f, 0x1f, 0"
+				   : "movq (%rdi), %rax\n\t.byte 0x66, 0x90";
+	char cold[64];
+
+	snprintf(cold, sizeof(cold), "call *plait_sync_load%u@GOTPCREL(%%rip)", n);
+	return sync_place(b, hot, cold, LLVMFunctionType(what, &ptr, 1, 0),
+			  "={rax},{rdi},~{rcx},~{rdx},~{rsi},~{r8},~{r9},~{flags},~{memory}", &p,
+			  1);
 }
 
 void place_bare(LLVMBuilderRef b, struct place place)

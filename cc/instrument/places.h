@@ -28,5 +28,7 @@ void place_bare(LLVMBuilderRef b, struct place place);
 /* The plain variant: in front of an atomic access of p that mode sync may record, and behind it. */
 void place_sync_enter(LLVMBuilderRef b, LLVMValueRef p);
 void place_sync_leave(LLVMBuilderRef b);
+/* ... or in place of an atomic load of n bytes (1, 2, 4, 8), as an integer. */
+LLVMValueRef place_sync_load(LLVMBuilderRef b, LLVMValueRef p, unsigned n);
 
 #endif

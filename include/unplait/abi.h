@@ -7,6 +7,7 @@
  *	tNNNNN   events of thread NNNNN (its index), a plain sequence of records
  *	sNNNNN   of a flight recorder: the tNNNNN before this one
  *	wNNNNN   its window, mapped shared: struct plait_window, then the records after those
+ *	cNNNNN   mode sync: its cells, mapped shared (struct plait_cells)
  *	pcs      pairs of uint64_t (site, program counter), for code without a site table
  *	launch   JSON, written by the command that starts the target: command line, folder ...
  *	fork-PID the run folder of a followed child (option `follow`)
@@ -95,6 +96,26 @@ struct plait_window {
 	uint64_t synced; /* mode sync: synchronisation operations of the thread so far */
 };
 #define PLAIT_WINDOW_STALE (1ull << 63) /* the records in the window are among them already */
+
+/* Mode sync: what a thread has read by atomic loads without a lock, by place (rt/log/atomics.c). */
+#define PLAIT_CELLS	 4096
+#define PLAIT_STAMP_BITS 48 /* a stamp is an operation: thread index + 1 above the thread's count */
+struct plait_cell {
+	uint64_t stamp; /* of the last writer then */
+	uint64_t last;	/* the thread's last operation that read it */
+	uint64_t by;	/* the stamp of the next writer; 0: nobody has written since */
+	uint64_t seen;	/* ... and how much it saw of `last` */
+};
+struct plait_cells {
+	uint64_t loads; /* that were made without a lock */
+	uint64_t reserved[3];
+	struct plait_cell cells[PLAIT_CELLS];
+};
+/* Did a writer miss that the thread had read? */
+static inline int plait_cell_is_cut(const struct plait_cell *c)
+{
+	return c->by && c->last > c->seen;
+}
 
 struct plait_thread_info {
 	uint32_t parent;  /* index of the creating thread; itself for thread 0 */

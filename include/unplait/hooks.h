@@ -69,6 +69,11 @@ PLAIT_EXPORT void plait_order_leave_kept(void);
 /* In front of an atomic whose address lies above the return address, and behind it. */
 PLAIT_EXPORT void plait_sync_enter_kept(void);
 PLAIT_EXPORT void plait_sync_leave_kept(void);
+/* In place of an atomic load (rt/log/loads.S says in which registers). */
+PLAIT_EXPORT void plait_sync_load1(void);
+PLAIT_EXPORT void plait_sync_load2(void);
+PLAIT_EXPORT void plait_sync_load4(void);
+PLAIT_EXPORT void plait_sync_load8(void);
 
 /* One per instrumented module, emitted by cc as a constant; a constructor of the highest priority
  * (executable: .preinit_array) hands it to plait_register_module. */

@@ -73,11 +73,14 @@ struct rt_thread {
 	uint32_t last_site;
 	uint32_t depth; /* > 0: we are inside libplait; do not record or schedule */
 	uint64_t last_clock;
-	uint32_t index;	    /* into plait_run.threads */
-	uint32_t nchildren; /* how many threads it has created */
-	void *held;	    /* mode order: the element whose lock it holds */
-	uint32_t nested;    /* accesses of signal handlers inside such an access */
-	uint64_t *bits;	    /* its plait_bits */
+	uint32_t index;		   /* into plait_run.threads */
+	uint32_t nchildren;	   /* how many threads it has created */
+	void *held;		   /* mode order: the element whose lock it holds */
+	uint32_t nested;	   /* accesses of signal handlers inside such an access */
+	struct plait_cells *cells; /* mode sync: what it reads without a lock; NULL: nothing */
+	uint64_t
+		*synced; /* mode sync: its count of operations, in its window; NULL: not recorded */
+	uint64_t *bits;	 /* its plait_bits */
 	struct rt_values values;
 	bool ended;
 	bool in_signal;			/* inside a signal handler of the target */
@@ -87,8 +90,6 @@ struct rt_thread {
 	void *control;			/* the control engine's own per-thread state */
 	void *graph;			/* the graph collector's own per-thread state */
 	void *start_routine, *start_arg;
-	uint64_t
-		*synced; /* mode sync: its count of operations, in its window; NULL: not recorded */
 	uint64_t handle; /* its pthread_t, once known; libc uses it again */
 	uint32_t birth;	 /* its number among all births: 0 is main, the youngest has the greatest */
 	int64_t began_ns; /* last.c: when its event file began; 0: not yet */

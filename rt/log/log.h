@@ -2,7 +2,7 @@
  *
  *	order.c    which operation came right after which: hand-overs
  *	locks.c    pthreads' and C11's objects, as they are recorded
- *	atomics.c  ... and the program's own atomics
+ *	atomics.c  ... and the program's own atomics (loads.S, atomics-kept.S: how the program comes there)
  *	futex.c    ... and raw futexes
  *	noted.c    calls that bring something in or send it out, as they are recorded
  *	given.c    ... and as a replay gives it back

@@ -74,6 +74,18 @@ RECORD_SLOW void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count
 	record_end(t, p, q, PLAIT_EV_HANDOVER);
 }
 
+RECORD_SLOW void log_came_before(struct rt_thread *t, uint64_t count, uint64_t stamp)
+{
+	uint8_t *p = record_begin(t, 0, false), *q;
+
+	if (!p)
+		return;
+	q = put_varint(p + 1, count);
+	q = put_varint(q, (stamp >> LOG_COUNT_BITS) - 1);
+	q = put_varint(q, stamp & ((1ull << LOG_COUNT_BITS) - 1));
+	record_end(t, p, q, PLAIT_EV_CAME_BEFORE);
+}
+
 /* is_new: it is the thread's next operation, not another object of its last one. */
 static void take(const void *object, bool is_new)
 {

@@ -11,7 +11,7 @@ enum {
 	LOG_SHARED = 1 << 10, /* more places, for objects that have none of their own */
 	LOG_PROBES = 8,
 	LOG_KNOWN = 64, /* threads that a thread remembers */
-	LOG_COUNT_BITS = 48,
+	LOG_COUNT_BITS = PLAIT_STAMP_BITS,
 };
 
 /* Its object, or NULL: it is for all that have no other. The last operation is one word, thread index + 1
@@ -37,6 +37,8 @@ extern struct log_thread log_threads[PLAIT_MAX_THREADS];
 RECORD_SLOW struct log_place *log_find_place(const void *object, uint64_t hash);
 /* This operation of t came after operation `count` of the thread with index who - 1. */
 RECORD_SLOW void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count);
+/* Operation `count` of t came before what the stamp (as in struct log_place) stands for. */
+RECORD_SLOW void log_came_before(struct rt_thread *t, uint64_t count, uint64_t stamp);
 
 /* Does it know already that the thread came so far? last: as in struct log_place. */
 static inline bool log_knows(const struct log_thread *l, uint64_t last)

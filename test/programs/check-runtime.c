@@ -353,6 +353,7 @@ UNUSED(plait_shadow_read1_kept) UNUSED(plait_shadow_read2_kept) UNUSED(plait_sha
 UNUSED(plait_shadow_read8_kept) UNUSED(plait_shadow_write1_kept) UNUSED(plait_shadow_write2_kept)
 UNUSED(plait_shadow_write4_kept) UNUSED(plait_shadow_write8_kept) UNUSED(plait_order_enter_kept)
 UNUSED(plait_order_leave_kept) UNUSED(plait_sync_enter_kept) UNUSED(plait_sync_leave_kept)
+UNUSED(plait_sync_load1) UNUSED(plait_sync_load2) UNUSED(plait_sync_load4) UNUSED(plait_sync_load8)
 void plait_path_switch(uint32_t a, uint32_t b) { (void)a; (void)b; }
 void plait_flush_values(void) {}
 UNUSED(plait_flush_values_kept)
