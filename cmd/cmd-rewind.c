@@ -19,6 +19,7 @@ struct rewind_job {
 	struct strings crumbs;
 	struct strings asked;
 	VEC(struct question) questions;
+	struct strings gdb_commands;
 	bool all, gdb;
 };
 
@@ -103,8 +104,9 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 			 "'state at FILE:LINE', 'who wrote EXPRESSION', 'was THREAD preempted "
 			 "between FILE:LINE and FILE:LINE'"),
 		OPT_FLAG(0, "all", &job.all, "show every block, not only the last ones"),
-		OPT_FLAG(0, "gdb", &job.gdb,
-			 "be a target of gdb: target remote | unplait rewind --gdb CORE"),
+		OPT_FLAG(0, "gdb", &job.gdb, "at a terminal: start gdb; else be its target"),
+		OPT_LIST(0, "gdb-command", "CMD", &job.gdb_commands,
+			 "start gdb, let it do CMD, and end; implies --gdb"),
 		OPT_FLAG(0, "run", &job.o.run, "also run the dump of another user"),
 		OPT_FLAG(0, "no-run", &job.o.no_run, "run nothing: the suffix stays unconfirmed"),
 		OPT_END,
@@ -120,6 +122,8 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 		return err;
 	if (argc != 1)
 		return cmd_usage(cmd, "one core dump is needed");
+	if (job.gdb_commands.len || (job.gdb && isatty(STDIN_FILENO)))
+		return rewind_start_gdb(argv[0], &job.o, &job.crumbs, &job.gdb_commands);
 	interrupt_catch();
 	err = rewind_core(&job, argv[0], status);
 	vec_deinit(&job.crumbs);

@@ -5,6 +5,8 @@
 #include "cmd/cmd.h"
 
 struct hardware;
+struct rewind_options;
+struct strings;
 
 /* argv[0..argc) are the words behind "check" and "triage". */
 struct err *rewind_check_main(const struct cmd *cmd, int argc, char **argv, int *status);
@@ -12,6 +14,10 @@ struct err *rewind_triage_main(const struct cmd *cmd, int argc, char **argv, int
 
 /* "hardware: certain: ..." and what speaks against it. */
 void show_hardware(const struct hardware *w, struct strbuf *out);
+/* Become gdb, with `unplait rewind --gdb` and these options as its target. extra: commands for gdb, which then ends. */
+struct err *rewind_start_gdb(const char *core, const struct rewind_options *o,
+			     const struct strings *crumbs, const struct strings *extra);
+
 void json_hardware(struct json *j, const struct hardware *w);
 
 #endif

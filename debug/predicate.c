@@ -149,26 +149,25 @@ static struct operand value(struct compiler *c, struct operand o)
 	return o;
 }
 
-/* A variable of a frame, or a global one of the process. False: neither has it. */
+/* A variable as the innermost frame sees it: its own, then a global one of its module; then as its callers do. False: nobody
+ * has it. */
 static bool variable_in_frames(struct compiler *c, const char *name, struct operand *o)
 {
 	uint64_t value = 0;
 	size_t i, n = 0;
 
-	for (i = 0; i < c->nframes && !n; i++)
-		switch (scope_find(&c->frames[i], name, &o->type, &o->is_place, &value)) {
-		case SCOPE_UNKNOWN:
+	for (i = 0; i < c->nframes && !n; i++) {
+		enum scope_found found =
+			scope_find(&c->frames[i], name, &o->type, &o->is_place, &value);
+
+		if (found == SCOPE_UNKNOWN)
 			snprintf(c->meaning->unknown, sizeof(c->meaning->unknown), "%s", name);
-			/* fall through */
-		case SCOPE_FOUND:
+		if (found != SCOPE_NONE) {
 			n = 1;
-			if (c->meaning->frame > i)
-				c->meaning->frame = i;
-			break;
-		case SCOPE_NONE:
+			c->meaning->frame = MIN(c->meaning->frame, i);
 			break;
 		}
-	for (i = 0; i < c->nframes && !n; i++) {
+		o->is_place = true;
 		n = module_variable(c->frames[i].module, name, &value, &o->type);
 		value += c->frames[i].bias;
 	}

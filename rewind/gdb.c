@@ -3,7 +3,9 @@
  * A position is a number: 0 is the suffix's beginning, the last one is the dump. Each step of the
  * suffix has as many positions as instructions. bs and s move by one, bc and c to the next
  * breakpoint or to the end. A register that is not known is sent as x's, which gdb shows as
- * <unavailable>; memory that is not known is an error at that address. */
+ * <unavailable>; memory that is not known is an error at that address.
+ *
+ * `monitor other` goes to another suffix that leads to the dump as well, at the same distance from it. */
 #include "rewind/gdb.h"
 
 #include "base/err.h"
@@ -12,17 +14,20 @@
 #include "base/strbuf.h"
 #include "rewind/rewind.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MEMORY = 4096 };
+enum { MOST_MEMORY = 4096, MOST_SUFFIXES = 64 };
 
 struct server {
 	struct rewind *r;
 	struct remote remote;
-	VEC(const struct step *) steps; /* oldest first */
+	struct node *suffixes[MOST_SUFFIXES]; /* their beginnings, the best one first */
+	size_t nsuffixes, chosen;
+	VEC(const struct step *) steps; /* of the chosen one, oldest first */
 	uint32_t position, last;	/* last: the dump */
 	const struct past *now;
 	VEC(uint64_t) breakpoints;
@@ -34,7 +39,8 @@ static const struct past *past_at(struct server *s, uint32_t position)
 {
 	for (size_t i = 0; i < s->steps.len; i++) {
 		if (position < s->steps.data[i]->ninsns)
-			return step_inside(&s->r->h, s->r->best->past, s->steps.data[i], position);
+			return step_inside(&s->r->h, s->suffixes[s->chosen]->past, s->steps.data[i],
+					   position);
 		position -= s->steps.data[i]->ninsns;
 	}
 	return s->r->start;
@@ -89,6 +95,78 @@ static void move(struct server *s, int by, bool on, struct strbuf *out)
 	} while (on && !is_breakpoint(s, pc_at(s, p)));
 	go_to(s, p);
 	strbuf_adds(out, "T05");
+}
+
+/* ---- suffixes ---- */
+
+/* The best one is the one that was confirmed; the others by rank. */
+static void find_suffixes(struct server *s)
+{
+	struct node *all[MOST_SUFFIXES];
+	size_t n = tree_leaves(&s->r->tree, all, MOST_SUFFIXES);
+
+	if (!s->r->best)
+		return;
+	s->suffixes[s->nsuffixes++] = s->r->best;
+	for (size_t i = 0; i < n && s->nsuffixes < MOST_SUFFIXES; i++)
+		if (all[i] != s->r->best && all[i]->parent)
+			s->suffixes[s->nsuffixes++] = all[i];
+}
+
+/* To the suffix number n, as far before the dump as we are. */
+static void choose(struct server *s, size_t n)
+{
+	uint32_t back = s->last - s->position;
+
+	s->chosen = n;
+	vec_clear(&s->steps);
+	s->last = 0;
+	for (const struct node *k = s->nsuffixes ? s->suffixes[n] : NULL; k && k->parent;
+	     k = k->parent)
+		if (k->step.npieces) {
+			vec_push(&s->steps, &k->step);
+			s->last += k->step.ninsns;
+		}
+	go_to(s, s->last - MIN(back, s->last));
+}
+
+static void describe(struct server *s, size_t n, struct strbuf *out)
+{
+	const struct node *k = s->suffixes[n];
+
+	strbuf_addf(out, "%c suffix %zu of %zu: %u blocks, %u instructions, from ",
+		    n == s->chosen ? '*' : ' ', n + 1, s->nsuffixes, k->depth, k->insns);
+	dump_names_add_place(&s->r->names, k->pc, out);
+	strbuf_addc(out, '\n');
+}
+
+/* "monitor other", "monitor other 3", "monitor suffixes": the text comes and goes in hex. */
+static void monitor(struct server *s, const char *hex, struct strbuf *out)
+{
+	struct strbuf command = { 0 }, text = { 0 };
+	unsigned byte, number = 0;
+
+	for (; sscanf(hex, "%2x", &byte) == 1 && command.len < 64; hex += 2)
+		strbuf_addc(&command, (char)byte);
+	if (!s->nsuffixes) {
+		strbuf_adds(&text, "there is no suffix: every way to this dump contradicts it\n");
+	} else if (strcmp(strbuf_str(&command), "suffixes") == 0) {
+		for (size_t i = 0; i < s->nsuffixes; i++)
+			describe(s, i, &text);
+	} else if (strcmp(strbuf_str(&command), "other") == 0 ||
+		   (sscanf(strbuf_str(&command), "other %u", &number) == 1 && number >= 1 &&
+		    number <= s->nsuffixes)) {
+		if (s->nsuffixes == 1)
+			strbuf_adds(&text, "there is no other suffix\n");
+		choose(s, number ? number - 1 : (s->chosen + 1) % s->nsuffixes);
+		describe(s, s->chosen, &text);
+	} else {
+		strbuf_addf(&text, "the commands are: other, other N (1 to %zu), suffixes\n",
+			    s->nsuffixes);
+	}
+	remote_add_hex(out, (const uint8_t *)text.data, text.len);
+	strbuf_deinit(&command);
+	strbuf_deinit(&text);
 }
 
 /* ---- state ---- */
@@ -169,6 +247,8 @@ static void query(struct server *s, const char *q, struct strbuf *out)
 	} else if (strncmp(q, "qXfer:auxv:read::", 17) == 0)
 		remote_add_part(out, q + 17, s->r->dump.auxv.data,
 				s->r->dump.auxv.len * sizeof(uint64_t));
+	else if (strncmp(q, "qRcmd,", 6) == 0)
+		monitor(s, q + 6, out);
 	else if (strcmp(q, "qAttached") == 0)
 		strbuf_adds(out, "1");
 	else if (strcmp(q, "qC") == 0)
@@ -197,6 +277,10 @@ static bool answer(struct server *s, const char *p, struct strbuf *out)
 		move(s, -1, p[1] == 'c', out);
 	else if (p[0] == 's' || p[0] == 'c')
 		move(s, 1, p[0] == 'c', out);
+	else if (strcmp(p, "vCont?") == 0) /* lldb has no other way to go on */
+		strbuf_adds(out, "vCont;c;C;s;S");
+	else if (strncmp(p, "vCont;", 6) == 0)
+		move(s, 1, tolower((unsigned char)p[6]) == 'c', out);
 	else if (p[0] == 'H' || p[0] == 'T' || p[0] == '!')
 		strbuf_adds(out, p[0] == '!' ? "" : "OK");
 	else if (p[0] == 'Z' || p[0] == 'z')
@@ -217,12 +301,8 @@ struct err *gdb_serve(struct rewind *r, int in, int out)
 	bool more = true;
 
 	*s = (struct server){ .r = r, .remote = { .in = in, .out = out } };
-	for (const struct node *n = r->best; n && n->parent; n = n->parent)
-		if (n->step.npieces) {
-			vec_push(&s->steps, &n->step);
-			s->last += n->step.ninsns;
-		}
-	go_to(s, s->last);
+	find_suffixes(s);
+	choose(s, 0);
 	while (more && remote_receive(&s->remote, &packet)) {
 		strbuf_clear(&text);
 		more = answer(s, strbuf_str(&packet), &text);

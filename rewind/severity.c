@@ -2,18 +2,18 @@
  *
  * Both tools look at the signal, the address that failed, the failing instruction and the names on the stack, and take
  * the first rule that fits. Deviations: gdb asks the kernel which memory is the stack, we take the segment in which
- * the program's arguments lie; a stack that the unwind tables do not lead through counts as one that gdb cannot walk.
+ * the program's arguments lie; a stack that leads to an address without code counts as one that gdb cannot walk.
  * CASR's taint rule (what was read badly becomes a target or an address later in the same block) runs on
  * lifted operations, theirs on operands. */
 #include "rewind/severity.h"
 
-#include "base/err.h"
 #include "base/mem.h"
-#include "debug/stack.h"
+#include "rewind/moment.h"
 #include "rewind/trail.h"
 
 #include <elf.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NEAR_NULL = 64 * 1024, LOOK_AHEAD = 16, MOST_TEMPS = 4096 };
@@ -31,7 +31,7 @@ struct crash {
 	uint8_t prefix;	 /* repetition; 0 = none */
 	unsigned opcode; /* 0x0f00 added for the two-byte ones */
 	unsigned modrm;	 /* the byte behind it */
-	const struct stack *stack;
+	const struct moment *stack;
 };
 
 /* ---- the instruction ---- */
@@ -152,14 +152,20 @@ static bool in_main_stack(const struct crash *c, uint64_t at)
 
 static bool on_stack(const struct crash *c, const char *part, bool whole)
 {
-	for (size_t i = 0; c->stack && i < c->stack->frames.len; i++) {
-		const struct stack_frame *f = &c->stack->frames.data[i];
+	bool found = false;
 
-		if (f->function &&
-		    (whole ? !strcmp(f->function, part) : strstr(f->function, part) != NULL))
-			return true;
+	for (size_t i = 0; i < c->stack->n && !found; i++) {
+		struct source_frames frames = { 0 };
+
+		dump_names_frames(&c->r->names, c->stack->frames[i].pc - (i > 0), &frames);
+		for (size_t k = 0; k < frames.len && !found; k++) {
+			const char *name = frames.data[k].function;
+
+			found = name && (whole ? !strcmp(name, part) : strstr(name, part) != NULL);
+		}
+		vec_deinit(&frames);
 	}
-	return false;
+	return found;
 }
 
 /* The names that symbols of one function have. */
@@ -192,11 +198,14 @@ static bool is_stack_overflow(const struct crash *c)
 	       !in_main_stack(c, c->sp);
 }
 
+/* A return address at which no module lies, or a stack pointer outside the stack. */
 static bool is_corrupt_stack(const struct crash *c)
 {
-	return !is_benign(c) && !is_stack_overflow(c) && c->stack &&
-	       ((!c->stack->whole && c->stack->guessed) ||
-		(c->stack->frames.len > 1 && !in_main_stack(c, c->sp)));
+	const struct moment *m = c->stack;
+	bool wild = m->n > 0 && m->n < MOMENT_FRAMES && m->frames[m->n].moment;
+
+	return !is_benign(c) && !is_stack_overflow(c) &&
+	       (wild || (m->n > 1 && !in_main_stack(c, c->sp)));
 }
 
 /* ---- gdb's plugin ---- */
@@ -393,17 +402,15 @@ void severity_of(struct rewind *r, struct severity *exploitable, struct severity
 			   .sp = g->rsp,
 			   .fault = r->dump.fault,
 			   .is_kernel = r->dump.code == SI_KERNEL };
-	struct stack_options o = { 0 };
-	struct stacks *s = NULL;
-	struct err *err = stacks_open(&r->dump, &o, &s);
+	struct moment *m = xmalloc(sizeof(*m));
 	const char *why;
 
-	c.stack = err ? NULL : stacks_get(s, r->thread);
-	err_free(err);
+	moment_init(m, r, past_of_dump(&r->h, r->thread));
+	c.stack = m;
 	c.function = code_function(r->code, c.pc, &why);
 	c.insn = c.function ? function_insn(c.function, c.pc) : NULL;
 	decode(&c);
 	*exploitable = plugin(&c);
 	*casr = casr_rules(&c);
-	stacks_close(s);
+	free(m);
 }
