@@ -59,6 +59,23 @@ void claim_look_at(struct claim *c, const char *program)
 	sites_close(s);
 }
 
+/* Did the run come to its own end? One whose list of decisions was full, or did not fit, was cut: what
+ * would have followed was not tried. */
+static bool is_whole(const struct run_result *r)
+{
+	if (r->timed_out)
+		return false;
+	switch (r->end) {
+	case PLAIT_END_RUNNING:
+	case PLAIT_END_EXIT:
+	case PLAIT_END_DEADLOCK:
+	case PLAIT_END_MISUSE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void claim_add_run(struct claim *c, const struct run_result *r)
 {
 	static const struct {
@@ -73,7 +90,7 @@ void claim_add_run(struct claim *c, const struct run_result *r)
 	for (size_t i = 0; i < ARRAY_SIZE(gaps); i++)
 		if (r->limits & gaps[i].limit)
 			c->gaps |= gaps[i].gap;
-	if (r->end == PLAIT_END_BUDGET || r->timed_out)
+	if (!is_whole(r))
 		c->gaps |= CLAIM_BUDGET;
 }
 
