@@ -6,8 +6,11 @@
  * thread does x. Each also held at the lock around x. */
 #include "explain/cure/finder.h"
 
+#include "base/mem.h"
 #include "base/vec.h"
 #include "unplait/effects.h"
+
+#include <stdlib.h>
 
 enum { BESIDE = 10 }; /* steps of a thread that belong to one tear-down */
 
@@ -106,20 +109,21 @@ static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t
  * end of a phase. */
 static bool has_room(const struct steps *s, const struct step *first, const struct step *then)
 {
-	bool room = false;
+	const struct step **last = xcalloc(s->nthreads + 1u, sizeof(const struct step *));
+	bool room = false, update = false;
 
-	for (uint32_t i = 0; i < s->len; i++)
-		for (uint32_t k = i + 1; s->data[i].site == first->site && k < s->len; k++) {
-			const struct step *a = &s->data[i], *b = &s->data[k];
+	for (uint32_t i = 0; i < s->len && !update; i++) {
+		const struct step *e = &s->data[i], *a = last[e->thread];
 
-			if (b->thread != a->thread || b->site != then->site)
-				continue;
-			if (a->address == b->address && !step_writes(a) && step_writes(b))
-				return false;
+		if (e->site == then->site && a) {
+			update = a->address == e->address && !step_writes(a) && step_writes(e);
 			room = true;
-			break;
 		}
-	return room;
+		if (e->site == first->site)
+			last[e->thread] = e;
+	}
+	free(last);
+	return room && !update;
 }
 
 /* Threads that run the same code: all of them should be done with y's place before any of them goes

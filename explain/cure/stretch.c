@@ -6,6 +6,7 @@
  * long, so it is tried only when nothing shorter is good enough (advise.c). */
 #include "explain/cure/finder.h"
 
+#include "base/map.h"
 #include "unplait/effects.h"
 
 enum { FARTHEST = 200 }; /* steps of a thread: longer stretches say little */
@@ -16,28 +17,36 @@ static bool is_bound(const struct step *e)
 	       e->kind == PLAIT_EV_WOKEN || e->kind == PLAIT_EV_FORK || e->kind == PLAIT_EV_JOIN;
 }
 
-/* Do others use what this step uses, and does anybody write it? One run may have ended before anybody
- * came: both are looked at. */
-static bool is_shared(const struct finder *fd, const struct step *e)
+/* What several threads use, and somebody writes: address -> its first thread + 1, and these. One run may
+ * have ended before anybody came: both are looked at. */
+enum { BY_OTHERS = 1 << 30, WRITTEN = 1 << 29 };
+
+static void look_at(const struct steps *s, struct map *ret)
 {
-	const struct steps *runs[] = { fd->f, fd->g };
-	bool others = false, written = false;
+	for (uint32_t i = 0; i < s->len; i++) {
+		const struct step *e = &s->data[i];
+		uint64_t *known;
 
-	for (size_t r = 0; r < ARRAY_SIZE(runs); r++)
-		for (uint32_t i = 0; i < runs[r]->len && !(others && written); i++) {
-			const struct step *o = &runs[r]->data[i];
+		if (e->pending || !step_is_memory(e))
+			continue;
+		known = map_put(ret, e->address, e->thread + 1u);
+		if ((*known & (WRITTEN - 1)) != e->thread + 1u)
+			*known |= BY_OTHERS;
+		if (step_writes(e))
+			*known |= WRITTEN;
+	}
+}
 
-			if (o->address != e->address || o->pending || !step_is_memory(o))
-				continue;
-			others |= o->thread != e->thread;
-			written |= step_writes(o);
-		}
-	return others && written;
+static bool is_shared(const struct map *uses, const struct step *e)
+{
+	const uint64_t *known = map_find(uses, e->address);
+
+	return known && (*known & BY_OTHERS) && (*known & WRITTEN);
 }
 
 /* The farthest access to something shared, one way, before the thread synchronises. cut: the run ended
  * before that. */
-static uint32_t end_of(const struct finder *fd, const struct steps *s, uint32_t at, int way,
+static uint32_t end_of(const struct map *uses, const struct steps *s, uint32_t at, int way,
 		       bool *cut)
 {
 	uint32_t found = at;
@@ -53,7 +62,7 @@ static uint32_t end_of(const struct finder *fd, const struct steps *s, uint32_t 
 		*cut = seen < FARTHEST && !is_bound(e) && e->kind != PLAIT_EV_EXIT;
 		if (!*cut)
 			break;
-		if (step_is_memory(e) && e->site && e->kind != PLAIT_EV_FREE && is_shared(fd, e))
+		if (step_is_memory(e) && e->site && e->kind != PLAIT_EV_FREE && is_shared(uses, e))
 			found = k;
 	}
 	return found;
@@ -64,19 +73,20 @@ struct stretch {
 	bool to_in_passing;
 };
 
-static bool stretch_around(const struct finder *fd, uint32_t at, struct stretch *ret)
+static bool stretch_around(const struct finder *fd, const struct map *uses, uint32_t at,
+			   struct stretch *ret)
 {
 	uint32_t twin;
 	bool cut;
 
 	if (!step_is_memory(&fd->f->data[at]) || fd->f->data[at].pending)
 		return false;
-	ret->from = end_of(fd, fd->f, at, -1, &cut);
-	ret->to = end_of(fd, fd->f, at, 1, &cut);
+	ret->from = end_of(uses, fd->f, at, -1, &cut);
+	ret->to = end_of(uses, fd->f, at, 1, &cut);
 	ret->to_in_passing = false;
 	twin = fd->p->twin_of_failing[ret->from];
 	if (cut && twin != STEP_NONE) {
-		ret->to = end_of(fd, fd->g, twin, 1, &cut);
+		ret->to = end_of(uses, fd->g, twin, 1, &cut);
 		ret->to_in_passing = true;
 	}
 	return fd->f->data[ret->from].site;
@@ -137,11 +147,12 @@ static void add_stretch(struct finder *fd, const struct stretch *a, const struct
 	vec_push(fd->out, c);
 }
 
-static void add_stretches(struct finder *fd, uint32_t mine, uint32_t intruder)
+static void add_stretches(struct finder *fd, const struct map *uses, uint32_t mine,
+			  uint32_t intruder)
 {
 	struct stretch a, b, shorter;
 
-	if (!stretch_around(fd, mine, &a) || !stretch_around(fd, intruder, &b))
+	if (!stretch_around(fd, uses, mine, &a) || !stretch_around(fd, uses, intruder, &b))
 		return;
 	add_stretch(fd, &a, &b, intruder);
 	shorter = a;
@@ -156,10 +167,14 @@ void cures_stretch(const struct steps *failing, const struct alternate *alternat
 {
 	struct finder fd = { failing, &alternate->passing, projection, ret, 2 };
 	uint32_t x = alternate->pair.first, y = alternate->pair.second;
+	struct map uses = { 0 };
 
 	*ret = (struct cures){ 0 };
 	if (!alternate->found || x >= failing->len || y >= failing->len)
 		return;
-	add_stretches(&fd, x, y);
-	add_stretches(&fd, y, x);
+	look_at(failing, &uses);
+	look_at(&alternate->passing, &uses);
+	add_stretches(&fd, &uses, x, y);
+	add_stretches(&fd, &uses, y, x);
+	map_deinit(&uses);
 }
