@@ -132,6 +132,12 @@ static const char *tell_tried(struct explanation *x, const struct shown_advice *
 		(unsigned long long)a->seen_passing);
 }
 
+/* Was the time over before anything was tried? Then nothing speaks for what differs. */
+static bool is_cut(const struct job *j)
+{
+	return native_expired(&j->native);
+}
+
 /* Nothing that was tried tells failing schedules from passing ones: say so first, then what is known.
  * Of a rejected guess about signals nothing is true. */
 static void doubt(struct job *j, const struct advice *a)
@@ -146,6 +152,13 @@ static void doubt(struct job *j, const struct advice *a)
 	x->doubtful = true;
 	if (!j->alternates.len && !near) {
 		x->summary = "not known: no schedule that passes was found to compare with";
+		return;
+	}
+	if (is_cut(j) && near) {
+		x->summary = arena_printf(&x->arena,
+					  "not known: the time was over before anything was "
+					  "tried. What differs nearest to the failure: %s",
+					  near->summary);
 		return;
 	}
 	if (!near && !a->before.failed)
@@ -178,7 +191,8 @@ static void tell_headline(struct job *j, const struct candidates *all, const str
 	struct explanation *x = j->x;
 	const struct shown_candidate *top = x->ncandidates ? &x->candidates[0] : NULL;
 
-	if (!top || !candidate_is_cause(&all->data[0])) {
+	if (!top || !candidate_is_cause(&all->data[0]) ||
+	    (is_cut(j) && candidate_standing(&all->data[0]) == STANDING_NEAR)) {
 		doubt(j, a);
 	} else {
 		x->kind = top->kind;

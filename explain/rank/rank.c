@@ -27,14 +27,13 @@ bool trial_moves_crash(const struct cure_trial *with, const struct cure_trial *w
 	double pass = share(without->runs - without->failed - without->other, without) * runs;
 	double passes = (double)(with->runs - with->failed - with->other);
 
-	/* of those that no longer fail this way, half must pass */
-	if (passes - pass < saved / 2 - 2)
-		return true;
 	/* what tells failing from passing schedules nearly always does not merely move it: another
 	 * bug, which is there without it, too, may be met more often now */
-	if (sure && without->other)
+	if (sure && without->other && passes > pass)
 		return false;
-	return (double)with->other > other * 1.25 + 2 + MAX(saved, 0) / NEARLY_ALL;
+	/* of those that no longer fail this way, half must pass */
+	return (double)with->other > other * 1.25 + 2 + MAX(saved, 0) / NEARLY_ALL ||
+	       passes - pass < saved / 2 - 2;
 }
 
 /* With several bugs of one symptom nothing cures all. What a cure cannot be blamed for are the

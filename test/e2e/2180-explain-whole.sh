@@ -101,6 +101,12 @@ explained table
 has cause "read of built at table.c:12 and its write to built at table.c:15, which belong together"
 hasnt cause "barrier"
 
+# when the time is over before anything was tried, nothing is told as the cause
+run 4 unplait explain -q --time 0.001 table.plait
+tr -s ' \n' ' ' <out >cause
+has cause "cause not known"
+has cause "s of --time were over before everything was tried"
+
 # a number and the highest number, in two steps; the end of the block is the update in the helper
 cat >number.c <<'C'
 #include <assert.h>
