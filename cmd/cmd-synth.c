@@ -68,6 +68,23 @@ static void show_fidelity(const struct synth_result *r, struct strbuf *out)
 		    r->original_in_dump ? "processor time in the dump" : "one replay");
 }
 
+static void show_causes(const struct synth_result *r, struct strbuf *out)
+{
+	strbuf_addf(out, "%zu cause%s told apart; %s\n", r->causes.len,
+		    r->causes.len == 1 ? " was" : "s were",
+		    r->causes_complete ? "with all of them mended, no schedule that was tried fails"
+				       : "there may be more");
+	for (size_t i = 0; i < r->causes.len; i++) {
+		const struct synth_cause *c = &r->causes.data[i];
+
+		strbuf_addf(out, "  %zu. %s: %s\n", i + 1, c->kind ? c->kind : "not known",
+			    c->summary ? c->summary : "");
+		if (c->advice)
+			strbuf_addf(out, "     %s\n", c->advice);
+		strbuf_addf(out, "     unplait explain %s\n", c->plait);
+	}
+}
+
 static void print_text(const struct synth_options *o, const struct synth_result *r)
 {
 	struct strbuf sb = { 0 };
@@ -95,6 +112,8 @@ static void print_text(const struct synth_options *o, const struct synth_result 
 		show_fidelity(r, &sb);
 		if (r->plait)
 			show_saved(r->plait, &sb);
+		if (o->all_causes)
+			show_causes(r, &sb);
 		if (r->shipped_plait)
 			strbuf_addf(&sb, "  the shipped binary in gdb:  unplait replay --gdb %s\n",
 				    r->shipped_plait);
@@ -183,7 +202,27 @@ static void json_fidelity(struct json *j, const struct synth_result *r)
 	fidelity_json(&r->fidelity, j);
 }
 
-static struct err *print_json(const struct cmd_common *common, const struct synth_result *r)
+/* df: of each alone, if it is not the original cause. */
+static void json_causes(struct json *j, const struct synth_result *r)
+{
+	json_bool(j, "complete", r->causes_complete);
+	json_begin_array(j, "causes");
+	for (size_t i = 0; i < r->causes.len; i++) {
+		const struct synth_cause *c = &r->causes.data[i];
+
+		json_begin_object(j, NULL);
+		json_str(j, "kind", c->kind);
+		json_str(j, "summary", c->summary);
+		json_str(j, "advice", c->advice);
+		json_str(j, "plait", c->plait);
+		json_real(j, "df", 1.0 / (double)r->causes.len, 3);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static struct err *print_json(const struct cmd_common *common, const struct synth_result *r,
+			      bool all)
 {
 	struct json j;
 
@@ -212,6 +251,8 @@ static struct err *print_json(const struct cmd_common *common, const struct synt
 	json_uint(&j, "states", r->states);
 	json_uint(&j, "questions", r->questions);
 	json_fidelity(&j, r);
+	if (all)
+		json_causes(&j, r);
 	json_begin_object(&j, "seconds");
 	json_real(&j, "read", r->seconds_read, 3);
 	json_real(&j, "search", r->seconds_search, 3);
@@ -236,7 +277,7 @@ static struct err *work(const struct synth_options *o, const struct cmd_common *
 		r.interrupted = true;
 	}
 	if (!err && common->json)
-		err = print_json(common, &r);
+		err = print_json(common, &r, o->all_causes);
 	else if (!err)
 		print_text(o, &r);
 	if (!err)
@@ -260,7 +301,9 @@ static struct err *synth_main(const struct cmd *cmd, int argc, char **argv, int 
 			"use of the dump: stack, args or all (default: all)"),
 		OPT_LIST(0, "crumbs", "FILE", &files,
 			 "what else is known of the run: a log, a fingerprint of watch"),
-		OPT_STR('o', "output", "FILE", &o.output, "where to save (synth.plait)"),
+		OPT_FLAG(0, "all-causes", &o.all_causes, "go on: what else leads to this failure?"),
+		OPT_STR('o', "output", "FILE", &o.output,
+			"where to save (synth.plait; with --all-causes: a folder, synth)"),
 		OPT_STR(0, "shipped", "BIN", &o.shipped, "the binary that the dump is of"),
 		OPT_STR(0, "sysroot", "DIR", &o.sysroot, "its libraries are below DIR"),
 		OPT_FLAG(0, "force", &o.force, "go on with a binary of another build"),
@@ -286,8 +329,10 @@ static struct err *synth_main(const struct cmd *cmd, int argc, char **argv, int 
 		return cmd_usage(cmd, "--guide is goal, depth or random-path");
 	o.core = argv[0];
 	o.program = argv[1];
+	if (o.all_causes && o.output && !*o.output)
+		return cmd_usage(cmd, "--all-causes needs a folder for its plaits");
 	if (!o.output)
-		o.output = "synth.plait";
+		o.output = o.all_causes ? "synth" : "synth.plait";
 	else if (!*o.output)
 		o.output = NULL;
 	o.crumbs = &crumbs;

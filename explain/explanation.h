@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct plait_constraint;
+
 /* An event as a person sees it. Strings live in the explanation's arena; NULL = not known. */
 struct shown_event {
 	uint32_t thread;    /* index into explanation.threads */
@@ -131,6 +133,10 @@ struct explanation {
 	uint32_t pair[2];
 	struct shown_advice advice;
 	struct shown_earlier earlier;
+	/* what would be enforced to mend it; 0: nothing of the kind */
+	const struct plait_constraint *remedy;
+	size_t nremedy;
+	bool remedy_works; /* it was tried: with it nothing fails, or what fails cannot be blamed on it */
 	struct shown_candidate *candidates; /* the first few that were considered, best first */
 	size_t ncandidates;
 	struct shown_wait *waits; /* of a deadlock */

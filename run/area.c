@@ -64,20 +64,31 @@ static struct err *write_decisions(struct area *a, const struct run_request *req
 	return NULL;
 }
 
-static struct err *write_arrays(struct area *a, const struct run_request *req)
+/* Those of the request come first: their fates are told by number. */
+static void write_constraints(struct plait_control *c, const struct target *t,
+			      const struct run_request *req)
+{
+	c->nconstraints = (uint32_t)(req->nconstraints + t->nrules);
+	if (req->nconstraints)
+		memcpy(c->constraints, req->constraints,
+		       req->nconstraints * sizeof(c->constraints[0]));
+	if (t->nrules)
+		memcpy(c->constraints + req->nconstraints, t->rules,
+		       t->nrules * sizeof(c->constraints[0]));
+}
+
+static struct err *write_arrays(struct area *a, const struct target *t,
+				const struct run_request *req)
 {
 	struct plait_control *c = a->control;
 
-	if (req->nconstraints > PLAIT_MAX_CONSTRAINTS)
+	if (req->nconstraints + t->nrules > PLAIT_MAX_CONSTRAINTS)
 		return err_new(ERR_ENV, "more than %d constraints", PLAIT_MAX_CONSTRAINTS);
 	if (req->nturns > PLAIT_CONTROL_TURNS_MAX)
 		return err_new(ERR_ENV, "the schedule is too long");
 	if (req->vectors_len > PLAIT_CONTROL_VECTORS_SIZE)
 		return err_new(ERR_ENV, "the access vectors are too long to replay");
-	c->nconstraints = (uint32_t)req->nconstraints;
-	if (req->nconstraints)
-		memcpy(c->constraints, req->constraints,
-		       req->nconstraints * sizeof(c->constraints[0]));
+	write_constraints(c, t, req);
 	assert(req->nfocus <= PLAIT_MAX_FOCUS && req->nweights <= PLAIT_MAX_THREADS);
 	c->nfocus = (uint32_t)req->nfocus;
 	c->nweights = (uint32_t)req->nweights;
@@ -130,7 +141,7 @@ struct err *area_write_request(struct area *a, const struct target *t,
 	c->run_number = run_number;
 	snprintf(c->dir, sizeof(c->dir), "%s", req->record_dir ? req->record_dir : "");
 	empty_result(c);
-	return write_arrays(a, req);
+	return write_arrays(a, t, req);
 }
 
 /* ---- the result ---- */

@@ -57,6 +57,9 @@ struct target {
 	bool fresh;	       /* fork for each run, whatever its request says */
 	bool live;	       /* what a run prints is copied to our standard error meanwhile */
 	uint32_t gate;	       /* 0 best, 1 futex, 2 fiber */
+	/* kept in every run, besides what its request asks for; borrowed, and in no plait */
+	const struct plait_constraint *rules;
+	size_t nrules;
 	/* what the fields above point to, when a plait or standard input is where they come from */
 	char *stored, *stored_input, *stored_folder, *stored_path;
 	char *spool; /* a folder for standard input that is too large for memory; NULL = none */

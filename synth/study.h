@@ -26,8 +26,9 @@ struct study {
 	struct dump dump;
 	struct stacks *stacks;
 	struct synth_inputs known; /* what the dump says about the inputs */
-	char *loader;	 /* "LD_LIBRARY_PATH=..." of the dump, for the shipped binary; NULL */
-	double deadline; /* of clock_seconds() */
+	char *loader;	    /* "LD_LIBRARY_PATH=..." of the dump, for the shipped binary; NULL */
+	const char *folder; /* all_causes: for their plaits */
+	double deadline;    /* of clock_seconds() */
 	struct sym_program *program; /* the bitcode; opened when it is needed */
 	VEC(struct steered)
 	steered; /* steer.c: who waits for what, in the order in which they came there */
@@ -115,6 +116,9 @@ struct err *search(struct study *s);
  * with a script (run/script.h). */
 struct err *direct_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
 			   const char *own_plait, const char *plait, bool random, bool *same);
+/* causes.c: one execution is found; what else leads to the same failure? */
+struct err *causes_find(struct study *s);
+void synth_causes_deinit(struct synth_result *r);
 
 /* compare.c */
 struct places;

@@ -2,6 +2,7 @@
 #include "synth/study.h"
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "sym/sym.h"
@@ -58,30 +59,59 @@ static struct err *rate(struct study *s, double start)
 	return err;
 }
 
-struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
+/* Of n causes one is the original's; which, a dump does not tell. */
+static struct err *rate_causes(struct study *s, double start)
 {
-	struct study s = { .o = o, .r = ret };
-	double start = clock_seconds();
-	struct err *err;
+	struct synth_result *r = s->r;
+	struct err *err = causes_find(s);
+	unsigned n = (unsigned)r->causes.len;
+
+	if (!err && n > 1)
+		r->fidelity = fidelity_of(
+			&(struct executions){ .original = 1, .other = n - 1, .causes = n },
+			r->original, clock_seconds() - start);
+	return err;
+}
+
+static struct err *work(struct study *s, double start)
+{
+	struct err *err = read_dump(s);
 	bool same = false;
 
-	s.deadline = o->seconds > 0 ? start + o->seconds : 0;
-	err = read_dump(&s);
-	ret->seconds_read = clock_seconds() - start;
-	if (!err && o->facts >= SYNTH_FACTS_ARGS) {
-		ret->how = "the dump's own input";
-		err = attempt(&s, &s.known, &same);
+	s->r->seconds_read = clock_seconds() - start;
+	if (!err && s->o->facts >= SYNTH_FACTS_ARGS) {
+		s->r->how = "the dump's own input";
+		err = attempt(s, &s->known, &same);
 	}
 	if (!err && !same && !interrupted())
-		err = search(&s);
-	if (!err && ret->found && !interrupted())
-		err = rate(&s, start);
+		err = search(s);
+	if (!err && s->r->found && !interrupted())
+		err = rate(s, start);
+	if (!err && s->r->found && s->o->all_causes && !interrupted())
+		err = rate_causes(s, start);
+	return err;
+}
+
+struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
+{
+	double start = clock_seconds();
+	struct synth_options own = *o;
+	struct study s = { .o = &own, .r = ret, .folder = o->output };
+	char *first = o->all_causes ? xasprintf("%s/synth.plait", o->output) : NULL;
+	struct err *err = first ? file_make_dirs(o->output) : NULL;
+
+	if (first)
+		own.output = first;
+	s.deadline = o->seconds > 0 ? start + o->seconds : 0;
+	if (!err)
+		err = work(&s, start);
 	if (s.program)
 		sym_close(s.program);
 	stacks_close(s.stacks);
 	dump_close(&s.dump);
 	synth_inputs_deinit(&s.known);
 	free(s.loader);
+	free(first);
 	vec_deinit(&s.steered);
 	ret->interrupted = interrupted();
 	return err;
@@ -94,6 +124,7 @@ void synth_result_deinit(struct synth_result *r)
 	run_result_deinit(&r->run);
 	names_deinit(&r->facts);
 	names_deinit(&r->crumbs);
+	synth_causes_deinit(r);
 	names_deinit(&r->notes);
 	free(r->plait);
 	free(r->shipped_plait);

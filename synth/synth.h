@@ -45,7 +45,8 @@ struct synth_options {
 	double timeout; /* of one native run */
 	uint64_t seed;
 	bool force;		     /* take a shipped binary of another build */
-	const char *output;	     /* plait to write */
+	const char *output;	     /* plait to write; with all_causes: folder */
+	bool all_causes;	     /* go on after the first execution */
 	const struct crumbs *crumbs; /* what else is known of the run; NULL = nothing */
 	const char *guide; /* "goal" (NULL too), or "depth", "random-path": to compare with */
 };
@@ -88,6 +89,13 @@ struct synth_inputs {
 };
 void synth_inputs_deinit(struct synth_inputs *in);
 
+/* One of several ways to the same failure. */
+struct synth_cause {
+	char *plait;		/* an execution of it */
+	const char *kind;	/* as explain says: "atomicity"; NULL = not known */
+	char *summary, *advice; /* NULL = none */
+};
+
 struct synth_result {
 	struct synth_goal goal;
 	bool found;	/* a native run of `program` fails as the dump says */
@@ -105,6 +113,8 @@ struct synth_result {
 	uint64_t attempts;   /* native runs */
 	uint64_t states, questions;
 	double seconds_read, seconds_search, seconds_native;
+	VEC(struct synth_cause) causes; /* all_causes: told apart by what mends them */
+	bool causes_complete;		/* with all remedies no schedule that was tried fails */
 	/* how good the answer is (base/fidelity.h) */
 	struct fidelity fidelity;
 	unsigned replays,

@@ -311,6 +311,17 @@ static bool is_sure(const struct candidate *cure)
 	       candidate_standing(cure) <= STANDING_HELPS;
 }
 
+/* What would mend it, for those who want to enforce that. */
+static void keep_remedy(struct explanation *x, const struct candidate *cure)
+{
+	if (!cure)
+		return;
+	x->remedy_works = is_sure(cure);
+	x->nremedy = cure->cure.nconstraints;
+	x->remedy = arena_memdup(&x->arena, cure->cure.constraints,
+				 x->nremedy * sizeof(cure->cure.constraints[0]));
+}
+
 static struct err *conclude(struct job *j, struct candidates *all, const struct advice *a,
 			    const struct found *found)
 {
@@ -328,6 +339,7 @@ static struct err *conclude(struct job *j, struct candidates *all, const struct 
 	mark_cause(j, cure, because, &projection);
 	if (a->earlier.found)
 		cause_mark_earlier(&j->steps, &j->alternate.passing, &a->earlier.cure, &projection);
+	keep_remedy(j->x, because ? because : cure);
 	if (is_sure(cure))
 		j->x->left_out = focus(&j->steps, &j->alternate.passing, &projection);
 	if (!err)
