@@ -198,11 +198,12 @@ static bool is_stack_overflow(const struct crash *c)
 	       !in_main_stack(c, c->sp);
 }
 
-/* A return address at which no module lies, or a stack pointer outside the stack. */
+/* A return address at which no module lies, before a thread's beginning; or a stack pointer outside the stack. */
 static bool is_corrupt_stack(const struct crash *c)
 {
 	const struct moment *m = c->stack;
-	bool wild = m->n > 0 && m->n < MOMENT_FRAMES && m->frames[m->n].moment;
+	bool whole = on_stack(c, "_start", false) || on_stack(c, "start_thread", true);
+	bool wild = m->n > 0 && m->n < MOMENT_FRAMES && m->frames[m->n].moment && !whole;
 
 	return !is_benign(c) && !is_stack_overflow(c) &&
 	       (wild || (m->n > 1 && !in_main_stack(c, c->sp)));
