@@ -181,7 +181,8 @@ static const char *symbol_name(const struct text *t, uint64_t index)
 	return p && memchr(p, '\0', len) ? (const char *)p : NULL;
 }
 
-const char *text_import(const struct text *t, uint64_t slot)
+const char *text_import_where(const struct text *t, bool (*is_it)(uint64_t slot, void *arg),
+			      void *arg)
 {
 	static const int64_t tables[][2] = { { DT_JMPREL, DT_PLTRELSZ }, { DT_RELA, DT_RELASZ } };
 
@@ -191,8 +192,18 @@ const char *text_import(const struct text *t, uint64_t slot)
 		Elf64_Rela r;
 
 		for (; at && at < end && read_at(t, at, &r, sizeof(r)); at += sizeof(r))
-			if (r.r_offset == slot && ELF64_R_SYM(r.r_info))
+			if (ELF64_R_SYM(r.r_info) && is_it(r.r_offset, arg))
 				return symbol_name(t, ELF64_R_SYM(r.r_info));
 	}
 	return NULL;
+}
+
+static bool is_slot(uint64_t slot, void *arg)
+{
+	return slot == *(const uint64_t *)arg;
+}
+
+const char *text_import(const struct text *t, uint64_t slot)
+{
+	return text_import_where(t, is_slot, &slot);
 }

@@ -45,5 +45,8 @@ const struct text_range *text_function(const struct text *t, uint64_t address);
 /* The name of the function whose address the loader puts at `slot` ("free"); NULL when it puts none
  * there. Borrowed. */
 const char *text_import(const struct text *t, uint64_t slot);
+/* The name of the first import for whose slot `is_it` says yes; NULL when there is none. Borrowed. */
+const char *text_import_where(const struct text *t, bool (*is_it)(uint64_t slot, void *arg),
+			      void *arg);
 
 #endif

@@ -562,6 +562,33 @@ const char *code_import(struct code *c, const struct function *f, const struct i
 	return t ? text_import(t, slot_of(f, i) - m->bias) : NULL;
 }
 
+struct imported {
+	const struct dump *dump;
+	uint64_t bias, address;
+};
+
+static bool holds(uint64_t slot, void *arg)
+{
+	const struct imported *i = arg;
+	uint64_t v;
+
+	return dump_read(i->dump, slot + i->bias, &v, 8) && v == i->address;
+}
+
+const char *code_imported(struct code *c, uint64_t address)
+{
+	const char *why, *name = NULL;
+
+	for (size_t i = 0; i < c->dump->modules.len && !name; i++) {
+		const struct dump_module *m = &c->dump->modules.data[i];
+		const struct text *t = code_text(c, m, &why);
+		struct imported x = { .dump = c->dump, .bias = m->bias, .address = address };
+
+		name = t ? text_import_where(t, holds, &x) : NULL;
+	}
+	return name;
+}
+
 uint64_t code_behind_stub(struct code *c, uint64_t address)
 {
 	const struct function *f;

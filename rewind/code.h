@@ -93,6 +93,8 @@ uint64_t code_target(struct code *c, const struct function *f, const struct insn
 /* The imported function that a call calls, directly or through a stub: "free"; NULL when it calls none
  * by name. Borrowed. */
 const char *code_import(struct code *c, const struct function *f, const struct insn *i);
+/* The name under which some module imports the function at an address, "malloc"; NULL when none does. Borrowed. */
+const char *code_imported(struct code *c, uint64_t address);
 /* The instructions of the linkage stub at an address; false when there is none. */
 bool code_stub(struct code *c, uint64_t address, const struct function **f, uint32_t *first,
 	       uint32_t *n);

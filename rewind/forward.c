@@ -80,7 +80,7 @@ expr_id run_load(struct run *r, expr_id address, unsigned w)
 	expr_id v;
 
 	address = past_simplify(r->h, r->now, address);
-	if (!expr_is_const(x, address) || r->lost) {
+	if (!expr_is_const(x, address) || (r->lost && !r->searching)) {
 		v = run_fresh(r, w, OF_OPERATION, 0, "load");
 		note(r, address, w, false, v);
 		return past_simplify(r->h, r->now, v);
@@ -262,7 +262,10 @@ void run_insn(struct run *r, const struct function *f, const struct insn *in, bo
 			else if (is_last && op->a)
 				run_leave(r,
 					  expr_binary(&r->h->exprs, EX_EQ, r->temps[op->a],
-						      expr_const(&r->h->exprs, 64, piece->to)),
+						      expr_const(&r->h->exprs, 64,
+								 piece->way == WAY_SKIPPED
+									 ? piece->effect->address
+									 : piece->to)),
 					  true);
 			break;
 		case LIFT_REFUSE:

@@ -7,6 +7,8 @@
 
 #include "base/map.h"
 
+enum { RUN_MOST_ASSUMED = 3 };
+
 /* A run of the code, forwards. */
 struct run {
 	struct history *h;
@@ -25,7 +27,13 @@ struct run {
 	uint64_t skipped; /* address of a function that was skipped */
 	bool lost;	  /* a write went to an unknown address */
 	bool some_block;  /* a block was freed, and it is not known which */
-	bool guess;	  /* take it that such a write hits nothing else that the code writes */
+	struct assumed {  /* of addresses that were lost: where pointers.h finds what was written */
+		expr_id address;
+		uint64_t is;
+	} assumed[RUN_MOST_ASSUMED];
+	unsigned nassumed;
+	bool searching; /* for such places: what is read was not hit by a lost write */
+	bool guess;	/* take it that such a write hits nothing else that the code writes */
 	uint64_t lost_at;
 	const char *why; /* cannot be stepped over */
 	bool refuted;

@@ -9,7 +9,10 @@
 #include "rewind/origins.h"
 
 #include "base/mem.h"
+#include "rewind/compute.h"
 #include "rewind/fixed.h"
+
+#include <string.h>
 
 static void add_piece(struct origins *c, struct piece p)
 {
@@ -72,9 +75,74 @@ static void from_tail_calls(struct tree *t, const struct function *callee, uint6
 	}
 }
 
+/* ---- calls through pointers ---- */
+
+/* Run instructions on the registers and the memory of a moment; what they store is not seen. The value that the last one jumps
+ * to. */
+static bool target_of(struct tree *t, const struct past *p, expr_id *registers,
+		      const struct function *f, uint32_t first, uint32_t n, uint64_t *ret)
+{
+	struct history *h = t->h;
+	expr_id temps[LIFT_MAX_OPS + 1];
+	uint64_t at;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct insn *in = &f->insns.data[first + k];
+		const struct lift_op *op = insn_ops(f, in), *end = op + in->nops;
+
+		for (; op < end; op++) {
+			if (op->kind == LIFT_CONST)
+				temps[op->dst] = expr_const(&h->exprs, op->w, op->imm);
+			else if (op->kind == LIFT_GET)
+				temps[op->dst] = registers[op->imm];
+			else if (op->kind == LIFT_PUT)
+				registers[op->imm] = temps[op->a];
+			else if (op->kind == LIFT_LOAD)
+				temps[op->dst] = past_value(h, p, temps[op->a], &at) &&
+								 past_readable(h, at, false)
+							 ? past_load(h, p, at, op->w)
+							 : past_unknown(h, op->w, "load");
+			else if (op->kind == LIFT_OPAQUE)
+				temps[op->dst] = past_unknown(h, op->w, "some value");
+			else if (op->kind == LIFT_NEXT && k + 1 == n)
+				return op->a && past_value(h, p, temps[op->a], ret);
+			else if (op->kind != LIFT_STORE && op->kind != LIFT_EXIT &&
+				 op->kind != LIFT_NEXT && op->kind != LIFT_REFUSE)
+				temps[op->dst] = compute(&h->exprs, op, temps);
+		}
+	}
+	return false;
+}
+
+/* A call through a pointer: where the pointer lay it most often still lies behind the call. What the code says about it is run
+ * on the moment behind the call, the call alone or all of its block; the step itself then shows whether that was right. */
+static uint64_t guess_target(struct tree *t, const struct past *p, const struct function *f,
+			     const struct insn *call, uint64_t at)
+{
+	const struct block *b = function_block(f, call->address);
+	expr_id registers[LIFT_REGISTERS];
+	uint64_t target, sp, here, there;
+
+	if (!p)
+		return 0;
+	for (unsigned i = 0; i < LIFT_REGISTERS; i++)
+		registers[i] = i == LIFT_RBX || i == LIFT_RBP || i == LIFT_RSP ||
+					       (i >= LIFT_R12 && i <= LIFT_R15)
+				       ? p->registers[i]
+				       : past_unknown(t->h, lift_register_width(i), "before");
+	if (target_of(t, p, memcpy((expr_id[LIFT_REGISTERS]){ 0 }, registers, sizeof(registers)), f,
+		      (uint32_t)(call - f->insns.data), 1, &target))
+		return target;
+	if (!past_value(t->h, p, p->registers[LIFT_RSP], &sp) || !fixed_stack(f, at, &here) ||
+	    !fixed_stack(f, b->start, &there))
+		return 0;
+	registers[LIFT_RSP] = expr_const(&t->h->exprs, 64, sp - here + there);
+	return target_of(t, p, registers, f, b->first, b->n, &target) ? target : 0;
+}
+
 /* `at` lies behind a call: what was called? */
-static void from_callee(struct tree *t, const struct function *f, const struct insn *call,
-			uint64_t at, struct origins *c)
+static void from_callee(struct tree *t, const struct node *n, const struct function *f,
+			const struct insn *call, uint64_t at, struct origins *c)
 {
 	struct code *code = t->h->code;
 	const char *why, *name = code_import(code, f, call);
@@ -83,6 +151,11 @@ static void from_callee(struct tree *t, const struct function *f, const struct i
 	struct ways ways = { 0 };
 	struct piece p;
 
+	if (!target) {
+		target = guess_target(t, n->past, f, call, at);
+		c->complete &= target == 0; /* it may have been another one */
+		name = target ? code_imported(code, target) : NULL;
+	}
 	if (target)
 		target = code_behind_stub(code, target);
 	if (name) {
@@ -315,7 +388,7 @@ static void find_all_candidates(struct tree *t, const struct node *n, struct ori
 	vec_deinit(&ways);
 	call = code_call_before(t->h->code, at, &before);
 	if (call && before == f)
-		from_callee(t, f, call, at, c);
+		from_callee(t, n, f, call, at, c);
 	if (at == f->low || !c->n)
 		if (!c->why || at == f->low)
 			from_caller(t, n, at, c);

@@ -39,6 +39,7 @@ void history_deinit(struct history *h)
 	map_deinit(&h->unknown);
 	map_deinit(&h->shared);
 	map_deinit(&h->threads);
+	pointers_deinit(&h->pointers);
 	free(h->free_blocks);
 	arena_deinit(&h->arena);
 }

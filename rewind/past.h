@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "lift/lifted.h"
+#include "rewind/pointers.h"
 #include "sym/value/expr.h"
 
 struct code;
@@ -29,12 +30,13 @@ struct history {
 	struct exprs exprs;
 	struct solver *solver;
 	struct sym_stats *stats;
-	struct map unknown;    /* address of a byte that the dump does not have -> its symbol */
-	struct map threads;    /* pthread_t of the threads that the dump tells of */
-	struct map shared;     /* addresses of bytes that other threads write */
-	uint64_t questions;    /* to the solver */
-	uint64_t *free_blocks; /* of the dump's heap; NULL = nobody has asked yet */
-	size_t nfree_blocks;   /* may be more than were kept: FREE_BLOCKS */
+	struct map unknown;	  /* address of a byte that the dump does not have -> its symbol */
+	struct map threads;	  /* pthread_t of the threads that the dump tells of */
+	struct map shared;	  /* addresses of bytes that other threads write */
+	struct pointers pointers; /* of the dump */
+	uint64_t questions;	  /* to the solver */
+	uint64_t *free_blocks;	  /* of the dump's heap; NULL = nobody has asked yet */
+	size_t nfree_blocks;	  /* may be more than were kept: FREE_BLOCKS */
 };
 
 struct late_read;

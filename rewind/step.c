@@ -31,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 8, INNER_ROUNDS = 6, MOST_EVIDENCE = 64 };
+enum { ROUNDS = 8, INNER_ROUNDS = 6, MOST_EVIDENCE = 64, MOST_PLACES = 8 };
 
 /* ---- the attempt ---- */
 
@@ -226,6 +226,10 @@ static bool settle_run(struct run *r)
 	uint32_t agreed = 0;
 
 	*r->now = *r->after;
+	for (unsigned i = 0; i < r->nassumed; i++)
+		if (!past_equate(r->h, r->now, r->assumed[i].address,
+				 expr_const(&r->h->exprs, 64, r->assumed[i].is)))
+			return false;
 	for (int i = 0; i < INNER_ROUNDS; i++) {
 		const struct trie *known = r->now->bindings;
 
@@ -370,15 +374,30 @@ static enum step_result find_writes(struct run *r, struct step *ret, bool *fits)
 		}
 		if (i == ROUNDS) {
 			ret->why = "a write that changes where it goes";
+			ret->unstable = true;
 			ret->where = r->insn;
 			return STEP_STUCK;
 		}
 	}
 }
 
-static enum step_result attempt(struct run *r, struct step *ret)
+/* All addresses are known: the rest of the equations. */
+static enum step_result conclude(struct run *r, struct step *ret)
 {
 	uint32_t asked = r->after->nconstraints;
+
+	if (!equate_memory(r) ||
+	    !late_equate(r->h, r->now, r->after->floor || r->floor, &r->agreed) ||
+	    !past_settle(r->h, r->now, &asked) ||
+	    !past_check(r->h, r->now, MIN(asked, r->now->nconstraints)))
+		return r->guess ? STEP_OPEN : STEP_REFUTED;
+	fill(r, ret);
+	ret->guessed = r->guess || r->some_block || r->nassumed;
+	return STEP_DONE;
+}
+
+static enum step_result attempt(struct run *r, struct step *ret)
+{
 	enum step_result result;
 	bool fits;
 
@@ -390,64 +409,137 @@ static enum step_result attempt(struct run *r, struct step *ret)
 		if (find_writes(r, ret, &fits) != STEP_DONE || r->lost)
 			return STEP_OPEN;
 	}
-	if (result != STEP_DONE)
-		return result;
-	if (!equate_memory(r) ||
-	    !late_equate(r->h, r->now, r->after->floor || r->floor, &r->agreed) ||
-	    !past_settle(r->h, r->now, &asked) ||
-	    !past_check(r->h, r->now, MIN(asked, r->now->nconstraints)))
-		return r->guess ? STEP_OPEN : STEP_REFUTED;
-	fill(r, ret);
-	ret->guessed = r->guess || r->some_block;
-	return STEP_DONE;
+	return result == STEP_DONE ? conclude(r, ret) : result;
 }
 
-enum step_result step_back(struct history *h, const struct past *after, const struct piece *pieces,
-			   uint32_t npieces, struct step *ret)
+static struct run *run_new(struct history *h, const struct past *after, const struct piece *pieces,
+			   uint32_t npieces, struct past *now)
 {
-	struct map before = { 0 }, symbols = { 0 };
 	struct run *r = xcalloc(1, sizeof(*r));
-	enum step_result result;
-	struct past now;
 
 	*r = (struct run){ .h = h,
 			   .after = after,
 			   .pieces = pieces,
 			   .npieces = npieces,
-			   .now = &now,
-			   .before = &before,
-			   .fresh = &symbols };
-	*ret = (struct step){ 0 };
-	find_written(r);
-	result = attempt(r, ret);
-	map_deinit(&before);
-	map_deinit(&symbols);
+			   .now = now,
+			   .before = xcalloc(1, sizeof(struct map)),
+			   .fresh = xcalloc(1, sizeof(struct map)) };
+	return r;
+}
+
+static void run_free(struct run *r)
+{
+	map_deinit(r->before);
+	map_deinit(r->fresh);
 	map_deinit(&r->stored);
 	vec_deinit(&r->accesses);
 	vec_deinit(&r->path);
+	free(r->before);
+	free(r->fresh);
 	free(r);
+}
+
+enum step_result step_back(struct history *h, const struct past *after, const struct piece *pieces,
+			   uint32_t npieces, struct step *ret)
+{
+	enum step_result result;
+	struct past now;
+	struct run *r = run_new(h, after, pieces, npieces, &now);
+
+	*ret = (struct step){ 0 };
+	find_written(r);
+	result = attempt(r, ret);
+	run_free(r);
 	return result;
+}
+
+/* ---- where did it write? ---- */
+
+/* The write to an unknown address whose value lies in the fewest places; 0 = there is none, or it lies in too many. */
+static size_t find_places(struct run *r, expr_id *address, uint64_t *places, size_t most)
+{
+	size_t best = most + 1;
+
+	for (size_t i = 0; i < r->accesses.len; i++) {
+		const struct access *a = &r->accesses.data[i];
+		uint64_t v, at[MOST_PLACES];
+		size_t n;
+
+		if (!a->is_write || a->w != 64 || past_value(r->h, r->now, a->address, &v) ||
+		    !past_value(r->h, r->now, a->value, &v))
+			continue;
+		n = pointers_find(r->h, r->after, v, at, most);
+		if (!n || n >= best)
+			continue;
+		best = n;
+		*address = a->address;
+		memcpy(places, at, n * sizeof(*at));
+	}
+	return best <= most ? best : 0;
+}
+
+static size_t search(struct run *r, struct step *ret, size_t most)
+{
+	uint64_t places[MOST_PLACES];
+	size_t nplaces = 0, n = 0;
+	struct step first = { 0 };
+	expr_id address = 0;
+	bool fits;
+
+	if (r->nassumed == RUN_MOST_ASSUMED)
+		return 0;
+	r->guess = r->searching = true;
+	map_clear(r->before);
+	if (find_writes(r, &first, &fits) == STEP_DONE && fits) {
+		if (r->lost)
+			nplaces = find_places(r, &address, places, MOST_PLACES);
+		else
+			n = conclude(r, &ret[0]) == STEP_DONE;
+	}
+	r->searching = false;
+	for (size_t i = 0; i < nplaces && n < most; i++) {
+		r->assumed[r->nassumed++] = (struct assumed){ address, places[i] };
+		r->guess = false;
+		map_clear(r->before);
+		switch (attempt(r, &ret[n])) {
+		case STEP_DONE:
+			n++;
+			break;
+		case STEP_OPEN:
+			n += search(r, ret + n, most - n);
+			break;
+		default:
+			break;
+		}
+		r->nassumed--;
+	}
+	return n;
+}
+
+size_t step_search(struct history *h, const struct past *after, const struct piece *pieces,
+		   uint32_t npieces, struct step *ret, size_t most)
+{
+	struct past now;
+	struct run *r = run_new(h, after, pieces, npieces, &now);
+	size_t n;
+
+	find_written(r);
+	n = search(r, ret, most);
+	run_free(r);
+	return n;
 }
 
 struct past *step_inside(struct history *h, const struct past *last, const struct step *s,
 			 uint32_t n)
 {
-	struct map before = { 0 }, symbols = { 0 };
-	struct run *r = xcalloc(1, sizeof(*r));
 	struct past *p = past_fork(h, s->before), now = *s->before;
+	struct run *r = run_new(h, s->after, s->pieces, s->npieces, &now);
 	uint32_t left = n;
 
-	*r = (struct run){ .h = h,
-			   .after = s->after,
-			   .has_loop = s->has_loop,
-			   .pieces = s->pieces,
-			   .npieces = s->npieces,
-			   .now = &now,
-			   .before = &before,
-			   .fresh = &symbols };
+	r->has_loop = s->has_loop;
 	now.bindings = last->bindings;
 	for (uint32_t i = 0; i < s->nsymbols; i++)
-		map_put(&symbols, s->symbols[i].key, s->symbols[i].value);
+		map_put(r->fresh, s->symbols[i].key, s->symbols[i].value);
 	memcpy(r->start, s->before->registers, sizeof(r->start));
 	for (uint32_t i = 0; i < s->npieces; i++)
 		if (s->pieces[i].way == WAY_SKIPPED)
@@ -469,11 +561,6 @@ struct past *step_inside(struct history *h, const struct past *last, const struc
 		}
 		left -= s->pieces[i].n;
 	}
-	map_deinit(&before);
-	map_deinit(&symbols);
-	map_deinit(&r->stored);
-	vec_deinit(&r->accesses);
-	vec_deinit(&r->path);
-	free(r);
+	run_free(r);
 	return p;
 }

@@ -78,8 +78,9 @@ struct step {
 	uint32_t naccesses;
 	const struct map_entry *symbols; /* that stand for values inside the step; private */
 	uint32_t nsymbols;
-	bool has_loop;	 /* its pieces contain all turns of one */
-	bool guessed;	 /* a write could also have hit another byte that the step writes */
+	bool has_loop; /* its pieces contain all turns of one */
+	bool guessed;  /* a write could also have hit another byte that the step writes */
+	bool unstable; /* STEP_STUCK: what it writes changes where it writes; step_search() may help */
 	const char *why; /* STEP_STUCK; a constant */
 	uint64_t where;	 /* STEP_STUCK, STEP_OPEN: the instruction */
 };
@@ -87,6 +88,11 @@ struct step {
 /* after: the state behind the last piece. Pieces are copied. On STEP_DONE *ret is filled in. */
 enum step_result step_back(struct history *h, const struct past *after, const struct piece *pieces,
 			   uint32_t npieces, struct step *ret);
+
+/* The step is open, and making it longer does not help. What it wrote to an address that is not known may lie in few places of
+ * the memory behind it: try each of them. How many steps were found, at most `most`; all of them are guessed. */
+size_t step_search(struct history *h, const struct past *after, const struct piece *pieces,
+		   uint32_t npieces, struct step *ret, size_t most);
 
 /* The moment inside a finished step when its first n instructions have run, with all that `last` knows
  * (a past further back on the same way). */

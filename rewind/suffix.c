@@ -13,7 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_OPEN = 128, LONGEST_BEFORE_LOOP = 12, CHOICE_BITS = 4 };
+enum {
+	LONGEST_OPEN = 128,
+	LONGEST_BEFORE_LOOP = 12,
+	CHOICE_BITS = 4,
+	SEARCH_AT = 4,
+	MOST_FOUND = 8
+};
 
 void tree_init(struct tree *t, struct history *h, const struct past *start)
 {
@@ -211,6 +217,38 @@ static void count_insns(struct node *n)
 	n->insns = after->insns + n->step.ninsns;
 }
 
+/* Where can an open step have written? That is asked for long ones, now and then, and where a function was called: there its
+ * arguments become known. */
+static bool is_to_search(enum step_result result, const struct step *s, const struct piece *pieces,
+			 uint32_t npieces)
+{
+	if (result == STEP_STUCK)
+		return s->unstable;
+	return result == STEP_OPEN && npieces >= SEARCH_AT &&
+	       (pieces[0].way == WAY_CALL || !(npieces & (npieces - 1)));
+}
+
+/* True: its children are known. */
+static bool search_places(struct tree *t, struct node *n, const struct piece *pieces,
+			  uint32_t npieces, const struct past *after)
+{
+	struct step found[MOST_FOUND];
+	size_t len;
+
+	if (n->shortcut)
+		return false;
+	len = step_search(t->h, after, pieces, npieces, found, MOST_FOUND);
+	for (size_t i = 0; i < len; i++) {
+		struct node *child = new_child(t, n, &pieces[0]);
+
+		child->step = found[i];
+		child->past = found[i].before;
+		count_insns(child);
+		n->guessed = true;
+	}
+	return len > 0;
+}
+
 static void try_candidate(struct tree *t, struct node *n, const struct piece *p)
 {
 	const struct past *after = n->open ? n->open_after : n->past;
@@ -233,6 +271,9 @@ static void try_candidate(struct tree *t, struct node *n, const struct piece *p)
 		n->dead++;
 		return;
 	}
+	if (is_to_search(result, &s, pieces, npieces) &&
+	    search_places(t, n, pieces, npieces, after))
+		return;
 	if (n->shortcut && (result == STEP_STUCK || (result == STEP_OPEN && npieces > longest))) {
 		n->shortcut->unsure = true;
 		n->children++;

@@ -79,6 +79,8 @@ static void find_skipped(struct run *r, struct piece *p, const struct lift_op *e
 	const char *name = code_import(r->h->code, p->function, last);
 	uint64_t to = code_behind_stub(r->h->code, r->next);
 
+	if (!name && end->a)
+		name = code_imported(r->h->code, to);
 	p->effect = name ? effect_of(&r->h->arena, name, to) : NULL;
 	if (!p->effect)
 		return;

@@ -1,0 +1,34 @@
+/* rewind/pointers.h - where in the dump does a word lie?
+ *
+ * A write whose address nobody knows any more has left what it wrote. If that is a pointer, it lies in few places, and the
+ * write went to one of them. */
+#ifndef REWIND_POINTERS_H
+#define REWIND_POINTERS_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dump;
+struct history;
+struct past;
+
+struct pointer {
+	uint64_t value, at;
+};
+
+/* The pointers in writable memory of a dump, by value. */
+struct pointers {
+	VEC(struct pointer) all;
+	bool made;
+};
+
+void pointers_deinit(struct pointers *w);
+/* The places that hold this pointer at a moment, the first `most` of them. How many there are; more than `most` also when
+ * the dump is too large to look, or when it is no pointer. */
+size_t pointers_find(struct history *h, const struct past *p, uint64_t value, uint64_t *ret,
+		     size_t most);
+
+#endif
