@@ -11,6 +11,11 @@
 
 #define MAX_ROUNDS 200 /* programs need about ten */
 
+/* Rounds after which a node that still gets new fields is one whose fields wander: a function calls
+ * itself, by way of others, with a pointer some bytes further on each time. It would get one more
+ * field in every round, until it has too many to be told apart (Catch2: more than 200 rounds). */
+#define PATIENCE 16
+
 /* Links of a become links of b: where a's could be anywhere, so can b's. */
 static void match_offsets(struct pointsto *pt, uint32_t a, uint32_t b, int32_t size)
 {
@@ -66,9 +71,11 @@ static void settle_edge(struct pointsto *pt, struct edge e)
 		node_set_stride(pt, a.node, pt->nodes.data[b.node].stride);
 	for (size_t i = 0; i < pt->nodes.data[b.node].links.len; i++) {
 		struct link_field l = pt->nodes.data[b.node].links.data[i];
-		struct cell x = node_link(pt, (struct cell){ a.node, l.off - delta }), y;
+		struct cell field = { a.node, l.off - delta }, x, y;
 
-		x = pointsto_find(pt, x);
+		if (pt->rounds > PATIENCE && !node_find_link(pt, field).node)
+			node_collapse(pt, a.node);
+		x = pointsto_find(pt, node_link(pt, field));
 		y = pointsto_find(pt, l.to);
 		if (x.node != y.node || x.off != y.off)
 			node_unify(pt, x, y);
@@ -180,7 +187,6 @@ void settle_all(struct pointsto *pt)
 {
 	struct map outside_done = { 0 };
 	uint64_t before;
-	int rounds = 0;
 
 	do {
 		before = pt->merges;
@@ -198,7 +204,7 @@ void settle_all(struct pointsto *pt)
 			settle_creation(pt, &pt->creations.data[i]);
 		for (size_t i = 0; i < pt->callbacks.len; i++)
 			settle_callback(pt, &pt->callbacks.data[i]);
-	} while (pt->merges != before && ++rounds < MAX_ROUNDS);
+	} while (pt->merges != before && ++pt->rounds < MAX_ROUNDS);
 	pt->unsettled = pt->merges != before;
 	map_deinit(&outside_done);
 }
