@@ -98,7 +98,7 @@ struct pointsto {
 	uint32_t outside;	  /* the node of everything we do not see */
 	uint32_t specific;	  /* what pthread_setspecific keeps for all threads and keys */
 	uint64_t merges;
-	int rounds; /* of settling */
+	int rounds;		     /* of settling */
 	bool unsettled;		     /* given up: what it says is not all there is */
 	VEC(LLVMValueRef) functions; /* all of the module; their numbers are bits in node.fns */
 	struct map function_ids;
