@@ -163,6 +163,14 @@ static void doubt(struct job *j, const struct advice *a)
 	}
 	if (!near && !a->before.failed)
 		return;
+	if (near && !a->before.failed) {
+		x->summary = arena_printf(
+			&x->arena,
+			"not known: no other schedule of %llu fails, so no guess could be tested. "
+			"What differs nearest to the failure: %s",
+			(unsigned long long)a->before.runs, near->summary);
+		return;
+	}
 	if (near && goes_with_failure(&near->advice)) {
 		x->summary = arena_printf(
 			&x->arena,
@@ -218,13 +226,7 @@ static void add_notes(struct explanation *x, const struct candidates *all, const
 		rejected += all->data[i].evidence.after.runs > 0;
 		removing += all->data[i].evidence.removes;
 	}
-	if (a->before.runs && !a->before.failed && all->len) {
-		/* what never fails without it says nothing about it */
-		explanation_note(x,
-				 "the advice could not be tested: none of %llu random "
-				 "schedules fails even without it",
-				 (unsigned long long)a->before.runs);
-	} else if (!cause && rejected) {
+	if (a->before.failed && !cause && rejected) {
 		explanation_note(x,
 				 "no advice: %u atomic blocks and orders around this were "
 				 "enforced, and it still fails",

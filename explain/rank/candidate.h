@@ -84,7 +84,8 @@ int candidate_compare(const struct candidate *a, const struct candidate *b);
 /* The best first. */
 void candidates_rank(struct candidates *all);
 
-/* May the first one be told as the cause? Not when it was rejected, or hardly goes with the failure. */
+/* May the first one be told as the cause? Not when nothing but nearness speaks for it, when it was
+ * rejected, or when it hardly goes with the failure. */
 bool candidate_is_cause(const struct candidate *c);
 
 /* A trial without a cure, and with it: does it only move the crash? seen NULL: nothing is known. */

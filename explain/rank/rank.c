@@ -148,5 +148,5 @@ void candidates_rank(struct candidates *all)
 
 bool candidate_is_cause(const struct candidate *c)
 {
-	return candidate_standing(c) < STANDING_WEAK;
+	return candidate_standing(c) < STANDING_NEAR;
 }

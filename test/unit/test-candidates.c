@@ -199,6 +199,17 @@ Test(candidates, signs_come_after_a_cure_that_goes_with_the_failure)
 	cr_assert(!candidate_is_cause(&signs) && !candidate_is_cause(&shown));
 }
 
+/* Where no other schedule fails, nothing can be tested: what differs nearest is a guess. */
+Test(candidates, nearness_alone_is_no_cause)
+{
+	struct candidate c = { .source = CANDIDATE_CURE, .kind = BUG_ATOMICITY };
+
+	cr_assert_eq(candidate_standing(&c), STANDING_NEAR);
+	cr_assert(!candidate_is_cause(&c));
+	c.evidence.before = (struct cure_trial){ .runs = 14 };
+	cr_assert(!candidate_is_cause(&c));
+}
+
 /* "A barrier is missing" was told of an order that a third of the failing schedules kept. */
 Test(candidates, who_mends_what_does_not_break_it_only_keeps_threads_apart)
 {
