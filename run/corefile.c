@@ -47,6 +47,7 @@ static bool is_unasked(const struct mapping *m, const char *flags)
 static struct err *read_maps(pid_t pid, struct mappings *ret)
 {
 	char name[64], line[PATH_BYTES + 128];
+	bool skipped = false; /* the mapping that the flags belong to */
 	FILE *f;
 
 	snprintf(name, sizeof(name), "/proc/%d/smaps", pid);
@@ -57,12 +58,13 @@ static struct err *read_maps(pid_t pid, struct mappings *ret)
 		struct mapping m = { 0 };
 		char rights[5] = "", path[PATH_BYTES + 1] = "";
 
-		if (!strncmp(line, "VmFlags:", 8) && ret->len)
+		if (!strncmp(line, "VmFlags:", 8) && !skipped && ret->len)
 			vec_last(ret)->unasked = is_unasked(vec_last(ret), line);
 		if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %4096[^\n]", &m.start, &m.end, rights,
 			   &m.offset, path) < 4)
 			continue;
-		if (!strcmp(path, "[vsyscall]") || !strncmp(path, "[vvar", 5))
+		skipped = !strcmp(path, "[vsyscall]") || !strncmp(path, "[vvar", 5);
+		if (skipped)
 			continue;
 		m.flags = (rights[0] == 'r' ? PF_R : 0) | (rights[1] == 'w' ? PF_W : 0) |
 			  (rights[2] == 'x' ? PF_X : 0);
