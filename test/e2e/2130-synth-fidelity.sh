@@ -28,12 +28,13 @@ j = json.load(open('j'))
 assert j['replays'] == {'tried': 3, 'same': 3} and j['original']['seconds'] > 0
 assert j['de'] > 0 and abs(j['du'] - j['df'] * j['de']) < 1e-4
 P
-# a kernel's dump of a longer run says how much processor time it had; a dump of gdb does not
+# a kernel's dump of a longer run says how much processor time it had; a dump of gdb does not.
+# It is counted in ticks: on a busy machine it may be a part of the real one
 dump_of long.core ./burn 300 </dev/null
 run 1 unplait synth --json=j -o s.plait long.core ./prog
 python3 - <<'P' && ok "the time of the original" || not_ok "the time of the original" "$(cat j)"
 import json
 o = json.load(open('j'))['original']
-assert o['from'] == 'replay' or (o['from'] == 'dump' and 0.25 < o['seconds'] < 10), o
+assert o['from'] == 'replay' or (o['from'] == 'dump' and 0 < o['seconds'] < 10), o
 P
 finish
