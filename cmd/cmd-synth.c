@@ -20,6 +20,11 @@ static void show_goal(const struct synth_goal *g, struct strbuf *out)
 	if (g->signal)
 		strbuf_addf(out, " by signal %d (%s)", g->signal, strsignal(g->signal));
 	strbuf_adds(out, ":\n");
+	if (g->message) {
+		strbuf_adds(out, "  it said: ");
+		strbuf_add_printable(out, g->message, "");
+		strbuf_addc(out, '\n');
+	}
 	for (size_t i = 0; i < g->stacks.len; i++) {
 		const struct synth_stack *k = &g->stacks.data[i];
 
@@ -242,6 +247,7 @@ static struct err *print_json(const struct cmd_common *common, const struct synt
 	json_str(&j, "plait", r->plait);
 	json_str(&j, "shipped_plait", r->shipped_plait);
 	json_goal(&j, &r->goal);
+	json_str(&j, "message", r->goal.message);
 	json_names(&j, "facts", &r->facts);
 	json_names(&j, "crumbs", &r->crumbs);
 	json_names(&j, "notes", &r->notes);

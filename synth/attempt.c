@@ -56,6 +56,7 @@ static void same_crash(struct study *s, const struct run_result *r, struct symbo
 	*ret = stack_agrees(&g->stacks.data[0], &places, &lost);
 	if (*ret != NOT_SAME && !same_signal(g, r))
 		*ret = g->in_library && in_library(&places) ? MAYBE_SAME : NOT_SAME;
+	*ret = MIN(*ret, message_of_run(g->message, r));
 	if (*ret != NOT_SAME &&
 	    lost) { /* or the way here is another one: the shipped binary can tell */
 		*ret = MAYBE_SAME;
@@ -387,7 +388,7 @@ struct err *attempt(struct study *s, const struct synth_inputs *in, bool *same)
 	shipped_plait = xasprintf("%s/shipped.plait", folder);
 	err = run_instrumented(s, in, plait, &agreement);
 	if (!err && agreement != SAME && run_failed(&s->r->run) && s->r->run.max_alive <= 1 &&
-	    s->r->goal.has_lines)
+	    s->r->goal.has_lines && message_of_run(s->r->goal.message, &s->r->run) != NOT_SAME)
 		err = look_closer(s, in, folder, &agreement);
 	if (!err && agreement != NOT_SAME)
 		err = s->r->run.max_alive > 1

@@ -154,6 +154,7 @@ struct err *crash_agrees(struct study *s, const char *path, const char *program,
 	struct stacks *stacks = NULL;
 	struct dump d;
 	struct err *err = dump_open(path, &d);
+	char *message = NULL;
 	size_t lost;
 
 	*ret = NOT_SAME;
@@ -165,7 +166,11 @@ struct err *crash_agrees(struct study *s, const char *path, const char *program,
 		*ret = stack_agrees(&g->stacks.data[0], &places, &lost);
 		if (*ret == SAME && lost)
 			*ret = MAYBE_SAME;
+		message = message_of_dump(&d, stacks);
+		if (message_differs(g->message, message))
+			*ret = NOT_SAME;
 	}
+	free(message);
 	places_deinit(&places);
 	stacks_close(stacks);
 	dump_close(&d);
@@ -184,6 +189,25 @@ void end_of_goal(const struct synth_goal *g, struct script_end *ret)
 	}
 }
 
+static struct err *said_the_same(struct study *s, const char *path, const struct stack_options *o,
+				 bool *ret)
+{
+	struct stacks *stacks = NULL;
+	struct dump d;
+	struct err *err = dump_open(path, &d);
+	char *message = NULL;
+
+	if (!err)
+		err = stacks_open(&d, o, &stacks);
+	if (!err)
+		message = message_of_dump(&d, stacks);
+	*ret = !err && !message_differs(s->r->goal.message, message);
+	free(message);
+	stacks_close(stacks);
+	dump_close(&d);
+	return err;
+}
+
 struct err *dump_agrees(struct study *s, const char *path, bool *ret)
 {
 	struct stack_options o = { .program = s->o->shipped,
@@ -194,6 +218,8 @@ struct err *dump_agrees(struct study *s, const char *path, bool *ret)
 
 	end_of_goal(&s->r->goal, &end);
 	err = dump_ends_so(path, &o, &end, ret);
+	if (!err && *ret && s->r->goal.message)
+		err = said_the_same(s, path, &o, ret);
 	vec_deinit(&end.frames);
 	return err;
 }

@@ -49,6 +49,7 @@ void goal_deinit(struct synth_goal *g)
 	for (size_t i = 0; i < g->stacks.len; i++)
 		synth_stack_deinit(&g->stacks.data[i]);
 	vec_deinit(&g->stacks);
+	free(g->message);
 }
 
 /* "work.constprop.0" is work: without debug information all there is are the symbols of clones. */
@@ -174,6 +175,7 @@ struct err *goal_read(struct study *s)
 			d->signal ? "the signal came from outside" : "no signal ended it", "");
 	if (g->kind == SYNTH_CRASH || g->kind == SYNTH_RACE) {
 		add_stack(s, 0);
+		g->message = message_of_dump(d, s->stacks);
 		g->in_library = fails_in_library(stacks_get(s->stacks, 0));
 		return NULL;
 	}

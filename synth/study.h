@@ -57,6 +57,14 @@ struct held {
 void held_read(const struct study *s, size_t g, struct held *ret);
 void held_deinit(struct held *h);
 
+/* message.c: the assertion's text or libc's complaint, in a form that two builds share; NULL = none known. Owned. */
+char *message_normal(const char *text);
+char *message_of_dump(const struct dump *d, struct stacks *stacks);
+/* Both are known, and are not the same. */
+bool message_differs(const char *want, const char *have);
+/* Did the run of the unplait build say it? MAYBE_SAME: nobody knows what it said. */
+enum agreement message_of_run(const char *want, const struct run_result *r);
+
 /* facts.c: arguments, environment, standard input, as far as the options let us look. */
 void facts_read(struct study *s);
 

@@ -74,6 +74,7 @@ struct synth_goal {
 	bool near_null;	   /* it faulted on an address of the first page */
 	bool near_unknown; /* the dump does not say where it faulted */
 	bool in_library;   /* it failed inside a function of a library */
+	char *message;	   /* what it said when it ended itself: an assertion; NULL = nothing */
 	bool has_lines;	   /* the shipped binary has debug information */
 	VEC(struct synth_stack)
 	stacks; /* the failing thread first; a deadlock: all that wait in it */
