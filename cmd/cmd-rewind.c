@@ -71,7 +71,7 @@ static struct err *rewind_core(struct rewind_job *job, const char *core, int *st
 	struct err *err = parse_questions(job);
 
 	if (!err)
-		err = crumbs_read_all(&crumbs, job->crumbs.data, job->crumbs.len);
+		err = rewind_read_crumbs(&crumbs, &job->crumbs);
 	job->o.crumbs = &crumbs;
 	if (!err)
 		err = rewind_open(core, &job->o, &r);

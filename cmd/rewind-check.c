@@ -1,6 +1,7 @@
 /* cmd/rewind-check.c - `unplait rewind check`: did the machine do this, and no program? */
 #include "cmd/rewind.h"
 
+#include "base/log.h"
 #include "base/printable.h"
 #include "base/strbuf.h"
 #include "crumbs/crumbs.h"
@@ -42,6 +43,16 @@ static struct err *print(const struct cmd_common *common, const struct hardware 
 	return cmd_write_json(common, &j);
 }
 
+struct err *rewind_read_crumbs(struct crumbs *c, const struct strings *files)
+{
+	struct err *err = crumbs_read_all(c, files->data, files->len);
+
+	if (!err && (c->uses.len || c->plaits.len || c->branches.len))
+		log_warn("fingerprints of watch, plaits and records of branches are not used by "
+			 "rewind yet: only reports about broken hardware are");
+	return err;
+}
+
 void json_hardware(struct json *j, const struct hardware *w)
 {
 	json_begin_object(j, "hardware");
@@ -75,7 +86,7 @@ struct err *rewind_check_main(const struct cmd *cmd, int argc, char **argv, int 
 		return err;
 	if (argc != 1)
 		return cmd_usage(cmd, "rewind check: one core dump is needed");
-	err = crumbs_read_all(&crumbs, files.data, files.len);
+	err = rewind_read_crumbs(&crumbs, &files);
 	if (!err)
 		err = dump_open(argv[0], &d);
 	if (!err && !d.threads.len)

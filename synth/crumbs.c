@@ -279,5 +279,11 @@ struct err *crumbs_check(struct study *s)
 	if (c->checks.len)
 		names_intern(&s->r->notes, "reports about broken hardware were not used: "
 					   "`unplait rewind check --crumbs` decides about them");
+	if (c->plaits.len)
+		names_intern(&s->r->notes, "plaits were not used: synth does not follow them yet; "
+					   "`unplait replay` or `unplait solve` may");
+	if (c->branches.len)
+		names_intern(&s->r->notes, "records of branches were not used: synth does not "
+					   "follow them yet");
 	return check_locks(s);
 }

@@ -45,6 +45,10 @@ else
 	run 1 unplait rewind --no-run --json --crumbs mine core.null
 	has out '"strength": "certain"'
 fi
+# what is read and not used is named
+echo ' 0x401136/0x401150/P/-/-/0  0x401120/0x401130/P/-/-/0' >branches
+run 0 unplait rewind check --no-run --crumbs branches core.null
+has err "records of branches are not used"
 # no crumbs
 : >empty
 printf 'a\0b' >binary

@@ -17,6 +17,8 @@ run 1 unplait replay s.plait
 (cat app.log && echo "a line of somebody else") >mixed.log
 run 1 unplait synth --facts stack --time 60 --crumbs mixed.log --json=j -o s.plait core.cmds ./prog
 has j "10 of 11 lines of the log"
+run 1 unplait synth --facts stack --time 60 --crumbs app.log --crumbs s.plait -o n.plait core.cmds ./prog
+has out "plaits were not used"
 echo "nobody prints this" >other.log
 run 3 unplait synth --facts stack --time 5 --crumbs other.log -o n.plait core.cmds ./prog
 has err "other.log: no line of it fits a text that ./prog prints"
