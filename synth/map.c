@@ -215,7 +215,23 @@ static void add_line(struct mapping *m, const struct piece_event *last,
 	free(ranges.data);
 }
 
-static void add_switch(struct mapping *m, const struct piece_event *last)
+/* The run failed before the thread's next event, which is not known therefore: somewhere behind its last one. */
+static void add_behind(struct mapping *m, const struct piece_event *last, struct map_switch *to)
+{
+	struct line_ranges ranges = { 0 };
+	struct code_point p;
+
+	if (last->kind == PLAIT_EV_EXIT || !symbols_site(m->symbols, last->site, &p) || !p.line)
+		return;
+	find_ranges(m, &p, &ranges);
+	for (uint32_t steps = 1; steps <= STEPS_MOST; steps++)
+		for (size_t i = 0; i < ranges.len; i++)
+			add_place(m, to, last->thread, ranges.data[i].low, last->nth, steps);
+	free(ranges.data);
+}
+
+/* ends: with the run. */
+static void add_switch(struct mapping *m, const struct piece_event *last, bool ends)
 {
 	struct map_switch s = { 0 };
 
@@ -223,6 +239,8 @@ static void add_switch(struct mapping *m, const struct piece_event *last)
 		add_place(m, &s, last->thread, 0, 0, 0);
 	if (last->next != NONE)
 		add_line(m, last, &m->events.data[last->next], &s);
+	else if (!ends)
+		add_behind(m, last, &s);
 	if (!s.places.len)
 		add_place(m, &s, last->thread, 0, 0, 0);
 	vec_push(&m->plan->switches, s);
@@ -238,7 +256,7 @@ static struct err *fill_plan(struct mapping *m)
 	for (size_t i = 0; !err && i < m->events.len; i++)
 		if (i + 1 == m->events.len ||
 		    m->events.data[i].thread != m->events.data[i + 1].thread)
-			add_switch(m, &m->events.data[i]);
+			add_switch(m, &m->events.data[i], i + 1 == m->events.len);
 	if (m->plan->switches.len > SWITCHES_MOST)
 		map_plan_deinit(m->plan);
 	world_deinit(&w);
