@@ -42,9 +42,9 @@ static bool is_own(const struct place *p)
 }
 
 /* From point w of the wanted stack and frame h of the run on, to the outermost of both. Callers may be
- * `slack` lines away. */
-static bool agrees_from(const struct synth_stack *want, size_t w, const struct places *have,
-			size_t h, unsigned slack, size_t *lost)
+ * `slack` lines away, the innermost point `inner` lines. */
+static bool agrees_within(const struct synth_stack *want, size_t w, const struct places *have,
+			  size_t h, unsigned inner, unsigned slack, size_t *lost)
 {
 	size_t first = w, last = SIZE_MAX;
 
@@ -55,7 +55,7 @@ static bool agrees_from(const struct synth_stack *want, size_t w, const struct p
 		if (!is_own(p))
 			continue;
 		last = h;
-		if (w < want->points.len && same_point(&want->points.data[w], p, w ? slack : 0))
+		if (w < want->points.len && same_point(&want->points.data[w], p, w ? slack : inner))
 			w++;
 		else if (w == first)
 			return false;
@@ -63,7 +63,13 @@ static bool agrees_from(const struct synth_stack *want, size_t w, const struct p
 			++*lost;
 	}
 	return last != SIZE_MAX && w == want->points.len &&
-	       same_point(&want->points.data[w - 1], &have->data[last], w > 1 ? slack : 0);
+	       same_point(&want->points.data[w - 1], &have->data[last], w > 1 ? slack : inner);
+}
+
+static bool agrees_from(const struct synth_stack *want, size_t w, const struct places *have,
+			size_t h, unsigned slack, size_t *lost)
+{
+	return agrees_within(want, w, have, h, 0, slack, lost);
 }
 
 enum agreement stack_agrees(const struct synth_stack *want, const struct places *have, size_t *lost)
@@ -91,6 +97,9 @@ enum agreement stack_agrees(const struct synth_stack *want, const struct places 
 		if (agrees_from(want, 0, have, h + 1, 0, lost))
 			return MAYBE_SAME;
 	}
+	/* an optimiser makes a load part of the next statement, which uses the value */
+	if (agrees_within(want, 0, have, 0, STATEMENT_LINES, STATEMENT_LINES, lost))
+		return MAYBE_SAME;
 	return NOT_SAME;
 }
 

@@ -209,9 +209,9 @@ static struct err *mapped(struct directed *d, const struct synth_inputs *in, con
 	struct err *err = by_map(d, in, folder, same);
 
 	if (!err && *same)
-		names_intern(&d->s->r->notes,
-			     "the shipped binary is directed: switches at plain accesses, at the "
-			     "lines where the unplait build has them");
+		names_intern(&d->s->r->notes, "the shipped binary is directed: one thread at a "
+					      "time, with switches at the "
+					      "lines where the unplait build has them");
 	return err;
 }
 
@@ -224,8 +224,9 @@ static struct err *found_at_random(struct directed *d, bool *same)
 	if (!err && *same)
 		err = check(d, same);
 	if (!err && *same)
-		names_intern(&d->s->r->notes, "the shipped binary is directed: switches between "
-					      "instructions, which were found at random");
+		names_intern(&d->s->r->notes,
+			     "the shipped binary is directed: one thread at a time, with "
+			     "switches between instructions, which were found at random");
 	return err;
 }
 

@@ -305,8 +305,26 @@ const char *machine_should_stop(const struct machine *m)
 	return NULL;
 }
 
+/* Is there more time, and may the state do more? Else it ends. */
+static bool may_go_on(struct machine *m, const struct state *s)
+{
+	const char *why = machine_should_stop(m);
+
+	if (why)
+		machine_fault(m, SYM_BUDGET, "%s", why);
+	else if (s->ops + 1 >= m->op_limit)
+		machine_fault(m, SYM_BUDGET, "more than %llu operations",
+			      (unsigned long long)m->op_limit);
+	else
+		return true;
+	return false;
+}
+
+enum { GIVES_WAY_MOST = 256 }; /* turns of threads between two looks at the clock */
+
 enum stop machine_run(struct machine *m, struct state *s)
 {
+	uint64_t given = 0;
 	enum stop st;
 
 	if (m->s != s)
@@ -317,18 +335,16 @@ enum stop machine_run(struct machine *m, struct state *s)
 		if (st == STOP_END || st == STOP_PARK)
 			return st;
 		if (st == STOP_BUDGET) {
-			const char *why = machine_should_stop(m);
-
-			if (why)
-				return machine_fault(m, SYM_BUDGET, "%s", why);
-			if (s->ops + 1 >= m->op_limit)
-				return machine_fault(m, SYM_BUDGET, "more than %llu operations",
-						     (unsigned long long)m->op_limit);
+			if (!may_go_on(m, s))
+				return STOP_END;
 			if (s->nthreads > 1 && !schedule(m)) /* nobody spins for ever */
 				return STOP_END;
 		} else if (st == STOP_THREAD) {
 			bool gave_way = current_thread(m)->status == TH_RUNNABLE;
 
+			/* a loop that sleeps gives way before its operations are many */
+			if (++given % GIVES_WAY_MOST == 0 && !may_go_on(m, s))
+				return STOP_END;
 			if (!schedule(m))
 				return STOP_END;
 			if (m->config->preemptions)

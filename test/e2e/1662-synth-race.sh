@@ -54,7 +54,7 @@ run 0 unplait cc -g -O0 -pthread -o race race.c
 run 1 unplait synth --facts stack -o s.plait race.core ./race
 has out "found by search"
 has out "reader at"
-has out "directed: switches at plain accesses"
+has out "switches at the lines where the unplait build has them"
 has out "confirmed in the unplait build and in the shipped binary"
 run 1 unplait replay --times 3 s.plait
 has out "replayed 3 of 3"

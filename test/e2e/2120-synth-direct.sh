@@ -54,7 +54,7 @@ SLOW=1 dump_of race.core ./shipped </dev/null
 run 0 unplait cc -g -O0 -pthread -o race race.c
 run 1 unplait synth --facts stack -o s.plait race.core ./race
 has out "look at"
-has out "directed: switches at plain accesses"
+has out "switches at the lines where the unplait build has them"
 has out "confirmed in the unplait build and in the shipped binary"
 run 1 unplait replay --times 5 s.shipped.plait
 has out "look at race.c"
@@ -70,7 +70,7 @@ has err "another build"
 # without lines there is no telling where to switch
 strip -o shipped moved
 run 1 unplait synth --facts stack --time 120 -o r.plait race.core ./race
-has out "directed: switches between instructions, which were found at random"
+has out "switches between instructions, which were found at random"
 run 1 unplait replay --times 5 r.shipped.plait
 has out "replayed 5 of 5 times"
 
@@ -133,7 +133,7 @@ wait $pid 2>/dev/null
 [ -f "dead.$pid" ] && ok "a dump of a deadlock" || not_ok "a dump of a deadlock"
 run 0 unplait cc -g -O0 -pthread -o dead dead.c
 run 1 unplait synth --facts stack -o d.plait "dead.$pid" ./dead
-has out "directed: switches at plain accesses"
+has out "switches at the lines where the unplait build has them"
 has out "confirmed in the unplait build and in the shipped binary"
 run 1 unplait replay --times 5 d.shipped.plait
 has out "deadlock"
