@@ -13,4 +13,10 @@ if [ -e /usr/include/gtest/gtest.h ]; then
 else
 	skip "README's GoogleTest" "libgtest-dev is not installed (scripts/deps)"
 fi
+cp "$top/doc/manual/example/till.c" .
+if command -v gdb >/dev/null && [ -x "$top/build/unplait-lift" ]; then
+	tour "A core dump, and nothing else"
+else
+	skip "README's core dump" "no gdb, or unplait-lift is not built (scripts/deps)"
+fi
 finish
