@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_PATHS = 32, MAX_LENGTH = 512 };
+enum { MAX_PATHS = 32, MAX_LENGTH = 512, MAX_TRIES = 10 };
 #define LOCK ".lock"
 
 /* A lock is made first and locked a moment later: a young one may belong to somebody. */
@@ -41,25 +41,39 @@ static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 
 /* ---- when a signal comes ---- */
 
+/* Start rm(1) once. Is everything gone? */
+static bool remove_all(char **argv, int n)
+{
+	pid_t child = fork();
+	int status;
+	bool gone = true;
+
+	if (child == 0) {
+		dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO); /* we try again */
+		execv("/bin/rm", argv);
+		_exit(127);
+	}
+	waitpid(child, &status, 0);
+	for (int i = 3; i < n; i++)
+		gone &= access(argv[i], F_OK) != 0;
+	return gone;
+}
+
 static void on_signal(int number)
 {
+	/* the target lives as long as we do: it may make a file while its folder is being emptied */
+	static const struct timespec nap = { .tv_nsec = 10 * 1000 * 1000 };
 	char *argv[2 * MAX_PATHS + 4] = { "rm", "-rf", "--" };
-	int n = 3, status;
-	pid_t child;
+	int n = 3;
 
 	for (int i = 0; i < MAX_PATHS; i++)
 		if (folders[i].path[0]) {
 			argv[n++] = folders[i].path;
 			argv[n++] = folders[i].lock;
 		}
-	if (n > 3 && getpid() == owner) {
-		child = fork();
-		if (child == 0) {
-			execv("/bin/rm", argv);
-			_exit(127);
-		}
-		waitpid(child, &status, 0);
-	}
+	if (n > 3 && getpid() == owner)
+		for (int tries = 0; tries < MAX_TRIES && !remove_all(argv, n); tries++)
+			nanosleep(&nap, NULL);
 	signal(number, SIG_DFL);
 	raise(number);
 }

@@ -5,9 +5,13 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/strbuf.h"
+#include "base/sweep.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct process run_shell(const char *text, struct process_options o)
@@ -188,4 +192,44 @@ Test(environment, set_remove_and_prepend)
 	cr_assert_str_eq(environment_find(&e, "A"), "y");
 	cr_assert_null(e.data[e.len]);
 	environment_deinit(&e);
+}
+
+/* A command with a folder and a target that writes into it; the command is ended by a signal. */
+static void interrupted_command(const char *outer)
+{
+	char dir[128], path[160];
+	int files = 0;
+
+	snprintf(dir, sizeof(dir), "%s/unplait-XXXXXX", outer);
+	if (sweep_make(dir) != 0)
+		_exit(3);
+	if (fork() == 0) {
+		for (; files < 3000; files++) {
+			snprintf(path, sizeof(path), "%s/%d", dir, files);
+			close(open(path, O_CREAT | O_WRONLY, 0600));
+		}
+		_exit(0);
+	}
+	snprintf(path, sizeof(path), "%s/20", dir);
+	while (access(path, F_OK) != 0)
+		sched_yield();
+	raise(SIGTERM);
+}
+
+/* The target goes on writing for a moment, so that rm finds a folder not empty that it had emptied. */
+Test(sweep, a_folder_that_is_being_written_to_goes_away)
+{
+	for (int i = 0; i < 5; i++) {
+		char outer[] = "/tmp/unplait-test-sweep-XXXXXX";
+		pid_t command;
+		int status;
+
+		cr_assert_not_null(mkdtemp(outer));
+		command = fork();
+		if (command == 0)
+			interrupted_command(outer);
+		cr_assert_eq(waitpid(command, &status, 0), command);
+		cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+		cr_assert_eq(rmdir(outer), 0, "something was left in %s", outer);
+	}
 }
