@@ -66,9 +66,12 @@ bool rt_buffer_reserve(int fd, uint64_t from, uint64_t n)
 		return true;
 	if (r != -95 /* EOPNOTSUPP */ && r != -38 /* ENOSYS */)
 		return false;
-	for (; n > 0; n -= PAGE, from += PAGE)
-		if (rt_syscall(SYS_pwrite64, fd, (long)zeros, PAGE, (long)from, 0, 0) != PAGE)
+	for (uint64_t piece; n > 0; n -= piece, from += piece) {
+		piece = n < PAGE ? n : PAGE;
+		if (rt_syscall(SYS_pwrite64, fd, (long)zeros, (long)piece, (long)from, 0, 0) !=
+		    (long)piece)
 			return false;
+	}
 	return true;
 }
 

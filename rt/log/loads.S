@@ -32,7 +32,8 @@ plait_sync_load\bytes:
 	\move	(%rdi), \value
 	cmpq	(%r8, %rax, 2), %rsi
 	jne	1f
-	/* nobody has written meanwhile: count, and note it */
+	/* nobody has written meanwhile: count, and note it. A debugger stops a load here (2161-record-sync-late.sh) */
+plait_sync_load\bytes\()_found:
 	movq	LOG_THREAD_SYNCED(%rcx), %rcx
 	movl	$1, %esi
 	xaddq	%rsi, (%rcx)
