@@ -106,7 +106,7 @@ RECORD_SLOW struct rt_thread *log_recorded_slow(void)
 
 /* ---- cells: what a thread has read without a lock ---- */
 
-/* A megabyte in a file of its own, reserved, so that it survives a kill and a store cannot fail. */
+/* In a file of its own, reserved, so that it survives a kill and a store cannot fail. */
 static void open_cells(struct rt_thread *t, struct inside *in)
 {
 	const size_t size = sizeof(struct plait_cells);
@@ -133,14 +133,15 @@ static bool wants_cells(const struct rt_thread *t, const struct inside *in)
 	return !t->cells && !in->bare && in->reads >= READS_FOR_CELLS;
 }
 
-/* This thread has read or written the place, under its lock; its last writer's stamp is `last` now. */
+/* This thread has read or written the place, under its lock; its last writer's stamp is `last` now. `by` goes
+ * first: after a kill in between, the new count would seem to have come before that writer. */
 static void note_read(const struct rt_thread *t, uint32_t place, uint64_t last)
 {
-	struct plait_cell *c = &t->cells->cells[place];
+	volatile struct plait_cell *c = &t->cells->cells[place];
 
+	c->by = 0;
 	c->stamp = last;
 	c->last = *t->synced;
-	c->by = 0;
 }
 
 /* The cell of the thread in a stamp, if its loads without a lock may have seen `last`. */
