@@ -221,27 +221,35 @@ static int compare_handovers(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
+static int compare_before(const void *a, const void *b)
+{
+	const struct before *x = a, *y = b;
+
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
 /* What others know of a thread's operations takes its place among what it knows itself. */
 static void merge_before(struct builder *b)
 {
 	struct handovers merged = { 0 };
+	size_t next = 0;
 
-	for (size_t i = 0; b->before.len && i < b->threads.len; i++) {
+	if (!b->before.len)
+		return;
+	qsort(b->before.data, b->before.len, sizeof(struct before), compare_before);
+	for (size_t i = 0; i < b->threads.len; i++) {
 		struct plait_log_part *part = &b->threads.data[i].handovers;
 		size_t first = merged.len, n = part->n;
 
 		for (size_t k = 0; k < n; k++)
 			vec_push(&merged, b->handovers.data[part->first + k]);
-		for (size_t k = 0; k < b->before.len; k++)
-			if (b->before.data[k].thread == i)
-				vec_push(&merged, b->before.data[k].handover);
+		for (; next < b->before.len && b->before.data[next].thread == i; next++)
+			vec_push(&merged, b->before.data[next].handover);
 		*part = (struct plait_log_part){ first, merged.len - first };
 		if (part->n > n)
 			qsort(merged.data + first, part->n, sizeof(struct plait_log_handover),
 			      compare_handovers);
 	}
-	if (!b->before.len)
-		return;
 	vec_deinit(&b->handovers);
 	b->handovers = merged;
 }

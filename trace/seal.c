@@ -353,33 +353,45 @@ static void add_varint(struct strbuf *sb, uint64_t v)
 	strbuf_addc(sb, (char)v);
 }
 
+static bool is_blank(const uint8_t *data, size_t len)
+{
+	return !len || (!data[0] && memcmp(data, data + 1, len - 1) == 0);
+}
+
 /* Mode sync: what the thread had read before somebody wrote who did not know of it, and would have said when it
  * came there again (rt/log/atomics.c). */
-static void put_cuts(struct writer *w, const char *dir, struct decoder *d)
+static void put_cuts(struct writer *w, const char *dir, struct decoder *d, size_t nthreads,
+		     bool *damaged)
 {
 	struct file_map map = map_if_there(dir, 'c', d->thread);
 	const struct plait_cells *cells = (const void *)map.data;
 	struct strbuf records = { 0 };
-	bool damaged;
 
+	if (map.len !=
+	    sizeof(*cells)) /* the disk was full, or the program killed: they were not used */
+		*damaged |= !is_blank(map.data, map.len);
 	for (uint32_t i = 0; map.len == sizeof(*cells) && i < PLAIT_CELLS; i++) {
 		const struct plait_cell *c = &cells->cells[i];
 
 		if (!plait_cell_is_cut(c))
 			continue;
+		if ((c->by >> PLAIT_STAMP_BITS) - 1 >= nthreads) {
+			*damaged = true;
+			continue;
+		}
 		strbuf_addc(&records, PLAIT_EV_CAME_BEFORE);
 		add_varint(&records, c->last);
 		add_varint(&records, (c->by >> PLAIT_STAMP_BITS) - 1);
 		add_varint(&records, c->by & ((1ull << PLAIT_STAMP_BITS) - 1));
 	}
-	put_events(w, d, (const uint8_t *)records.data, records.len, &damaged);
+	put_events(w, d, (const uint8_t *)records.data, records.len, damaged);
 	strbuf_deinit(&records);
 	file_map_close(&map);
 }
 
 /* rt/core/buffer.c: the event file as far as it counts, then the window. */
-static void put_thread(struct writer *w, const char *dir, struct decoder *d, bool *damaged,
-		       uint64_t *synced)
+static void put_thread(struct writer *w, const char *dir, struct decoder *d, size_t nthreads,
+		       bool *damaged, uint64_t *synced)
 {
 	struct file_map before = map_if_there(dir, 's', d->thread);
 	struct file_map events = map_if_there(dir, 't', d->thread);
@@ -395,7 +407,7 @@ static void put_thread(struct writer *w, const char *dir, struct decoder *d, boo
 	put_events(w, d, events.data, MIN(events.len, head.before & ~PLAIT_WINDOW_STALE), damaged);
 	if (window.len > sizeof(head) && !(head.before & PLAIT_WINDOW_STALE))
 		put_events(w, d, window.data + sizeof(head), window.len - sizeof(head), damaged);
-	put_cuts(w, dir, d);
+	put_cuts(w, dir, d, nthreads, damaged);
 	*synced = head.synced;
 	file_map_close(&before);
 	file_map_close(&events);
@@ -408,7 +420,7 @@ static void put_all_events(struct writer *w, const char *dir, struct trace_meta 
 		struct decoder d = { .clock_kind = m->clock, .thread = i };
 		bool damaged = false;
 
-		put_thread(w, dir, &d, &damaged, &m->threads[i].synced);
+		put_thread(w, dir, &d, m->nthreads, &damaged, &m->threads[i].synced);
 		m->threads[i].nevents = d.index;
 		m->nevents += d.index;
 		m->threads[i].lost += damaged;

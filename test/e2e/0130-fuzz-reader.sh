@@ -8,7 +8,7 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
 	skip "fuzzing" "this clang has no libFuzzer"
 	finish
 fi
-sources="test/fuzz/*.c base/*.c trace/*.c debug/*.c report/export.c run/schedule.c run/script.c run/turns.c sched/decisions.c graph/graph.c graph/load.c
+sources="test/fuzz/*.c base/*.c trace/*.c debug/*.c report/export.c run/log.c run/schedule.c run/script.c run/turns.c sched/decisions.c graph/graph.c graph/load.c
 	graph/derive.c coop/elements.c coop/load.c coop/logs.c coop/similar.c coop/hamming.c coop/store.c deadlock/snapshot.c
 	deadlock/graph.c deadlock/window.c deadlock/fingerprint.c deadlock/source.c crumbs/*.c race/reports.c race/from-*.c race/detect.c race/suppress.c sched/happens.c sched/cells.c witness/read.c predict/paths.c predict/digest.c"
 compile() {
@@ -73,6 +73,11 @@ objcopy --dump-section .plait.sites=seeds/sites/1 prog /dev/null 2>/dev/null
 mkdir base/folder
 UNPLAIT_MODE=full UNPLAIT_DIR=base/folder ./prog
 for f in run w00000; do (printf '\0' && cat base/folder/$f) >seeds/folder/$f; done
+python3 - >seeds/folder/c00000 <<'P' # cells: operation 3 came before operation 2 of thread 1, and two that are cut off
+import struct, sys
+cells = [(1 << 48 | 1, 3, 2 << 48 | 2, 1), (1, 1 << 60, 2 << 48, 0), (1, 5, 77 << 48 | 2, 4)]
+sys.stdout.buffer.write(b'\x08' + struct.pack('<4Q', 9, 0, 0, 0) + b''.join(struct.pack('<4Q', *c) for c in cells))
+P
 cat >watched.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>

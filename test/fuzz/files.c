@@ -142,11 +142,22 @@ void fuzz_sites(const uint8_t *data, size_t len)
 	coop_program_close(p);
 }
 
-/* The first byte says which file of a good run folder the others replace. */
+/* The bytes, again and again, or some of them. */
+static void write_of_size(const char *path, const uint8_t *data, size_t len, size_t size)
+{
+	_cleanup_(strbuf_deinit) struct strbuf out = { 0 };
+
+	while (len && out.len < size)
+		strbuf_add(&out, data, MIN(len, size - out.len));
+	err_free(file_write(path, out.data, out.len));
+}
+
+/* The first byte says which file of a good run folder the others replace. Cells count only if they have their size. */
 void fuzz_folder(const uint8_t *data, size_t len)
 {
-	static const char *const names[] = { "run",    "launch", "w00000", "t00000",
-					     "w00001", "pcs",	 "graph",  "g00001" };
+	static const char *const names[] = { "run", "launch", "w00000", "t00000", "w00001",
+					     "pcs", "graph",  "g00001", "c00000" };
+	enum { CELLS = ARRAY_SIZE(names) - 1 };
 	_cleanup_(strbuf_deinit) struct strbuf sealed = { 0 }, old = { 0 };
 	_cleanup_(xfreep) char *path = NULL;
 	static const char *folder;
@@ -160,7 +171,10 @@ void fuzz_folder(const uint8_t *data, size_t len)
 	there = file_exists(path);
 	if (there)
 		err_free(file_read(path, &old));
-	err_free(file_write(path, data + 1, len - 1));
+	write_of_size(path, data + 1, len - 1,
+		      data[0] % ARRAY_SIZE(names) == CELLS && data[0] < 128
+			      ? sizeof(struct plait_cells)
+			      : len - 1);
 	err_free(trace_seal_memory(folder, NULL, &sealed));
 	if (sealed.len)
 		fuzz_plait((const uint8_t *)sealed.data, sealed.len);

@@ -5,11 +5,13 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "report/export.h"
+#include "run/log.h"
 
 #include <stdio.h>
 
 void fuzz_plait(const uint8_t *data, size_t len)
 {
+	_cleanup_(strbuf_deinit) struct strbuf log = { 0 };
 	static FILE *null;
 	struct trace *t;
 	const void *section;
@@ -32,6 +34,7 @@ void fuzz_plait(const uint8_t *data, size_t len)
 		err_free(cursor_next(&c, &ev));
 		cursor_deinit(&c);
 	}
+	err_free(log_from_trace(t, len % 2, &log));
 	err_free(trace_section(t, "schedule", &section, &n));
 	trace_made_here(t);
 	trace_close(t);
