@@ -107,7 +107,9 @@ void sweep_add(const char *path)
 		return;
 	for (int i = 0; i < MAX_PATHS; i++)
 		if (!folders[i].path[0]) {
-			memcpy(folders[i].path, path, strlen(path) + 1);
+			/* its first byte last: a handler must never see half of a path */
+			memcpy(folders[i].path + 1, path + 1, strlen(path));
+			__atomic_store_n(folders[i].path, path[0], __ATOMIC_SEQ_CST);
 			lock(&folders[i]);
 			catch_signals();
 			return;

@@ -296,7 +296,8 @@ static struct err *server_finish(struct session *s, int *status, bool *timed_out
 		stop_server(s);
 		*status = SIGKILL;
 		return NULL;
-	case ANSWER_STOPPED:
+	case ANSWER_STOPPED: /* whose run must write no more: its folder is about to be removed */
+		stop_server(s);
 		return interrupt_error();
 	case ANSWER_NEVER:
 		break;
@@ -324,8 +325,10 @@ static struct err *exec_finish(struct session *s, int *status, bool *timed_out)
 	watch_begin(&w);
 	*timed_out = false;
 	while (!process_wait_for(&s->target_process, NEXT_LOOK_MS / 1000.0)) {
-		if (interrupted())
-			return interrupt_error(); /* exec_close kills it */
+		if (interrupted()) {
+			process_kill(&s->target_process);
+			return interrupt_error();
+		}
 		look(s, &w);
 		if (!patience_is_over(&w.patience, session_timeout(s)))
 			continue;
