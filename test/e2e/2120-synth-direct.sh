@@ -4,51 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$top/test/e2e/dumps.sh"
 
-# SLOW makes the threads meet, for the dump; the instructions are the same without it.
-cat >race.c <<'C'
-#include <pthread.h>
-#include <stdlib.h>
-#include <unistd.h>
-static int n, *end, last = 2;
-static volatile int has_read, has_added;
-static int slow;
-static __attribute__((noinline)) void meet(volatile int *flag)
-{
-	while (slow && !*flag)
-		usleep(1000);
-}
-static void *first(void *arg)
-{
-	int old = n;
-	has_read = 1;
-	meet(&has_added);
-	n = old + 1;
-	return arg;
-}
-static void *second(void *arg)
-{
-	meet(&has_read);
-	n++;
-	has_added = 1;
-	return arg;
-}
-static __attribute__((noinline)) int look(void)
-{
-	return *end;
-}
-int main(void)
-{
-	pthread_t a, b;
-	slow = getenv("SLOW") != NULL;
-	pthread_create(&a, NULL, first, NULL);
-	pthread_create(&b, NULL, second, NULL);
-	pthread_join(a, NULL);
-	pthread_join(b, NULL);
-	if (n == 2)
-		end = &last;
-	return look() != 2;
-}
-C
+cp "$top/test/programs/directed-race.c" race.c
 gcc -O2 -g -pthread -o shipped race.c
 SLOW=1 dump_of race.core ./shipped </dev/null
 run 0 unplait cc -g -O0 -pthread -o race race.c
