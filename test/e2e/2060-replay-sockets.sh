@@ -31,7 +31,8 @@ run 1 $alone "$UNPLAIT" minimize -o small.plait ../t.plait ../talk "$port"
 run 1 $alone "$UNPLAIT" replay small.plait ../talk "$port"
 has "$work/out" "total == 6" "the minimized plait has the answers, too"
 run 1 $alone "$UNPLAIT" explain --runs 50 ../t.plait ../talk "$port"
-has "$work/out" "atomicity"
+# runs that ask the world for something else end otherwise, so the cure may not be shown to work
+has "$work/out" "talk.c:80, which belong together"
 if command -v gdb >gdb; then
 	run 0 $alone "$UNPLAIT" replay --gdb --gdb-command 'print total < 6' ../t.plait ../talk "$port"
 	has "$work/out" '= 1' "gdb stops at the failure"
