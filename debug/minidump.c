@@ -271,7 +271,7 @@ static void read_exception(struct reader *r)
 		d->signal = (int)e.signal;
 		d->code = (int)e.code;
 		d->origin_unknown =
-			d->signal && !d->code; /* lldb: then the address is none, either */
+			d->signal && !d->code; /* lldb: then it has no address either */
 		if (d->code > 0 && is_fault(d->signal))
 			d->fault = e.address;
 	}

@@ -132,7 +132,7 @@ uint32_t elements_number(struct elements *e)
 	return n;
 }
 
-/* Parts that hold the first byte overlap: any of them will do. */
+/* Parts that hold the first byte overlap: each of them names the element. */
 uint32_t elements_find(struct elements *e, LLVMValueRef ptr)
 {
 	struct cell c = pointsto_find(e->pt, pointsto_cell(e->pt, ptr));
