@@ -270,8 +270,7 @@ static void read_exception(struct reader *r)
 	if (e.signal < NSIG) { /* what was asked for is an exception with the number -1 */
 		d->signal = (int)e.signal;
 		d->code = (int)e.code;
-		d->origin_unknown =
-			d->signal && !d->code; /* lldb: then it has no address either */
+		d->origin_unknown = d->signal && !d->code; /* lldb: then it has no address either */
 		if (d->code > 0 && is_fault(d->signal))
 			d->fault = e.address;
 	}
