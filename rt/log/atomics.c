@@ -420,6 +420,7 @@ void log_forked(void)
 	for (uint32_t i = 0; i < PLAIT_MAX_THREADS; i++)
 		rt_threads[i].cells = NULL;
 	nobody_wrote();
+	log_new_nonce();
 	memset(inside, 0, sizeof(inside));
 }
 

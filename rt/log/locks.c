@@ -32,27 +32,35 @@ static int held(const void *object, int r)
 	return 0;
 }
 
+static inline __attribute__((always_inline)) int held_mutex(pthread_mutex_t *m, int r)
+{
+	if (unlikely(r))
+		return refused(r);
+	log_mutex_taken(m);
+	return 0;
+}
+
 /* ---- mutexes, spinlocks ---- */
 
 static int noted_pthread_mutex_lock(pthread_mutex_t *m)
 {
-	return held(m, real.pthread_mutex_lock(m));
+	return held_mutex(m, real.pthread_mutex_lock(m));
 }
 
 static int noted_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
 {
-	return held(m, real.pthread_mutex_timedlock(m, until));
+	return held_mutex(m, real.pthread_mutex_timedlock(m, until));
 }
 
 static int noted_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 					 const struct timespec *until)
 {
-	return held(m, real.pthread_mutex_clocklock(m, clock, until));
+	return held_mutex(m, real.pthread_mutex_clocklock(m, clock, until));
 }
 
 static int noted_pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	return held(m, real.pthread_mutex_trylock(m));
+	return held_mutex(m, real.pthread_mutex_trylock(m));
 }
 
 static int noted_pthread_mutex_unlock(pthread_mutex_t *m)
@@ -141,9 +149,9 @@ static int noted_pthread_rwlock_unlock(pthread_rwlock_t *l)
 
 /* ---- condition variables: to wait gives the mutex back, and to wake takes it ---- */
 
-static int woken(const void *cond, const void *mutex, int r)
+static int woken(const void *cond, pthread_mutex_t *mutex, int r)
 {
-	log_taken(mutex);
+	log_mutex_taken(mutex);
 	log_also(cond);
 	if (r)
 		log_result(r);

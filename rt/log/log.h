@@ -32,6 +32,8 @@ extern bool log_begun;
 void log_operation(const void *object);
 /* ... and this object takes part in it as well. */
 void log_also(const void *object);
+/* Stamps of mutexes written so far are not ours. */
+void log_new_nonce(void);
 /* The last one returned something else than 0. */
 void log_result(int64_t result);
 

@@ -11,9 +11,12 @@
  * while the lock is held, giving something away (a post, a signal) before it is done. An attempt that
  * failed is not ordered: it has changed nothing, and that it failed is written down.
  *
- * Objects are found by a hash of their address. Most have a place of their own. Then what a mutex protects
- * is its place, too, and taking it costs no atomic instruction. When there are very many objects, the rest
- * share places. The order of records in a place is an order in which it all happened, so nothing breaks:
+ * A mutex remembers in itself, in two words that libc leaves alone: they come into the cache with it, and
+ * what it protects is that memory, too. Taking it costs no atomic instruction. A mutex whose two words
+ * somebody else has written comes after everything so far.
+ *
+ * Other objects are found by a hash of their address. Most have a place of their own. When there are very
+ * many, the rest share places. The order of records in a place is an order in which it all happened, so nothing breaks:
  * there are only more hand-overs.
  *
  * The count is in the head of the thread's window (struct plait_window), so that after a kill it is
@@ -27,6 +30,7 @@
 struct log_place log_places[LOG_PLACES + LOG_SHARED];
 struct log_thread log_threads[PLAIT_MAX_THREADS];
 bool log_begun;
+uint64_t log_nonce;
 
 RECORD_SLOW struct log_place *log_find_place(const void *object, uint64_t hash)
 {
@@ -132,7 +136,7 @@ void log_result(int64_t result)
 		put_about(t, PLAIT_EV_RESULT, result, NULL);
 }
 
-/* ---- signals ---- */
+/* ---- after all that was done so far ---- */
 
 /* How far another thread is. It may end meanwhile, and its window be gone: the kernel looks. */
 static bool read_count(const struct rt_thread *other, uint64_t *ret)
@@ -143,12 +147,37 @@ static bool read_count(const struct rt_thread *other, uint64_t *ret)
 					   (long)&from, 1, 0) == sizeof(*ret);
 }
 
+/* except_last: only what they have finished for certain. */
+static void after_all(struct rt_thread *t, bool except_last)
+{
+	uint64_t count;
+
+	for (uint32_t i = 0; i < rt_run->nthreads && i < PLAIT_MAX_THREADS; i++)
+		if (&rt_threads[i] != t && read_count(&rt_threads[i], &count) &&
+		    count > except_last)
+			log_hand_over(t, i + 1, count - except_last);
+}
+
+/* Whoever had it before has counted one more since, when he gave it back. The last operation of another
+ * thread may be right here, with another mutex: each would come after the other. */
+RECORD_SLOW void log_unknown_stamp(struct rt_thread *t, struct log_mutex_stamp *s, uint64_t check)
+{
+	int e = errno;
+
+	if (s->check)
+		after_all(t, true);
+	s->check = check;
+	errno = e;
+}
+
+/* ---- signals ---- */
+
 /* The handler comes after what the others have done so far. They may look at what it does without any
  * synchronisation. */
 static void signalled(int number)
 {
 	struct rt_thread *t = recorded();
-	uint64_t atomics, count;
+	uint64_t atomics;
 	int e = errno;
 
 	if (!t) {
@@ -159,13 +188,22 @@ static void signalled(int number)
 	}
 	atomics = log_atomics_of(t);
 	put_about(t, PLAIT_EV_INTERRUPTED, number, &atomics);
-	for (uint32_t i = 0; i < rt_run->nthreads && i < PLAIT_MAX_THREADS; i++)
-		if (&rt_threads[i] != t && read_count(&rt_threads[i], &count) && count)
-			log_hand_over(t, i + 1, count);
+	after_all(t, false);
 	errno = e;
 }
 
 /* ---- the beginning ---- */
+
+void log_new_nonce(void)
+{
+	struct timespec now;
+
+	real.clock_gettime(CLOCK_MONOTONIC, &now);
+	log_nonce =
+		((uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec << 22 ^ (uint64_t)getpid()) *
+			0x9e3779b97f4a7c15ull |
+		1;
+}
 
 static void main_begins(void)
 {
@@ -175,6 +213,7 @@ static void main_begins(void)
 
 void log_record_init(void)
 {
+	log_new_nonce();
 	locks_init();
 	atomics_init();
 	futex_init();

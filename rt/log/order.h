@@ -97,6 +97,41 @@ static inline void take_place(struct rt_thread *t, struct log_place *p, uint64_t
 			      last & ((1ull << LOG_COUNT_BITS) - 1));
 }
 
+/* ---- mutexes keep their last operation themselves ---- */
+
+/* libc links robust mutexes into a list, and uses these two words of no other mutex. `check` tells that
+ * they are ours: a mutex just made has zeros there, one that was copied, or used by another process, has
+ * something else. */
+struct log_mutex_stamp {
+	uint64_t last; /* as in struct log_place */
+	uint64_t check;
+} __attribute__((may_alias));
+_Static_assert(sizeof(struct log_mutex_stamp) == sizeof(((pthread_mutex_t *)0)->__data.__list),
+	       "a mutex has room for its stamp");
+
+enum {
+	/* Kinds that libc lets be: not robust, without priorities, of one process. The flags above those
+	 * are about elision. */
+	LOG_UNSTAMPED = 0xfc,
+};
+
+extern uint64_t log_nonce; /* odd; another one in each process */
+
+/* The mutex has no stamp of ours: it is new, or what happened to it is not known. */
+RECORD_SLOW void log_unknown_stamp(struct rt_thread *t, struct log_mutex_stamp *s, uint64_t check);
+
+static inline void take_stamp(struct rt_thread *t, struct log_mutex_stamp *s, uint64_t check)
+{
+	uint64_t own = (uint64_t)(t->index + 1) << LOG_COUNT_BITS, last = s->last;
+
+	s->last = own | advance(t);
+	if (unlikely(s->check != check))
+		log_unknown_stamp(t, s, check);
+	else if (unlikely(last >> LOG_COUNT_BITS != t->index + 1))
+		log_hand_over(t, (uint32_t)(last >> LOG_COUNT_BITS),
+			      last & ((1ull << LOG_COUNT_BITS) - 1));
+}
+
 /* An object that one thread alone can hold, and this one has taken it: nobody else is here meanwhile. */
 static inline void log_taken(const void *object)
 {
@@ -110,6 +145,16 @@ static inline void log_taken(const void *object)
 		take_place(t, p, advance(t));
 	else
 		log_operation(object);
+}
+
+static inline void log_mutex_taken(pthread_mutex_t *m)
+{
+	struct rt_thread *t = recorded();
+
+	if (unlikely(m->__data.__kind & LOG_UNSTAMPED))
+		log_taken(m);
+	else if (likely(t))
+		take_stamp(t, (struct log_mutex_stamp *)&m->__data.__list, log_nonce ^ (uint64_t)m);
 }
 
 static inline void log_count(void)
