@@ -134,6 +134,7 @@ struct sym_config {
 	const char *order;     /* "depth", "breadth" or "cover" */
 	const char *query_log; /* file that receives every query in SMT-LIB, or NULL */
 	bool all_errors;       /* report every path to an error, not one per place */
+	bool exit_is_error;    /* schedules: an exit status other than 0 is an error, too */
 	bool keep_paths;       /* also report paths that end well, with their inputs */
 };
 
@@ -256,8 +257,8 @@ void sym_schedules_deinit(struct sym_schedules *r);
 /* Every interleaving of the program's threads, at the scheduling points that a controlled native
  * run has, with known values: depth first, each state once. Needs a binary from `unplait cc`, whose
  * table says which accesses are points. Of the configuration it takes args, env, input,
- * max_seconds, max_states, max_work, max_ops (of a thread between two points) and all_errors (go on
- * after the first). */
+ * max_seconds, max_states, max_work, max_ops (of a thread between two points), exit_is_error and
+ * all_errors (go on after the first). */
 struct err *sym_schedules(struct sym_program *p, const struct sym_config *config,
 			  struct sym_schedules *ret);
 

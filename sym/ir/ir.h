@@ -182,6 +182,7 @@ struct ir {
 	struct map place_of; /* LLVM's location -> index into places */
 	struct map by_llvm;  /* LLVM value -> function index or global index */
 	uint32_t ntls;
+	bool locals; /* what is lowered from now on has plain local variables in registers */
 	/* Called when a function has just been lowered; may be NULL. */
 	void (*on_lowered)(void *arg, struct function *f);
 	void *on_lowered_arg;
