@@ -229,8 +229,11 @@ const char *ir_where(const struct ir *ir, const struct function *f, uint32_t pc,
 uint32_t ir_type_number(struct ir *ir, uint64_t type);
 /* The function at this address, NULL when there is none. */
 struct function *ir_function_at(const struct ir *ir, uint64_t address);
+/* The text at a constant address that register r of f holds; NULL = none. */
+const char *ir_constant_text(const struct ir *ir, const struct function *f, int32_t r);
 /* The machine's own function of that name (enum builtin), -1 = none. */
 int ir_builtin(const char *name);
+const char *ir_builtin_name(enum builtin b);
 const char *op_name(enum opcode code);
 
 /* The models, embedded at build time. */
