@@ -151,6 +151,12 @@ static void read_counters(const struct plait_control *c, struct run_result *r)
 	r->end = c->end;
 	r->diverged = c->end == PLAIT_END_DIVERGED;
 	r->diverged_step = c->diverged_step;
+	r->left_thread = c->left_thread;
+	r->left_from = c->left_from;
+	r->left_to = c->left_to;
+	r->marks_met = c->marks_met;
+	r->left_step = c->left_step;
+	r->log_done = c->log_done;
 	r->steps = c->steps;
 	r->points = c->points_taken;
 	r->switches = c->switches;
@@ -330,6 +336,14 @@ uint32_t area_learn(struct area *a, const struct area *from)
 	merge_bits(a, from, PLAIT_CONTROL_SYNC, PLAIT_CONTROL_SYNC_SIZE);
 	merge_counts(a, from);
 	return merge_pairs(a, pairs_of(from->control));
+}
+
+void area_add_point(struct area *a, uint32_t site)
+{
+	uint8_t *bits = region(a, PLAIT_CONTROL_POINTS);
+	uint64_t bit = site % (PLAIT_CONTROL_POINTS_SIZE * 8);
+
+	bits[bit / 8] |= (uint8_t)(1 << bit % 8);
 }
 
 uint64_t area_npoints(const struct area *a)

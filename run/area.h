@@ -31,6 +31,8 @@ const struct plait_prints *area_prints(const struct area *a); /* likewise */
 struct knowledge area_knowledge(const struct area *a);
 /* Take over the sites and pairs that `from` has learned. Returns the number of new pairs. */
 uint32_t area_learn(struct area *a, const struct area *from);
+/* From now on accesses at this site are points of runs with PLAIT_POINTS_LEARNED. */
+void area_add_point(struct area *a, uint32_t site);
 uint64_t area_npoints(const struct area *a);
 
 #endif

@@ -28,11 +28,14 @@ struct builder {
 	struct handovers handovers;
 	VEC(struct plait_log_result) results;
 	VEC(struct plait_log_signal) signals;
+	VEC(struct plait_log_mark) marks;
 	struct handovers after; /* of all signals */
 	VEC(struct before) before;
 	bool cut_at_signals;
 	struct answers answers, soft;
 	bool last_is_soft, interrupted; /* the last record was of a signal, or is about it */
+	/* the thread took a signal: it may have come in the middle of counting, and later marks be others */
+	bool signalled;
 	struct strbuf bytes;
 };
 
@@ -138,6 +141,13 @@ static struct err *add_event(struct builder *b, struct trace *t, const struct ev
 		vec_push(&b->results,
 			 ((struct plait_log_result){ .at = *count, .result = ev->result }));
 		break;
+	case PLAIT_EV_MARK:
+		*count += ev->n;
+		b->interrupted &= ev->n == 0;
+		if (!b->signalled)
+			vec_push(&b->marks,
+				 ((struct plait_log_mark){ .at = *count, .value = ev->value }));
+		break;
 	case PLAIT_EV_ANSWER:
 		add_answer(b, ev);
 		break;
@@ -156,12 +166,30 @@ static struct err *add_event(struct builder *b, struct trace *t, const struct ev
 			 ((struct plait_log_signal){ .at = *count - ev->value,
 						     .after = { b->after.len, 0 },
 						     .number = (uint32_t)ev->result }));
-		b->interrupted = true;
+		b->interrupted = b->signalled = true;
 		break;
 	default:
 		break;
 	}
 	return NULL;
+}
+
+/* The thread's part ends with operation `synced`. What it told later of operations up to there holds all the same. */
+static struct err *add_rest(struct builder *b, struct trace *t, struct cursor *c, uint32_t thread,
+			    uint64_t synced)
+{
+	const struct event *ev;
+	struct err *err;
+
+	while (!(err = cursor_next(c, &ev)) && ev) {
+		if (ev->kind != PLAIT_EV_CAME_BEFORE)
+			continue;
+		if (ev->other >= b->head.nthreads)
+			return damaged(t);
+		if (ev->n <= synced)
+			add_before(b, t, ev, thread);
+	}
+	return err;
 }
 
 static struct err *add_thread(struct builder *b, struct trace *t, uint32_t thread)
@@ -173,6 +201,7 @@ static struct err *add_thread(struct builder *b, struct trace *t, uint32_t threa
 					.handovers.first = b->handovers.len,
 					.results.first = b->results.len,
 					.signals.first = b->signals.len,
+					.marks.first = b->marks.len,
 					.answers.first = b->answers.len,
 					.soft.first = b->soft.len };
 	uint64_t count = 0, known[KNOWN] = { 0 };
@@ -181,7 +210,7 @@ static struct err *add_thread(struct builder *b, struct trace *t, uint32_t threa
 	struct err *err;
 
 	cursor_init(&c, t, thread, 0);
-	b->interrupted = false;
+	b->interrupted = b->signalled = false;
 	while (!(err = cursor_next(&c, &ev)) && ev)
 		if ((err = add_event(b, t, ev, thread, &count, known)) ||
 		    (b->cut_at_signals && ev->kind == PLAIT_EV_INTERRUPTED))
@@ -190,11 +219,13 @@ static struct err *add_thread(struct builder *b, struct trace *t, uint32_t threa
 		out.synced = count;
 		b->head.cut = 1;
 		b->signals.len--;
+		err = add_rest(b, t, &c, thread, count);
 	}
 	cursor_deinit(&c);
 	out.handovers.n = b->handovers.len - out.handovers.first;
 	out.results.n = b->results.len - out.results.first;
 	out.signals.n = b->signals.len - out.signals.first;
+	out.marks.n = b->marks.len - out.marks.first;
 	out.answers.n = b->answers.len - out.answers.first;
 	out.soft.n = b->soft.len - out.soft.first;
 	vec_push(&b->threads, out);
@@ -207,6 +238,7 @@ static void builder_deinit(struct builder *b)
 	vec_deinit(&b->handovers);
 	vec_deinit(&b->results);
 	vec_deinit(&b->signals);
+	vec_deinit(&b->marks);
 	vec_deinit(&b->after);
 	vec_deinit(&b->before);
 	vec_deinit(&b->answers);
@@ -288,6 +320,7 @@ struct err *log_from_trace(struct trace *t, bool cut_at_signals, struct strbuf *
 	b.head.nhandovers = b.handovers.len;
 	b.head.nresults = b.results.len;
 	b.head.nsignals = b.signals.len;
+	b.head.nmarks = b.marks.len;
 	b.head.nanswers = b.answers.len + b.soft.len;
 	for (uint32_t i = 0; i < b.head.nthreads; i++)
 		b.threads.data[i].soft.first += b.answers.len;
@@ -297,6 +330,7 @@ struct err *log_from_trace(struct trace *t, bool cut_at_signals, struct strbuf *
 	PUT(ret, &b.handovers);
 	PUT(ret, &b.results);
 	PUT(ret, &b.signals);
+	PUT(ret, &b.marks);
 	PUT(ret, &b.answers);
 	PUT(ret, &b.soft);
 	strbuf_add(ret, b.bytes.data, b.bytes.len);
@@ -359,6 +393,7 @@ static bool fits(const struct plait_log *log, size_t len)
 		       { log->nhandovers, sizeof(struct plait_log_handover) },
 		       { log->nresults, sizeof(struct plait_log_result) },
 		       { log->nsignals, sizeof(struct plait_log_signal) },
+		       { log->nmarks, sizeof(struct plait_log_mark) },
 		       { log->nanswers, sizeof(struct plait_log_answer) },
 		       { log->nbytes, 1 } };
 
@@ -372,16 +407,17 @@ static bool fits(const struct plait_log *log, size_t len)
 
 static bool points_inside(const struct plait_log *log)
 {
-	const struct plait_log_thread *threads = (const void *)(log + 1);
-	const struct plait_log_handover *h = (const void *)(threads + log->nthreads);
-	const struct plait_log_result *r = (const void *)(h + log->nhandovers);
-	const struct plait_log_signal *s = (const void *)(r + log->nresults);
-	const struct plait_log_answer *a = (const void *)(s + log->nsignals);
+	struct plait_log_arrays arrays = plait_log_arrays(log);
+	const struct plait_log_thread *threads = arrays.threads;
+	const struct plait_log_handover *h = arrays.handovers;
+	const struct plait_log_signal *s = arrays.signals;
+	const struct plait_log_answer *a = arrays.answers;
 
 	for (uint32_t i = 0; i < log->nthreads; i++)
 		if (!within(&threads[i].handovers, log->nhandovers) ||
 		    !within(&threads[i].results, log->nresults) ||
 		    !within(&threads[i].signals, log->nsignals) ||
+		    !within(&threads[i].marks, log->nmarks) ||
 		    !within(&threads[i].answers, log->nanswers) ||
 		    !within(&threads[i].soft, log->nanswers))
 			return false;

@@ -178,6 +178,8 @@ struct run_result {
 	bool stopped;	       /* it was shown that nothing changes any more: a hang */
 	bool diverged;	       /* the decisions did not fit */
 	uint64_t diverged_step;
+	uint32_t left_thread, left_from, left_to, marks_met; /* as in struct plait_control */
+	uint64_t left_step, log_done;
 	uint64_t steps, points, switches, preemptions, hash;
 	uint32_t nthreads, max_alive, uncontrolled;
 	uint32_t limits; /* enum plait_limit */

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PLAIT_CONTROL_MAGIC   "PLAITCTL"
-#define PLAIT_CONTROL_VERSION 7
+#define PLAIT_CONTROL_VERSION 8
 
 enum plait_strategy {
 #define STRATEGY(id, name, summary) PLAIT_STRATEGY_##id,
@@ -223,7 +223,13 @@ struct plait_control {
 	uint32_t stopped;    /* BUDGET: it was shown that nothing changes any more */
 	uint32_t limits;     /* enum plait_limit */
 	uint32_t owner;	     /* process that took the run over from its parent; 0: none */
-	char text[8192];     /* deadlock, hang, divergence: in words */
+	/* HANDOVERS, diverged: thread index + 1 (0: none), the sites of its last check mark that agreed and of its
+	 * last operation (0: none), and the steps of the run up to that mark */
+	uint32_t left_thread, left_from, left_to;
+	uint32_t marks_met; /* check marks of the log that agreed */
+	uint64_t left_step;
+	uint64_t log_done; /* operations of the log that were made */
+	char text[8192];   /* deadlock, hang, divergence: in words */
 };
 
 /* Regions, as offsets into the file. */

@@ -10,13 +10,13 @@
 
 #include <stdbool.h>
 
-#define PLAIT_LOG_MAGIC "PLAITLG5"
+#define PLAIT_LOG_MAGIC "PLAITLG6"
 
 struct plait_log {
 	char magic[8];
 	uint32_t version; /* PLAIT_FORMAT_VERSION */
 	uint32_t nthreads;
-	uint64_t nhandovers, nresults, nsignals, nanswers, nbytes;
+	uint64_t nhandovers, nresults, nsignals, nmarks, nanswers, nbytes;
 	uint64_t atomics; /* 1: the program's own atomics are operations, too */
 	uint64_t heard; /* 1: of a run under control, whose schedule is elsewhere: answers alone */
 	uint64_t
@@ -30,7 +30,7 @@ struct plait_log_part {
 struct plait_log_thread {
 	uint32_t parent, ordinal;
 	uint64_t synced; /* operations that it made */
-	struct plait_log_part handovers, results, signals;
+	struct plait_log_part handovers, results, signals, marks;
 	struct plait_log_part answers, soft; /* SOFT ones stand behind all others */
 };
 
@@ -56,12 +56,40 @@ struct plait_log_signal {
 	uint32_t number, reserved;
 };
 
+/* After operation `at` the thread's hash was this (plait_log_mix). */
+struct plait_log_mark {
+	uint64_t at, value;
+};
+
 /* What the n-th call that brings something in has brought. */
 struct plait_log_answer {
 	uint32_t call, reserved; /* enum plait_call */
 	int64_t result;		 /* or -errno */
 	uint64_t bytes, nbytes;	 /* offset into the bytes */
 };
+
+/* Where the arrays of a log are. */
+struct plait_log_arrays {
+	const struct plait_log_thread *threads;
+	const struct plait_log_handover *handovers;
+	const struct plait_log_result *results;
+	const struct plait_log_signal *signals;
+	const struct plait_log_mark *marks;
+	const struct plait_log_answer *answers;
+	const uint8_t *bytes;
+};
+static inline struct plait_log_arrays plait_log_arrays(const struct plait_log *log)
+{
+	struct plait_log_arrays a = { .threads = (const struct plait_log_thread *)(log + 1) };
+
+	a.handovers = (const struct plait_log_handover *)(a.threads + log->nthreads);
+	a.results = (const struct plait_log_result *)(a.handovers + log->nhandovers);
+	a.signals = (const struct plait_log_signal *)(a.results + log->nresults);
+	a.marks = (const struct plait_log_mark *)(a.signals + log->nsignals);
+	a.answers = (const struct plait_log_answer *)(a.marks + log->nmarks);
+	a.bytes = (const uint8_t *)(a.answers + log->nanswers);
+	return a;
+}
 
 enum plait_call {
 	PLAIT_CALL_NONE,
@@ -92,6 +120,55 @@ static inline bool plait_log_counts(uint32_t kind, bool atomics)
 	       (kind >= PLAIT_EV_LOCK && kind <= PLAIT_EV_RWUNLOCK) ||
 	       (kind >= PLAIT_EV_WAIT && kind <= PLAIT_EV_BROADCAST) ||
 	       (kind >= PLAIT_EV_SEM_WAIT && kind <= PLAIT_EV_ONCE_PASS);
+}
+
+/* ---- check marks: a hash of what a thread has done, the same in plain code and in full ---- */
+
+/* Kinds that mode sync does not tell apart when it records. */
+static inline uint32_t plait_log_class(uint32_t kind)
+{
+	switch (kind) {
+	case PLAIT_EV_TRYLOCK:
+		return PLAIT_EV_LOCK;
+	case PLAIT_EV_TRYRDLOCK:
+		return PLAIT_EV_RDLOCK;
+	case PLAIT_EV_TRYWRLOCK:
+		return PLAIT_EV_WRLOCK;
+	case PLAIT_EV_SEM_TRYWAIT:
+		return PLAIT_EV_SEM_WAIT;
+	case PLAIT_EV_BARRIER_LEAVE:
+		return PLAIT_EV_BARRIER_WAIT;
+	case PLAIT_EV_ONCE_BEGIN:
+	case PLAIT_EV_ONCE_END:
+		return PLAIT_EV_ONCE_PASS;
+	case PLAIT_EV_OUTPUT:
+		return PLAIT_EV_INPUT;
+	default:
+		return kind;
+	}
+}
+
+/* What gives something back follows from what took it, and costs nothing more. Atomics and futexes are counted, and no
+ * more: most atomic loads are made without us. */
+static inline bool plait_log_is_mixed(uint32_t kind)
+{
+	return kind == PLAIT_EV_INPUT || kind == PLAIT_EV_OUTPUT ||
+	       (plait_log_counts(kind, false) && kind != PLAIT_EV_UNLOCK &&
+		kind != PLAIT_EV_RWUNLOCK && kind != PLAIT_EV_FUTEX_WAIT &&
+		kind != PLAIT_EV_FUTEX_WAKE);
+}
+
+/* The hash after one more operation. class: of plait_log_class; offset: of a static object in its program, 0: any
+ * other. It is made at every lock, so it is one multiplication by what fits into an instruction. */
+static inline uint64_t plait_log_mix(uint64_t hash, uint32_t class, uint64_t offset)
+{
+	return hash * 0x2545f491 + offset + class * 0x1000001u;
+}
+
+/* What of it stands in a mark. */
+static inline uint64_t plait_log_mark_of(uint64_t hash)
+{
+	return hash * 0x9e3779b97f4a7c15ull >> 40;
 }
 
 #endif

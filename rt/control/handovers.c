@@ -29,6 +29,7 @@ static const struct plait_log_thread *log_threads;
 static const struct plait_log_handover *handovers;
 static const struct plait_log_result *results;
 static const struct plait_log_signal *signals;
+static const struct plait_log_mark *marks;
 
 /* Where the runs of recorded threads are, by their number in the log. */
 static struct follower {
@@ -36,23 +37,31 @@ static struct follower {
 	uint64_t handover, result; /* the first that is not behind it */
 	int64_t last;		   /* what its last operation returned */
 	uint64_t synced, signal;   /* operations that are no accesses; signals that have come */
+	uint64_t hash, mark;	   /* of what it did; the next check mark */
+	uint32_t from, to; /* sites: of the last mark that agreed, and of its last operation */
+	uint64_t agreed;   /* steps of the run up to that mark */
 } followers[PLAIT_MAX_THREADS];
 
 void handovers_begin(void)
 {
+	struct plait_log_arrays arrays;
+
 	log = control_log ? control_log : control_heard;
 	control.logged_signals = false;
 	control.handovers = control_log && control_asked(PLAIT_CONTROL_HANDOVERS);
 	if (!log)
 		return;
-	log_threads = (const struct plait_log_thread *)(log + 1);
-	handovers = (const struct plait_log_handover *)(log_threads + log->nthreads);
-	results = (const struct plait_log_result *)(handovers + log->nhandovers);
-	signals = (const struct plait_log_signal *)(results + log->nresults);
+	arrays = plait_log_arrays(log);
+	log_threads = arrays.threads;
+	handovers = arrays.handovers;
+	results = arrays.results;
+	signals = arrays.signals;
+	marks = arrays.marks;
 	control.logged_signals = log->nsignals > 0;
 	for (uint32_t i = 0; i < log->nthreads; i++)
 		followers[i] = (struct follower){ .handover = log_threads[i].handovers.first,
-						  .result = log_threads[i].results.first };
+						  .result = log_threads[i].results.first,
+						  .mark = log_threads[i].marks.first };
 }
 
 void handovers_thread_new(struct control_thread *t, const struct control_thread *parent)
@@ -121,11 +130,12 @@ bool control_log_succeeds(const struct control_thread *me)
 
 bool control_refused(struct control_thread *me)
 {
-	if (unlikely(control.handovers) && is_recorded(me) && followers[me->log_name].last) {
-		decisions_record(DECISION_CHOICE, 1);
-		return true;
-	}
-	return control.fixed && decisions_choice_due() && control_choose(me, 2) == 1;
+	if (control.fixed && decisions_choice_due())
+		return control_choose(me, 2) == 1;
+	if (likely(!control.handovers) || !is_recorded(me) || !followers[me->log_name].last)
+		return false;
+	decisions_record(DECISION_CHOICE, 1);
+	return true;
 }
 
 static bool counts(const struct control_op *op)
@@ -150,8 +160,7 @@ static bool everybody_else_is_done(const struct control_thread *me)
 
 /* A handler ran between two operations. It runs when the thread is about to make the second, or to wait: most
  * threads that a signal interrupts are waiting. In every run of the plait it is the same place of the
- * thread; the recorded order says also how far the others must be. Where the second operation is no point, it
- * runs at the next one: late, and not never. */
+ * thread; the recorded order says also how far the others must be. */
 static const struct plait_log_signal *signal_here(const struct control_thread *t)
 {
 	const struct plait_log_part *part;
@@ -161,7 +170,7 @@ static const struct plait_log_signal *signal_here(const struct control_thread *t
 		return NULL;
 	f = &followers[t->log_name];
 	part = &log_threads[t->log_name].signals;
-	return f->signal < part->n && signals[part->first + f->signal].at <= f->synced
+	return f->signal < part->n && signals[part->first + f->signal].at == f->synced
 		       ? &signals[part->first + f->signal]
 		       : NULL;
 }
@@ -203,16 +212,6 @@ bool handovers_take_signal(struct control_thread *me)
 	return !me->interrupted;
 }
 
-void handovers_take_rest(struct control_thread *me)
-{
-	const struct plait_log_signal *s;
-
-	me->rt->depth++;
-	while ((s = signal_here(me)))
-		handle(me, s);
-	me->rt->depth--;
-}
-
 void control_take_logged_signal(struct control_thread *me, int number)
 {
 	const struct plait_log_signal *s = signal_here(me);
@@ -236,6 +235,57 @@ static enum permission judge(const struct control_thread *t)
 	return missing(t) ? HELD : MAY;
 }
 
+/* ---- check marks ---- */
+
+/* Where the run is no more the recorded one: in which thread, between which sites. */
+static void note_leaving(const struct control_thread *t)
+{
+	const struct follower *f = &followers[t->log_name];
+
+	control.area->left_thread = t->task.id + 1;
+	control.area->left_from = f->from;
+	control.area->left_to = f->to;
+	control.area->left_step = f->agreed;
+}
+
+static uint64_t offset_of(const struct control_op *op)
+{
+	const struct plait_module_info *program = &rt_run->modules[0];
+	uint64_t p = (uint64_t)(op->kind == PLAIT_EV_WOKEN ? op->object2 : op->object);
+
+	return p < program->low || p >= program->high ? 0 : p - program->low;
+}
+
+/* The operation is one of those that rt/log/order.c mixes into the thread's hash. */
+static void mix(struct control_thread *t, const struct control_op *op)
+{
+	struct follower *f = &followers[t->log_name];
+
+	if (op->logged || plait_log_is_mixed(op->kind))
+		f->hash = plait_log_mix(f->hash, plait_log_class(op->kind), offset_of(op));
+	f->to = op->site;
+}
+
+static void check_mark(struct control_thread *t)
+{
+	struct follower *f = &followers[t->log_name];
+	const struct plait_log_part *part = &log_threads[t->log_name].marks;
+
+	if (f->mark >= part->first + part->n || marks[f->mark].at != f->count)
+		return;
+	if (marks[f->mark++].value != plait_log_mark_of(f->hash))
+		control_diverged("its operations are not those of the recorded run");
+	f->from = f->to;
+	f->agreed = rt_steps;
+	control.area->marks_met++;
+}
+
+void handovers_left(const struct control_thread *t)
+{
+	if (control.handovers && is_recorded(t))
+		note_leaving(t);
+}
+
 void handovers_executed(struct control_thread *t, const struct control_op *op)
 {
 	struct follower *f;
@@ -248,6 +298,9 @@ void handovers_executed(struct control_thread *t, const struct control_op *op)
 		return;
 	f->last = expected(t);
 	f->count++;
+	control.area->log_done++;
+	mix(t, op);
+	check_mark(t);
 	while (f->handover < log_threads[t->log_name].handovers.first +
 				     log_threads[t->log_name].handovers.n &&
 	       handovers[f->handover].at <= f->count)

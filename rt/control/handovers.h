@@ -15,12 +15,12 @@ void handovers_begin(void);
 void handovers_thread_new(struct control_thread *t, const struct control_thread *parent);
 /* It has been done. */
 void handovers_executed(struct control_thread *t, const struct control_op *op);
+/* The run has gone another way: note where this thread was seen on the recorded one last. */
+void handovers_left(const struct control_thread *t);
 /* A handler that ran in the recorded run is to run now, in this thread. */
 bool handovers_signal_due(const struct control_thread *t);
 /* Run it. True: it did, and the thread goes on with what it was about to do. */
 bool handovers_take_signal(struct control_thread *me);
-/* It ends: those that came after its last operation. */
-void handovers_take_rest(struct control_thread *me);
 /* Which of n waiters a signal should reach: the one that woke first; n when the log does not say. */
 uint32_t handovers_choose(const struct control_thread *me, uint32_t n);
 /* Keep those who may go on; tasks[late..n) wait for a timeout. */

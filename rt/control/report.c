@@ -5,6 +5,7 @@
  * run: the other threads are in the middle of something and stay there. */
 #include "rt/control/again.h"
 #include "rt/control/engine.h"
+#include "rt/control/handovers.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -194,6 +195,7 @@ void control_diverged(const char *why)
 	snprintf(control.area->text, sizeof(control.area->text),
 		 "%s (after %llu events, thread %s)", why, (unsigned long long)rt_steps, name);
 	control.area->diverged_step = rt_steps;
+	handovers_left(control.current);
 	leave(PLAIT_END_DIVERGED);
 }
 

@@ -128,6 +128,7 @@ static void after_fork_in_child(void)
 		rt_values_forget(t);
 		t->buffer = (struct rt_buffer){ 0 };
 		t->synced = NULL;
+		t->hash = t->next_mark = 0;
 		t->detached_from_trace = true;
 		t->depth = 0;
 	}
@@ -284,6 +285,8 @@ void rt_finish(int status)
 		return;
 	rt_save_bits(); /* threads that the end of the process cuts off */
 	plait_flush_bits();
+	if (rt_on_end && rt_self_)
+		rt_on_end(rt_self_);
 	rt_record_sv(PLAIT_EV_PROCESS_EXIT, 0, (uint64_t)(int64_t)status);
 	rt_folder_finish();
 }

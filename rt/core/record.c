@@ -5,6 +5,7 @@ bool rt_recording;
 bool rt_writing;
 void (*rt_on_sync)(const struct rt_sync *s);
 void (*rt_on_main)(void);
+void (*rt_on_end)(struct rt_thread *t);
 void (*rt_on_signal)(int number);
 bool rt_stepping;
 uint64_t rt_steps;

@@ -80,7 +80,8 @@ struct rt_thread {
 	struct plait_cells *cells; /* mode sync: what it reads without a lock; NULL: nothing */
 	uint64_t
 		*synced; /* mode sync: its count of operations, in its window; NULL: not recorded */
-	uint64_t *bits;	 /* its plait_bits */
+	uint64_t hash, next_mark; /* ... of what it did, and the count of its next check mark */
+	uint64_t *bits;		  /* its plait_bits */
 	struct rt_values values;
 	bool ended;
 	bool in_signal;			/* inside a signal handler of the target */
@@ -285,6 +286,8 @@ struct rt_sync {
 extern void (*rt_on_sync)(const struct rt_sync *s);
 /* The constructors have run, and main is about to be called. Mode sync. */
 extern void (*rt_on_main)(void);
+/* The thread ends, or the process by it. Mode sync. */
+extern void (*rt_on_end)(struct rt_thread *t);
 /* A signal has come, and its handler is about to be called. Mode sync. */
 extern void (*rt_on_signal)(int number);
 /* A fault at *address. True: the access will succeed now. False: *address is what the program meant

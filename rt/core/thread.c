@@ -151,6 +151,8 @@ void rt_thread_end(struct rt_thread *t)
 		return;
 	t->ended = true;
 	plait_flush_bits();
+	if (rt_on_end)
+		rt_on_end(t);
 	rt_record_thread(PLAIT_EV_EXIT, 0, 0, 0);
 	rt_run->threads[t->index].state = 2;
 }

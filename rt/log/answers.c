@@ -16,16 +16,11 @@ static struct {
 
 void answers_init(const struct plait_log *log)
 {
-	const struct plait_log_handover *h;
-	const struct plait_log_result *r;
-	const struct plait_log_signal *s;
+	struct plait_log_arrays a = plait_log_arrays(log);
 
-	log_threads = (const struct plait_log_thread *)(log + 1);
-	h = (const struct plait_log_handover *)(log_threads + log->nthreads);
-	r = (const struct plait_log_result *)(h + log->nhandovers);
-	s = (const struct plait_log_signal *)(r + log->nresults);
-	answers = (const struct plait_log_answer *)(s + log->nsignals);
-	bytes = (const uint8_t *)(answers + log->nanswers);
+	log_threads = a.threads;
+	answers = a.answers;
+	bytes = a.bytes;
 }
 
 void answers_begin(void)

@@ -360,7 +360,7 @@ bool log_atomic_leave(void)
 static void come_after(struct rt_thread *t, uint64_t last)
 {
 	if (is_news(&log_threads[t->index], t->index + 1, last))
-		log_hand_over(t, who_of(last), count_of(last));
+		log_hand_over(t, *t->synced + 1, who_of(last), count_of(last));
 }
 
 void log_atomic_record(void)
@@ -374,10 +374,11 @@ void log_atomic_record(void)
 	if (was_cut(t, in->place - 1))
 		log_came_before(t, t->cells->cells[in->place - 1].last,
 				t->cells->cells[in->place - 1].by);
-	advance(t);
 	for (uint64_t i = 0; in->writes && i < r->n; i++)
 		come_after(t, r->stamps[i]);
 	come_after(t, in->after);
+	if (advance(t) >= t->next_mark)
+		log_mark(t);
 	finish(t, in, r);
 }
 

@@ -8,35 +8,38 @@
 
 /* An attempt that failed, or a wait that timed out, has no place in the order: a replay lets it fail,
  * whatever it would find. */
-static int refused(int r)
+static int refused(const void *object, uint32_t kind, int r)
 {
-	log_count();
+	struct rt_thread *t = recorded();
+
+	if (t)
+		log_step(t, kind, object);
 	log_result(r);
 	return r;
 }
 
-static int taken(const void *object, int r)
+static int taken(const void *object, uint32_t kind, int r)
 {
 	if (unlikely(r))
-		return refused(r);
-	log_operation(object);
+		return refused(object, kind, r);
+	log_operation(object, kind);
 	return 0;
 }
 
 /* The same for what one thread alone can hold. */
-static int held(const void *object, int r)
+static int held(const void *object, uint32_t kind, int r)
 {
 	if (unlikely(r))
-		return refused(r);
-	log_taken(object);
+		return refused(object, kind, r);
+	log_taken(object, kind);
 	return 0;
 }
 
 static inline __attribute__((always_inline)) int held_mutex(pthread_mutex_t *m, int r)
 {
 	if (unlikely(r))
-		return refused(r);
-	log_mutex_taken(m);
+		return refused(m, PLAIT_EV_LOCK, r);
+	log_mutex_taken(m, PLAIT_EV_LOCK);
 	return 0;
 }
 
@@ -99,12 +102,12 @@ static int noted_mtx_unlock(mtx_t *m)
 
 static int noted_pthread_spin_lock(pthread_spinlock_t *s)
 {
-	return held((const void *)s, real.pthread_spin_lock(s));
+	return held((const void *)s, PLAIT_EV_LOCK, real.pthread_spin_lock(s));
 }
 
 static int noted_pthread_spin_trylock(pthread_spinlock_t *s)
 {
-	return held((const void *)s, real.pthread_spin_trylock(s));
+	return held((const void *)s, PLAIT_EV_LOCK, real.pthread_spin_trylock(s));
 }
 
 static int noted_pthread_spin_unlock(pthread_spinlock_t *s)
@@ -116,29 +119,29 @@ static int noted_pthread_spin_unlock(pthread_spinlock_t *s)
 /* ---- rwlocks ---- */
 
 /* clang-format off: a table */
-#define RWLOCK(name, params, args)                                                                 \
+#define RWLOCK(kind, name, params, args)                                                           \
 	static int noted_pthread_rwlock_##name params                                              \
 	{                                                                                          \
-		return taken(l, real.pthread_rwlock_##name args);                                  \
+		return taken(l, PLAIT_EV_##kind, real.pthread_rwlock_##name args);                 \
 	}
-RWLOCK(rdlock, (pthread_rwlock_t * l), (l))
-RWLOCK(wrlock, (pthread_rwlock_t * l), (l))
-RWLOCK(timedrdlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until))
-RWLOCK(timedwrlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until))
-RWLOCK(clockrdlock, (pthread_rwlock_t * l, clockid_t c, const struct timespec *until),
+RWLOCK(RDLOCK, rdlock, (pthread_rwlock_t * l), (l))
+RWLOCK(WRLOCK, wrlock, (pthread_rwlock_t * l), (l))
+RWLOCK(RDLOCK, timedrdlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until))
+RWLOCK(WRLOCK, timedwrlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until))
+RWLOCK(RDLOCK, clockrdlock, (pthread_rwlock_t * l, clockid_t c, const struct timespec *until),
        (l, c, until))
-RWLOCK(clockwrlock, (pthread_rwlock_t * l, clockid_t c, const struct timespec *until),
+RWLOCK(WRLOCK, clockwrlock, (pthread_rwlock_t * l, clockid_t c, const struct timespec *until),
        (l, c, until))
 /* clang-format on */
 
 static int noted_pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
-	return taken(l, real.pthread_rwlock_tryrdlock(l));
+	return taken(l, PLAIT_EV_RDLOCK, real.pthread_rwlock_tryrdlock(l));
 }
 
 static int noted_pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
-	return taken(l, real.pthread_rwlock_trywrlock(l));
+	return taken(l, PLAIT_EV_WRLOCK, real.pthread_rwlock_trywrlock(l));
 }
 
 static int noted_pthread_rwlock_unlock(pthread_rwlock_t *l)
@@ -151,7 +154,7 @@ static int noted_pthread_rwlock_unlock(pthread_rwlock_t *l)
 
 static int woken(const void *cond, pthread_mutex_t *mutex, int r)
 {
-	log_mutex_taken(mutex);
+	log_mutex_taken(mutex, PLAIT_EV_WOKEN);
 	log_also(cond);
 	if (r)
 		log_result(r);
@@ -160,33 +163,33 @@ static int woken(const void *cond, pthread_mutex_t *mutex, int r)
 
 static int noted_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
-	log_operation(c);
+	log_operation(c, PLAIT_EV_WAIT);
 	return woken(c, m, real.pthread_cond_wait(c, m));
 }
 
 static int noted_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 					const struct timespec *until)
 {
-	log_operation(c);
+	log_operation(c, PLAIT_EV_WAIT);
 	return woken(c, m, real.pthread_cond_timedwait(c, m, until));
 }
 
 static int noted_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
 					const struct timespec *until)
 {
-	log_operation(c);
+	log_operation(c, PLAIT_EV_WAIT);
 	return woken(c, m, real.pthread_cond_clockwait(c, m, clock, until));
 }
 
 static int noted_pthread_cond_signal(pthread_cond_t *c)
 {
-	log_operation(c);
+	log_operation(c, PLAIT_EV_SIGNAL);
 	return real.pthread_cond_signal(c);
 }
 
 static int noted_pthread_cond_broadcast(pthread_cond_t *c)
 {
-	log_operation(c);
+	log_operation(c, PLAIT_EV_BROADCAST);
 	return real.pthread_cond_broadcast(c);
 }
 
@@ -217,7 +220,7 @@ static int sem_taken(const void *s, int r)
 {
 	int e = errno;
 
-	taken(s, r ? e : 0);
+	taken(s, PLAIT_EV_SEM_WAIT, r ? e : 0);
 	errno = e;
 	return r;
 }
@@ -244,7 +247,7 @@ static int noted_sem_trywait(sem_t *s)
 
 static int noted_sem_post(sem_t *s)
 {
-	log_operation(s);
+	log_operation(s, PLAIT_EV_SEM_POST);
 	return real.sem_post(s);
 }
 
@@ -254,9 +257,9 @@ static int noted_pthread_barrier_wait(pthread_barrier_t *b)
 {
 	int r;
 
-	log_operation(b);
+	log_operation(b, PLAIT_EV_BARRIER_WAIT);
 	r = real.pthread_barrier_wait(b);
-	log_operation(b);
+	log_operation(b, PLAIT_EV_BARRIER_WAIT);
 	return r;
 }
 
@@ -271,9 +274,9 @@ static void once_routine(void)
 	struct once_call call = once_call; /* the routine may use another once */
 
 	once_call.routine = NULL;
-	log_operation(call.once);
+	log_operation(call.once, PLAIT_EV_ONCE_PASS);
 	call.routine();
-	log_operation(call.once);
+	log_operation(call.once, PLAIT_EV_ONCE_PASS);
 	once_call.routine = NULL;
 }
 
@@ -284,7 +287,7 @@ static int noted_pthread_once(pthread_once_t *o, void (*routine)(void))
 	once_call = (struct once_call){ routine, o };
 	r = real.pthread_once(o, once_routine);
 	if (once_call.routine) /* nobody took it */
-		log_operation(o);
+		log_operation(o, PLAIT_EV_ONCE_PASS);
 	once_call.routine = NULL;
 	return r;
 }
@@ -298,19 +301,19 @@ static int noted___cxa_guard_acquire(void *guard)
 {
 	int r = real.__cxa_guard_acquire(guard);
 
-	log_operation(guard);
+	log_operation(guard, PLAIT_EV_ONCE_PASS);
 	return r;
 }
 
 static void noted___cxa_guard_release(void *guard)
 {
-	log_operation(guard);
+	log_operation(guard, PLAIT_EV_ONCE_PASS);
 	real.__cxa_guard_release(guard);
 }
 
 static void noted___cxa_guard_abort(void *guard)
 {
-	log_operation(guard);
+	log_operation(guard, PLAIT_EV_ONCE_PASS);
 	real.__cxa_guard_abort(guard);
 }
 

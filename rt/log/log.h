@@ -28,8 +28,9 @@ extern bool log_begun;
 /* ---- order.c ---- */
 
 /* The next operation of this thread. It was just done to the object (which is still held), or is about
- * to be done by giving the object away. */
-void log_operation(const void *object);
+ * to be done by giving the object away. kind: of the event that a replay makes of it
+ * (of plait_log_class). */
+void log_operation(const void *object, uint32_t kind);
 /* ... and this object takes part in it as well. */
 void log_also(const void *object);
 /* Stamps of mutexes written so far are not ours. */

@@ -13,9 +13,9 @@
 
 /* clang-format off: a table */
 #define BEFORE_IN
-#define BEFORE_OUT log_operation(LOG_WORLD);
+#define BEFORE_OUT log_operation(LOG_WORLD, PLAIT_EV_INPUT);
 #define BEFORE_SOFT
-#define AFTER_IN log_operation(LOG_WORLD);
+#define AFTER_IN log_operation(LOG_WORLD, PLAIT_EV_INPUT);
 #define AFTER_OUT
 #define AFTER_SOFT
 #define CALL(how, type, name, params, args, when, space, what)                                     \
@@ -91,7 +91,7 @@ static int opened(uint32_t call, const char *path, int flags, int r)
 		TAKE_MODE(mode);                                                                   \
 		if (!recorded())                                                                   \
 			return real.made;                                                          \
-		log_operation(LOG_WORLD);                                                          \
+		log_operation(LOG_WORLD, PLAIT_EV_INPUT);                                          \
 		return opened(number, path, flags, real.made);                                     \
 	}
 #define CHECKED(name, as)                                                                          \
@@ -114,7 +114,7 @@ static DIR *noted_opendir(const char *path)
 
 	if (!recorded())
 		return real.opendir(path);
-	log_operation(LOG_WORLD);
+	log_operation(LOG_WORLD, PLAIT_EV_INPUT);
 	d = real.opendir(path);
 	e = errno;
 	x.result = d ? dirfd(d) : -e;
@@ -139,7 +139,7 @@ static struct dirent64 *noted_readdir64(DIR *d)
 	if (entry)
 		fill(&x, entry, offsetof(struct dirent64, d_name) + strlen(entry->d_name) + 1);
 	pass_end(&x);
-	log_operation(LOG_WORLD);
+	log_operation(LOG_WORLD, PLAIT_EV_INPUT);
 	errno = e;
 	return entry;
 }
@@ -157,7 +157,7 @@ static int noted_closedir(DIR *d)
 
 	if (!recorded())
 		return real.closedir(d);
-	log_operation(LOG_WORLD);
+	log_operation(LOG_WORLD, PLAIT_EV_INPUT);
 	forget_fd(dirfd(d));
 	r = real.closedir(d);
 	e = errno;

@@ -31,6 +31,11 @@ struct log_place log_places[LOG_PLACES + LOG_SHARED];
 struct log_thread log_threads[PLAIT_MAX_THREADS];
 bool log_begun;
 uint64_t log_nonce;
+uint64_t log_program_low, log_program_size;
+
+/* Operations between two check marks: a sixteenth of those so far, within these. A short run has many marks, and a
+ * long one few bytes of them. */
+enum { MARKS_LEAST = 1, MARKS_MOST = 256 };
 
 RECORD_SLOW struct log_place *log_find_place(const void *object, uint64_t hash)
 {
@@ -48,17 +53,16 @@ RECORD_SLOW struct log_place *log_find_place(const void *object, uint64_t hash)
 	return &log_places[LOG_PLACES + hash % LOG_SHARED];
 }
 
-static uint8_t *put_count(struct rt_thread *t, uint8_t *q)
+static uint8_t *put_count(struct rt_thread *t, uint8_t *q, uint64_t count)
 {
 	struct log_thread *l = &log_threads[t->index];
-	uint64_t count = *t->synced;
 
 	q = put_varint(q, count - l->written);
 	l->written = count;
 	return q;
 }
 
-RECORD_SLOW void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count)
+RECORD_SLOW void log_hand_over(struct rt_thread *t, uint64_t at, uint32_t who, uint64_t count)
 {
 	struct log_thread *l = &log_threads[t->index];
 	unsigned k = who % LOG_KNOWN;
@@ -71,7 +75,7 @@ RECORD_SLOW void log_hand_over(struct rt_thread *t, uint32_t who, uint64_t count
 		return;
 	l->known_who[k] = who;
 	l->known[k] = count;
-	q = put_count(t, p + 1);
+	q = put_count(t, p + 1, at);
 	q = put_varint(q, who - 1);
 	q = put_varint(q, zigzag((int64_t)(count - l->last_known[k])));
 	l->last_known[k] = count;
@@ -90,8 +94,29 @@ RECORD_SLOW void log_came_before(struct rt_thread *t, uint64_t count, uint64_t s
 	record_end(t, p, q, PLAIT_EV_CAME_BEFORE);
 }
 
-/* is_new: it is the thread's next operation, not another object of its last one. */
-static void take(const void *object, bool is_new)
+RECORD_SLOW void log_mark(struct rt_thread *t)
+{
+	uint64_t count = *t->synced, gap = count / 16;
+	uint8_t *p = record_begin(t, 0, false), *q;
+
+	gap = gap < MARKS_LEAST ? MARKS_LEAST : gap > MARKS_MOST ? MARKS_MOST : gap;
+	t->next_mark = count + gap;
+	log_threads[t->index].marked = count;
+	if (!p)
+		return;
+	q = put_count(t, p + 1, count);
+	q = put_varint(q, plait_log_mark_of(t->hash));
+	record_end(t, p, q, PLAIT_EV_MARK);
+}
+
+/* What is behind the last mark gets one, too. */
+static void thread_ends(struct rt_thread *t)
+{
+	if (t == recorded() && *t->synced && log_threads[t->index].marked != *t->synced)
+		log_mark(t);
+}
+
+void log_operation(const void *object, uint32_t kind)
 {
 	struct rt_thread *t = recorded();
 	struct log_place *p;
@@ -100,18 +125,22 @@ static void take(const void *object, bool is_new)
 		return;
 	p = place_of(object);
 	log_lock(&p->lock);
-	take_place(t, p, is_new ? advance(t) : *t->synced);
+	take_place(t, p, kind, object);
 	log_unlock(&p->lock);
-}
-
-void log_operation(const void *object)
-{
-	take(object, true);
 }
 
 void log_also(const void *object)
 {
-	take(object, false);
+	struct rt_thread *t = recorded();
+	struct log_place *p;
+
+	if (!t)
+		return;
+	p = place_of(object);
+	log_lock(&p->lock);
+	follow_place(t, p, *t->synced);
+	stamp_place(t, p, *t->synced);
+	log_unlock(&p->lock);
 }
 
 /* About the thread's last operation; v NULL: there is no such field. */
@@ -121,7 +150,7 @@ static void put_about(struct rt_thread *t, uint32_t kind, int64_t result, const 
 
 	if (!p)
 		return;
-	q = put_count(t, p + 1);
+	q = put_count(t, p + 1, *t->synced);
 	q = put_varint(q, zigzag(result));
 	if (v)
 		q = put_varint(q, *v);
@@ -148,14 +177,14 @@ static bool read_count(const struct rt_thread *other, uint64_t *ret)
 }
 
 /* except_last: only what they have finished for certain. */
-static void after_all(struct rt_thread *t, bool except_last)
+static void after_all(struct rt_thread *t, uint64_t at, bool except_last)
 {
 	uint64_t count;
 
 	for (uint32_t i = 0; i < rt_run->nthreads && i < PLAIT_MAX_THREADS; i++)
 		if (&rt_threads[i] != t && read_count(&rt_threads[i], &count) &&
 		    count > except_last)
-			log_hand_over(t, i + 1, count - except_last);
+			log_hand_over(t, at, i + 1, count - except_last);
 }
 
 /* Whoever had it before has counted one more since, when he gave it back. The last operation of another
@@ -165,7 +194,7 @@ RECORD_SLOW void log_unknown_stamp(struct rt_thread *t, struct log_mutex_stamp *
 	int e = errno;
 
 	if (s->check)
-		after_all(t, true);
+		after_all(t, *t->synced + 1, true);
 	s->check = check;
 	errno = e;
 }
@@ -188,7 +217,7 @@ static void signalled(int number)
 	}
 	atomics = log_atomics_of(t);
 	put_about(t, PLAIT_EV_INTERRUPTED, number, &atomics);
-	after_all(t, false);
+	after_all(t, *t->synced, false);
 	errno = e;
 }
 
@@ -207,6 +236,9 @@ void log_new_nonce(void)
 
 static void main_begins(void)
 {
+	rt_note_modules();
+	log_program_low = rt_run->modules[0].low;
+	log_program_size = rt_run->modules[0].high - log_program_low;
 	log_begun = true;
 	noted_begin();
 }
@@ -219,5 +251,6 @@ void log_record_init(void)
 	futex_init();
 	noted_init();
 	rt_on_main = main_begins;
+	rt_on_end = thread_ends;
 	rt_on_signal = signalled;
 }

@@ -10,13 +10,13 @@ record() { # HOW, into the folder HOW
 	mkdir "$1"
 	UNPLAIT_MODE=sync UNPLAIT_DIR=$PWD/$1 timeout 60 gdb -q -nx -batch -x "$top/test/programs/sync-late.gdb" --args ./late "$1" >out 2>&1
 	grep -qi 'ptrace: .*not permitted' out && { skip "a load that is noted late" "no process may be traced here"; finish; }
-	[ "$(grep -c 'hit Temporary breakpoint' out)" -eq 4 ] && grep '^saw' out >"$1.saw" || not_ok "$1: the load was stopped" "$(cat out)"
+	[ "$(grep -c 'hit Temporary breakpoint' out)" -eq 4 ] && grep -o 'saw [0-9], later [0-9]' out >"$1.saw" || not_ok "$1: the load was stopped" "$(cat out)"
 }
 replay() { # HOW: what the load sees again
 	unplait seal -q -o "$1.plait" "$1" >out 2>err || not_ok "$1: the log can be read" "$(cat err)"
 	unplait export --format text "$1.plait" >events
 	unplait replay --show-output "$1.plait" ./late "$1" >out 2>err || not_ok "$1: replayed" "$(cat out err)"
-	grep -h '^saw' out err >"$1.again"
+	grep -ho 'saw [0-9], later [0-9]' out err >"$1.again"
 }
 
 record again
