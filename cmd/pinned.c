@@ -37,17 +37,19 @@ struct err *pinned(const char *plait, char *const *command, const struct target 
 	struct err *err = pin_plait(plait, &o, &r);
 
 	if (!err && r.state == PIN_DONE)
-		log_note("%s: replayed with the recorded inputs and order, in attempt %u; it has "
-			 "its schedule now%s",
-			 plait, r.attempts,
+		log_note("%s: replayed with the recorded inputs and order, in attempt %u; %u check "
+			 "marks agree, and it has its schedule now%s",
+			 plait, r.attempts, r.marks,
 			 r.cut ? ". It ends where a signal came: with its handler it went another "
 				 "way"
 			       : "");
+	if (!err && r.races)
+		log_note("%s: data races that a recording leaves open: %s", plait, r.races);
 	if (!err && r.state == PIN_DIVERGED)
-		err = err_new(
-			ERR_INCONCLUSIVE,
-			"%s: none of %u attempts ended as the recorded run did; the first: %s",
-			plait, r.attempts, r.text);
+		err = err_new(ERR_INCONCLUSIVE,
+			      "%s: none of %u attempts was the recorded run; the one that came "
+			      "furthest: %s",
+			      plait, r.attempts, r.text);
 	pin_report_deinit(&r);
 	return err;
 }

@@ -7,124 +7,20 @@
 #include "base/log.h"
 #include "debug/binary.h"
 #include "run/log.h"
+#include "run/reorder.h"
 #include "run/session.h"
 #include "trace/trace.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-enum { EVENTS = 0x7fffffff, ATTEMPTS = 200, ATTEMPTS_WITH_SIGNALS = 20 };
 
 void pin_report_deinit(struct pin_report *r)
 {
 	free(r->path);
 	free(r->text);
+	free(r->races);
 	*r = (struct pin_report){ 0 };
-}
-
-/* Somebody outside ended the recorded run (a kill, our own timeout): there is no failure to reproduce,
- * the log just ends. */
-static bool was_cut(const struct trace_outcome *o)
-{
-	return o->kind == PLAIT_OUTCOME_UNKNOWN || o->kind == PLAIT_OUTCOME_HANG ||
-	       o->kind == PLAIT_OUTCOME_DEADLOCK ||
-	       (o->kind == PLAIT_OUTCOME_SIGNAL && (o->signal == SIGKILL || o->signal == SIGTERM ||
-						    o->signal == SIGINT || o->signal == SIGHUP));
-}
-
-/* Two assertions are two failures. */
-static bool is_same_assertion(const char *recorded, const char *now)
-{
-	return !recorded || !now || !strstr(recorded, "Assertion `") || strcmp(recorded, now) == 0;
-}
-
-/* Did this attempt end as the recorded run did? */
-static bool is_same_end(const struct trace_outcome *recorded, bool cut, const struct run_result *r)
-{
-	if (cut && r->end == PLAIT_END_LOG)
-		return true;
-	if (was_cut(recorded))
-		return r->end == PLAIT_END_LOG || r->outcome == PLAIT_OUTCOME_DEADLOCK;
-	if (recorded->kind == PLAIT_OUTCOME_PASS)
-		return r->outcome == PLAIT_OUTCOME_PASS && r->end != PLAIT_END_LOG &&
-		       (recorded->exit_code < 0 || r->exit_code == recorded->exit_code);
-	return r->outcome == recorded->kind &&
-	       (!recorded->signal || r->signal == recorded->signal) &&
-	       is_same_assertion(recorded->message, r->text);
-}
-
-static void note_divergence(const struct trace_outcome *recorded, const struct run_result *r,
-			    struct pin_report *ret)
-{
-	free(ret->text);
-	if (!r->diverged && r->outcome == recorded->kind && r->end != PLAIT_END_LOG &&
-	    r->exit_code != recorded->exit_code) {
-		ret->text = xasprintf("it exited with status %d, the recorded run with %d",
-				      r->exit_code, recorded->exit_code);
-		return;
-	}
-	ret->text = r->diverged || r->outcome == PLAIT_OUTCOME_UNKNOWN
-			    ? xstrdup(r->text ? r->text : "it went another way")
-			    : xasprintf("it ended with outcome %s, the recorded run with %s%s%s",
-					r->end == PLAIT_END_LOG ? "\"the recording ends here\""
-								: outcome_name(r->outcome),
-					outcome_name(recorded->kind), r->text ? ": " : "",
-					r->text ? r->text : "");
-}
-
-/* The first attempt lets every thread go on as long as it may, the second makes
- * accesses as late as the recorded order allows; later ones disturb accesses that are not ordered by synchronisation. */
-static struct run_request attempt_request(unsigned attempt)
-{
-	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY,
-				   .flags = PLAIT_CONTROL_HANDOVERS,
-				   .point_budget = EVENTS,
-				   .event_budget = (uint64_t)EVENTS << 16,
-				   .seed = attempt };
-
-	if (attempt == 1) {
-		req.flags |= PLAIT_CONTROL_LATE;
-	} else if (attempt > 1) {
-		static const uint32_t strategies[] = { PLAIT_STRATEGY_RANDOM, PLAIT_STRATEGY_POS,
-						       PLAIT_STRATEGY_PCT };
-
-		req.strategy = strategies[attempt % ARRAY_SIZE(strategies)];
-		req.depth = 2 + attempt % 3;
-		req.length = 1000;
-		req.points = PLAIT_POINTS_ALL;
-	}
-	return req;
-}
-
-/* Attempts until one ends as the recorded run did. */
-static struct err *search(struct session *s, const struct trace_outcome *recorded,
-			  const struct pin_options *o, struct run_result *r, struct pin_report *ret)
-{
-	unsigned most = o->attempts			  ? o->attempts
-			: log_has_signals(s->target->log) ? ATTEMPTS_WITH_SIGNALS
-							  : ATTEMPTS;
-	bool cut = log_is_cut(s->target->log);
-	struct err *err = NULL;
-
-	ret->state = PIN_DIVERGED;
-	ret->cut = cut;
-	for (ret->attempts = 0; !err && ret->attempts < most && ret->state != PIN_DONE;
-	     ret->attempts++) {
-		struct run_request req = attempt_request(ret->attempts);
-
-		err = session_run(s, &req, r);
-		if (err)
-			break;
-		if (is_same_end(recorded, cut, r))
-			ret->state = PIN_DONE;
-		else if (ret->attempts == 0)
-			note_divergence(recorded, r, ret);
-		progress("%u attempts", ret->attempts + 1);
-	}
-	progress_done();
-	return err;
 }
 
 /* In place of the recording; where that cannot be written, beside our other temporary files. */
@@ -241,7 +137,7 @@ static struct err *pin_with(struct trace *trace, bool cut_at_signals, struct tar
 	if (!err)
 		err = check_build(trace_meta(trace), s->runtime.program);
 	if (!err)
-		err = search(s, &trace_meta(trace)->outcome, o, &r, ret);
+		err = reorder(s, &trace_meta(trace)->outcome, o->attempts, &r, ret);
 	if (!err && ret->state == PIN_DONE)
 		err = put_in_place(trace_path(trace), s, &r, ret);
 	session_close(s);

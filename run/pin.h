@@ -31,7 +31,9 @@ struct pin_report {
 	enum pin_state state;
 	unsigned attempts;
 	char *path; /* the pinned plait: the file itself, or where it cannot be written a copy; owned */
-	char *text; /* diverged: where and why; owned */
+	char *text; /* diverged: where and why the attempt that came furthest left the recorded run; owned */
+	char *races; /* the first attempt did not do: which accesses have raced since, in words; or NULL. Owned */
+	unsigned marks; /* check marks that agreed in the last attempt */
 	bool copied;
 	bool cut; /* a signal came while it was recorded: replays end there */
 };

@@ -5,6 +5,7 @@
 #include "run/races.h"
 
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "debug/binary.h"
 #include "run/run.h"
 
@@ -44,26 +45,43 @@ static void tables_close(struct tables *t)
 		sites_close(t->sites[i]);
 }
 
-/* A number for the place of a site. */
-static uint64_t place_of(const struct tables *t, uint32_t site)
+/* What the tables say of a site: file and object are "" where they do not. */
+struct site_place {
+	const char *file, *object;
+	uint32_t line; /* 0: nothing is known */
+};
+
+static struct site_place look_up(const struct tables *t, uint32_t site)
 {
 	for (uint32_t i = 0; i < PLAIT_MAX_MODULES; i++) {
 		const struct plait_module_info *m = t->sites[i] ? &t->process->modules[i] : NULL;
 		const struct plait_site *s;
 		uint32_t local = m ? site - m->first_site : 0;
-		const char *file, *object;
 
 		if (!m || site < m->first_site || local >= t->sites[i]->header.nsites)
 			continue;
 		s = &t->sites[i]->sites[local];
-		if (!s->line)
-			break;
-		file = sites_string(t->sites[i], s->file);
-		object = sites_string(t->sites[i], s->object);
-		return hash_bytes(object, strlen(object),
-				  hash_bytes(file, strlen(file), hash_u64(s->line)));
+		return (struct site_place){ sites_string(t->sites[i], s->file),
+					    sites_string(t->sites[i], s->object), s->line };
 	}
-	return hash_u64((uint64_t)1 << 32 | site);
+	return (struct site_place){ "", "", 0 };
+}
+
+/* A number for the place of a site. */
+static uint64_t place_of(const struct tables *t, uint32_t site)
+{
+	struct site_place p = look_up(t, site);
+
+	return p.line ? hash_bytes(p.object, strlen(p.object),
+				   hash_bytes(p.file, strlen(p.file), hash_u64(p.line)))
+		      : hash_u64((uint64_t)1 << 32 | site);
+}
+
+/* Two sites in either order: a number for the pair of their places. */
+static uint64_t places_key(const struct tables *t, uint64_t sites)
+{
+	return hash_u64(place_of(t, (uint32_t)(sites >> 32))) +
+	       hash_u64(place_of(t, (uint32_t)sites));
 }
 
 uint64_t race_tally_places(const struct race_tally *t, const struct plait_run *process)
@@ -75,14 +93,56 @@ uint64_t race_tally_places(const struct race_tally *t, const struct plait_run *p
 	if (!t->pairs.len)
 		return 0;
 	tables_open(&tables, process);
-	for (size_t i = 0; i < t->pairs.len; i++) {
-		uint64_t a = place_of(&tables, (uint32_t)(t->pairs.entries[i].key >> 32));
-		uint64_t b = place_of(&tables, (uint32_t)t->pairs.entries[i].key);
-
-		map_put(&places, hash_u64(a) + hash_u64(b), 0); /* in either order */
-	}
+	for (size_t i = 0; i < t->pairs.len; i++)
+		map_put(&places, places_key(&tables, t->pairs.entries[i].key), 0);
 	n = places.len;
 	map_deinit(&places);
 	tables_close(&tables);
 	return n;
+}
+
+static void add_place(struct strbuf *out, const struct tables *t, uint32_t site)
+{
+	struct site_place p = look_up(t, site);
+
+	if (p.line)
+		strbuf_addf(out, "%s:%u", p.file, p.line);
+	else
+		strbuf_addf(out, "site %u", site);
+}
+
+void race_tally_write(const struct race_tally *t, const struct plait_run *process, size_t most,
+		      struct strbuf *out)
+{
+	struct map places = { 0 };
+	struct tables tables;
+
+	tables_open(&tables, process);
+	for (size_t i = 0; i < t->pairs.len && places.len < most; i++) {
+		uint32_t a = (uint32_t)(t->pairs.entries[i].key >> 32);
+		uint32_t b = (uint32_t)t->pairs.entries[i].key;
+		const char *object = look_up(&tables, a).object;
+		size_t had = places.len;
+
+		map_put(&places, places_key(&tables, t->pairs.entries[i].key), 0);
+		if (places.len == had)
+			continue;
+		strbuf_adds(out, had ? ", " : "");
+		add_place(out, &tables, a);
+		strbuf_adds(out, " and ");
+		add_place(out, &tables, b);
+		if (object[0])
+			strbuf_addf(out, " (%s)", object);
+	}
+	map_deinit(&places);
+	tables_close(&tables);
+}
+
+void race_site_write(const struct plait_run *process, uint32_t site, struct strbuf *out)
+{
+	struct tables tables;
+
+	tables_open(&tables, process);
+	add_place(out, &tables, site);
+	tables_close(&tables);
 }

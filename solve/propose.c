@@ -113,8 +113,7 @@ static struct err *search(struct sym_proposer *p, uint64_t work, double seconds,
 				.max_states = MAX_STATES,
 				.max_seconds = seconds,
 				.host_files = true,
-				.exit_is_error = p->fail_on_exit,
-				.all_errors = all };
+				.all_errors = all || p->fail_on_exit };
 	struct sym_schedules r = { 0 };
 	struct err *err = open_program(p);
 

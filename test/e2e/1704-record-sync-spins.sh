@@ -7,6 +7,6 @@ run 0 unplait cc -g -O1 -w -pthread -I"$CORPUS" -o pingpong "$CORPUS/race-pingpo
 for i in 1 2 3; do
 	run 0 unplait record -o "$i.plait" -- ./pingpong
 	run 0 timeout 60 "$UNPLAIT" replay "$i.plait"
-	has err "it has its schedule now"
+	has err "has its schedule now"
 done
 finish
