@@ -47,9 +47,9 @@ struct err *rewind_read_crumbs(struct crumbs *c, const struct strings *files)
 {
 	struct err *err = crumbs_read_all(c, files->data, files->len);
 
-	if (!err && (c->uses.len || c->plaits.len || c->branches.len))
-		log_warn("fingerprints of watch, plaits and records of branches are not used by "
-			 "rewind yet: only reports about broken hardware are");
+	if (!err && (c->uses.len || c->plaits.len))
+		log_warn("fingerprints of watch and plaits are not used by rewind: only reports "
+			 "about broken hardware and records of branches are");
 	return err;
 }
 
@@ -87,6 +87,8 @@ struct err *rewind_check_main(const struct cmd *cmd, int argc, char **argv, int 
 	if (argc != 1)
 		return cmd_usage(cmd, "rewind check: one core dump is needed");
 	err = rewind_read_crumbs(&crumbs, &files);
+	if (crumbs.branches.len)
+		log_warn("records of branches are not used by rewind check: give them to rewind");
 	if (!err)
 		err = dump_open(argv[0], &d);
 	if (!err && !d.threads.len)

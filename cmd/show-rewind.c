@@ -7,6 +7,7 @@
 #include "cmd/show-ask.h"
 #include "cmd/show-exploit.h"
 #include "cmd/show-threads.h"
+#include "crumbs/crumbs.h"
 #include "rewind/rewind.h"
 
 #include <inttypes.h>
@@ -27,7 +28,7 @@ static void add_value(struct rewind *r, expr_id e, struct strbuf *out)
 		strbuf_addf(out, v < 4096 ? "%" PRIu64 : "0x%" PRIx64, v);
 }
 
-/* "1 to 12": the lines of a step, in the words of the source. */
+/* ": line 1, 12": the lines of a step. */
 static void add_lines(struct rewind *r, const struct step *s, struct strbuf *out)
 {
 	unsigned last = 0, shown = 0;
@@ -42,7 +43,7 @@ static void add_lines(struct rewind *r, const struct step *s, struct strbuf *out
 					  &frames);
 			f = source_frames_own(&frames);
 			if (f && f->line && f->line != last && shown < 12) {
-				strbuf_addf(out, "%s%u", shown ? ", " : "", f->line);
+				strbuf_addf(out, "%s%u", shown ? ", " : ": line ", f->line);
 				last = f->line;
 				shown++;
 			}
@@ -122,7 +123,6 @@ static void show_step(struct rewind *r, const struct node *n, struct strbuf *out
 {
 	strbuf_addf(out, "  %5d  ", -(int)n->depth);
 	add_function(r, n->pc, out);
-	strbuf_adds(out, ": line ");
 	add_lines(r, &n->step, out);
 	if (skipped(&n->step))
 		strbuf_addf(out, "; %s() is skipped", skipped(&n->step)->function);
@@ -227,6 +227,26 @@ static void show_end(struct rewind *r, struct strbuf *out)
 		    r->tree.out_of_time ? "; the time was over" : "");
 }
 
+static uint32_t records_followed(const struct rewind *r)
+{
+	return r->best && r->route.n ? r->best->passed - r->route.first : 0;
+}
+
+static void show_notes(const struct rewind *r, struct strbuf *out)
+{
+	const struct names *code = code_notes(r->code);
+
+	if (r->route_problem)
+		strbuf_addf(out, "note: the branch records were not used: %s\n", r->route_problem);
+	else if (r->route.n)
+		strbuf_addf(out, "along %u of %u branch records\n", records_followed(r),
+			    r->route.n - r->route.first);
+	for (size_t i = 0; i < code->len; i++)
+		strbuf_addf(out, "note: %s\n", code->text[i]);
+	for (size_t i = 0; i < r->dump.gaps.len; i++)
+		strbuf_addf(out, "note: %s\n", r->dump.gaps.text[i]);
+}
+
 void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 {
 	show_answers(r, out);
@@ -245,6 +265,7 @@ void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 			    r->other_causes.data[i].text);
 	if (!r->best) {
 		strbuf_adds(out, "every way to this dump contradicts it\n");
+		show_notes(r, out);
 		return;
 	}
 	show_verdict(r, out);
@@ -258,8 +279,7 @@ void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 	}
 	strbuf_addc(out, '\n');
 	show_end(r, out);
-	for (size_t i = 0; i < r->dump.gaps.len; i++)
-		strbuf_addf(out, "note: %s\n", r->dump.gaps.text[i]);
+	show_notes(r, out);
 }
 
 /* ---- JSON ---- */
@@ -384,6 +404,28 @@ static void json_cause(struct rewind *r, struct json *j)
 	json_end(j);
 }
 
+static void json_records(const struct rewind *r, struct json *j)
+{
+	if (!r->route.n && !r->route_problem)
+		return;
+	json_begin_object(j, "branch_records");
+	json_uint(j, "given", r->o.crumbs->branches.len);
+	json_uint(j, "followed", records_followed(r));
+	json_str(j, "problem", r->route_problem);
+	json_end(j);
+}
+
+static void json_notes(const struct rewind *r, struct json *j)
+{
+	const struct names *both[] = { code_notes(r->code), &r->dump.gaps };
+
+	json_begin_array(j, "notes");
+	for (size_t k = 0; k < ARRAY_SIZE(both); k++)
+		for (size_t i = 0; i < both[k]->len; i++)
+			json_str(j, NULL, both[k]->text[i]);
+	json_end(j);
+}
+
 void json_rewind(struct rewind *r, struct json *j)
 {
 	static const char *const verdicts[] = { "not run", "confirmed",
@@ -426,6 +468,8 @@ void json_rewind(struct rewind *r, struct json *j)
 	json_uint(j, "contradicted", r->tree.refuted);
 	json_uint(j, "questions", r->h.questions);
 	json_uint(j, "lifted", code_lifted(r->code));
+	json_records(r, j);
+	json_notes(r, j);
 	json_begin_object(j, "seconds");
 	json_real(j, "walk", r->walk_seconds, 3);
 	json_real(j, "run", r->confirm_seconds, 3);

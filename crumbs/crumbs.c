@@ -65,6 +65,7 @@ static struct err *read_text(struct crumbs *c, const char *path, const struct fi
 		read_line(c, at, (size_t)(stop - at), ++number);
 		at = stop + (stop < end);
 	}
+	crumbs_end_branches(c);
 	return NULL;
 }
 

@@ -7,7 +7,8 @@
  *	crumbs_deinit(&c);
  *
  * A file is a fingerprint or an area of `watch`, a plait, or text. Each line of a text is a record of a branch stack
- * (`perf script -F brstack`), a report about broken hardware (kernel log, mcelog, rasdaemon), or else a line of the
+ * (`perf script -F brstack`), a branch (`perf script --itrace=b`), an instruction (gdb's `record
+ * instruction-history`), a report about broken hardware (kernel log, mcelog, rasdaemon), or else a line of the
  * program's log. Nothing here knows the program or the dump: whether a crumb fits is for its user to say.
  * Everything lives in the crumbs' own memory. */
 #ifndef CRUMBS_CRUMBS_H
@@ -44,6 +45,14 @@ struct crumb_branch {
 	uint64_t from, to; /* addresses in the process */
 };
 
+/* Private: branches, or instructions, one per line, while a file is read. */
+struct branch_lines {
+	VEC(struct crumb_branch) taken; /* the oldest first */
+	uint64_t insn;			/* the last one; 0 = none */
+	uint64_t target;		/* where it leads; 0 = it does not say */
+	bool jumps;
+};
+
 /* A report about the machine itself. */
 struct crumb_check {
 	bool uncorrected; /* data was lost; else it was repaired on the fly */
@@ -66,6 +75,7 @@ struct crumbs {
 	VEC(const char *) plaits;	   /* paths */
 	VEC(struct crumb_line) lines;	   /* in the order in which they were printed */
 	VEC(struct crumb_branch) branches; /* of the last record, the newest first */
+	struct branch_lines by_line;
 	VEC(struct crumb_check) checks;
 	unsigned passed; /* lines that were skipped: text has a limit, its end counts */
 };

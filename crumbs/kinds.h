@@ -13,7 +13,9 @@ struct err *crumbs_read_area(struct crumbs *c, const char *path);
 /* machine.c: is the line a report about broken hardware? Then it is added. */
 bool crumbs_read_check(struct crumbs *c, const char *line);
 
-/* branches.c: is the line a record of taken branches? Then it takes the place of the one before. */
+/* branches.c: is the line about taken branches? A record takes the place of the one before. */
 bool crumbs_read_branches(struct crumbs *c, const char *line);
+/* The file is read. */
+void crumbs_end_branches(struct crumbs *c);
 
 #endif

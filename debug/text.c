@@ -9,6 +9,7 @@
 #include "base/mem.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void add_segment(struct text *t, const Elf64_Phdr *ph)
@@ -61,7 +62,7 @@ static int by_low(const void *a, const void *b)
 	return (x->low > y->low) - (x->low < y->low);
 }
 
-static void read_functions(struct text *t, uint64_t header)
+void text_read_functions(struct text *t, uint64_t header)
 {
 	enum { UDATA4 = 0x03, PCREL_SDATA4 = 0x1b, DATAREL_SDATA4 = 0x3b };
 	uint8_t encodings[4];
@@ -114,13 +115,15 @@ struct err *text_open(const char *path, struct text *ret)
 			ret->dynamic = ph.p_vaddr;
 	}
 	if (header)
-		read_functions(ret, header);
+		text_read_functions(ret, header);
 	return NULL;
 }
 
 void text_close(struct text *t)
 {
-	if (t->map.data)
+	if (t->own)
+		free(t->own);
+	else if (t->map.data)
 		file_map_close(&t->map);
 	vec_deinit(&t->segments);
 	vec_deinit(&t->functions);

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct dump;
+struct dump_module;
 struct err;
 
 struct text_range {
@@ -27,6 +29,7 @@ struct text_segment {
 
 struct text {
 	struct file_map map;
+	uint8_t *own; /* the bytes of `map`, when they are not a file's; NULL */
 	VEC(struct text_segment) segments;
 	VEC(struct text_range) functions; /* by low */
 	uint64_t entry;
@@ -34,7 +37,11 @@ struct text {
 };
 
 struct err *text_open(const char *path, struct text *ret);
+/* The file is missing: what the dump has of it (image.c). False when that is no function at all. */
+bool text_of_dump(const struct dump *d, const struct dump_module *m, struct text *ret);
 void text_close(struct text *t); /* also after an error of text_open */
+/* Read the table of functions (.eh_frame_hdr) at an address. For readers. */
+void text_read_functions(struct text *t, uint64_t header);
 
 /* The bytes of the file from an address on, *len of them; NULL when there are none. */
 const uint8_t *text_bytes(const struct text *t, uint64_t address, size_t *len);

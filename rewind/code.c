@@ -19,6 +19,9 @@
 #include "rewind/lifter.h"
 
 #include <elf.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +41,7 @@ struct code {
 	struct map functions; /* low -> struct function *, or NULL: cannot be lifted */
 	VEC(struct function *) all;
 	uint64_t lifted;
+	struct names notes;
 };
 
 struct code *code_new(const struct dump *d)
@@ -69,6 +73,7 @@ void code_free(struct code *c)
 		free(c->all.data[i]);
 	}
 	vec_deinit(&c->all);
+	names_deinit(&c->notes);
 	map_deinit(&c->functions);
 	lifter_free(c->lifter);
 	modules_free(c->debug);
@@ -76,6 +81,11 @@ void code_free(struct code *c)
 	free(c->opened);
 	free(c->problem);
 	free(c);
+}
+
+const struct names *code_notes(const struct code *c)
+{
+	return &c->notes;
 }
 
 uint64_t code_lifted(const struct code *c)
@@ -99,7 +109,7 @@ const char *code_problem(struct code *c)
 
 /* ---- files ---- */
 
-static const char *open_text(struct code *c, const struct dump_module *m, struct text *ret)
+static const char *open_text(const struct dump_module *m, struct text *ret)
 {
 	char id[BUILD_ID_CHARS];
 	struct err *err = text_open(m->path, ret);
@@ -113,10 +123,35 @@ static const char *open_text(struct code *c, const struct dump_module *m, struct
 		err_free(err);
 		id[0] = '\0';
 	}
-	(void)c;
 	if (*m->build_id && strcmp(id, m->build_id) != 0)
 		return "its file is another build";
 	return NULL;
+}
+
+static void note(struct code *c, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	names_intern(&c->notes, text);
+}
+
+/* What the dump has of the file must do instead. */
+static void take_from_dump(struct code *c, const struct dump_module *m, struct module_text *ret)
+{
+	struct text t;
+
+	if (!text_of_dump(c->dump, m, &t)) {
+		text_close(&t);
+		return;
+	}
+	text_close(&ret->text);
+	ret->text = t;
+	note(c, "%s: %s; its code is taken from the dump", m->path, ret->problem);
+	ret->problem = NULL;
 }
 
 const struct text *code_text(struct code *c, const struct dump_module *m, const char **why)
@@ -125,7 +160,9 @@ const struct text *code_text(struct code *c, const struct dump_module *m, const 
 
 	if (!c->opened[i]) {
 		c->opened[i] = true;
-		c->modules[i].problem = open_text(c, m, &c->modules[i].text);
+		c->modules[i].problem = open_text(m, &c->modules[i].text);
+		if (c->modules[i].problem)
+			take_from_dump(c, m, &c->modules[i]);
 	}
 	*why = c->modules[i].problem;
 	return *why ? NULL : &c->modules[i].text;
@@ -352,12 +389,40 @@ static void refuse_rest(struct function *f)
 	}
 }
 
+/* What ran is what the dump has, where it has it: code may be patched while it runs (probes, hooks, the runtime of a
+ * language). A copy that the caller frees; NULL when the file is what ran. */
+static uint8_t *patched(struct code *c, uint64_t low, const uint8_t *file, size_t len)
+{
+	uint8_t *copy = NULL;
+	size_t there, differ = 0;
+
+	for (size_t at = 0; at < len; at += there) {
+		const uint8_t *p = dump_bytes(c->dump, low + at, &there);
+
+		there = p ? MIN(there, len - at) : MIN(4096 - (low + at) % 4096, len - at);
+		if (!p || !memcmp(p, file + at, there))
+			continue;
+		if (!copy)
+			copy = memcpy(xmalloc(len), file, len);
+		memcpy(copy + at, p, there);
+		for (size_t i = 0; i < there; i++)
+			differ += p[i] != file[at + i];
+	}
+	if (differ)
+		note(c,
+		     "the code at 0x%" PRIx64 " was changed while the program ran (%zu bytes "
+		     "differ from the file): it is taken as the dump has it",
+		     low, differ);
+	return copy;
+}
+
 static struct function *lift(struct code *c, uint64_t low, uint64_t high)
 {
 	struct function *f = xcalloc(1, sizeof(*f));
 	uint32_t flags;
 	size_t len;
 	const uint8_t *p = code_file_bytes(c, low, &len, &flags);
+	uint8_t *copy;
 	struct err *err;
 
 	f->low = low;
@@ -365,7 +430,9 @@ static struct function *lift(struct code *c, uint64_t low, uint64_t high)
 	vec_push(&c->all, f);
 	if (!p || len < high - low || code_problem(c))
 		return NULL;
-	err = lifter_lift(c->lifter, low, p, high - low, f);
+	copy = patched(c, low, p, high - low);
+	err = lifter_lift(c->lifter, low, copy ? copy : p, high - low, f);
+	free(copy);
 	if (err) {
 		err_free(err);
 		return NULL;

@@ -108,6 +108,8 @@ const uint8_t *code_file_bytes(struct code *c, uint64_t address, size_t *len, ui
 const struct text *code_text(struct code *c, const struct dump_module *m, const char **why);
 /* How many instructions were lifted so far. */
 uint64_t code_lifted(const struct code *c);
+/* Where the code is not what the files say, in words. Owned by c. */
+const struct names *code_notes(const struct code *c);
 /* Why unplait-lift cannot be used; NULL when it can. Owned by c. */
 const char *code_problem(struct code *c);
 

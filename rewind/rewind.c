@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "crumbs/crumbs.h"
 #include "rewind/logged.h"
 #include "rewind/start.h"
 
@@ -221,6 +222,31 @@ static bool is_live(const struct dump *d)
 	       d->signal == SIGTTOU;
 }
 
+/* Branch records fix the way back. Those that do not lead to the dump, or contradict it, are of another moment or of
+ * another run. */
+static void grow(struct rewind *r, const struct suffix_options *o)
+{
+	const struct crumbs *c = r->o.crumbs;
+
+	tree_init(&r->tree, &r->h, r->start);
+	if (c && c->branches.len) {
+		if (route_init(&r->route, r->code, c->branches.data, c->branches.len, r->start->pc,
+			       r->at_call))
+			tree_follow(&r->tree, &r->route);
+		else
+			r->route_problem = "they do not lead to the instruction that failed";
+	}
+	tree_grow(&r->tree, o);
+	if (r->tree.route && !tree_best(&r->tree)) {
+		r->route_problem = "they contradict the dump";
+		tree_deinit(&r->tree);
+		tree_init(&r->tree, &r->h, r->start);
+		tree_grow(&r->tree, o);
+	}
+	if (r->route_problem)
+		r->route.n = 0;
+}
+
 struct err *rewind_work(struct rewind *r)
 {
 	double start = clock_seconds(), cpu = work_seconds();
@@ -233,12 +259,11 @@ struct err *rewind_work(struct rewind *r)
 	r->live = is_live(&r->dump);
 	r->start = start_of(&r->h, &r->names, r->thread, r->live, &r->at_call);
 	threads_limit(r, &o);
-	tree_init(&r->tree, &r->h, r->start);
 	if (!r->walk_all && !r->threads.mates.len) {
 		o.enough = has_all;
 		o.arg = r;
 	}
-	tree_grow(&r->tree, &o);
+	grow(r, &o);
 	r->best = tree_best(&r->tree);
 	r->walk_seconds = clock_seconds() - start;
 	if (r->may_run && r->best && (!r->live || r->at_call))

@@ -16,6 +16,7 @@
 #include "rewind/exploit.h"
 #include "rewind/hardware.h"
 #include "rewind/names.h"
+#include "rewind/route.h"
 #include "rewind/suffix.h"
 #include "rewind/threads.h"
 
@@ -36,6 +37,8 @@ struct rewind {
 	struct code *code;
 	struct history h;
 	struct tree tree;
+	struct route route;	   /* route.n 0: no branch records, or */
+	const char *route_problem; /* why they are not used; NULL */
 	struct dump_names names;
 	size_t thread;
 	struct past *start; /* where the walk begins */

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "rewind/origins.h"
+#include "rewind/route.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,12 @@ void tree_init(struct tree *t, struct history *h, const struct past *start)
 	root->past = start;
 	root->pc = start->pc;
 	vec_push(&t->nodes, root);
+}
+
+void tree_follow(struct tree *t, const struct route *route)
+{
+	t->route = route;
+	t->nodes.data[0]->passed = route->first;
 }
 
 void tree_deinit(struct tree *t)
@@ -59,6 +66,7 @@ static struct node *new_child(struct tree *t, struct node *parent, const struct 
 	n->depth = parent->depth + 1;
 	n->insns = parent->insns + p->n;
 	n->pc = p->function->insns.data[p->first].address;
+	route_allows(t->route, parent->passed, parent->pc, p, &n->passed);
 	parent->children++;
 	vec_push(&t->nodes, n);
 	return n;
@@ -308,9 +316,10 @@ static void expand(struct tree *t, struct node *n)
 	struct origins *c = xmalloc(sizeof(*c));
 
 	origins_find(t, n, c);
+	route_filter(t->route, n->passed, n->pc, c);
 	for (unsigned i = 0; i < c->n; i++)
 		try_candidate(t, n, &c->data[i]);
-	if (!n->nopen)
+	if (!n->nopen && !route_goes_on(t->route, n->passed))
 		try_loops(t, n, c);
 	if (n->shortcut) {
 		n->shortcut->unsure |= !c->complete;

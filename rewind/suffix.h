@@ -16,6 +16,7 @@ enum node_state {
 	NODE_DEAD,  /* every way to it was refuted */
 };
 
+struct route;
 struct shortcut;
 
 struct node {
@@ -31,6 +32,7 @@ struct node {
 	uint64_t tried; /* a bit for each of its loops for which there is such a step here */
 	uint64_t pc;
 	uint32_t depth, insns;	 /* blocks and instructions up to the dump */
+	uint32_t passed;	 /* branch records up to the dump (route.h) */
 	uint32_t children, dead; /* how many */
 	uint8_t state;
 	bool guessed;	 /* a step to it was */
@@ -50,15 +52,18 @@ struct suffix_options {
 
 struct tree {
 	struct history *h;
-	VEC(struct node *) nodes; /* [0] is the root */
-	uint64_t tried, refuted;  /* steps */
-	bool cut;		  /* not every way was followed */
+	const struct route *route; /* what branch records say about the way; NULL = nothing */
+	VEC(struct node *) nodes;  /* [0] is the root */
+	uint64_t tried, refuted;   /* steps */
+	bool cut;		   /* not every way was followed */
 	bool out_of_time, interrupted;
 	uint32_t reached; /* blocks back */
 };
 
 /* Borrows the history. start: the state of the dump to begin with. */
 void tree_init(struct tree *t, struct history *h, const struct past *start);
+/* Before it grows: go where the branch records lead. Borrows the route. */
+void tree_follow(struct tree *t, const struct route *route);
 void tree_deinit(struct tree *t);
 void tree_grow(struct tree *t, const struct suffix_options *o);
 

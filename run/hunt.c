@@ -323,17 +323,29 @@ static bool can_propose(const struct hunt *h)
 	return h->o->proposer && !t->oracle && !t->expect && !t->spurious;
 }
 
+static struct err *propose_and_try(struct hunt *h, uint64_t work, bool all, struct proposals *ret)
+{
+	double left = h->o->seconds > 0 ? h->o->seconds - (clock_seconds() - h->start) : 0;
+	struct err *err = h->o->proposer->propose(h->o->proposer->arg, &h->target, work,
+						  MAX(left, 0), all, ret);
+
+	h->result->states = MAX(h->result->states, ret->states);
+	for (size_t i = 0; !err && i < ret->failing.len; i++)
+		err = try_proposal(h, &ret->failing.data[i]);
+	return err;
+}
+
 /* work: at most that much; 0 = no limit, the strategy is states. */
 static struct err *search_states(struct hunt *h, uint64_t work)
 {
-	double left = h->o->seconds > 0 ? h->o->seconds - (clock_seconds() - h->start) : 0;
 	struct proposals p = { 0 };
-	struct err *err = h->o->proposer->propose(h->o->proposer->arg, &h->target, work,
-						  MAX(left, 0), h->o->all, &p);
+	struct err *err = propose_and_try(h, work, h->o->all, &p);
 
-	h->result->states = MAX(h->result->states, p.states);
-	for (size_t i = 0; !err && i < p.failing.len; i++)
-		err = try_proposal(h, &p.failing.data[i]);
+	/* no native run showed the first failing state: perhaps another */
+	if (!err && p.failing.len && !h->o->all && !is_over(h)) {
+		proposals_deinit(&p);
+		err = propose_and_try(h, work, true, &p);
+	}
 	if (!err && p.complete && !p.failing.len) {
 		searched(h);
 		if (p.reads_clock)

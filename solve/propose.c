@@ -113,7 +113,8 @@ static struct err *search(struct sym_proposer *p, uint64_t work, double seconds,
 				.max_states = MAX_STATES,
 				.max_seconds = seconds,
 				.host_files = true,
-				.all_errors = all || p->fail_on_exit };
+				.exit_is_error = p->fail_on_exit,
+				.all_errors = all };
 	struct sym_schedules r = { 0 };
 	struct err *err = open_program(p);
 

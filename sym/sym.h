@@ -134,6 +134,7 @@ struct sym_config {
 	const char *order;     /* "depth", "breadth" or "cover" */
 	const char *query_log; /* file that receives every query in SMT-LIB, or NULL */
 	bool all_errors;       /* report every path to an error, not one per place */
+	bool exit_is_error;    /* schedules: an exit status other than 0 is an error, too */
 	bool keep_paths;       /* also report paths that end well, with their inputs */
 };
 
@@ -160,7 +161,7 @@ struct err *sym_explore(struct sym_program *p, const struct sym_config *config,
 /* A place of the source that a search is to come to. */
 struct sym_point {
 	const char *function; /* its own name (base/demangle.h) */
-	unsigned line;
+	unsigned line;	      /* 0 = any of the function */
 };
 
 /* An operation of the bitcode. */
@@ -213,6 +214,31 @@ struct sym_call_text {
 };
 typedef void sym_call_text_fn(void *arg, const struct sym_call_text *call);
 void sym_call_texts(struct sym_program *p, sym_call_text_fn *fn, void *arg);
+/* What of the program's functions can be recognised in another build of it: calls and constant texts, in the order of
+ * the operations. Names are the program's; functions have the numbers of struct sym_place. */
+struct sym_mark {
+	enum sym_mark_kind {
+		SYM_MARK_IMPORT,  /* text: a library function that is called */
+		SYM_MARK_CALL,	  /* callee: a function of the program */
+		SYM_MARK_POINTER, /* a call through a pointer */
+		SYM_MARK_TEXT	  /* text: a constant */
+	} kind;
+	uint32_t pc, callee;
+	const char *text;
+	bool null; /* one of the arguments may be a null pointer (a guess) */
+};
+struct sym_sketch {
+	const char *name; /* its own name; NULL = of no interest: a model, or without code */
+	bool follows;	  /* it loads or stores through pointers */
+	VEC(struct sym_mark) marks;
+	VEC(uint32_t) nulls; /* operations that may use a null pointer (a guess) */
+};
+struct sym_sketches VEC_FIELDS(struct sym_sketch); /* by number of the function */
+void sym_sketches_init(struct sym_sketches *s, struct sym_program *p);
+void sym_sketches_deinit(struct sym_sketches *s);
+/* The frames that an operation stands for, the outermost first; at most `most`, returns how many. */
+uint32_t sym_points_at(struct sym_program *p, struct sym_place at, struct sym_point *ret,
+		       uint32_t most);
 /* The names of the environment variables that the program asks for, as far as they are constants. */
 void sym_env_names(struct sym_program *p, struct names *ret);
 
@@ -256,8 +282,8 @@ void sym_schedules_deinit(struct sym_schedules *r);
 /* Every interleaving of the program's threads, at the scheduling points that a controlled native
  * run has, with known values: depth first, each state once. Needs a binary from `unplait cc`, whose
  * table says which accesses are points. Of the configuration it takes args, env, input,
- * max_seconds, max_states, max_work, max_ops (of a thread between two points) and all_errors (go on
- * after the first). */
+ * max_seconds, max_states, max_work, max_ops (of a thread between two points), exit_is_error and
+ * all_errors (go on after the first). */
 struct err *sym_schedules(struct sym_program *p, const struct sym_config *config,
 			  struct sym_schedules *ret);
 

@@ -4,8 +4,11 @@
  * and a length of standard input, and is searched for a slice of time; short inputs come first and all
  * get longer slices in turn, until one path's input fails natively as the dump says. What the dump
  * knows comes before that: its arguments as they are, with any standard input. A round whose every
- * path was followed is not tried again. */
-#include "synth/study.h"
+ * path was followed is not tried again.
+ *
+ * A shipped binary without lines does not say which stack of the program the dump's is: the likely ones (align.h) are
+ * *routes*, which take turns, and so does a search without any direction. */
+#include "synth/align.h"
 
 #include "base/err.h"
 #include "base/interrupt.h"
@@ -15,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OTHERS_MOST = 40, QUERY_MS = 2000, STATES_MOST = 200000, PREEMPTIONS = 2 };
+enum { OTHERS_MOST = 40, QUERY_MS = 2000, STATES_MOST = 200000, PREEMPTIONS = 2, ROUTES_MOST = 7 };
 
 #define FIRST_SLICE 0.25 /* seconds of a round */
 
@@ -42,9 +45,20 @@ static const struct round rounds[] = {
 	{ .input = 4096 },
 };
 
+/* Stacks to reach, one per thread that matters. */
+struct route {
+	struct sym_goal *stacks;
+	struct sym_point *points; /* of all stacks */
+	struct sym_aim *aim;
+	struct round rounds[ARRAY_SIZE(rounds)];
+};
+struct routes VEC_FIELDS(struct route);
+
 struct hunt {
 	struct study *study;
-	struct names tried; /* stacks of errors off the goal that were run natively */
+	struct routes routes; /* the likeliest first */
+	struct names tried;   /* stacks of errors off the goal that were run natively */
+	struct map inputs;    /* that were run natively, by hash */
 	struct err *err;
 	bool found;
 	bool met; /* an error with the goal's stack, which did not fail natively as the dump says */
@@ -86,6 +100,20 @@ static bool is_worth_it(struct hunt *h, const struct sym_path *p, bool at)
 	return h->tried.len > known && known < OTHERS_MOST;
 }
 
+/* Routes share many paths; to run the same input again tells nothing new. */
+static bool is_new_input(struct hunt *h, const struct synth_inputs *in)
+{
+	uint64_t hash = hash_bytes(in->input ? in->input : "", in->input_len, in->args.len);
+	size_t known = h->inputs.len;
+
+	for (size_t i = 0; i + 1 < in->args.len; i++)
+		hash = hash_bytes(in->args.data[i], strlen(in->args.data[i]) + 1, hash);
+	for (size_t i = 0; i + 1 < in->env.len; i++)
+		hash = hash_bytes(in->env.data[i], strlen(in->env.data[i]) + 1, hash);
+	map_put(&h->inputs, hash, 1);
+	return h->inputs.len > known;
+}
+
 static bool try_path(void *arg, const struct sym_path *p, bool at)
 {
 	struct hunt *h = arg;
@@ -94,6 +122,10 @@ static bool try_path(void *arg, const struct sym_path *p, bool at)
 	if (!is_worth_it(h, p, at))
 		return false;
 	inputs_of(p, &in);
+	if (!is_new_input(h, &in)) {
+		synth_inputs_deinit(&in);
+		return false;
+	}
 	h->err = attempt(h->study, &in, &h->found);
 	h->met |= at && !h->found;
 	synth_inputs_deinit(&in);
@@ -125,8 +157,8 @@ static void fill_config(const struct study *s, const struct round *r, const stru
 		ret->env = (const char *const *)s->known.env.data;
 }
 
-static struct err *run_round(struct hunt *h, struct sym_program *p, const struct sym_aim *aim,
-			     struct round *r, const struct names *env, double seconds)
+static struct err *run_round(struct hunt *h, const struct sym_aim *aim, struct round *r,
+			     const struct names *env, double seconds)
 {
 	struct study *s = h->study;
 	struct sym_result result = { 0 };
@@ -134,7 +166,7 @@ static struct err *run_round(struct hunt *h, struct sym_program *p, const struct
 	struct err *err;
 
 	fill_config(s, r, env, seconds, &config);
-	err = sym_search(p, &config, aim, try_path, h, &result);
+	err = sym_search(s->program, &config, aim, try_path, h, &result);
 	log_verbose("synth: %u arguments of %u, input %u%s: %llu states, %llu questions, %.2f s%s",
 		    config.sym_args, config.sym_arg_len, config.sym_stdin,
 		    r->known ? ", known" : "", (unsigned long long)result.stats.states,
@@ -150,38 +182,48 @@ static struct err *run_round(struct hunt *h, struct sym_program *p, const struct
 	return err ? err : h->err;
 }
 
-static struct err *run_rounds(struct hunt *h, struct sym_program *p, const struct sym_aim *aim)
+static bool is_over(const struct hunt *h, const struct err *err)
 {
-	struct round all[ARRAY_SIZE(rounds)];
+	return err || h->found || interrupted() || h->study->deadline - clock_seconds() <= 0;
+}
+
+/* Each round of each route once. Returns how many are not done. */
+static struct err *run_pass(struct hunt *h, const struct names *env, double slice, size_t *left)
+{
+	const struct study *s = h->study;
+	struct err *err = NULL;
+
+	*left = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(rounds); i++)
+		for (size_t k = 0; k < h->routes.len; k++) {
+			struct round *r = &h->routes.data[k].rounds[i];
+
+			if (r->done || (r->known && s->o->facts < SYNTH_FACTS_ARGS))
+				continue;
+			if (!is_over(h, err))
+				err = run_round(h, h->routes.data[k].aim, r, env,
+						MIN(slice, s->deadline - clock_seconds()));
+			*left += !r->done;
+		}
+	return err;
+}
+
+static struct err *run_rounds(struct hunt *h)
+{
 	struct study *s = h->study;
 	struct names env = { 0 };
 	struct err *err = NULL;
-	size_t left = ARRAY_SIZE(rounds);
+	size_t left = 1;
 
-	memcpy(all, rounds, sizeof(all));
-	sym_env_names(p, &env);
+	for (size_t k = 0; k < h->routes.len; k++)
+		memcpy(h->routes.data[k].rounds, rounds, sizeof(rounds));
+	sym_env_names(s->program, &env);
 	if (env.len == env.cap) /* a NULL at the end, as an environment has */
 		names_intern(&env, "\xff"), env.len--;
 	if (env.text)
 		env.text[env.len] = NULL;
-	for (double slice = FIRST_SLICE; left && !err && !h->found && !interrupted(); slice *= 2) {
-		left = 0;
-		for (size_t i = 0; i < ARRAY_SIZE(all) && !err && !h->found && !interrupted();
-		     i++) {
-			double rest = s->deadline - clock_seconds();
-
-			if (all[i].done || (all[i].known && s->o->facts < SYNTH_FACTS_ARGS))
-				continue;
-			if (rest <= 0) {
-				left = 1;
-				break;
-			}
-			err = run_round(h, p, aim, &all[i], &env, MIN(slice, rest));
-			left += !all[i].done;
-		}
-		if (s->deadline - clock_seconds() <= 0)
-			break;
-	}
+	for (double slice = FIRST_SLICE; left && !is_over(h, err); slice *= 2)
+		err = run_pass(h, &env, slice, &left);
 	s->r->exhausted =
 		!left && !h->found && !h->met && s->r->goal.has_lines && !err && !interrupted();
 	names_deinit(&env);
@@ -210,100 +252,186 @@ static struct err *check_program(struct study *s, const struct synth_stack *k)
 		     : NULL;
 }
 
-/* The stacks of the goal as the machine wants them: outermost frame first, one behind the other. */
-struct goals {
-	struct sym_goal *stacks;
-	struct sym_point *points; /* of all stacks */
-};
+/* ---- routes ---- */
 
-static void goals_init(struct goals *to, const struct synth_goal *g)
+/* A route with room for the stacks of the goal; near_null is the goal's. */
+static struct route *add_route(struct hunt *h, size_t npoints)
 {
+	const struct synth_goal *g = &h->study->r->goal;
+	struct route *r = vec_add(&h->routes);
+
+	r->stacks = xcalloc(g->stacks.len + 1, sizeof(*r->stacks));
+	r->points = xcalloc(npoints + 1, sizeof(*r->points));
+	for (size_t i = 0; i < g->stacks.len; i++)
+		r->stacks[i] = (struct sym_goal){ .points = r->points,
+						  .near_null = g->near_null,
+						  .next = i + 1 < g->stacks.len ? &r->stacks[i + 1]
+										: NULL };
+	return r;
+}
+
+/* The stacks of the goal as the machine wants them: outermost frame first, one behind the other. */
+static void add_known_route(struct hunt *h)
+{
+	const struct synth_goal *g = &h->study->r->goal;
+	struct route *r;
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->stacks.len; i++)
 		n += g->stacks.data[i].points.len;
-	to->stacks = xcalloc(g->stacks.len + 1, sizeof(*to->stacks));
-	to->points = xcalloc(n + 1, sizeof(*to->points));
+	r = add_route(h, n);
 	n = 0;
 	for (size_t i = 0; i < g->stacks.len; i++) {
 		const struct synth_stack *k = &g->stacks.data[i];
 
-		to->stacks[i] =
-			(struct sym_goal){ .points = to->points + n,
-					   .n = (uint32_t)k->points.len,
-					   .near_null = g->near_null,
-					   .next = i + 1 < g->stacks.len ? &to->stacks[i + 1]
-									 : NULL };
+		r->stacks[i].points = r->points + n;
+		r->stacks[i].n = (uint32_t)k->points.len;
 		for (size_t p = k->points.len; p-- > 0; n++)
-			to->points[n] = (struct sym_point){ k->points.data[p].own_name,
-							    k->points.data[p].line };
+			r->points[n] = (struct sym_point){ k->points.data[p].own_name,
+							   k->points.data[p].line };
 	}
 }
 
-static void goals_deinit(struct goals *g)
+/* Number `which` of the likely stacks of each thread, or its last. */
+static void add_likely_route(struct hunt *h, const struct alignments *all, size_t which)
 {
-	free(g->stacks);
-	free(g->points);
+	size_t nstacks = h->study->r->goal.stacks.len, n = 0;
+	struct route *r;
+
+	for (size_t i = 0; i < nstacks; i++)
+		n += all[i].len ? all[i].data[MIN(which, all[i].len - 1)].points.len : 0;
+	r = add_route(h, n);
+	n = 0;
+	for (size_t i = 0; i < nstacks; i++) {
+		const struct alignment *a =
+			all[i].len ? &all[i].data[MIN(which, all[i].len - 1)] : NULL;
+
+		r->stacks[i].points = r->points + n;
+		r->stacks[i].n = a ? (uint32_t)a->points.len : 0;
+		for (size_t p = 0; a && p < a->points.len; p++)
+			r->points[n++] = a->points.data[p];
+	}
 }
 
-/* All rounds towards the goal, until `deadline`. */
-static struct err *search_until(struct hunt *h, const struct sym_goal *goal, double deadline)
+static struct err *add_likely_routes(struct hunt *h)
 {
 	struct study *s = h->study;
-	struct sym_aim *aim =
-		sym_aim_new(s->program, goal, !s->o->guide || !strcmp(s->o->guide, "goal"));
+	size_t nstacks = s->r->goal.stacks.len, most = 0;
+	struct alignments *all = xcalloc(nstacks + 1, sizeof(*all));
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < nstacks && !err; i++) {
+		err = align_stack(s, i, ROUTES_MOST, &all[i]);
+		most = MAX(most, all[i].len);
+	}
+	for (size_t i = 0; i < most && !err; i++)
+		add_likely_route(h, all, i);
+	if (!err && most) {
+		char *note = xasprintf(
+			"the shipped binary has no lines: %zu stack%s of %s %s like the dump's by "
+			"calls and texts, and %s aimed at",
+			most, most > 1 ? "s" : "", s->o->program, most > 1 ? "look" : "looks",
+			most > 1 ? "were" : "was");
+
+		names_intern(&s->r->notes, note);
+		free(note);
+	}
+	for (size_t i = 0; i < nstacks; i++)
+		alignments_deinit(&all[i]);
+	free(all);
+	return err;
+}
+
+static struct err *add_routes(struct hunt *h)
+{
+	const struct synth_goal *g = &h->study->r->goal;
+	const char *guide = h->study->o->guide;
+	struct err *err = NULL;
+
+	if (!g->has_lines && (!guide || !strcmp(guide, "goal")))
+		err = add_likely_routes(h);
+	add_known_route(h);
+	return err;
+}
+
+static void routes_deinit(struct routes *all)
+{
+	for (size_t i = 0; i < all->len; i++) {
+		free(all->data[i].stacks);
+		free(all->data[i].points);
+	}
+	vec_deinit(all);
+}
+
+/* ---- the whole ---- */
+
+/* All rounds towards the goal, until `deadline`. */
+static struct err *search_until(struct hunt *h, double deadline)
+{
+	struct study *s = h->study;
 	double all = s->deadline;
 	struct err *err;
 
+	for (size_t i = 0; i < h->routes.len; i++)
+		h->routes.data[i].aim = sym_aim_new(s->program, h->routes.data[i].stacks,
+						    !s->o->guide || !strcmp(s->o->guide, "goal"));
 	s->deadline = deadline;
-	err = run_rounds(h, s->program, aim);
+	err = run_rounds(h);
 	s->deadline = all;
-	sym_aim_free(aim);
+	for (size_t i = 0; i < h->routes.len; i++)
+		sym_aim_free(h->routes.data[i].aim);
 	names_deinit(&h->tried);
+	map_deinit(&h->inputs);
 	return err;
+}
+
+static void set_events(struct hunt *h, const struct happened *known)
+{
+	for (size_t i = 0; i < h->routes.len; i++) {
+		h->routes.data[i].stacks[0].events = known ? known->events.data : NULL;
+		h->routes.data[i].stacks[0].nevents = known ? (uint32_t)known->events.len : 0;
+	}
 }
 
 /* First the way that the crumbs tell. They may be of another run after all: in the second half of the time any
  * way will do. */
-static struct err *search_ways(struct hunt *h, struct sym_goal *goal, const struct happened *known)
+static struct err *search_ways(struct hunt *h, const struct happened *known)
 {
 	struct study *s = h->study;
 	struct err *err = NULL;
 
-	goal->events = known->events.data;
-	goal->nevents = (uint32_t)known->events.len;
-	if (goal->nevents) {
+	set_events(h, known);
+	if (known->events.len) {
 		s->r->how = "search, along the log";
-		err = search_until(h, goal, (clock_seconds() + s->deadline) / 2);
+		err = search_until(h, (clock_seconds() + s->deadline) / 2);
 	}
 	if (err || h->found || interrupted())
 		return err;
-	if (goal->nevents)
+	if (known->events.len)
 		names_intern(&s->r->notes, "the log was given up: no execution that prints it was "
 					   "found in half of the time");
-	goal->nevents = 0;
+	set_events(h, NULL);
 	s->r->how = "search";
-	return search_until(h, goal, s->deadline);
+	return search_until(h, s->deadline);
 }
 
 struct err *search(struct study *s)
 {
-	const struct synth_goal *g = &s->r->goal;
 	struct hunt h = { .study = s };
 	struct happened known = { 0 };
-	struct goals goals = { 0 };
 	double start = clock_seconds(), native = s->r->seconds_native;
 	struct err *err = study_program(s);
 
-	goals_init(&goals, g);
 	if (!err)
-		err = check_program(s, &g->stacks.data[0]);
+		err = check_program(s, &s->r->goal.stacks.data[0]);
+	if (!err)
+		err = add_routes(&h);
 	if (!err)
 		err = happened_read(s, &known);
 	if (!err)
-		err = search_ways(&h, &goals.stacks[0], &known);
+		err = search_ways(&h, &known);
 	happened_deinit(&known);
-	goals_deinit(&goals);
+	routes_deinit(&h.routes);
 	s->r->seconds_search = clock_seconds() - start - (s->r->seconds_native - native);
 	return err;
 }

@@ -34,7 +34,7 @@ static bool is_point(uint32_t kind, uint32_t site)
 void control_release(struct control_thread *me, uint32_t kind, uint32_t site, const void *object)
 {
 	struct control_op op = { .kind = kind, .site = site, .object = object, .writes = true };
-	bool point = control.handovers ||
+	bool point = control.handovers || control.logged_signals ||
 		     (control.rule == CONTROL_RULE_SITES ? learn_release_is_point(site)
 							 : is_point(kind, site));
 

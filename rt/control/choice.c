@@ -437,6 +437,7 @@ void control_exit_point(void)
 	if (!me)
 		return;
 	control_choice_before(me, &(struct control_op){ .kind = PLAIT_EV_PROCESS_EXIT });
+	handovers_take_rest(me);
 	predicate_end();
 }
 

@@ -160,7 +160,8 @@ static bool everybody_else_is_done(const struct control_thread *me)
 
 /* A handler ran between two operations. It runs when the thread is about to make the second, or to wait: most
  * threads that a signal interrupts are waiting. In every run of the plait it is the same place of the
- * thread; the recorded order says also how far the others must be. */
+ * thread; the recorded order says also how far the others must be. Where the second operation is no point, it
+ * runs at the next one: late, and not never. */
 static const struct plait_log_signal *signal_here(const struct control_thread *t)
 {
 	const struct plait_log_part *part;
@@ -170,7 +171,7 @@ static const struct plait_log_signal *signal_here(const struct control_thread *t
 		return NULL;
 	f = &followers[t->log_name];
 	part = &log_threads[t->log_name].signals;
-	return f->signal < part->n && signals[part->first + f->signal].at == f->synced
+	return f->signal < part->n && signals[part->first + f->signal].at <= f->synced
 		       ? &signals[part->first + f->signal]
 		       : NULL;
 }
@@ -210,6 +211,16 @@ bool handovers_take_signal(struct control_thread *me)
 		return false;
 	handle(me, s);
 	return !me->interrupted;
+}
+
+void handovers_take_rest(struct control_thread *me)
+{
+	const struct plait_log_signal *s;
+
+	me->rt->depth++;
+	while ((s = signal_here(me)))
+		handle(me, s);
+	me->rt->depth--;
 }
 
 void control_take_logged_signal(struct control_thread *me, int number)

@@ -21,6 +21,8 @@ void handovers_left(const struct control_thread *t);
 bool handovers_signal_due(const struct control_thread *t);
 /* Run it. True: it did, and the thread goes on with what it was about to do. */
 bool handovers_take_signal(struct control_thread *me);
+/* It ends: those that came after its last operation. */
+void handovers_take_rest(struct control_thread *me);
 /* Which of n waiters a signal should reach: the one that woke first; n when the log does not say. */
 uint32_t handovers_choose(const struct control_thread *me, uint32_t n);
 /* Keep those who may go on; tasks[late..n) wait for a timeout. */

@@ -149,6 +149,7 @@ void control_thread_end(struct control_thread *t)
 	t->op = (struct control_op){ .kind = PLAIT_EV_EXIT, .object = t, .writes = true };
 	if (control.rule != CONTROL_RULE_SITES) /* somebody may ask whether it has ended */
 		control_choice_before(t, &t->op);
+	handovers_take_rest(t);
 	control_op_executed(t);
 	control.world->thread_ended(t);
 	control_changed();

@@ -124,6 +124,7 @@ static void tell(struct passing *x)
 	if (me->log_name >= control_heard->nthreads)
 		control_diverged(
 			"a thread talks to the outside that the recorded run did not have");
+	x->thread = me->log_name;
 	answers_take(me->log_name, x);
 }
 
@@ -158,7 +159,9 @@ static bool is_answered(const struct control_thread *t)
 	static type told_##name params                                                             \
 	{                                                                                          \
 		size_t room __attribute__((unused)) = space;                                       \
-		struct passing passing = { .call = PLAIT_CALL_##name, .giving = true };            \
+		struct passing passing = { .call = PLAIT_CALL_##name,                              \
+					   .giving = true,                                         \
+					   .roams = true };                                        \
 		struct passing *x = &passing;                                                      \
 		type r;                                                                            \
                                                                                                    \

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-enum { FDS = 1 << 16, PART = 32 << 10 };
+enum { FDS = 1 << 16, PART = 32 << 10, NUMBERS = 1024 };
 enum { UNKNOWN, INSIDE, OUTSIDE };
 
 /* ---- descriptors ---- */
@@ -48,24 +48,68 @@ void set_outside(int fd, bool outside)
 		fds[fd] = outside ? OUTSIDE : INSIDE;
 }
 
+/* In another schedule than the recorded one a number may be in use when a thread is given a descriptor that
+ * had it then. So that both live, the new one gets another number; answers that name it are translated. */
+static struct {
+	uint32_t thread;
+	int then, here;
+} numbers[NUMBERS]; /* the newest overwrites the oldest */
+static unsigned nnumbers;
+
+static void note_number(const struct passing *x, int then, int here)
+{
+	unsigned i = nnumbers++ % NUMBERS;
+
+	numbers[i].thread = x->thread;
+	numbers[i].then = then;
+	numbers[i].here = here;
+}
+
+/* The thread's own descriptor of that number, else the newest of any thread. */
+static int number_here(const struct passing *x, int then)
+{
+	unsigned n = nnumbers < NUMBERS ? nnumbers : NUMBERS;
+	int any = then;
+
+	for (unsigned i = 1; x->roams && i <= n; i++) {
+		unsigned k = (nnumbers - i) % NUMBERS;
+
+		if (numbers[k].then != then)
+			continue;
+		if (numbers[k].thread == x->thread)
+			return numbers[k].here;
+		if (any == then)
+			any = numbers[k].here;
+	}
+	return any;
+}
+
 /* Something that has this number, and can be closed, asked for its flags, or given other ones. */
-static void place(int fd)
+static int place(const struct passing *x, int fd)
 {
 	long f = rt_syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, 0, 0, 0);
 
 	if (f < 0 || f == fd)
-		return;
+		return fd;
+	if (x->roams && rt_syscall(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0) >= 0)
+		return (int)f;
 	rt_syscall(SYS_dup3, f, fd, O_CLOEXEC, 0, 0, 0);
 	rt_syscall(SYS_close, f, 0, 0, 0, 0, 0);
+	return fd;
 }
 
-void made(struct passing *x, int fd)
+int made(struct passing *x, int fd)
 {
+	int here = fd;
+
 	if (fd < 0)
-		return;
+		return fd;
 	if (x->giving)
-		place(fd);
-	set_outside(fd, true);
+		here = place(x, fd);
+	if (x->roams)
+		note_number(x, fd, here);
+	set_outside(here, true);
+	return here;
 }
 
 void made_pair(struct passing *x, int pair[2])
@@ -243,16 +287,41 @@ void fill_message(struct passing *x, struct msghdr *m, size_t got)
 	fill(x, m->msg_control, m->msg_control ? m->msg_controllen : 0);
 }
 
+/* Whom it asks about is the target's; what is ready comes from the answer. */
+void fill_polls(struct passing *x, struct pollfd *fds, size_t n)
+{
+	if (!x->giving)
+		fill(x, fds, n * sizeof(*fds));
+	for (size_t i = 0; x->giving && i < n; i++) {
+		struct pollfd then = fds[i];
+
+		fill(x, &then, sizeof(then));
+		fds[i].revents = then.revents;
+	}
+}
+
+static void fill_set(struct passing *x, int n, fd_set *set)
+{
+	fd_set then;
+
+	if (!set)
+		return;
+	fill(x, set, ((size_t)n + 63) / 64 * 8);
+	if (!x->roams)
+		return;
+	then = *set;
+	for (int fd = 0; fd < n && fd < FD_SETSIZE; fd++)
+		FD_CLR(fd, set);
+	for (int fd = 0; fd < n && fd < FD_SETSIZE; fd++)
+		if (FD_ISSET(fd, &then) && number_here(x, fd) < FD_SETSIZE)
+			FD_SET(number_here(x, fd), set);
+}
+
 void fill_sets(struct passing *x, int n, fd_set *in, fd_set *out, fd_set *err)
 {
-	size_t bytes = ((size_t)n + 63) / 64 * 8;
-
-	if (in)
-		fill(x, in, bytes);
-	if (out)
-		fill(x, out, bytes);
-	if (err)
-		fill(x, err, bytes);
+	fill_set(x, n, in);
+	fill_set(x, n, out);
+	fill_set(x, n, err);
 }
 
 /* ---- epoll: what an event carries is often a pointer, which is another one in a replay ---- */
@@ -295,6 +364,7 @@ void fill_events(struct passing *x, struct epoll_event *events, size_t n)
 		if (!x->giving)
 			e.fd = watched_by(e.data);
 		fill(x, &e, sizeof(e));
+		e.fd = number_here(x, e.fd);
 		events[i].events = e.events;
 		events[i].data.u64 = e.fd >= 0 && e.fd < FDS ? watch[e.fd] : e.data;
 	}

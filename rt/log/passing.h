@@ -15,6 +15,9 @@ struct passing {
 	uint32_t call;
 	bool giving;
 	bool begun; /* recording: the answer is there, the rest is added */
+	/* giving, in any schedule: the number of a descriptor may be another one's here */
+	bool roams;
+	uint32_t thread; /* roams: whose answers these are */
 	int64_t result;
 	const uint8_t *next, *end; /* giving: what is left of it */
 	const void *address;	   /* what fill_address filled last; NULL: nothing */
@@ -27,11 +30,13 @@ void fill_vector(struct passing *x, const struct iovec *v, size_t n, size_t got)
 void fill_address(struct passing *x, void *a, socklen_t *l, size_t room);
 void fill_addresses(struct passing *x, struct addrinfo **list);
 void fill_message(struct passing *x, struct msghdr *m, size_t got);
+void fill_polls(struct passing *x, struct pollfd *fds, size_t n);
 void fill_sets(struct passing *x, int n, fd_set *in, fd_set *out, fd_set *err);
 void fill_events(struct passing *x, struct epoll_event *events, size_t n);
 void sent(struct passing *x, int fd, const void *p, size_t n);
 void sent_vector(struct passing *x, int fd, const struct iovec *v, size_t n, size_t got);
-void made(struct passing *x, int fd);
+/* A descriptor is new. Returns its number here. */
+int made(struct passing *x, int fd);
 void made_pair(struct passing *x, int fds[2]);
 void closed(struct passing *x, int fd);
 void renamed(struct passing *x, const char *from, const char *to);

@@ -5,23 +5,6 @@
 
 #include <string.h>
 
-static const char *constant_text(const struct ir *ir, const struct function *f, int32_t r)
-{
-	uint64_t address;
-	uint32_t id;
-
-	if (r >= 0)
-		return NULL;
-	address = f->consts[f->nconst + r];
-	id = (uint32_t)(address >> 32) & 0x3fffffff;
-	if (!(address & ADDR_TAG) || !id || id > ir->globals.len || address != object_address(id) ||
-	    !ir->globals.data[id - 1].init)
-		return NULL;
-	return memchr(ir->globals.data[id - 1].init, 0, ir->globals.data[id - 1].size)
-		       ? (const char *)ir->globals.data[id - 1].init
-		       : NULL;
-}
-
 bool sym_has_function(struct sym_program *p, const char *name)
 {
 	const struct ir *ir = p->ir;
@@ -47,7 +30,7 @@ static void tell_texts(const struct ir *ir, const struct function *f, uint32_t p
 	const struct op_src *src = &f->src[pc];
 
 	for (uint32_t i = 0; i < o->imm >> 32; i++) {
-		const char *text = constant_text(ir, f, ir->args.data[(uint32_t)o->imm + i]);
+		const char *text = ir_constant_text(ir, f, ir->args.data[(uint32_t)o->imm + i]);
 		uint32_t own = ir->places.data[src->place].function;
 
 		if (text)
@@ -95,7 +78,7 @@ void sym_env_names(struct sym_program *p, struct names *ret)
 			if (strcmp(ir->functions.data[o->b]->name, "getenv") != 0 &&
 			    strcmp(ir->functions.data[o->b]->name, "secure_getenv") != 0)
 				continue;
-			name = constant_text(ir, f, ir->args.data[(uint32_t)o->imm]);
+			name = ir_constant_text(ir, f, ir->args.data[(uint32_t)o->imm]);
 			if (name)
 				names_intern(ret, name);
 		}

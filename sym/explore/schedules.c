@@ -82,6 +82,12 @@ static void find_points(void *arg, struct function *f)
 
 /* --- ends --- */
 
+static bool is_error(const struct machine *m, const struct sym_outcome *o)
+{
+	return sym_kind_is_error(o->kind) ||
+	       (m->config->exit_is_error && o->kind == SYM_EXIT && o->code);
+}
+
 static void add_end(struct machine *m, struct search *x, const struct sym_turn *last)
 {
 	const struct sym_outcome *o = &m->outcome;
@@ -104,7 +110,7 @@ static void add_end(struct machine *m, struct search *x, const struct sym_turn *
 		vec_push(&e->turns, x->path.data[i].by);
 	if (last)
 		vec_push(&e->turns, *last);
-	if (sym_kind_is_error(o->kind) && !m->config->all_errors)
+	if (is_error(m, o) && !m->config->all_errors)
 		x->stop = x->incomplete = true;
 }
 
@@ -444,6 +450,7 @@ static void finish(struct machine *m, struct search *x)
 		m->ir->functions.data[i]->points = NULL;
 	}
 	m->ir->on_lowered = NULL;
+	m->ir->locals = false;
 	visited_deinit(&x->visited);
 	vec_deinit(&x->path);
 	vec_deinit(&x->open);
@@ -460,6 +467,7 @@ static struct err *explore(struct machine *m, struct search *x)
 
 	m->ir->on_lowered = find_points;
 	m->ir->on_lowered_arg = x;
+	m->ir->locals = true;
 	for (size_t i = 0; i < m->ir->functions.len; i++)
 		if (m->ir->functions.data[i]->lowered)
 			find_points(x, m->ir->functions.data[i]);

@@ -589,6 +589,12 @@ void aliases_address(struct aliases *a, const struct function *f, uint32_t pc, s
 		address_of(a, f, o, is_indexed(o), ret);
 }
 
+void aliases_value(struct aliases *a, const struct function *f, int32_t r, struct cells *ret)
+{
+	if (is_looked_at(f))
+		values_of(a, f, r, 0, true, ret);
+}
+
 bool cells_overlap(const struct cells *cells, uint32_t bytes, struct cell cell, uint32_t width)
 {
 	for (size_t i = 0; i < cells->len; i++) {

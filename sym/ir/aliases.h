@@ -71,6 +71,8 @@ void aliases_deinit(struct aliases *a);
 
 /* The cells that the address of the load or store at pc may mean, into ret. */
 void aliases_address(struct aliases *a, const struct function *f, uint32_t pc, struct cells *ret);
+/* The cells whose address register r of f may hold, into ret. */
+void aliases_value(struct aliases *a, const struct function *f, int32_t r, struct cells *ret);
 /* May a write of `bytes` bytes to one of the cells reach this cell? */
 bool cells_overlap(const struct cells *cells, uint32_t bytes, struct cell cell, uint32_t width);
 

@@ -51,6 +51,11 @@ int ir_builtin(const char *name)
 	return -1;
 }
 
+const char *ir_builtin_name(enum builtin b)
+{
+	return builtin_names[b];
+}
+
 static void push_arg_list(struct lower *l, struct op *o, const int32_t *regs, uint32_t n)
 {
 	o->imm = l->ir->args.len | (uint64_t)n << 32;

@@ -351,6 +351,7 @@ void ir_lower(struct ir *ir, struct function *f)
 	f->lowered = true;
 	f->line = sp ? LLVMDISubprogramGetLine(sp) : 0;
 	l.at.line = f->line;
+	locals_find(&l, fn);
 	lower_params(&l, fn);
 	for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(fn); bb;
 	     bb = LLVMGetNextBasicBlock(bb)) {
@@ -370,6 +371,7 @@ void ir_lower(struct ir *ir, struct function *f)
 	vec_deinit(&l.fixups);
 	vec_deinit(&l.unwinds);
 	map_deinit(&l.const_regs);
+	map_deinit(&l.locals);
 	map_deinit(&l.value_regs);
 	map_deinit(&l.block_starts);
 	if (ir->on_lowered)

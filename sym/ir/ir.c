@@ -258,3 +258,20 @@ const char *op_name(enum opcode code)
 
 	return code < OP_COUNT ? names[code] : "?";
 }
+
+const char *ir_constant_text(const struct ir *ir, const struct function *f, int32_t r)
+{
+	uint64_t address;
+	uint32_t id;
+
+	if (r >= 0 || (int64_t)f->nconst + r < 0)
+		return NULL;
+	address = f->consts[(int64_t)f->nconst + r];
+	id = (uint32_t)(address >> 32) & 0x3fffffff;
+	if (!(address & ADDR_TAG) || !id || id > ir->globals.len || address != object_address(id) ||
+	    !ir->globals.data[id - 1].init)
+		return NULL;
+	return memchr(ir->globals.data[id - 1].init, 0, ir->globals.data[id - 1].size)
+		       ? (const char *)ir->globals.data[id - 1].init
+		       : NULL;
+}

@@ -182,6 +182,7 @@ struct ir {
 	struct map place_of; /* LLVM's location -> index into places */
 	struct map by_llvm;  /* LLVM value -> function index or global index */
 	uint32_t ntls;
+	bool locals; /* what is lowered from now on has plain local variables in registers */
 	/* Called when a function has just been lowered; may be NULL. */
 	void (*on_lowered)(void *arg, struct function *f);
 	void *on_lowered_arg;
@@ -228,8 +229,11 @@ const char *ir_where(const struct ir *ir, const struct function *f, uint32_t pc,
 uint32_t ir_type_number(struct ir *ir, uint64_t type);
 /* The function at this address, NULL when there is none. */
 struct function *ir_function_at(const struct ir *ir, uint64_t address);
+/* The text at a constant address that register r of f holds; NULL = none. */
+const char *ir_constant_text(const struct ir *ir, const struct function *f, int32_t r);
 /* The machine's own function of that name (enum builtin), -1 = none. */
 int ir_builtin(const char *name);
+const char *ir_builtin_name(enum builtin b);
 const char *op_name(enum opcode code);
 
 /* The models, embedded at build time. */

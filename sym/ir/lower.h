@@ -18,6 +18,7 @@ struct lower {
 	VEC(struct op_src) src;
 	VEC(uint64_t) consts; /* register -1 - i */
 	struct map const_regs, value_regs, block_starts;
+	struct map locals; /* allocas that are registers: the one that would hold the address */
 	VEC(struct fixup) fixups;
 	VEC(struct unwind) unwinds;
 	struct op_src at; /* where the instruction being lowered came from */
@@ -37,6 +38,10 @@ int32_t reg_of(struct lower *l, LLVMValueRef v);
 /* d.. = [address in a] and back, part by part. */
 void emit_load(struct lower *l, LLVMTypeRef type, int32_t d, int32_t a);
 void emit_store(struct lower *l, LLVMTypeRef type, int32_t value, int32_t a);
+
+/* Which local variables of the function become registers (locals.c), and whether this is one. */
+void locals_find(struct lower *l, LLVMValueRef fn);
+bool locals_has(struct lower *l, LLVMValueRef address);
 
 void lower_load(struct lower *l, LLVMValueRef i);
 void lower_store(struct lower *l, LLVMValueRef i);

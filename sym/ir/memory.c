@@ -235,6 +235,10 @@ void lower_alloca(struct lower *l, LLVMValueRef i)
 	bool fixed = LLVMIsAConstantInt(count);
 	struct op *o;
 
+	if (locals_has(l, i)) {
+		emit_mov(l, d, const_reg(l, 0));
+		return;
+	}
 	if (!fixed)
 		a = reg_of(l, count);
 	o = emit(l, fixed ? OP_ALLOCA : OP_ALLOCAV);
@@ -284,8 +288,13 @@ void lower_rmw(struct lower *l, LLVMValueRef i)
 
 void lower_load(struct lower *l, LLVMValueRef i)
 {
-	struct address ad = address_of(l, LLVMGetOperand(i, 0));
+	struct address ad;
 
+	if (locals_has(l, LLVMGetOperand(i, 0))) {
+		emit_mov(l, reg_of(l, i), reg_of(l, LLVMGetOperand(i, 0)));
+		return;
+	}
+	ad = address_of(l, LLVMGetOperand(i, 0));
 	emit_access(l, false, LLVMTypeOf(i), reg_of(l, i), &ad);
 }
 
@@ -293,8 +302,13 @@ void lower_store(struct lower *l, LLVMValueRef i)
 {
 	LLVMValueRef value = LLVMGetOperand(i, 0);
 	int32_t r = reg_of(l, value);
-	struct address ad = address_of(l, LLVMGetOperand(i, 1));
+	struct address ad;
 
+	if (locals_has(l, LLVMGetOperand(i, 1))) {
+		emit_mov(l, reg_of(l, LLVMGetOperand(i, 1)), r);
+		return;
+	}
+	ad = address_of(l, LLVMGetOperand(i, 1));
 	emit_access(l, true, LLVMTypeOf(value), r, &ad);
 }
 

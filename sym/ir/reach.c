@@ -246,7 +246,7 @@ static bool is_line(const struct reach *r, uint32_t line, uint32_t depth)
 {
 	uint32_t want = r->points[depth].line, away = line > want ? line - want : want - line;
 
-	if (r->slack == REACH_NEVER)
+	if (r->slack == REACH_NEVER || !want)
 		return true;
 	return away <= (depth + 1 < r->npoints ? r->slack : 0);
 }

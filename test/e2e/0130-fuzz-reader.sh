@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 END
 clang-19 -g -fsanitize=thread -c prog.c && clang-19 -o tsan prog.o "$(dirname "$UNPLAIT")/libplait.a" -lpthread -ldl
 unplait cc -g -pthread -o prog prog.c
-mkdir -p seeds/{plait,schedule,script,graph,vectors,profile,store,area,sites,folder,reports,suppressions,witness,dump,paths,crumbs} base
+mkdir -p seeds/{plait,schedule,script,graph,vectors,profile,store,area,sites,folder,reports,suppressions,witness,dump,paths,crumbs,landmarks} base
 section() { # PLAIT NAME: the raw bytes of a section
 	python3 - "$@" <<'P'
 import struct, subprocess, sys
@@ -101,9 +101,11 @@ for core in core* c; do
 	[ ! -s "$core" ] || python3 "$top/test/e2e/core2minidump.py" "$core" seeds/dump/3 --bare
 done
 cp seeds/area/1 seeds/crumbs/area
+printf 'p 7 [1] 1.1: 1 branches:u: 401000 a+0x0 (/p) => 401800 b+0x0 (/p)\n instruction trace error 1\n1\t   0x401133 <m+3>:\tje     0x401140 <m+16>\n2\t   0x401140:\tbnd ret\n' >seeds/crumbs/trace
 printf 'prog 1: 0x401136/0x401180/P/-/-/3 0x40117b(/bin/p)/0x401130/M/-/-/0\nEDAC MC0: 1 UE x\nMemory failure: 0x1: Killing p:7 due to x\nopened a: 3\n' >seeds/crumbs/text
 echo '{"command": "watch", "threads": [{"thread": "0", "tid": 1, "holds": [{"lock": {"name": "m"}, "stack": [{"function": "f", "line": 3, "offset": "0x1"}]}]}]}' >seeds/crumbs/json
-for target in ${FUZZ_TARGETS:-plait schedule script graph vectors profile store area sites folder reports suppressions witness dump paths crumbs}; do
+gcc -O2 -s -o seeds/landmarks/1 prog.c -lpthread
+for target in ${FUZZ_TARGETS:-plait schedule script graph vectors profile store area sites folder reports suppressions witness dump paths crumbs landmarks}; do
 	[ -n "$(find seeds/$target -type f -size +0)" ] && ok "seeds for $target from real files" || not_ok "seeds for $target"
 	mkdir "base-$target" && cp -r base/* "base-$target"
 	FUZZ_TARGET=$target FUZZ_BASE=$work/base-$target ASAN_OPTIONS=max_allocation_size_mb=1024 timeout 3700 ./fuzz -seed=1 \

@@ -15,6 +15,7 @@ run 1 unplait hunt -n 300 -o t.plait ./talk "$port"
 has out "total == 6"
 run 1 unplait hunt -n 300 -o stdio.plait ./talk "$port" stdio
 has err "stdio on a socket"
+run 1 unplait hunt -n 300 -o same.plait ./talk "$port" same
 kill $server
 wait $server 2>err
 run 0 unplait info t.plait
@@ -31,8 +32,10 @@ run 1 $alone "$UNPLAIT" minimize -o small.plait ../t.plait ../talk "$port"
 run 1 $alone "$UNPLAIT" replay small.plait ../talk "$port"
 has "$work/out" "total == 6" "the minimized plait has the answers, too"
 run 1 $alone "$UNPLAIT" explain --runs 50 ../t.plait ../talk "$port"
-# runs that ask the world for something else end otherwise, so the cure may not be shown to work
-has "$work/out" "talk.c:80, which belong together"
+has "$work/out" "atomicity"
+# in the recorded run both threads had one number, one after the other; in other schedules both descriptors live at once
+run 1 $alone "$UNPLAIT" explain --runs 50 ../same.plait ../talk "$port" same
+has "$work/out" "the passing schedule was run too" "two descriptors that had one number live side by side"
 if command -v gdb >gdb; then
 	run 0 $alone "$UNPLAIT" replay --gdb --gdb-command 'print total < 6' ../t.plait ../talk "$port"
 	has "$work/out" '= 1' "gdb stops at the failure"

@@ -1,11 +1,16 @@
-/* test/fuzz/dump.c - core dumps and minidumps, as far as they are read without the files that a dump names, and crumbs. */
+/* test/fuzz/dump.c - core dumps and minidumps, as far as they are read without the files that a dump names;
+ * crumbs; the code of a binary. */
 #include "test/fuzz/fuzz.h"
 
 #include "base/err.h"
 #include "debug/dump.h"
+#include "debug/landmarks.h"
 #include "debug/waits.h"
 #include "crumbs/crumbs.h"
 #include "crumbs/format.h"
+
+#include <assert.h>
+#include <string.h>
 
 void fuzz_dump(const uint8_t *data, size_t len)
 {
@@ -42,4 +47,18 @@ void fuzz_crumbs(const uint8_t *data, size_t len)
 	for (size_t i = 1; i < c.lines.len && i < 100; i++)
 		format_fits(c.lines.data[i - 1].text, c.lines.data[i].text);
 	crumbs_deinit(&c);
+}
+
+void fuzz_landmarks(const uint8_t *data, size_t len)
+{
+	struct landmarks l;
+	struct err *err = landmarks_open(fuzz_file("fuzzed.binary", data, len), &l);
+
+	for (size_t i = 0; !err && i < l.all.len; i++) {
+		landmarks_function(&l, l.all.data[i].address);
+		landmarks_call_before(&l, l.all.data[i].address);
+		assert(l.all.data[i].kind == LANDMARK_CALL || strlen(l.all.data[i].text) < len);
+	}
+	err_free(err);
+	landmarks_close(&l);
 }

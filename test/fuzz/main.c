@@ -16,14 +16,15 @@ static const struct {
 	const char *name;
 	fuzz_target *run;
 } targets[] = {
-	{ "plait", fuzz_plait },     { "schedule", fuzz_schedule },
-	{ "script", fuzz_script },   { "graph", fuzz_graph },
-	{ "vectors", fuzz_vectors }, { "profile", fuzz_profile },
-	{ "store", fuzz_store },     { "area", fuzz_area },
-	{ "sites", fuzz_sites },     { "folder", fuzz_folder },
-	{ "reports", fuzz_reports }, { "suppressions", fuzz_suppressions },
-	{ "witness", fuzz_witness }, { "dump", fuzz_dump },
-	{ "paths", fuzz_paths },     { "crumbs", fuzz_crumbs },
+	{ "plait", fuzz_plait },	 { "schedule", fuzz_schedule },
+	{ "script", fuzz_script },	 { "graph", fuzz_graph },
+	{ "vectors", fuzz_vectors },	 { "profile", fuzz_profile },
+	{ "store", fuzz_store },	 { "area", fuzz_area },
+	{ "sites", fuzz_sites },	 { "folder", fuzz_folder },
+	{ "reports", fuzz_reports },	 { "suppressions", fuzz_suppressions },
+	{ "witness", fuzz_witness },	 { "dump", fuzz_dump },
+	{ "paths", fuzz_paths },	 { "crumbs", fuzz_crumbs },
+	{ "landmarks", fuzz_landmarks },
 };
 static fuzz_target *target;
 

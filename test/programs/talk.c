@@ -3,6 +3,7 @@
  *	talk PORT	the server is another process (talk-server.c)
  *	talk own	it is a thread of this one
  *	talk PORT stdio	answers are read by stdio
+ *	talk PORT same	fails if both threads have the same descriptor, one after the other
  */
 #include <arpa/inet.h>
 #include <assert.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 static const char *port;
-static int by_stdio, total;
+static int by_stdio, total, numbers[2];
 
 static int dial(void)
 {
@@ -56,7 +57,7 @@ static void wait_for(int fd, int by_poll)
 static int ask(int by_poll)
 {
 	char line[16] = "";
-	int fd = dial();
+	int fd = numbers[by_poll] = dial();
 	FILE *f = by_stdio ? fdopen(fd, "r") : NULL;
 
 	assert(send(fd, "how many?\n", 10, 0) == 10);
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
 	int is_own = strcmp(argv[1], "own") == 0;
 
 	port = argv[1];
-	by_stdio = argc > 2;
+	by_stdio = argc > 2 && strcmp(argv[2], "stdio") == 0;
 	if (is_own)
 		assert(begin_own_server(&own) == 0);
 	pthread_create(&a, NULL, client, NULL);
@@ -127,6 +128,9 @@ int main(int argc, char **argv)
 	pthread_join(b, NULL);
 	if (is_own)
 		pthread_join(own, NULL);
-	assert(total == 6);
+	if (argc > 2 && strcmp(argv[2], "same") == 0)
+		assert(numbers[0] != numbers[1]);
+	else
+		assert(total == 6);
 	return 0;
 }

@@ -88,6 +88,49 @@ Test(crumbs, branches)
 	crumbs_deinit(&c);
 }
 
+Test(crumbs, traces_of_branches)
+{
+	struct crumbs c = { 0 };
+
+	cr_assert_null(read_text(
+		&c,
+		"prog 7 [001] 1.1: 1 branches:u: 401000 a+0x0 (/p) => 401800 b+0x0 (/p)\n"
+		" instruction trace error type 1 time 1.2 cpu 1 pid 7 tid 7 ip 0 code 6: lost\n"
+		"prog 7 [001] 1.3: 1 branches:u: 401136 a+0x4 (/p) => 401180 b+0x0 (/p)\n"
+		"prog 7 [001] 1.4: 1 branches:u: 401188 b+0x8 (/p) => ffffffff81000000 [unknown]\n"
+		"    401190 b+0x10 (/p) =>     40113b a+0x9 (/p)\n"
+		"copied a => b\n"));
+	cr_assert_eq(c.branches.len, 2, "a gap hides what lies before it, the kernel comes back");
+	cr_assert_eq(c.branches.data[0].from, 0x401190, "the newest first");
+	cr_assert_eq(c.branches.data[0].to, 0x40113b);
+	cr_assert_eq(c.branches.data[1].from, 0x401136);
+	cr_assert_eq(c.lines.len, 1, "an arrow alone is no branch");
+	crumbs_deinit(&c);
+}
+
+Test(crumbs, histories_of_instructions)
+{
+	struct crumbs c = { 0 };
+
+	cr_assert_null(read_text(&c,
+				 "[disabled]\n"
+				 "1\t   0x0000000000401130 <main+0>:\tcmp    $0x1,%edi\n"
+				 "2\t   0x0000000000401133 <main+3>:\tje     0x401140 <main+16>\n"
+				 "3\t   0x0000000000401135 <main+5>:\tjmp    *%rax\n"
+				 "4\t   0x0000000000401200:\tcall   0x401300 <f>\n"
+				 "5\t   0x0000000000401300 <f+0>:\tbnd jne 0x401310 <f+16>\n"
+				 "6\t   0x0000000000401310 <f+16>:\tret\n"
+				 "7\t   0x0000000000401205:\tnop\n"));
+	cr_assert_eq(c.branches.len, 4, "the first jump was not taken");
+	cr_assert_eq(c.branches.data[3].from, 0x401135);
+	cr_assert_eq(c.branches.data[3].to, 0x401200);
+	cr_assert_eq(c.branches.data[1].from, 0x401300);
+	cr_assert_eq(c.branches.data[0].from, 0x401310);
+	cr_assert_eq(c.branches.data[0].to, 0x401205);
+	cr_assert_eq(c.lines.len, 0);
+	crumbs_deinit(&c);
+}
+
 static struct crumb_check check_of(const char *line)
 {
 	static struct crumbs c;

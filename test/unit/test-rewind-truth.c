@@ -6,9 +6,12 @@
  * every loop as a whole: a step over all of its turns must have run the very instructions that ran. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "crumbs/crumbs.h"
 #include "debug/dump.h"
 #include "rewind/code.h"
 #include "rewind/loops.h"
+#include "rewind/route.h"
+#include "rewind/suffix.h"
 #include "rewind/step.h"
 #include "run/corefile.h"
 
@@ -198,31 +201,13 @@ static void record(void (*fails)(unsigned), unsigned seed, struct recorded *r, c
 static uint32_t piece_before(struct code *c, const struct recorded *r, size_t end,
 			     struct piece *ret)
 {
-	const char *why;
-	const struct function *f = code_function(c, r->at[end - 1].rip, &why);
-	const struct block *b = f ? function_block(f, r->at[end - 1].rip) : NULL;
-	const struct insn *last = f ? function_insn(f, r->at[end - 1].rip) : NULL;
-	const struct lift_op *ops;
 	uint32_t n = 1;
-	int exit = 0;
 
-	if (!b || !last)
+	if (!piece_between(c, r->at[end - 1].rip, r->at[end].rip, ret))
 		return 0;
-	while (n < end && r->at[end - n].rip != b->start)
+	while (n < end && r->at[end - n].rip != ret->function->insns.data[ret->first].address)
 		n++;
-	*ret = (struct piece){ .function = f,
-			       .first = b->first,
-			       .n = (uint32_t)(last - f->insns.data) - b->first + 1,
-			       .exit = -1,
-			       .to = r->at[end].rip };
 	cr_assert_eq(n, ret->n);
-	ops = insn_ops(f, last);
-	for (unsigned i = 0; i < last->nops; i++)
-		if (ops[i].kind == LIFT_EXIT) {
-			if (ops[i].imm == ret->to && ret->exit < 0)
-				ret->exit = (int16_t)exit;
-			exit++;
-		}
 	return n;
 }
 
@@ -408,30 +393,46 @@ static void walk_loops(struct history *h, const struct recorded *r, struct tally
 	}
 }
 
-static void one(unsigned seed, struct tally *t, struct loop_tally *l)
-{
-	char path[] = "/tmp/unplait-truth-XXXXXX";
-	struct recorded r = { 0 };
+struct dumped {
+	struct recorded r;
 	struct history h;
 	struct code *code;
 	struct dump d;
+};
 
+static void dumped_init(struct dumped *x, void (*fails)(unsigned), unsigned seed)
+{
+	char path[] = "/tmp/unplait-truth-XXXXXX";
+
+	*x = (struct dumped){ 0 };
 	close(mkstemp(path));
-	record(l ? looping : victim, seed, &r, path);
-	cr_assert_null(dump_open(path, &d));
-	code = code_new(&d);
-	if (code_problem(code))
-		cr_skip_test("unplait-lift is not built");
-	history_init(&h, &d, code);
-	if (l)
-		walk_loops(&h, &r, t, l);
-	else
-		walk(&h, &r, 120, t);
-	history_deinit(&h);
-	code_free(code);
-	dump_close(&d);
+	record(fails, seed, &x->r, path);
+	cr_assert_null(dump_open(path, &x->d));
 	unlink(path);
-	free(r.at);
+	x->code = code_new(&x->d);
+	if (code_problem(x->code))
+		cr_skip_test("unplait-lift is not built");
+	history_init(&x->h, &x->d, x->code);
+}
+
+static void dumped_deinit(struct dumped *x)
+{
+	history_deinit(&x->h);
+	code_free(x->code);
+	dump_close(&x->d);
+	free(x->r.at);
+}
+
+static void one(unsigned seed, struct tally *t, struct loop_tally *l)
+{
+	struct dumped x;
+
+	dumped_init(&x, l ? looping : victim, seed);
+	if (l)
+		walk_loops(&x.h, &x.r, t, l);
+	else
+		walk(&x.h, &x.r, 120, t);
+	dumped_deinit(&x);
 }
 
 Test(rewind, steps_back_are_what_happened)
@@ -471,4 +472,117 @@ Test(rewind, loops_as_a_whole_are_what_happened)
 		cr_assert_eq(t.refuted, 0);
 		cr_assert_gt(l.loops, 1);
 	}
+}
+
+/* ---- with branch records ----
+ *
+ * The tool's own walk, without and with the taken branches of the record. What it says about a moment is compared with what
+ * it was, with all that the whole walk has brought to light. */
+
+struct branches VEC_FIELDS(struct crumb_branch);
+
+/* The taken branches, the newest first, at most `most`. */
+static void branches_of(struct code *c, const struct recorded *r, size_t most, struct branches *ret)
+{
+	const char *why;
+
+	for (size_t i = r->n; i-- > 0 && ret->len < most;) {
+		const struct function *f = code_function(c, r->at[i].rip, &why);
+		const struct insn *in = f ? function_insn(f, r->at[i].rip) : NULL;
+		uint64_t from = r->at[i].rip, to = r->at[i + 1].rip;
+
+		if (!in || (to != from && to != from + in->length))
+			vec_push(ret, ((struct crumb_branch){ from, to }));
+	}
+}
+
+struct compared {
+	unsigned moments, certain, right, unknown, wrong, strayed;
+	uint32_t blocks;
+};
+
+static bool is_moment_of(const struct dumped *x, const struct node *n)
+{
+	return n->insns <= x->r.n && x->r.at[x->r.n - n->insns].rip == n->pc;
+}
+
+/* The earliest moment up to which the way is the one that was taken. */
+static const struct node *where_it_strays(const struct dumped *x, const struct node *best)
+{
+	const struct node *ret = best;
+
+	for (const struct node *n = best; n->parent; n = n->parent)
+		if (n->past && !is_moment_of(x, n))
+			ret = n->parent;
+	return ret;
+}
+
+static void compare_way(struct dumped *x, const struct tree *t, struct compared *ret)
+{
+	const struct node *best = tree_best(t), *same, *n;
+
+	cr_assert(best, "every way contradicts the dump");
+	ret->blocks = best->depth;
+	same = where_it_strays(x, best);
+	for (n = best; n != same; n = n->parent) {
+		ret->strayed += n->past != NULL;
+		cr_assert(!n->past || !tree_is_certain(t, n), "certain, and another way");
+	}
+	for (; n->parent; n = n->parent) {
+		struct tally k = { 0 };
+		struct past now;
+
+		if (!n->past || !same->past)
+			continue;
+		ret->moments++;
+		ret->certain += tree_is_certain(t, n);
+		now = *n->past;
+		now.bindings = same->past->bindings;
+		check_registers(&x->h, &now, &x->r.at[x->r.n - n->insns], &k);
+		ret->right += k.known;
+		ret->unknown += k.unknown;
+		ret->wrong += k.wrong;
+	}
+}
+
+static void walk_tree(struct dumped *x, uint32_t blocks, size_t records, struct compared *ret)
+{
+	const struct suffix_options o = { .blocks = blocks, .width = 32, .deadline = 0 };
+	struct branches b = { 0 };
+	struct route route;
+	struct tree t;
+
+	tree_init(&t, &x->h, past_of_dump(&x->h, 0));
+	branches_of(x->code, &x->r, records, &b);
+	if (records) {
+		cr_assert(route_init(&route, x->code, b.data, b.len, t.nodes.data[0]->pc, false));
+		tree_follow(&t, &route);
+	}
+	tree_grow(&t, &o);
+	compare_way(x, &t, ret);
+	fprintf(stderr,
+		"# %zu records: %u blocks, %u moments (%u certain, %u on another way); registers "
+		"%u right, "
+		"%u unknown, %u wrong\n",
+		records, ret->blocks, ret->moments, ret->certain, ret->strayed, ret->right,
+		ret->unknown, ret->wrong);
+	tree_deinit(&t);
+	vec_deinit(&b);
+}
+
+Test(rewind, branch_records_tell_the_way)
+{
+	struct compared all = { 0 }, last = { 0 };
+	struct dumped x;
+
+	dumped_init(&x, looping, 1);
+	walk_tree(&x, 60, MOST_STEPS, &all);
+	cr_assert_eq(all.wrong, 0);
+	cr_assert_eq(all.strayed, 0, "the records say where control came from");
+	cr_assert_eq(all.certain, all.moments, "there is one way");
+	cr_assert_geq(all.blocks, 60);
+	walk_tree(&x, 16, 12, &last);
+	cr_assert_eq(last.wrong, 0);
+	cr_assert_geq(last.certain, 8);
+	dumped_deinit(&x);
 }
