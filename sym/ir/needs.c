@@ -352,7 +352,25 @@ static bool may_write(const struct need *need, const struct alias_write *w, uint
 	return false;
 }
 
-/* The stores that may give the cell the wanted value. Constants that are something else are out. */
+static const struct nulls *known_nulls(struct needs *n)
+{
+	if (!n->nulls.nodes)
+		nulls_init(&n->nulls, &n->aliases);
+	return &n->nulls;
+}
+
+/* May a store of register r of f give the wanted value? A constant that is something else cannot, nor a pointer that is
+ * never null where one is wanted. */
+static bool may_store(struct needs *n, const struct function *f, int32_t r, const struct want *want)
+{
+	uint64_t c;
+
+	if (constant_of(f, r, &c))
+		return want_is_met(want, c);
+	return !same_want(want, &near_null_want) || nulls_value(known_nulls(n), f, r);
+}
+
+/* The stores that may give the cell the wanted value. */
 static void find_writers(struct needs *n, struct need *need)
 {
 	for (size_t i = 0; i < n->aliases.writes.len; i++) {
@@ -360,12 +378,10 @@ static void find_writers(struct needs *n, struct need *need)
 		const struct function *f = n->ir->functions.data[w->function];
 		const struct op *o = &f->ops[w->pc];
 		bool store = o->code >= OP_STORE8 && o->code <= OP_STOREX64;
-		uint64_t c;
 
 		if (!may_write(need, w, store ? (o->w + 7u) / 8 : 1))
 			continue;
-		if (store && o->w == need->bytes * 8 && constant_of(f, o->d, &c) &&
-		    !want_is_met(&need->want, c))
+		if (store && o->w == need->bytes * 8 && !may_store(n, f, o->d, &need->want))
 			continue;
 		vec_push(&need->writers, ((struct reach_place){ w->function, w->pc }));
 	}
@@ -600,6 +616,7 @@ void needs_deinit(struct needs *n)
 		need_deinit(&n->all.data[i]);
 	vec_deinit(&n->all);
 	map_deinit(&n->led);
+	nulls_deinit(&n->nulls);
 	aliases_deinit(&n->aliases);
 }
 
@@ -617,6 +634,30 @@ static void needs_of_callee(struct needs *n, const struct function *f, uint32_t 
 	for (uint32_t i = 0; i < g->nops && g->nops <= SMALL; i++)
 		if (g->ops[i].code >= OP_LOAD8 && g->ops[i].code <= OP_LOADX64)
 			trace(n, g, g->ops[i].a, near_null_want, &inner);
+}
+
+/* The pointer that a library function was given was null: of the arguments those to which a null may come. */
+static void needs_of_library(struct needs *n, const struct function *f, uint32_t pc,
+			     const struct context *context)
+{
+	const struct op *o = &f->ops[pc];
+	bool block = o->code >= OP_MEMCPY && o->code <= OP_MEMSET;
+	uint32_t count = block ? 2 : (uint32_t)(o->imm >> 32);
+
+	for (uint32_t i = 0; i < count; i++) {
+		int32_t arg = block ? (i ? o->a : o->d) : n->ir->args.data[(uint32_t)o->imm + i];
+
+		if (nulls_value(known_nulls(n), f, arg))
+			trace(n, f, arg, near_null_want, context);
+	}
+}
+
+static bool is_library_call(const struct needs *n, const struct op *o)
+{
+	const struct function *g = o->code == OP_CALL ? n->ir->functions.data[o->b] : NULL;
+
+	return (o->code >= OP_MEMCPY && o->code <= OP_MEMSET) || o->code == OP_BUILTIN ||
+	       (g && (g->is_model || g->declared_only));
 }
 
 static void needs_of_stop(struct needs *n, const struct reach *r, uint32_t stop, bool near_null,
@@ -637,6 +678,8 @@ static void needs_of_stop(struct needs *n, const struct reach *r, uint32_t stop,
 			trace(n, f, o->a, near_null_want, context);
 		if (s->here[pc] && near_null && o->code == OP_CALL)
 			needs_of_callee(n, f, pc, context);
+		if (s->here[pc] && near_null && is_library_call(n, o))
+			needs_of_library(n, f, pc, context);
 		if (s->next[pc] && r->stops.data[s->next[pc] - 1].possible && depth < 64)
 			needs_of_stop(n, r, s->next[pc] - 1, near_null, &inner, depth + 1);
 	}

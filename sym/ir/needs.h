@@ -7,7 +7,7 @@
 #ifndef SYM_IR_NEEDS_H
 #define SYM_IR_NEEDS_H
 
-#include "sym/ir/aliases.h"
+#include "sym/ir/nulls.h"
 #include "sym/ir/reach.h"
 
 /* A comparison with a constant: (value & mask) code constant, or the other way round, is `holds`. */
@@ -35,6 +35,7 @@ struct need {
 struct needs {
 	struct ir *ir;
 	struct aliases aliases;
+	struct nulls nulls; /* made when it is asked for */
 	VEC(struct need) all;
 	struct map led; /* operations whose edges were looked at: function << 32 | pc */
 	unsigned depth; /* of the trace that is being made */
