@@ -37,6 +37,20 @@ const struct effect *effect_of(struct arena *a, const char *name, uint64_t addre
 	return NULL;
 }
 
+bool effect_returns_target(const struct effect *e)
+{
+	switch (e->kind) {
+	case EFFECT_COPIES:
+	case EFFECT_TEXT: /* but for those that return where they came to */
+		return strcmp(e->function, "mempcpy") != 0 && strcmp(e->function, "stpcpy") != 0;
+	case EFFECT_SETS:
+	case EFFECT_APPENDS:
+		return true;
+	default:
+		return strcmp(e->function, "strncpy") == 0;
+	}
+}
+
 /* What the call returned, a symbol. */
 static expr_id result_of(struct run *r)
 {
@@ -196,6 +210,15 @@ static void fill_in(struct run *r, const struct effect *e, const struct extent *
 	free(bytes);
 }
 
+/* A block was given back; its address may become known later. */
+static void note_freed(struct run *r, expr_id block)
+{
+	vec_push(&r->accesses, ((struct access){ .insn = r->insn,
+						 .order = r->order,
+						 .address = block,
+						 .value = expr_const(&r->h->exprs, 64, 0) }));
+}
+
 /* Which block was freed is not known any more. It is one of those that are free in the dump, or was handed out again by
  * a later call, which then says so; or free(NULL), which does nothing. */
 static void free_some_block(struct run *r)
@@ -212,6 +235,7 @@ static void free_some_block(struct run *r)
 		return;
 	}
 	r->some_block = true;
+	note_freed(r, r->now->registers[LIFT_RDI]);
 	for (size_t i = 0; i < h->nfree_blocks && !r->why; i++)
 		run_overwrite(r, h->free_blocks[i], BOOKKEEPING);
 }
@@ -221,10 +245,12 @@ static void resize(struct run *r, const struct extent *x)
 {
 	uint64_t old;
 
-	if (!run_argument(r, 0, &old))
+	if (!run_argument(r, 0, &old)) {
 		free_some_block(r);
-	else if (old && old != x->at)
+	} else if (old && old != x->at) {
+		note_freed(r, r->now->registers[LIFT_RDI]);
 		run_overwrite(r, old, BOOKKEEPING);
+	}
 	if (x->at && !r->why && !(run_argument(r, 0, &old) && old == x->at))
 		run_overwrite(r, x->at, MAX(x->len, (uint64_t)BOOKKEEPING));
 }
@@ -327,6 +353,7 @@ void run_skip_call(struct run *r, const struct piece *piece)
 	struct exprs *x = &r->h->exprs;
 	uint64_t sp, result = 0;
 	bool has_result = find_result(r, e, &result);
+	expr_id target = r->now->registers[LIFT_RDI];
 
 	run_leave(r,
 		  expr_binary(x, EX_EQ, run_load(r, r->now->registers[LIFT_RSP], 64),
@@ -351,6 +378,8 @@ void run_skip_call(struct run *r, const struct piece *piece)
 		r->now->registers[i] = run_fresh(r, 64, OF_REGISTER, i, "result of a call");
 	if (has_result)
 		r->now->registers[LIFT_RAX] = expr_const(x, 64, result);
+	else if (effect_returns_target(e))
+		r->now->registers[LIFT_RAX] = target;
 	r->now->registers[LIFT_RSP] =
 		expr_binary(x, EX_ADD, r->now->registers[LIFT_RSP], expr_const(x, 64, 8));
 }

@@ -173,6 +173,13 @@ static void find_written(struct run *r)
 	}
 }
 
+/* Is it evidence that this register agrees? The stack pointer was computed from the state behind the step, and most flags
+ * are what nearly every instruction leaves. */
+static bool tells(unsigned reg)
+{
+	return reg != LIFT_RSP && (reg < LIFT_CF || reg > LIFT_OF);
+}
+
 static bool equate_registers(struct run *r)
 {
 	for (unsigned i = 0; i < LIFT_REGISTERS; i++) {
@@ -181,7 +188,7 @@ static bool equate_registers(struct run *r)
 		if (!r->written[i] && !r->has_loop)
 			continue;
 		if (past_agrees(r->h, r->now, is, must))
-			r->agreed += r->written[i] ? lift_register_width(i) : 0;
+			r->agreed += r->written[i] && tells(i) ? lift_register_width(i) : 0;
 		else if (!past_equate(r->h, r->now, is, must))
 			return false;
 	}
@@ -320,9 +327,8 @@ static void fill(struct run *r, struct step *ret)
 	for (size_t i = 0; i < r->before->len; i++)
 		past_store(h, p, r->before->entries[i].key, 8,
 			   (expr_id)r->before->entries[i].value);
-	p->evidence =
-		r->after->evidence +
-		MIN(r->agreed, (uint32_t)MOST_EVIDENCE * (r->has_loop ? (uint32_t)r->path.len : 1));
+	p->evidence = r->after->evidence +
+		      MIN(r->agreed, (uint32_t)MOST_EVIDENCE * (uint32_t)r->path.len);
 	p->pc = r->pieces[0].function->insns.data[r->pieces[0].first].address;
 	for (size_t i = 0; i < r->accesses.len; i++) {
 		struct access *a = &r->accesses.data[i];

@@ -40,6 +40,8 @@ struct effect {
 
 /* What summaries.def says about a function; NULL when it says nothing. In the arena. */
 const struct effect *effect_of(struct arena *a, const char *name, uint64_t address);
+/* Is the result the first argument, as with memcpy()? */
+bool effect_returns_target(const struct effect *e);
 
 /* A run of instructions of one block. */
 struct piece {

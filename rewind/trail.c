@@ -2,8 +2,9 @@
 #include "rewind/trail.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { LONGEST_CHAIN = 64, NULL_PAGES = 1 << 16 };
+enum { LONGEST_CHAIN = 64, NULL_PAGES = 1 << 16, FAR_LARGER = 16 };
 
 const struct insn *trail_insn(const struct trail *t, const struct function **f)
 {
@@ -183,6 +184,11 @@ static void pointer_of(struct trail *t, const struct lift_op *ops, unsigned n, u
 		pointer_of(t, ops, n, d->b, use, worst);
 }
 
+static uint64_t sign_extended(uint64_t v, unsigned w)
+{
+	return w && w < 64 && v >> (w - 1) & 1 ? v | ~mask_of(w) : v;
+}
+
 /* The value that a temporary has at a moment; only sums, products and shifts are needed. */
 static bool evaluate(struct trail *t, const struct past *p, const struct lift_op *ops, unsigned n,
 		     uint16_t temp, uint64_t *ret)
@@ -203,6 +209,11 @@ static bool evaluate(struct trail *t, const struct past *p, const struct lift_op
 		       past_value(t->h, p, past_load(t->h, p, a, d->w), ret);
 	case LIFT_ZEXT:
 		return evaluate(t, p, ops, n, d->a, ret);
+	case LIFT_SEXT:
+		if (!evaluate(t, p, ops, n, d->a, &a))
+			return false;
+		*ret = sign_extended(a, definition(ops, n, d->a)->w) & mask_of(d->w);
+		return true;
 	case LIFT_EXTRACT:
 		if (!evaluate(t, p, ops, n, d->a, &a))
 			return false;
@@ -314,6 +325,56 @@ static struct origin origin_in_sum(struct trail *t, const struct lift_op *ops, u
 	return origin_of_index(ops, n, is_mapped(d, a, 4) ? sum.op->b : sum.op->a);
 }
 
+/* Is this instruction of the line that failed? */
+static bool is_on_failing_line(struct trail *t, uint64_t insn)
+{
+	struct source_frames a = { 0 }, b = { 0 };
+	bool same;
+
+	dump_names_frames(&t->r->names, insn, &a);
+	dump_names_frames(&t->r->names, t->r->start->pc, &b);
+	same = a.len && b.len && a.data[0].line && a.data[0].line == b.data[0].line &&
+	       a.data[0].file && b.data[0].file && strcmp(a.data[0].file, b.data[0].file) == 0;
+	vec_deinit(&a);
+	vec_deinit(&b);
+	return same;
+}
+
+static uint64_t distance(uint64_t v, unsigned w)
+{
+	int64_t x = (int64_t)sign_extended(v & mask_of(w), w);
+
+	return x < 0 ? -(uint64_t)x : (uint64_t)x;
+}
+
+/* The line that failed computed the value from several: frame[y * width + x]. That it did so is no news; if one of them is
+ * far larger than the others, that one led away. */
+static struct origin origin_of_largest(struct trail *t, const struct lift_op *ops, unsigned n,
+				       struct origin o)
+{
+	struct past *p = step_inside(t->h, t->best, &t->at.node->step, order_of(&t->at));
+
+	while (o.op &&
+	       (o.op->kind == LIFT_ADD || o.op->kind == LIFT_SUB || o.op->kind == LIFT_MUL)) {
+		uint64_t a, b;
+
+		if (!evaluate(t, p, ops, n, o.op->a, &a) || !evaluate(t, p, ops, n, o.op->b, &b))
+			break;
+		a = distance(a, o.op->w);
+		b = distance(b, o.op->w);
+		if (a / FAR_LARGER <= b && b / FAR_LARGER <= a)
+			break;
+		o = origin_of(ops, n, a > b ? o.op->a : o.op->b);
+	}
+	return o;
+}
+
+static bool is_computation(const struct origin *o)
+{
+	return o->op && o->op->kind != LIFT_GET && o->op->kind != LIFT_LOAD &&
+	       o->op->kind != LIFT_CONST;
+}
+
 /* The value that `temp` of the cursor's instruction has comes from somewhere: go there. False: the
  * chain ends. */
 static bool follow(struct trail *t, const struct function *f, const struct insn *in, uint16_t temp)
@@ -325,6 +386,12 @@ static bool follow(struct trail *t, const struct function *f, const struct insn 
 
 	if (o.op && o.op->kind == LIFT_ADD)
 		o = origin_in_sum(t, ops, in->nops, o);
+	if (is_computation(&o) && is_on_failing_line(t, in->address)) {
+		struct origin largest = origin_of_largest(t, ops, in->nops, o);
+
+		if (largest.op && largest.op->kind != LIFT_CONST)
+			o = largest;
+	}
 	if (o.op && o.op->kind == LIFT_GET) {
 		t->place = (struct place){ .reg = (unsigned)o.op->imm };
 		return true;
@@ -396,6 +463,10 @@ static bool set_by_call(struct trail *t, const struct piece *p, bool *go_on)
 	if (!t->place.in_memory) {
 		if (!is_lost_in_call(t->place.reg))
 			return false;
+		if (t->place.reg == LIFT_RAX && effect_returns_target(p->effect)) {
+			t->place.reg = LIFT_RDI;
+			return *go_on = true;
+		}
 		if (t->place.reg != LIFT_RAX) {
 			l.kind = LINK_COMPUTED;
 			t->lost = true;
