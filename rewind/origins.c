@@ -9,10 +9,7 @@
 #include "rewind/origins.h"
 
 #include "base/mem.h"
-#include "rewind/compute.h"
-#include "rewind/fixed.h"
-
-#include <string.h>
+#include "rewind/targets.h"
 
 static void add_piece(struct origins *c, struct piece p)
 {
@@ -75,71 +72,6 @@ static void from_tail_calls(struct tree *t, const struct function *callee, uint6
 	}
 }
 
-/* ---- calls through pointers ---- */
-
-/* Run instructions on the registers and the memory of a moment; what they store is not seen. The value that the last one jumps
- * to. */
-static bool target_of(struct tree *t, const struct past *p, expr_id *registers,
-		      const struct function *f, uint32_t first, uint32_t n, uint64_t *ret)
-{
-	struct history *h = t->h;
-	expr_id temps[LIFT_MAX_OPS + 1];
-	uint64_t at;
-
-	for (uint32_t k = 0; k < n; k++) {
-		const struct insn *in = &f->insns.data[first + k];
-		const struct lift_op *op = insn_ops(f, in), *end = op + in->nops;
-
-		for (; op < end; op++) {
-			if (op->kind == LIFT_CONST)
-				temps[op->dst] = expr_const(&h->exprs, op->w, op->imm);
-			else if (op->kind == LIFT_GET)
-				temps[op->dst] = registers[op->imm];
-			else if (op->kind == LIFT_PUT)
-				registers[op->imm] = temps[op->a];
-			else if (op->kind == LIFT_LOAD)
-				temps[op->dst] = past_value(h, p, temps[op->a], &at) &&
-								 past_readable(h, at, false)
-							 ? past_load(h, p, at, op->w)
-							 : past_unknown(h, op->w, "load");
-			else if (op->kind == LIFT_OPAQUE)
-				temps[op->dst] = past_unknown(h, op->w, "some value");
-			else if (op->kind == LIFT_NEXT && k + 1 == n)
-				return op->a && past_value(h, p, temps[op->a], ret);
-			else if (op->kind != LIFT_STORE && op->kind != LIFT_EXIT &&
-				 op->kind != LIFT_NEXT && op->kind != LIFT_REFUSE)
-				temps[op->dst] = compute(&h->exprs, op, temps);
-		}
-	}
-	return false;
-}
-
-/* A call through a pointer: where the pointer lay it most often still lies behind the call. What the code says about it is run
- * on the moment behind the call, the call alone or all of its block; the step itself then shows whether that was right. */
-static uint64_t guess_target(struct tree *t, const struct past *p, const struct function *f,
-			     const struct insn *call, uint64_t at)
-{
-	const struct block *b = function_block(f, call->address);
-	expr_id registers[LIFT_REGISTERS];
-	uint64_t target, sp, here, there;
-
-	if (!p)
-		return 0;
-	for (unsigned i = 0; i < LIFT_REGISTERS; i++)
-		registers[i] = i == LIFT_RBX || i == LIFT_RBP || i == LIFT_RSP ||
-					       (i >= LIFT_R12 && i <= LIFT_R15)
-				       ? p->registers[i]
-				       : past_unknown(t->h, lift_register_width(i), "before");
-	if (target_of(t, p, memcpy((expr_id[LIFT_REGISTERS]){ 0 }, registers, sizeof(registers)), f,
-		      (uint32_t)(call - f->insns.data), 1, &target))
-		return target;
-	if (!past_value(t->h, p, p->registers[LIFT_RSP], &sp) || !fixed_stack(f, at, &here) ||
-	    !fixed_stack(f, b->start, &there))
-		return 0;
-	registers[LIFT_RSP] = expr_const(&t->h->exprs, 64, sp - here + there);
-	return target_of(t, p, registers, f, b->first, b->n, &target) ? target : 0;
-}
-
 /* `at` lies behind a call: what was called? */
 static void from_callee(struct tree *t, const struct node *n, const struct function *f,
 			const struct insn *call, uint64_t at, struct origins *c)
@@ -152,7 +84,7 @@ static void from_callee(struct tree *t, const struct node *n, const struct funct
 	struct piece p;
 
 	if (!target) {
-		target = guess_target(t, n->past, f, call, at);
+		target = target_guess(t, n, f, call, at);
 		c->complete &= target == 0; /* it may have been another one */
 		name = target ? code_imported(code, target) : NULL;
 	}
@@ -191,63 +123,16 @@ static void from_callee(struct tree *t, const struct node *n, const struct funct
 	vec_deinit(&ways);
 }
 
-/* By a return, or by a jump to a function that returned in its place. */
-static bool leaves_function(const struct piece *p)
-{
-	const struct insn *last;
-	const struct lift_op *end;
-
-	if (p->way == WAY_LOOP)
-		return false;
-	last = &p->function->insns.data[p->first + p->n - 1];
-	end = insn_ops(p->function, last) + last->nops - 1;
-	return p->way == WAY_RETURN || (p->way == WAY_SKIPPED && end->w == LIFT_JUMP);
-}
-
-/* The return address of the function in which a moment lies, or of the one `callers` above it, by the places of their frames
- * (rewind/fixed.h). */
-static bool return_address_of_frame(struct tree *t, const struct past *p, unsigned callers,
-				    uint64_t *ret)
-{
-	uint64_t sp;
-	const char *why;
-
-	*ret = p->pc;
-	if (!past_value(t->h, p, p->registers[LIFT_RSP], &sp))
-		return false;
-	for (unsigned i = 0; i <= callers; i++) {
-		const struct function *f = code_function(t->h->code, *ret, &why);
-		uint64_t number;
-
-		if (!f || !fixed_stack(f, *ret, &number))
-			return false;
-		sp -= number; /* the frame's address: the stack pointer behind the return */
-		if (!past_value(t->h, p, past_load(t->h, p, sp - 8, 64), ret))
-			return false;
-	}
-	return true;
-}
-
-/* Where the function at the node's address will return to. An open step has no state of its own yet,
- * but if its pieces contain the return, that says it; else the function's frame is still there behind them. */
+/* At a function's first instruction: where it will return to. */
 static bool return_address(struct tree *t, const struct node *n, uint64_t *ret)
 {
 	const struct past *p = n->past;
-	unsigned inner = 0;
 	uint64_t sp;
 
-	if (p)
-		return past_value(t->h, p, p->registers[LIFT_RSP], &sp) &&
-		       past_value(t->h, p, past_load(t->h, p, sp, 64), ret);
-	for (uint32_t i = 0; i < n->nopen; i++) {
-		if (n->open[i].way == WAY_CALL)
-			inner++;
-		if (leaves_function(&n->open[i]) && inner-- == 0) {
-			*ret = n->open[i].to;
-			return true;
-		}
-	}
-	return return_address_of_frame(t, n->open_after, inner, ret);
+	if (!p)
+		return target_return_address(t, n, 0, ret);
+	return past_value(t->h, p, p->registers[LIFT_RSP], &sp) &&
+	       past_value(t->h, p, past_load(t->h, p, sp, 64), ret);
 }
 
 /* `at` is the first instruction of a function: the return address says who called it. */
@@ -349,6 +234,36 @@ static void leave_out_turns(struct tree *t, const struct loop *l, struct origins
 	c->n = n;
 }
 
+static bool does_nothing(const struct function *f, const struct insn *in)
+{
+	const struct lift_op *op = insn_ops(f, in), *end = op + in->nops;
+
+	for (; op < end; op++)
+		if (op->kind == LIFT_PUT || op->kind == LIFT_LOAD || op->kind == LIFT_STORE ||
+		    op->kind == LIFT_EXIT || op->kind == LIFT_REFUSE ||
+		    (op->kind == LIFT_NEXT && (op->a || op->imm != in->address + in->length)))
+			return false;
+	return true;
+}
+
+/* Does the block do nothing, and does nobody jump to it? Compilers fill the gaps between blocks so. */
+static bool is_filler(struct tree *t, const struct way *w)
+{
+	const struct function *f = w->function;
+	const struct block *b = &f->blocks.data[w->block];
+	struct ways ways = { 0 };
+	bool unused;
+
+	if (b->start == f->low)
+		return false;
+	for (uint32_t i = 0; i < b->n; i++)
+		if (!does_nothing(f, &f->insns.data[b->first + i]))
+			return false;
+	unused = code_jumps_to(t->h->code, f, b->start, &ways) && !ways.len;
+	vec_deinit(&ways);
+	return unused;
+}
+
 /* Every way to the node's address. */
 static void find_all_candidates(struct tree *t, const struct node *n, struct origins *c)
 {
@@ -384,7 +299,8 @@ static void find_all_candidates(struct tree *t, const struct node *n, struct ori
 	if (!code_jumps_to(t->h->code, f, at, &ways))
 		c->complete = false;
 	for (size_t i = 0; i < ways.len; i++)
-		add_way(c, &ways.data[i], at);
+		if (!is_filler(t, &ways.data[i]))
+			add_way(c, &ways.data[i], at);
 	vec_deinit(&ways);
 	call = code_call_before(t->h->code, at, &before);
 	if (call && before == f)
