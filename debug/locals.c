@@ -491,6 +491,46 @@ void scope_locals(const struct scope *s, struct locals *ret)
 	}
 }
 
+/* Does this variable lie around the address? */
+static bool lies_around(const struct scope *s, struct chain *c, Dwarf_Die *die, uint64_t address,
+			uint64_t *base, uint64_t *size)
+{
+	struct type type;
+	bool is_place;
+
+	if (!is_variable(die) || !type_of_variable(die, &type) || !type.size ||
+	    !locate(s, &c->scopes[0], c->pc, die, &is_place, base) || !is_place)
+		return false;
+	*size = type.size;
+	return address - *base < type.size;
+}
+
+bool scope_local_at(const struct scope *s, uint64_t address, uint64_t *base, uint64_t *size,
+		    struct strbuf *name)
+{
+	struct chain c;
+
+	if (!chain_of(s, &c))
+		return false;
+	for (size_t i = c.n; i-- > 0;) {
+		Dwarf_Attribute attr;
+		Dwarf_Die die, type;
+
+		if (dwarf_child(&c.scopes[i], &die) != 0)
+			continue;
+		do {
+			if (!lies_around(s, &c, &die, address, base, size))
+				continue;
+			strbuf_adds(name, dwarf_diename(&die));
+			if (dwarf_attr_integrate(&die, DW_AT_type, &attr) &&
+			    dwarf_formref_die(&attr, &type))
+				type_add_path(&type, address - *base, name);
+			return true;
+		} while (dwarf_siblingof(&die, &die) == 0);
+	}
+	return false;
+}
+
 void locals_deinit(struct locals *l)
 {
 	for (size_t i = 0; i < l->len; i++) {

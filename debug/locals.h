@@ -38,6 +38,10 @@ struct locals VEC_FIELDS(struct local);
  * that an inner block hides is left out. */
 void scope_locals(const struct scope *s, struct locals *ret);
 void locals_deinit(struct locals *l);
+/* The variable of the frame's function that lies around an address: where it begins, its size, and its name with the
+ * member or element, appended. False: there is none. */
+bool scope_local_at(const struct scope *s, uint64_t address, uint64_t *base, uint64_t *size,
+		    struct strbuf *name);
 
 /* The addresses (as the file counts) at which a line of the source begins. `file` is the end of a path: "queue.c",
  * "src/queue.c". False: no such file in the module. Without code on that line nothing is appended, and *next is the

@@ -52,6 +52,8 @@ bool scope_add_value(const struct scope *s, const struct type *t, bool is_place,
 
 /* ---- variables.c ---- */
 
+/* Append which member or element lies at this offset: ".next", "[3].name". */
+void type_add_path(Dwarf_Die *type, uint64_t offset, struct strbuf *out);
 /* A variable with static storage by its name. Returns how many there are at different addresses. */
 size_t module_variable(struct module *m, const char *name, uint64_t *offset, struct type *ret);
 

@@ -370,6 +370,13 @@ static void add_path(struct walk *w, struct strbuf *out)
 		strbuf_addf(out, "+%llu", (unsigned long long)w->offset);
 }
 
+void type_add_path(Dwarf_Die *type, uint64_t offset, struct strbuf *out)
+{
+	struct walk w = { *type, offset, false };
+
+	add_path(&w, out);
+}
+
 bool module_global_name(struct module *m, uint64_t offset, struct strbuf *out)
 {
 	const struct variable *v = find_variable(m, offset + m->bias);
@@ -378,10 +385,10 @@ bool module_global_name(struct module *m, uint64_t offset, struct strbuf *out)
 	char *text;
 
 	if (v) {
-		struct walk w = { v->type, offset + m->bias - v->addr, false };
+		Dwarf_Die type = v->type;
 
 		strbuf_adds(out, v->name);
-		add_path(&w, out);
+		type_add_path(&type, offset + m->bias - v->addr, out);
 		return true;
 	}
 	name = find_symbol(m, offset + m->bias, &base, &size);

@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "debug/heap.h"
+#include "rewind/library.h"
+#include "rewind/objects.h"
 #include "rewind/trail.h"
 
 #include <elf.h>
@@ -125,9 +127,29 @@ static bool call_runs_over(struct rewind *r, const struct link *l)
 	return over;
 }
 
+/* Did this write leave its object? *object: an address in that. */
+static bool leaves_object(struct rewind *r, const struct link *l, uint64_t *object)
+{
+	*object = l->from;
+	return call_runs_over(r, l) || runs_over(r, l, object) || object_left(r, l, object);
+}
+
+/* memset() and calloc() make memory zero; nobody has written it since. */
+static bool is_still_zero(const struct cause *c, const struct link *l, size_t i)
+{
+	if (!l->function)
+		return false;
+	if (strcmp(l->function, "calloc") == 0)
+		return true;
+	return i && c->chain.data[i - 1].has_value && !c->chain.data[i - 1].value &&
+	       (strcmp(l->function, "memset") == 0 || strcmp(l->function, "__memset_chk") == 0 ||
+		strcmp(l->function, "bzero") == 0);
+}
+
 static void name_write(struct rewind *r, const struct link *l, size_t i)
 {
 	struct cause *c = &r->cause;
+	const struct past *when = link_moment(r, l);
 	struct strbuf sb = { 0 };
 	struct heap_chunk chunk;
 	uint64_t object;
@@ -136,18 +158,17 @@ static void name_write(struct rewind *r, const struct link *l, size_t i)
 	c->address = l->address;
 	c->certain = chain_is_certain(c, i);
 	c->kind = CAUSE_BAD_WRITE;
-	dump_names_add_object(&r->names, l->address, &sb);
+	object_add_name(r, when, l->address, &sb);
 	if (heap_chunk_at(&r->dump, l->address, &chunk) && chunk.state == HEAP_FREE)
 		c->kind = CAUSE_FREED;
-	object = l->from;
-	if (call_runs_over(r, l) || runs_over(r, l, &object)) {
+	if (leaves_object(r, l, &object)) {
 		c->kind = CAUSE_PAST_END;
 		strbuf_adds(&sb, " was overwritten past the end of ");
-		dump_names_add_object(&r->names, object, &sb);
+		object_add_name(r, when, object, &sb);
 		strbuf_addf(&sb, l->function ? " by %s" : "%s", l->function ? l->function : "");
-	} else if (l->function && strcmp(l->function, "calloc") == 0) {
+	} else if (is_still_zero(c, l, i)) {
 		c->kind = CAUSE_NOT_WRITTEN;
-		strbuf_adds(&sb, " is still 0, as calloc made it");
+		strbuf_addf(&sb, " is still 0, as %s made it", l->function);
 	} else if (l->function) {
 		strbuf_addf(&sb, " was written by %s", l->function);
 	} else if (l->has_value) {
@@ -202,6 +223,8 @@ static void name_memory(struct rewind *r)
 		strbuf_adds(&sb, chunk.state == HEAP_FREE ? " was read after it was freed, at "
 							  : " was read and never allocated, at ");
 		dump_names_add_place(&r->names, l->insn, &sb);
+		if (chunk.state == HEAP_FREE)
+			c->freed_at = object_freed_at(r, chunk.start, l);
 		cause_say(c, &sb);
 		return;
 	}
@@ -234,7 +257,7 @@ static size_t culprit(struct rewind *r)
 		const struct link *l = &c->chain.data[i];
 		bool on_stack = l->kind == LINK_WRITTEN && is_on_stack(r, l->address);
 
-		if (l->kind == LINK_WRITTEN && (call_runs_over(r, l) || runs_over(r, l, &object)))
+		if (l->kind == LINK_WRITTEN && leaves_object(r, l, &object))
 			return i;
 		if (l->kind == LINK_RESULT || (l->kind == LINK_WRITTEN && !(on_stack && elsewhere)))
 			found = i;
@@ -347,30 +370,6 @@ static void trace_check(struct trail *t)
 	}
 }
 
-/* libc failed on what it was given: which argument of the call is near the bad address? */
-static bool trace_argument(struct trail *t)
-{
-	static const uint8_t arguments[] = { LIFT_RDI, LIFT_RSI, LIFT_RDX, LIFT_RCX };
-	const struct dump *d = &t->r->dump;
-	struct link l = {
-		.kind = LINK_USED, .insn = t->r->start->pc, .address = d->fault, .has_address = true
-	};
-
-	if (d->signal == SIGABRT || d->code <= 0)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
-		if (!past_value(t->h, t->best, t->r->start->registers[arguments[i]], &l.value) ||
-		    d->fault - l.value + 4096 > 8192 || is_mapped(d, l.value, 4))
-			continue;
-		l.has_value = true;
-		trail_add(t, l);
-		t->place = (struct place){ .reg = arguments[i] };
-		t->r->cause.complete = trail_walk(t);
-		return true;
-	}
-	return false;
-}
-
 /* The failing instruction could not use an address: where did that come from? */
 static void trace_use(struct trail *t, const struct bad_use *use)
 {
@@ -452,7 +451,7 @@ static struct bad_use trace(struct rewind *r)
 		r->cause.complete = true;
 	else if (use.found)
 		trace_use(&t, &use);
-	else if (r->at_call && !trace_argument(&t) && r->dump.signal != SIGSEGV &&
+	else if (r->at_call && !library_trace(&t) && r->dump.signal != SIGSEGV &&
 		 r->dump.signal != SIGBUS)
 		trace_check(&t);
 	return use;
@@ -476,6 +475,17 @@ static void name_failure(struct rewind *r, enum cause_kind kind, const char *wha
 	cause_say(&r->cause, &sb);
 }
 
+/* Who freed the block belongs to the text. */
+static void add_free(struct rewind *r)
+{
+	struct strbuf sb = { 0 };
+
+	strbuf_adds(&sb, r->cause.text);
+	strbuf_adds(&sb, "; it was freed at ");
+	dump_names_add_place(&r->names, r->cause.freed_at, &sb);
+	cause_say(&r->cause, &sb);
+}
+
 void cause_find(struct rewind *r)
 {
 	struct bad_use use = trace(r);
@@ -489,13 +499,18 @@ void cause_find(struct rewind *r)
 		name_failure(r, CAUSE_STACK, "the stack is exhausted at ");
 		return;
 	}
-	judge(r);
+	if (!library_judge(r, false))
+		judge(r);
+	if (!c->kind)
+		library_judge(r, true);
 	if (use.is_jump && !c->kind) {
 		snprintf(what, sizeof(what), "a jump to 0x%" PRIx64 ", where no code is, at ",
 			 use.address);
 		name_failure(r, CAUSE_WILD_JUMP, what);
 		c->address = use.from;
 	}
+	if (c->freed_at)
+		add_free(r);
 }
 
 static bool is_same(const struct cause *a, const struct cause *b)

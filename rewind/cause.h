@@ -55,16 +55,17 @@ struct link {
 	uint64_t address;	 /* of memory */
 	uint8_t w;
 	uint64_t value;
-	const char *function; /* the call that was skipped; NULL = none */
+	const char *function; /* the call that was skipped, or failed; NULL = none */
 	uint64_t from;	      /* where the call began to write; 0 = no call */
 	uint64_t length;      /* and how many bytes */
 };
 
 struct cause {
-	uint8_t kind;	  /* enum cause_kind */
-	bool certain;	  /* in every suffix */
-	uint64_t insn;	  /* where it happened; 0 = not known */
-	uint64_t address; /* of the memory concerned; 0 = none */
+	uint8_t kind;	   /* enum cause_kind */
+	bool certain;	   /* in every suffix */
+	uint64_t insn;	   /* where it happened; 0 = not known */
+	uint64_t address;  /* of the memory concerned; 0 = none */
+	uint64_t freed_at; /* the call that freed it; 0 = not known */
 	char *text;
 	VEC(struct link) chain; /* from the failure back */
 	bool complete;		/* the chain: walking further back cannot make it longer */
