@@ -2,7 +2,9 @@
  *
  * A row of writes: one instruction that writes at a, a + n, a + 2n and so on, one after the other in time. If the first
  * ones lie in an object and the last one behind its end, the row left it. A list whose nodes are written one after the
- * other makes no row, because its nodes do not lie at equal distances by more than chance, and three are asked for. */
+ * other makes no row, because its nodes do not lie at equal distances by more than chance, and three are asked for.
+ * Backwards a loop can always have run once more, so a row whose beginning is not in the suffix says nothing: it may be
+ * longer than it was. */
 #include "rewind/objects.h"
 
 #include "base/mem.h"
@@ -88,7 +90,12 @@ void object_add_name(struct rewind *r, const struct past *when, uint64_t address
 
 /* ---- rows of writes ---- */
 
-struct row VEC_FIELDS(uint64_t);
+struct row_write {
+	uint64_t address;
+	const struct node *node;
+	uint32_t order; /* of its instruction in the node's step */
+};
+struct row VEC_FIELDS(struct row_write);
 
 /* Where the link's instruction wrote, in the order of time, up to the link itself. */
 static void find_row(struct rewind *r, const struct link *l, struct row *ret)
@@ -101,7 +108,7 @@ static void find_row(struct rewind *r, const struct link *l, struct row *ret)
 			if (!a->is_write || !a->w || a->insn != l->insn ||
 			    !past_value(&r->h, r->best->past, a->address, &at))
 				continue;
-			vec_push(ret, at);
+			vec_push(ret, ((struct row_write){ at, n, a->order }));
 			if (n == l->node && at == l->address)
 				return;
 		}
@@ -109,6 +116,50 @@ static void find_row(struct rewind *r, const struct link *l, struct row *ret)
 			break;
 	}
 	vec_clear(ret);
+}
+
+struct turns {
+	struct map inside; /* instructions that ran between two writes of the row */
+	bool other;	   /* something else ran before the first one */
+};
+
+/* Instructions from one place of the suffix to another: noted as those of a turn, or compared with them. from NULL: from its
+ * beginning on. */
+static void look_between(const struct node *best, const struct row_write *from,
+			 const struct row_write *to, struct turns *c)
+{
+	bool on = !from;
+
+	for (const struct node *n = best; n && n->parent; n = n->parent) {
+		uint32_t order = 0;
+
+		for (uint32_t i = 0; i < n->step.npieces; i++) {
+			const struct piece *p = &n->step.pieces[i];
+
+			for (uint32_t k = 0; k < p->n; k++, order++) {
+				uint64_t insn = p->function->insns.data[p->first + k].address;
+
+				on |= from && n == from->node && order == from->order;
+				if (n == to->node && order == to->order)
+					return;
+				if (on && from)
+					map_put(&c->inside, insn, 1);
+				else if (on && !map_find(&c->inside, insn))
+					c->other = true;
+			}
+		}
+	}
+}
+
+/* Does the suffix contain what ran before the row's first turn? */
+static bool row_begins(const struct node *best, const struct row *row)
+{
+	struct turns c = { 0 };
+
+	look_between(best, &row->data[0], &row->data[row->len - 1], &c);
+	look_between(best, NULL, &row->data[0], &c);
+	map_deinit(&c.inside);
+	return c.other;
 }
 
 static bool is_behind(const struct object *o, uint64_t address)
@@ -154,18 +205,19 @@ static bool row_left(struct rewind *r, const struct past *when, const struct row
 		     uint64_t *from)
 {
 	size_t last = row->len - 1, first = last;
-	uint64_t stride = row->data[last] - row->data[last - 1];
+	uint64_t stride = row->data[last].address - row->data[last - 1].address;
 	struct object o;
 
 	if (stride - 1 >= LONGEST_STRIDE)
 		return false;
-	while (first > 0 && row->data[first - 1] + stride == row->data[first])
+	while (first > 0 && row->data[first - 1].address + stride == row->data[first].address)
 		first--;
 	for (size_t i = first; i + SHORTEST_ROW <= row->len; i++)
-		if (object_at(r, when, row->data[i], &o)) {
-			*from = row->data[i];
-			return is_behind(&o, row->data[last]) ||
-			       is_behind_member(r, when, row->data[i], row->data[last]);
+		if (object_at(r, when, row->data[i].address, &o)) {
+			*from = row->data[i].address;
+			return (is_behind(&o, row->data[last].address) ||
+				is_behind_member(r, when, *from, row->data[last].address)) &&
+			       row_begins(r->best, row);
 		}
 	return false;
 }
