@@ -111,8 +111,10 @@ static void read_files(struct dump *d, const uint8_t *p, size_t len)
 		if (name + n == end)
 			break; /* a name without its end */
 		memcpy(range, p + sizeof(head) + 24 * i, sizeof(range));
-		vec_push(&d->files,
-			 (struct dump_file){ range[0], range[1], range[2] * head[1], name });
+		vec_push(&d->files, (struct dump_file){ .start = range[0],
+							.end = range[1],
+							.offset = range[2] * head[1],
+							.path = name });
 		name += n + 1;
 	}
 }
@@ -199,13 +201,54 @@ bool dump_elf_at(struct dump *d, uint64_t start, struct dump_module *ret)
 	return placed;
 }
 
+uint64_t dump_bias_of(uint64_t low)
+{
+	enum { FIXED_BELOW_GB = 4 };
+
+	return low >> 30 < FIXED_BELOW_GB ? 0 : low;
+}
+
+/* Which of the mapped files have their code in memory. */
+static void find_code(struct dump *d)
+{
+	for (size_t i = 0; i < d->files.len; i++)
+		for (size_t k = 0; k < d->segments.len; k++)
+			if (d->segments.data[k].address == d->files.data[i].start)
+				d->files.data[i].code |= d->segments.data[k].flags & PF_X;
+}
+
+/* A module whose headers are not dumped (coredump_filter, a cut dump), known by its code. Its file begins at the
+ * address 0, as that of nearly every library and program that can be moved does, or it cannot be moved. */
+static bool place_by_code(struct dump *d, struct dump_module *m)
+{
+	bool runs = false;
+
+	for (size_t i = 0; i < d->files.len && !runs; i++)
+		runs = d->files.data[i].code && strcmp(d->files.data[i].path, m->path) == 0;
+	if (!runs)
+		return false;
+	m->bias = dump_bias_of(m->low);
+	names_intern(&d->gaps,
+		     "ELF headers were not dumped: whether the program's files are those that "
+		     "ran is not known");
+	return true;
+}
+
+static bool place_module(struct dump *d, struct dump_module *m)
+{
+	size_t len;
+
+	return dump_bytes(d, m->low, &len) ? dump_elf_at(d, m->low, m) : place_by_code(d, m);
+}
+
 static void add_modules(struct dump *d)
 {
+	find_code(d);
 	for (size_t i = 0; i < d->files.len; i++) {
 		const struct dump_file *f = &d->files.data[i];
 		struct dump_module m = { .low = f->start, .high = f->end, .path = f->path };
 
-		if (f->offset != 0 || !dump_elf_at(d, f->start, &m))
+		if (f->offset != 0 || !place_module(d, &m))
 			continue;
 		for (size_t k = i + 1; k < d->files.len; k++)
 			if (strcmp(d->files.data[k].path, f->path) == 0 &&
@@ -315,6 +358,18 @@ static const char *other_file(const struct file_map *map)
 					  : "a core dump whose headers are cut off";
 }
 
+/* coredump_filter may leave out what a program wrote, and with it the stacks. */
+static void miss_stack(struct dump *d)
+{
+	uint64_t sp = d->threads.len ? d->threads.data[0].registers.rsp : 0;
+
+	for (size_t i = 0; i < d->segments.len; i++)
+		if (sp >= d->segments.data[i].address &&
+		    sp - d->segments.data[i].address < d->segments.data[i].size &&
+		    !d->segments.data[i].there)
+			names_intern(&d->gaps, "the stack was not dumped (coredump_filter)");
+}
+
 static struct err *read_core(const char *path, struct dump *ret)
 {
 	const uint8_t *headers = NULL;
@@ -345,6 +400,7 @@ static struct err *read_core(const char *path, struct dump *ret)
 	}
 	add_modules(ret);
 	dump_add_undumped(ret);
+	miss_stack(ret);
 	return NULL;
 }
 
@@ -414,6 +470,13 @@ const struct dump_module *dump_module_at(const struct dump *d, uint64_t address)
 		if (address >= d->modules.data[i].low && address < d->modules.data[i].high)
 			return &d->modules.data[i];
 	return NULL;
+}
+
+bool dump_identifies(const struct dump *d, uint64_t address)
+{
+	const struct dump_module *m = dump_module_at(d, address);
+
+	return m && *m->build_id;
 }
 
 const struct dump_module *dump_program(const struct dump *d)

@@ -39,6 +39,7 @@ struct dump_file {
 	uint64_t start, end;
 	uint64_t offset; /* of the mapping in the file, in bytes */
 	const char *path;
+	bool code; /* it is mapped to be executed */
 };
 
 /* A program or library that was loaded. */
@@ -93,6 +94,8 @@ void dump_words(const struct dump *d, bool environment, struct dump_words *ret);
 
 /* The module that an address lies in; NULL when there is none. */
 const struct dump_module *dump_module_at(const struct dump *d, uint64_t address);
+/* Does the dump say which build the module there is of? */
+bool dump_identifies(const struct dump *d, uint64_t address);
 /* The one of the program itself; NULL when the dump does not say. */
 const struct dump_module *dump_program(const struct dump *d);
 
@@ -102,6 +105,8 @@ const struct dump_module *dump_program(const struct dump *d);
 const uint8_t *dump_file_bytes(const struct dump *d, uint64_t at, uint64_t n);
 /* Fill in bias and build-id of the module whose ELF header was mapped at `start`; false when it was not dumped. */
 bool dump_elf_at(struct dump *d, uint64_t start, struct dump_module *ret);
+/* The same for a module whose headers are not there: a guess, nearly always right. */
+uint64_t dump_bias_of(uint64_t low);
 /* The auxiliary vector, as the kernel wrote it. */
 void dump_take_auxv(struct dump *d, const uint8_t *p, size_t len);
 

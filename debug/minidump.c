@@ -51,7 +51,6 @@ enum {
 	FXSAVE_BYTES = 512,
 	BUILD_ID_RECORD = 0x4270454c, /* "LEpB": Breakpad's own kind of CodeView record */
 	STATE_COMMITTED = 0x1000,
-	FIXED_BELOW_GB = 4,
 };
 
 /* Where something lies in the file. */
@@ -318,7 +317,9 @@ static void read_map_line(struct reader *r, const char *line)
 	offset = strtoull(end + 5, NULL, 16);
 	add_mapped(r, low, high, flags_of_text(perms));
 	if (path && low < high)
-		vec_push(&r->d->files, (struct dump_file){ low, high, offset, path });
+		vec_push(&r->d->files,
+			 (struct dump_file){
+				 .start = low, .end = high, .offset = offset, .path = path });
 }
 
 static void read_maps(struct reader *r)
@@ -558,7 +559,7 @@ static void read_modules(struct reader *r)
 		m.path = read_string(r, raw.name);
 		if (m.high <= m.low || !m.path || *m.path != '/') /* linux-gate.so has no file */
 			continue;
-		m.bias = m.low >> 30 < FIXED_BELOW_GB ? 0 : m.low;
+		m.bias = dump_bias_of(m.low);
 		read_identity(r, raw.identity, &m);
 		vec_push(&r->d->modules, m);
 	}

@@ -380,6 +380,7 @@ const struct stack *stacks_get(struct stacks *s, size_t i)
 {
 	struct stack *k = &s->stacks[i];
 	struct walk *w = &s->walks[i];
+	size_t len;
 	bool wild;
 
 	assert(i < s->dump->threads.len);
@@ -389,7 +390,7 @@ const struct stack *stacks_get(struct stacks *s, size_t i)
 	w->stacks = s;
 	w->registers = s->dump->threads.data[i].registers;
 	wild = skip_wild_call(w);
-	k->whole = walk_on(w, i);
+	k->whole = walk_on(w, i) && dump_bytes(s->dump, w->sp, &len);
 	if (!k->whole) {
 		k->guessed = walk_by_guess(w, i);
 		k->whole = k->guessed;

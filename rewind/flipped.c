@@ -2,7 +2,7 @@
  *
  * A few blocks back are enough: a flipped register contradicts the code that has just set it. Nothing is said when
  * the search was cut off or had to guess, when there were several threads (they may have changed what the code
- * read), or when the program did not fail by itself. A flip counts when its ways go further back than
+ * read), when nobody knows whether the program's file is the one that ran, or when the program did not fail by itself. A flip counts when its ways go further back than
  * the dump's own. */
 #include "rewind/flipped.h"
 
@@ -104,7 +104,7 @@ void flipped_check(const struct dump *d, struct code *c, struct hardware *ret)
 		return;
 	history_init(&h, d, c);
 	start = past_of_dump(&h, 0);
-	f = code_function(c, start->pc, &why);
+	f = dump_identifies(d, start->pc) ? code_function(c, start->pc, &why) : NULL;
 	if (f && walk(&h, start, deadline, &died, &dead) && dead)
 		try_flips(&h, start, f, died, deadline, ret);
 	history_deinit(&h);

@@ -37,6 +37,16 @@ struct difference {
 	uint64_t first, bytes, bits;
 };
 
+/* Is there the very file that ran? Nobody may know its build, and its text may be the dump's own. */
+static bool has_file(const struct dump *d, struct code *c, uint64_t address)
+{
+	const struct dump_module *m = dump_module_at(d, address);
+	const char *why;
+	const struct text *t = dump_identifies(d, address) ? code_text(c, m, &why) : NULL;
+
+	return t && !t->own;
+}
+
 /* One segment of the dump against the file behind it. */
 static void compare_segment(const struct dump *d, struct code *c, const struct dump_segment *s,
 			    struct hardware *ret, struct difference *diff)
@@ -49,7 +59,7 @@ static void compare_segment(const struct dump *d, struct code *c, const struct d
 		const uint8_t *file = code_file_bytes(c, s->address + at, &len, &flags);
 		const uint8_t *dumped = d->map.data + s->at + at;
 
-		if (!file || flags & PF_W) {
+		if (!file || flags & PF_W || !has_file(d, c, s->address + at)) {
 			at += 4096 - (s->address + at) % 4096;
 			continue;
 		}

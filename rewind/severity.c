@@ -199,13 +199,23 @@ static bool is_stack_overflow(const struct crash *c)
 }
 
 /* A return address at which no module lies, before a thread's beginning; or a stack pointer outside the stack. */
+/* Mapped, but not in the dump: nobody can say what is on it. */
+static bool is_undumped(const struct dump *d, uint64_t sp)
+{
+	for (size_t i = 0; i < d->segments.len; i++)
+		if (sp >= d->segments.data[i].address &&
+		    sp - d->segments.data[i].address < d->segments.data[i].size)
+			return sp - d->segments.data[i].address >= d->segments.data[i].there;
+	return false;
+}
+
 static bool is_corrupt_stack(const struct crash *c)
 {
 	const struct moment *m = c->stack;
 	bool whole = on_stack(c, "_start", false) || on_stack(c, "start_thread", true);
 	bool wild = m->n > 0 && m->n < MOMENT_FRAMES && m->frames[m->n].moment && !whole;
 
-	return !is_benign(c) && !is_stack_overflow(c) &&
+	return !is_benign(c) && !is_stack_overflow(c) && !is_undumped(&c->r->dump, c->sp) &&
 	       (wild || (m->n > 1 && !in_main_stack(c, c->sp)));
 }
 

@@ -2,26 +2,16 @@
 # Code as the dump has it: where the program's file is gone, or is another build, and where it was patched while it ran.
 # level: check
 . "$(dirname "$0")/lib.sh"
+. "$top/test/e2e/dumps.sh"
 
 if [ ! -x "$top/build/unplait-lift" ] || [ "$(cat /proc/sys/kernel/core_pattern)" != core ]; then
 	skip "rewind" "unplait-lift is not built, or the kernel does not write files named core"
 	finish
 fi
-core_of() { # FILTER CORE PROGRAM: which pages the kernel dumps; 4 is those of files
-	(
-		echo "$1" >/proc/self/coredump_filter
-		ulimit -c unlimited
-		exec "$3"
-	) >/dev/null 2>&1
-	for core in core core.*; do
-		[ ! -f "$core" ] || mv "$core" "$2"
-	done
-	[ -f "$2" ] && ok "a dump of $3" || not_ok "a dump of $3"
-}
 cp "$top/test/programs/rewind-broken.c" .
 gcc -O2 -g -o prog rewind-broken.c
-core_of 0x3f full.core ./prog
-core_of 0x33 thin.core ./prog
+filtered_dump_of 0x3f full.core ./prog
+filtered_dump_of 0x33 thin.core ./prog
 run 1 unplait rewind --no-run full.core
 sed -n 's/^\([0-9]* blocks, [0-9]* instructions\).*/\1/p' out >with-file
 mv prog prog.gone
@@ -80,7 +70,7 @@ int main(void)
 }
 C
 gcc -O1 -g -o patched patched.c
-core_of 0x33 patched.core ./patched
+filtered_dump_of 0x33 patched.core ./patched
 run 1 unplait rewind patched.core
 has out "was set to 0x10 at patched.c:$(grep -n '(long \*)16' patched.c | cut -d: -f1) in choose"
 has out "was changed while the program ran (4 bytes differ from the file): it is taken as the dump has it"

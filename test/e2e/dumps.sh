@@ -18,6 +18,24 @@ dump_of() {
 	[ -f "$to" ] && ok "a dump of $*" || not_ok "a dump of $*"
 }
 
+# filtered_dump_of FILTER CORE PROGRAM [ARG]...: the kernel's dump, with the pages that the filter names. 1: what the program
+# wrote, 4: files, 0x10: their first pages.
+filtered_dump_of() {
+	local to=$2
+	{
+		(
+			echo "$1" >/proc/self/coredump_filter
+			ulimit -c unlimited
+			shift 2
+			exec "$@"
+		) </dev/null >/dev/null 2>&1
+	} 2>/dev/null
+	for core in core core.[0-9]*; do
+		[ ! -f "$core" ] || mv "$core" "$to"
+	done
+	[ -f "$to" ] && ok "a dump, $to" || not_ok "a dump, $to"
+}
+
 # slow_locks: a library to preload, in which every lock is followed by a nap of $NAP milliseconds, so that threads that
 # nest locks meet, and every unlock by one of $UNLOCK_NAP, so that who takes a lock again finds that another was faster.
 slow_locks() {
