@@ -14,6 +14,7 @@
 #include "base/process.h"
 #include "debug/stack.h"
 #include "rewind/rewind.h"
+#include "rewind/triage-files.h"
 
 #include <cjson/cJSON.h>
 #include <dirent.h>
@@ -144,27 +145,6 @@ static int sort_one(void *arg)
 
 /* ---- all dumps ---- */
 
-static char *take_text(const cJSON *o, const char *key)
-{
-	const char *s = json_get_text(o, key);
-
-	return xstrdup(s ? s : "");
-}
-
-static void take_answer(const cJSON *o, struct triaged *t)
-{
-	t->problem = json_get_copy(o, "problem");
-	t->kind = take_text(o, "kind");
-	t->function = take_text(o, "function");
-	t->object = take_text(o, "object");
-	t->file = take_text(o, "file");
-	t->text = take_text(o, "text");
-	t->line = json_get_uint32(o, "line");
-	t->input = take_text(o, "input");
-	t->gdb_exploitable = take_text(o, "gdb_exploitable");
-	t->casr = take_text(o, "casr");
-}
-
 static void read_answer(const char *path, struct triaged *t)
 {
 	struct strbuf sb = { 0 };
@@ -172,16 +152,11 @@ static void read_answer(const char *path, struct triaged *t)
 	cJSON *o = err ? NULL : cJSON_Parse(strbuf_str(&sb));
 
 	err_free(err);
-	take_answer(o, t); /* NULL has no items */
+	triage_take_answer(o, t); /* NULL has no items */
 	if (!o)
 		t->problem = xstrdup("rewinding it ended without an answer");
 	cJSON_Delete(o);
 	strbuf_deinit(&sb);
-}
-
-static int by_path(const void *a, const void *b)
-{
-	return strcmp(((const struct triaged *)a)->path, ((const struct triaged *)b)->path);
 }
 
 static void add_dump(struct triage *t, char *path)
@@ -216,50 +191,6 @@ static struct err *add_path(struct triage *t, const char *path)
 			add_dump(t, xasprintf("%s/%s", path, e->d_name));
 	closedir(d);
 	return NULL;
-}
-
-/* A dump that an earlier triage sorted and that is not among those of today: it stays in its bucket. */
-static void keep_old(struct triage *t, const cJSON *o, char *path)
-{
-	struct triaged d = { .path = path,
-			     .size = json_get_uint(o, "size"),
-			     .changed = (int64_t)json_get_uint(o, "changed"),
-			     .gone = access(path, F_OK) != 0 };
-
-	take_answer(o, &d);
-	vec_push(&t->dumps, d);
-	t->known++;
-}
-
-/* What an earlier triage said about dumps that have not changed since, and about others. The dumps are sorted by path. */
-static void read_index(struct triage *t, const char *path)
-{
-	struct strbuf sb = { 0 };
-	struct err *err = path ? file_read(path, &sb) : NULL;
-	cJSON *root = err || !path ? NULL : cJSON_Parse(strbuf_str(&sb));
-	const cJSON *list = cJSON_GetObjectItem(root, "dumps"), *o;
-	size_t n = t->dumps.len;
-
-	err_free(err);
-	cJSON_ArrayForEach(o, list)
-	{
-		struct triaged key = { .path = take_text(o, "path") }, *d;
-
-		d = n ? bsearch(&key, t->dumps.data, n, sizeof(key), by_path) : NULL;
-		if (!d && *key.path && !json_get_text(o, "problem")) {
-			keep_old(t, o, key.path);
-			continue;
-		}
-		if (d && !d->kind && json_get_uint(o, "size") == d->size &&
-		    (int64_t)json_get_uint(o, "changed") == d->changed) {
-			take_answer(o, d);
-			t->known++;
-		}
-		free(key.path);
-	}
-	vec_sort(&t->dumps, by_path);
-	cJSON_Delete(root);
-	strbuf_deinit(&sb);
 }
 
 /* Rewind every dump that has no answer yet, `jobs` at a time. */
@@ -309,49 +240,6 @@ static struct err *sort_all(struct triage *t, const struct triage_options *o, co
 }
 
 /* ---- buckets ---- */
-
-struct annotation {
-	char name[128], kind[64], function[128], object[128];
-};
-struct annotations VEC_FIELDS(struct annotation);
-
-/* bucket "name" { kind = ...; function = ...; object = ... } */
-static struct err *read_annotations(const char *path, struct annotations *ret)
-{
-	struct strbuf sb = { 0 };
-	struct err *err = path ? file_read(path, &sb) : NULL;
-	const char *p = strbuf_str(&sb);
-
-	while (!err && p && (p = strstr(p, "bucket \""))) {
-		struct annotation a = { 0 };
-		const char *end = strchr(p, '}');
-		char key[16], value[128];
-		int used = 0;
-
-		if (!end || sscanf(p, "bucket \"%127[^\"]\" {%n", a.name, &used) != 1 || !used) {
-			err = err_new(ERR_ENV,
-				      "%s: a bucket is: bucket \"name\" { kind = ...; "
-				      "function = ...; object = ... }",
-				      path);
-			break;
-		}
-		for (p += used; p < end; p = strpbrk(p, ";}") + 1) {
-			if (sscanf(p, " %15[a-z] = %127[^;}\n]", key, value) != 2)
-				continue;
-			for (size_t n = strlen(value); n && value[n - 1] == ' '; n--)
-				value[n - 1] = '\0';
-			snprintf(!strcmp(key, "kind")	    ? a.kind
-				 : !strcmp(key, "function") ? a.function
-							    : a.object,
-				 !strcmp(key, "kind") ? sizeof(a.kind) : sizeof(a.object), "%s",
-				 value);
-		}
-		vec_push(ret, a);
-		p = end;
-	}
-	strbuf_deinit(&sb);
-	return err;
-}
 
 static bool fits(const char *want, const char *is)
 {
@@ -422,14 +310,13 @@ struct err *triage_run(char *const *paths, size_t n, const struct triage_options
 	for (size_t i = 0; i < n && !err; i++)
 		err = add_path(ret, paths[i]);
 	if (!err)
-		err = read_annotations(o->annotations, &notes);
+		err = annotations_read(o->annotations, &notes);
+	if (!err)
+		err = triage_read_index(ret, o->index);
 	if (!err)
 		err = file_temp_dir(&folder);
-	if (!err) {
-		vec_sort(&ret->dumps, by_path);
-		read_index(ret, o->index);
+	if (!err)
 		err = sort_all(ret, o, folder);
-	}
 	for (uint32_t i = 0; i < ret->dumps.len && !err; i++)
 		if (!ret->dumps.data[i].problem)
 			put_into_bucket(ret, i, &notes);
@@ -438,28 +325,4 @@ struct err *triage_run(char *const *paths, size_t n, const struct triage_options
 	free(folder);
 	vec_deinit(&notes);
 	return err;
-}
-
-void triage_deinit(struct triage *t)
-{
-	for (size_t i = 0; i < t->dumps.len; i++) {
-		struct triaged *d = &t->dumps.data[i];
-
-		free(d->path);
-		free(d->kind);
-		free(d->function);
-		free(d->object);
-		free(d->file);
-		free(d->text);
-		free(d->input);
-		free(d->gdb_exploitable);
-		free(d->casr);
-		free(d->problem);
-	}
-	for (size_t i = 0; i < t->buckets.len; i++) {
-		free(t->buckets.data[i].name);
-		free(t->buckets.data[i].key);
-	}
-	vec_deinit(&t->dumps);
-	vec_deinit(&t->buckets);
 }

@@ -10,7 +10,7 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |
 fi
 sources="test/fuzz/*.c base/*.c trace/*.c debug/*.c report/export.c run/log.c run/schedule.c run/script.c run/turns.c sched/decisions.c graph/graph.c graph/load.c
 	graph/derive.c coop/elements.c coop/load.c coop/logs.c coop/similar.c coop/hamming.c coop/store.c deadlock/snapshot.c
-	deadlock/graph.c deadlock/window.c deadlock/fingerprint.c deadlock/source.c crumbs/*.c race/reports.c race/from-*.c race/detect.c race/suppress.c sched/happens.c sched/cells.c witness/read.c predict/paths.c predict/digest.c"
+	deadlock/graph.c deadlock/window.c deadlock/fingerprint.c deadlock/source.c crumbs/*.c rewind/triage-files.c race/reports.c race/from-*.c race/detect.c race/suppress.c sched/happens.c sched/cells.c witness/read.c predict/paths.c predict/digest.c"
 compile() {
 	$(command -v ccache) clang-19 -g -O1 -std=gnu17 -D_GNU_SOURCE -DUNPLAIT_VERSION='"fuzz"' -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION \
 		-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -I. -Iinclude -include base/banned.h -c -o "$work/$(echo "$1" | tr / -).o" "$1"
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 END
 clang-19 -g -fsanitize=thread -c prog.c && clang-19 -o tsan prog.o "$(dirname "$UNPLAIT")/libplait.a" -lpthread -ldl
 unplait cc -g -pthread -o prog prog.c
-mkdir -p seeds/{plait,schedule,script,graph,vectors,profile,store,area,sites,folder,reports,suppressions,witness,dump,paths,crumbs,landmarks} base
+mkdir -p seeds/{plait,schedule,script,graph,vectors,profile,store,area,sites,folder,reports,suppressions,witness,dump,paths,crumbs,landmarks,triage} base
 section() { # PLAIT NAME: the raw bytes of a section
 	python3 - "$@" <<'P'
 import struct, subprocess, sys
@@ -105,7 +105,9 @@ printf 'p 7 [1] 1.1: 1 branches:u: 401000 a+0x0 (/p) => 401800 b+0x0 (/p)\n inst
 printf 'prog 1: 0x401136/0x401180/P/-/-/3 0x40117b(/bin/p)/0x401130/M/-/-/0\nEDAC MC0: 1 UE x\nMemory failure: 0x1: Killing p:7 due to x\nopened a: 3\n' >seeds/crumbs/text
 echo '{"command": "watch", "threads": [{"thread": "0", "tid": 1, "holds": [{"lock": {"name": "m"}, "stack": [{"function": "f", "line": 3, "offset": "0x1"}]}]}]}' >seeds/crumbs/json
 gcc -O2 -s -o seeds/landmarks/1 prog.c -lpthread
-for target in ${FUZZ_TARGETS:-plait schedule script graph vectors profile store area sites folder reports suppressions witness dump paths crumbs landmarks}; do
+echo '{"dumps": [{"path": "a", "size": 7, "changed": 7, "kind": "k"}, {"path": "b", "problem": "no dump"}, {"path": "c", "line": 3}]}' >seeds/triage/index
+printf 'bucket "lost flush" { kind = order; function = flush; object = q.head }\nbucket "b" {\n\tobject = x }\n' >seeds/triage/names
+for target in ${FUZZ_TARGETS:-plait schedule script graph vectors profile store area sites folder reports suppressions witness dump paths crumbs landmarks triage}; do
 	[ -n "$(find seeds/$target -type f -size +0)" ] && ok "seeds for $target from real files" || not_ok "seeds for $target"
 	mkdir "base-$target" && cp -r base/* "base-$target"
 	FUZZ_TARGET=$target FUZZ_BASE=$work/base-$target ASAN_OPTIONS=max_allocation_size_mb=1024 timeout 3700 ./fuzz -seed=1 \

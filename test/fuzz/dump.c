@@ -1,5 +1,5 @@
 /* test/fuzz/dump.c - core dumps and minidumps, as far as they are read without the files that a dump names;
- * crumbs; the code of a binary. */
+ * crumbs; the code of a binary; what triage of dumps reads beside them. */
 #include "test/fuzz/fuzz.h"
 
 #include "base/err.h"
@@ -8,6 +8,8 @@
 #include "debug/waits.h"
 #include "crumbs/crumbs.h"
 #include "crumbs/format.h"
+#include "rewind/triage-files.h"
+#include "rewind/triage.h"
 
 #include <assert.h>
 #include <string.h>
@@ -61,4 +63,25 @@ void fuzz_landmarks(const uint8_t *data, size_t len)
 	}
 	err_free(err);
 	landmarks_close(&l);
+}
+
+/* An index is JSON; anything else names buckets. */
+void fuzz_triage(const uint8_t *data, size_t len)
+{
+	const char *path = fuzz_file("fuzzed.triage", data, len);
+	struct annotations names = { 0 };
+	struct triage t = { 0 };
+
+	if (len && data[0] == '{') {
+		vec_push(&t.dumps,
+			 (struct triaged){ .path = strdup("a"), .size = 7, .changed = 7 });
+		err_free(triage_read_index(&t, path));
+		assert(t.dumps.len >= t.known);
+	} else {
+		err_free(annotations_read(path, &names));
+		for (size_t i = 0; i < names.len; i++)
+			assert(*names.data[i].name && strlen(names.data[i].object) < len);
+	}
+	vec_deinit(&names);
+	triage_deinit(&t);
 }

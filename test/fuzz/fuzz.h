@@ -11,7 +11,7 @@ typedef void fuzz_target(const uint8_t *data, size_t len);
 
 fuzz_target fuzz_plait, fuzz_schedule, fuzz_script, fuzz_graph, fuzz_vectors, fuzz_profile,
 	fuzz_store, fuzz_area, fuzz_sites, fuzz_folder, fuzz_reports, fuzz_suppressions,
-	fuzz_witness, fuzz_dump, fuzz_paths, fuzz_crumbs, fuzz_landmarks;
+	fuzz_witness, fuzz_dump, fuzz_paths, fuzz_crumbs, fuzz_landmarks, fuzz_triage;
 
 /* FUZZ_BASE/name; keep it, and never free it. */
 const char *fuzz_base(const char *name);

@@ -24,7 +24,7 @@ static const struct {
 	{ "reports", fuzz_reports },	 { "suppressions", fuzz_suppressions },
 	{ "witness", fuzz_witness },	 { "dump", fuzz_dump },
 	{ "paths", fuzz_paths },	 { "crumbs", fuzz_crumbs },
-	{ "landmarks", fuzz_landmarks },
+	{ "landmarks", fuzz_landmarks }, { "triage", fuzz_triage },
 };
 static fuzz_target *target;
 
