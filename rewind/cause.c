@@ -410,11 +410,15 @@ static struct bad_use find_use(struct trail *t)
 	return in && !t->r->at_call ? trail_find_use(t, f, in) : (struct bad_use){ 0 };
 }
 
-/* Control is where no code is. */
+/* The processor could not fetch the next instruction, and control is where no code is. A dump that does not say what
+ * was mapped has no code anywhere. */
 static bool is_wild(const struct rewind *r)
 {
+	const struct dump *d = &r->dump;
 	const char *why;
 
+	if ((d->signal != SIGSEGV && d->signal != SIGBUS) || (d->fault && d->fault != r->start->pc))
+		return false;
 	return !r->at_call && !is_mapped(&r->dump, r->start->pc, PF_X) &&
 	       !code_function(r->code, r->start->pc, &why);
 }

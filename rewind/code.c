@@ -374,14 +374,16 @@ static void find_fixed(struct code *c, struct function *f)
 
 /* Behind an instruction that could not be decoded nobody knows where the next one begins: from there on
  * everything is refused. */
-static void refuse_rest(struct function *f)
+static void refuse_rest(struct function *f, const uint8_t *code)
 {
+	enum { EVEX = 0x62 }; /* how instructions of AVX-512 begin */
 	size_t at = 0;
 
 	while (at < f->insns.len && !(last_op(f, &f->insns.data[at])->kind == LIFT_REFUSE &&
 				      f->insns.data[at].length == 1))
 		at++;
 	f->incomplete = at < f->insns.len;
+	f->wide = f->incomplete && code[f->insns.data[at].address - f->low] == EVEX;
 	for (size_t i = at; i < f->insns.len; i++) {
 		f->insns.data[i].first_op = f->insns.data[at].first_op;
 		f->insns.data[i].nops = 1;
@@ -432,13 +434,14 @@ static struct function *lift(struct code *c, uint64_t low, uint64_t high)
 		return NULL;
 	copy = patched(c, low, p, high - low);
 	err = lifter_lift(c->lifter, low, copy ? copy : p, high - low, f);
-	free(copy);
 	if (err) {
 		err_free(err);
+		free(copy);
 		return NULL;
 	}
 	c->lifted += f->insns.len;
-	refuse_rest(f);
+	refuse_rest(f, copy ? copy : p);
+	free(copy);
 	read_tables(c, f);
 	make_blocks(f);
 	find_fixed(c, f);

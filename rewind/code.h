@@ -38,7 +38,8 @@ struct function {
 	VEC(uint64_t) partners;	   /* targets of its jumps outside it */
 	struct fixed_block *fixed; /* per block */
 	struct loops loops;
-	bool incomplete; /* part of it could not be decoded (AVX-512): it may jump anywhere */
+	bool incomplete; /* part of it could not be decoded: it may jump anywhere */
+	bool wide;	 /* and that part begins with an instruction of AVX-512 */
 };
 
 /* How control can get from one block to an address. */

@@ -269,7 +269,8 @@ void run_insn(struct run *r, const struct function *f, const struct insn *in, bo
 					  true);
 			break;
 		case LIFT_REFUSE:
-			r->why = "an instruction that cannot be lifted";
+			r->why = f->wide ? "an instruction of AVX-512, which is not known"
+					 : "an instruction that cannot be lifted";
 			break;
 		default:
 			r->temps[op->dst] = compute(&r->h->exprs, op, r->temps);

@@ -81,6 +81,7 @@ static void from_callee(struct tree *t, const struct node *n, const struct funct
 	uint64_t target = code_target(code, f, call);
 	const struct function *callee;
 	struct ways ways = { 0 };
+	const struct function *unknown = NULL;
 	struct piece p;
 
 	if (!target) {
@@ -108,6 +109,8 @@ static void from_callee(struct tree *t, const struct node *n, const struct funct
 	}
 	from_tail_calls(t, callee, at, c);
 	code_returns(callee, &ways);
+	if (callee->incomplete)
+		unknown = callee;
 	for (size_t i = 0; i < callee->partners.len; i++) {
 		const struct function *g = code_function(code, callee->partners.data[i], &why);
 
@@ -115,11 +118,18 @@ static void from_callee(struct tree *t, const struct node *n, const struct funct
 			code_returns(g, &ways);
 		else if (!g)
 			c->complete = false;
+		if (g && g->incomplete)
+			unknown = g;
 	}
+	c->complete &= !unknown;
 	for (size_t i = 0; i < ways.len; i++)
 		add_way(c, &ways.data[i], at);
 	if (!c->n)
-		c->why = "a call that never returns";
+		c->why = !unknown ? "a call that never returns"
+			 : unknown->wide
+				 ? "a call of a function with AVX-512 instructions, which are "
+				   "not known"
+				 : "a call of a function with instructions that are not known";
 	vec_deinit(&ways);
 }
 
