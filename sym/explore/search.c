@@ -394,11 +394,16 @@ static bool search_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint
 	bool yes = machine_value(m, s, cond);
 	expr_id mine = yes ? cond : expr_not(&m->exprs, cond),
 		other = yes ? expr_not(&m->exprs, cond) : cond;
-	uint32_t my_way = distance(x, s, yes ? yes_pc : no_pc),
-		 other_way = distance(x, s, yes ? no_pc : yes_pc);
+	uint32_t my_way = distance(x, s, yes ? yes_pc : no_pc), other_way;
 	struct model *model = NULL;
 	enum answer answer = ANSWER_NO;
 
+	if (path_settles(&m->exprs, s->path, s->model, cond)) { /* there is no other side */
+		if (is_hopeless(x, my_way))
+			die(m);
+		return yes;
+	}
+	other_way = distance(x, s, yes ? no_pc : yes_pc);
 	f->forks++;
 	if (is_hopeless(x, other_way)) {
 		;

@@ -252,7 +252,7 @@ static bool on_branch(struct machine *m, expr_id cond, uint32_t yes_pc, uint32_t
 	}
 	side = yes ? cond : expr_not(&m->exprs, cond);
 	if (!known) {
-		state_constrain(m->s, side);
+		m->s->path = path_push(&m->exprs, m->s->path, side);
 		follow_of(m)->ret->constraints++;
 	}
 	if (site_here(f))

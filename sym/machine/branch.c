@@ -48,7 +48,7 @@ void machine_assume(struct machine *m, struct state *s, expr_id cond, struct mod
 		assert(expr_get(&m->exprs, cond)->imm);
 		return;
 	}
-	state_constrain(s, cond);
+	s->path = path_push(&m->exprs, s->path, cond);
 }
 
 uint64_t machine_concretise(struct machine *m, struct val v, unsigned w, const char *why)

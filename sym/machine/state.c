@@ -111,17 +111,6 @@ void frame_make_symbolic(struct frame *f)
 	f->x = f->x_memory + f->f->nconst;
 }
 
-void state_constrain(struct state *s, expr_id cond)
-{
-	struct constraint *c = xmalloc(sizeof(*c));
-
-	*c = (struct constraint){ .refs = 1,
-				  .count = s->path ? s->path->count + 1 : 1,
-				  .cond = cond,
-				  .before = s->path };
-	s->path = c;
-}
-
 void thread_name(const struct state *s, uint32_t thread, char *buf, size_t len)
 {
 	char rest[256] = "", tmp[256];

@@ -10,7 +10,9 @@ struct constraint {
 	uint32_t refs;
 	uint32_t count; /* this one and those before it */
 	expr_id cond;
+	uint32_t pins; /* symbol + 1 that has one value by this condition alone; 0 = none */
 	struct constraint *before;
+	const struct constraint *last_pin; /* this one or the newest before it that pins a symbol */
 };
 
 /* An assignment of the symbols under which the state's constraints hold. */
@@ -22,5 +24,12 @@ struct model {
 
 struct model *model_new(uint32_t count);
 void model_unref(struct model *m);
+
+/* A longer path; it takes over the reference to `before`. */
+struct constraint *path_push(struct exprs *e, struct constraint *before, expr_id cond);
+/* Has every symbol of cond one value on this path, which is the model's? Then cond is what it is under this model (NULL =
+ * all zero). False when that is not seen at once. */
+bool path_settles(struct exprs *e, const struct constraint *path, const struct model *m,
+		  expr_id cond);
 
 #endif

@@ -391,6 +391,16 @@ static enum answer check(struct solver *s, const struct model *hint, struct mode
 	return answer;
 }
 
+/* Is cond false because the path leaves it no other value? */
+static bool is_settled(struct solver *s, const struct constraint *path, expr_id cond,
+		       const struct model *hint)
+{
+	if (!path_settles(s->e, path, hint, cond))
+		return false;
+	expr_eval_begin(s->e);
+	return !expr_eval(s->e, cond, hint ? hint->values : NULL, hint ? hint->count : 0);
+}
+
 enum answer solver_check(struct solver *s, const struct constraint *path, expr_id cond,
 			 const struct model *hint, struct model **ret)
 {
@@ -401,6 +411,10 @@ enum answer solver_check(struct solver *s, const struct constraint *path, expr_i
 	if (ret)
 		*ret = NULL;
 	byte_sets_begin(&s->bytes);
+	if (is_settled(s, path, cond, hint)) {
+		s->stats->by_model++;
+		return ANSWER_NO;
+	}
 	make_slice(s, path, cond);
 	answer = check(s, hint, ret);
 	s->stats->solver_seconds += clock_seconds() - start;
