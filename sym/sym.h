@@ -88,6 +88,7 @@ struct sym_path {
 	uint32_t nenv;
 	char **env; /* NAME=value */
 	uint32_t constraints;
+	bool lacks; /* at its end global memory does not hold what the goal needs */
 	/* what a native run with this input did */
 	int confirmed; /* 0 not tried, 1 same outcome, -1 other outcome */
 	char native[64];

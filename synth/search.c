@@ -61,6 +61,7 @@ struct hunt {
 	struct map inputs;    /* that were run natively, by hash */
 	struct err *err;
 	bool found;
+	bool first; /* pass over all rounds */
 	bool met; /* an error with the goal's stack, which did not fail natively as the dump says */
 };
 
@@ -87,8 +88,12 @@ static bool is_worth_it(struct hunt *h, const struct sym_path *p, bool at)
 	size_t known = h->tried.len;
 
 	if (p->outcome.kind ==
-	    SYM_EXIT) { /* its threads in another order: one input of each shape */
-		char *shape = xasprintf("%u arguments, %zu bytes", p->nargs, p->input_len);
+	    SYM_EXIT) { /* its threads in another order: one input of each shape, the promising ones first */
+		char *shape;
+
+		if (p->lacks && h->first)
+			return false;
+		shape = xasprintf("%u arguments, %zu bytes", p->nargs, p->input_len);
 
 		names_intern(&h->tried, shape);
 		free(shape);
@@ -129,7 +134,7 @@ static bool try_path(void *arg, const struct sym_path *p, bool at)
 	h->err = attempt(h->study, &in, &h->found);
 	h->met |= at && !h->found;
 	synth_inputs_deinit(&in);
-	return h->found || h->err || interrupted();
+	return h->found || h->err || interrupted() || clock_seconds() > h->study->deadline;
 }
 
 /* ---- rounds ---- */
@@ -222,8 +227,10 @@ static struct err *run_rounds(struct hunt *h)
 		names_intern(&env, "\xff"), env.len--;
 	if (env.text)
 		env.text[env.len] = NULL;
-	for (double slice = FIRST_SLICE; left && !is_over(h, err); slice *= 2)
+	for (double slice = FIRST_SLICE; left && !is_over(h, err); slice *= 2) {
+		h->first = slice == FIRST_SLICE;
 		err = run_pass(h, &env, slice, &left);
+	}
 	s->r->exhausted =
 		!left && !h->found && !h->met && s->r->goal.has_lines && !err && !interrupted();
 	names_deinit(&env);

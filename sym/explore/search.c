@@ -494,6 +494,7 @@ static void events_deinit(struct sym_aim *a)
 static void tell(struct machine *m, const struct sym_outcome *o, const struct model *model, bool at)
 {
 	struct search *x = m->guide->data;
+	double start = clock_seconds();
 	struct sym_path *p;
 
 	if (next_event(x, m->s))
@@ -505,8 +506,13 @@ static void tell(struct machine *m, const struct sym_outcome *o, const struct mo
 	p->outcome = *o;
 	p->id = m->s->id;
 	p->ops = m->s->ops;
+	p->lacks = state_lacks(&x->aim->intermediate, m->s);
 	machine_inputs(m, model, p);
 	x->over |= x->found(x->found_arg, p, at);
+	if (m->deadline > 0) { /* what others did with it is not our time */
+		m->deadline += clock_seconds() - start;
+		solver_set_deadline(m->solver, m->deadline);
+	}
 }
 
 static void search_error(struct machine *m, struct state *s, const struct sym_outcome *o,

@@ -85,6 +85,25 @@ struct standing state_standing(const struct intermediate *x, const struct reach 
 	return ret;
 }
 
+bool state_lacks(const struct intermediate *x, const struct state *s)
+{
+	for (size_t i = 0; i < x->needs.all.len; i++) {
+		const struct need *need = &x->needs.all.data[i];
+		bool global = need->cells.len, met = false;
+
+		for (size_t k = 0; k < need->cells.len && global && !met; k++) {
+			struct cell c = need->cells.data[k];
+
+			global = c.offset != CELL_ANYWHERE &&
+				 x->needs.aliases.objects.data[c.object].kind == ALIAS_GLOBAL;
+			met = !cell_gap(x, s, need, c);
+		}
+		if (global && !met)
+			return true;
+	}
+	return false;
+}
+
 uint32_t state_toward(const struct intermediate *x, const struct reach *r, const struct state *s,
 		      uint32_t pc, size_t i)
 {

@@ -41,6 +41,8 @@ struct standing {
  * writer, or 0 if it is met. */
 struct standing state_standing(const struct intermediate *x, const struct reach *r,
 			       const struct state *s, uint32_t pc, uint32_t *toward);
+/* Is there a need for a global variable, and memory does not meet it? */
+bool state_lacks(const struct intermediate *x, const struct state *s);
 /* The way to the nearest writer of need i alone. */
 uint32_t state_toward(const struct intermediate *x, const struct reach *r, const struct state *s,
 		      uint32_t pc, size_t i);

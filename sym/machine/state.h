@@ -88,7 +88,6 @@ void frame_unref(struct frame *f);
 struct frame *frame_own(struct frame **holder);
 void frame_make_symbolic(struct frame *f);
 
-
 /* "0.1.2" */
 void thread_name(const struct state *s, uint32_t thread, char *buf, size_t len);
 

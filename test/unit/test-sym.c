@@ -247,6 +247,80 @@ Test(sym_solver, answers_and_models)
 	exprs_deinit(&e);
 }
 
+/* A condition on x that holds for the value v: mostly an equality that can be turned back, or one that cannot. */
+static expr_id holds_for(struct exprs *e, expr_id x, uint64_t v, uint64_t *seed)
+{
+	static const enum expr_op ops[] = { EX_ADD, EX_XOR, EX_XOR, EX_AND, EX_MUL };
+	uint64_t values[2] = { v, v };
+	expr_id y = x;
+
+	for (unsigned i = 0; i < 3; i++) {
+		*seed = hash_u64(*seed + 1);
+		if (*seed % 4 == 0 && expr_get(e, y)->w == 4)
+			y = *seed / 4 % 2 ? expr_zext(e, y, 8) : expr_sext(e, y, 8);
+		else
+			y = expr_binary(e, ops[*seed / 8 % 5], y,
+					expr_const(e, expr_get(e, y)->w, *seed >> 8));
+	}
+	expr_eval_begin(e);
+	v = expr_eval(e, y, values, 2);
+	return expr_binary(e, *seed / 64 % 4 ? EX_EQ : EX_ULE, y,
+			   expr_const(e, expr_get(e, y)->w, v));
+}
+
+/* Two symbols of four bits: what is called settled has the same value for all values of the path. */
+Test(sym_path, settled_conditions_have_one_value)
+{
+	uint64_t seed = 5;
+	unsigned settled = 0, open = 0;
+
+	for (unsigned i = 0; i < 1500; i++) {
+		struct exprs e;
+		struct model *m = model_new(2);
+		struct constraint *path = NULL;
+		expr_id x[2], cond;
+		uint64_t values[2], same;
+
+		exprs_init(&e);
+		for (unsigned k = 0; k < 2; k++) {
+			x[k] = expr_symbol(&e, 4, k ? "y" : "x", NULL);
+			seed = hash_u64(seed + 1);
+			m->values[k] = seed % 16;
+		}
+		for (unsigned k = 0; k < 3; k++)
+			path = path_push(&e, path,
+					 holds_for(&e, x[k % 2], m->values[k % 2], &seed));
+		cond = expr_binary(&e, EX_ULT, expr_binary(&e, EX_MUL, x[0], x[1]),
+				   expr_const(&e, 4, seed >> 20));
+		if (path_settles(&e, path, m, cond)) {
+			settled++;
+			expr_eval_begin(&e);
+			same = expr_eval(&e, cond, m->values, 2);
+			for (unsigned v = 0; v < 256; v++) {
+				const struct constraint *c = path;
+
+				values[0] = v % 16;
+				values[1] = v / 16;
+				expr_eval_begin(&e);
+				while (c && expr_eval(&e, c->cond, values, 2))
+					c = c->before;
+				cr_assert(c || expr_eval(&e, cond, values, 2) == same, "case %u",
+					  i);
+			}
+		} else {
+			open++;
+		}
+		for (struct constraint *c = path, *before; c; c = before) {
+			before = c->before;
+			free(c);
+		}
+		model_unref(m);
+		exprs_deinit(&e);
+	}
+	cr_assert_gt(settled, 100);
+	cr_assert_gt(open, 100);
+}
+
 /* Questions over two bytes, one of them narrowed: an answer by trying is the truth. */
 Test(sym_solver, values_tried_out_agree_with_all_values)
 {
