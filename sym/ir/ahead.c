@@ -86,6 +86,7 @@ void ahead_init(struct ahead *a, const struct reach *r, const struct reach_place
 {
 	const struct ir *ir = r->ir;
 	VEC(uint32_t) queue = { 0 };
+	bool *queued = xcalloc(r->ncosts + 1, sizeof(*queued)); /* again, or for the first time */
 	size_t own; /* functions with places of their own: they may begin with one */
 
 	*a = (struct ahead){ .sets = xcalloc(r->ncosts + 1, sizeof(uint64_t *)),
@@ -96,6 +97,7 @@ void ahead_init(struct ahead *a, const struct reach *r, const struct reach_place
 
 		if (!a->sets[f->index])
 			vec_push(&queue, f->index);
+		queued[f->index] = true;
 		make_sets(a, f);
 		set_at(a, f->index, places[i].pc)[i / 64] |= 1ull << i % 64;
 	}
@@ -103,17 +105,21 @@ void ahead_init(struct ahead *a, const struct reach *r, const struct reach_place
 	for (size_t i = 0; i < queue.len; i++) {
 		uint32_t f = queue.data[i];
 
+		queued[f] = false;
 		if (!look_at(a, ir, ir->functions.data[f]) && i >= own)
 			continue;
 		for (uint32_t c = 0; c < r->ncosts; c++)
-			if (ir->functions.data[c]->lowered && calls(ir->functions.data[c], f)) {
+			if (!queued[c] && ir->functions.data[c]->lowered &&
+			    calls(ir->functions.data[c], f)) {
 				make_sets(a, ir->functions.data[c]);
 				vec_push(&queue, c);
+				queued[c] = true;
 			}
 	}
 	for (size_t i = 0; i < n && !a->loops; i++)
 		a->loops = comes_again(a, ir, &places[i], i);
 	vec_deinit(&queue);
+	free(queued);
 }
 
 void ahead_deinit(struct ahead *a)

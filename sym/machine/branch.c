@@ -7,11 +7,28 @@
 
 #include <string.h>
 
+/* A path with one model computes sums of sums: what was known at the last branch is known now. */
+static void value_begin(struct machine *m, struct model *model)
+{
+	if (model && model == m->valued && m->exprs.round == m->valued_round) {
+		expr_eval_again(&m->exprs);
+		return;
+	}
+	expr_eval_begin(&m->exprs);
+	if (model)
+		model->refs++;
+	model_unref(m->valued);
+	m->valued = model;
+	m->valued_round = m->exprs.round;
+}
+
 uint64_t machine_value(struct machine *m, struct state *s, expr_id x)
 {
-	expr_eval_begin(&m->exprs);
-	if (m->known)
+	if (m->known) {
+		expr_eval_begin(&m->exprs);
 		return expr_eval(&m->exprs, x, m->known, m->nknown);
+	}
+	value_begin(m, s->model);
 	return expr_eval(&m->exprs, x, s->model ? s->model->values : NULL,
 			 s->model ? s->model->count : 0);
 }

@@ -59,6 +59,7 @@ void machine_deinit(struct machine *m)
 {
 	solver_free(m->solver);
 	exprs_deinit(&m->exprs);
+	model_unref(m->valued);
 	names_deinit(&m->notes);
 	strbuf_deinit(&m->scratch);
 	vec_deinit(&m->inputs);

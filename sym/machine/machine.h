@@ -83,7 +83,9 @@ struct machine {
 	struct solver *solver;
 	struct guide *guide;
 	const struct sym_config *config;
-	struct state *s; /* running */
+	struct state *s;       /* running */
+	struct model *valued;  /* by which values were computed last; counted */
+	uint32_t valued_round; /* of the expressions' evaluation, for that model */
 	struct sym_outcome outcome;
 	/* exploring schedules */
 	bool stops;		   /* several threads are alive: there are scheduling points */

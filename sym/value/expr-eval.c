@@ -89,7 +89,7 @@ uint64_t expr_fold_fp(enum expr_op op, unsigned w, unsigned wa, uint64_t a, uint
 	}
 }
 
-void expr_eval_begin(struct exprs *e)
+void expr_eval_again(struct exprs *e)
 {
 	if (e->memo_cap < e->nodes.len) {
 		uint32_t cap = (uint32_t)e->nodes.len * 2 + 1024;
@@ -100,6 +100,11 @@ void expr_eval_begin(struct exprs *e)
 		       (cap - e->memo_cap) * sizeof(*e->memo_round));
 		e->memo_cap = cap;
 	}
+}
+
+void expr_eval_begin(struct exprs *e)
+{
+	expr_eval_again(e);
 	if (++e->round == 0) {
 		memset(e->memo_round, 0, e->memo_cap * sizeof(*e->memo_round));
 		e->round = 1;

@@ -129,8 +129,9 @@ expr_id expr_read(struct exprs *e, uint32_t snapshot, expr_id index);
 expr_id expr_fp(struct exprs *e, enum expr_op op, unsigned w, expr_id a, expr_id b, uint64_t imm);
 
 /* The value under an assignment of the symbols: values[n] for symbol n, 0 beyond count.
- * expr_eval_begin starts a new assignment. */
+ * expr_eval_begin starts a new assignment, expr_eval_again goes on with the last one after expressions were made. */
 void expr_eval_begin(struct exprs *e);
+void expr_eval_again(struct exprs *e);
 uint64_t expr_eval(struct exprs *e, expr_id id, const uint64_t *values, uint32_t count);
 /* The symbols an expression depends on: [0] = count, then their numbers, ascending. */
 const uint32_t *expr_symbols(struct exprs *e, expr_id id);

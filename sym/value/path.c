@@ -24,32 +24,58 @@ void model_unref(struct model *m)
 		free(m);
 }
 
-/* The symbol of an equality with a constant, if every operation between the two can be turned back: at most one value
- * is left for it. As symbol + 1; 0 = there is none. */
-static uint32_t pinned_by(const struct exprs *e, expr_id cond)
+/* One operation back: *v was the result of x. False when it cannot be, or when it does not say what came in. */
+static bool turn_back(const struct exprs *e, const struct expr *x, uint64_t *v)
+{
+	unsigned w = expr_get(e, x->a)->w;
+	uint64_t inner = *v & mask_of(w);
+
+	switch (x->op) {
+	case EX_ZEXT:
+		*v ^= inner;
+		break;
+	case EX_SEXT:
+		*v ^= (uint64_t)sext_of(inner, w) & mask_of(x->w);
+		break;
+	case EX_ADD:
+	case EX_XOR:
+		if (!expr_is_const(e, x->b))
+			return false;
+		*v = x->op == EX_XOR ? *v ^ expr_get(e, x->b)->imm
+				     : (*v - expr_get(e, x->b)->imm) & mask_of(w);
+		return true;
+	default:
+		return false;
+	}
+	if (*v)
+		return false;
+	*v = inner;
+	return true;
+}
+
+/* The symbol of an equality with a constant, if every operation between the two can be turned back: then there is one
+ * value for it. As symbol + 1; 0 = there is none. */
+static uint32_t pinned_by(const struct exprs *e, expr_id cond, uint64_t *v)
 {
 	const struct expr *x = expr_get(e, cond);
 
 	if (x->op != EX_EQ || !expr_is_const(e, x->b))
 		return 0;
-	for (x = expr_get(e, x->a);; x = expr_get(e, x->a)) {
-		if (x->op == EX_SYMBOL)
-			return (uint32_t)x->imm + 1;
-		if (x->op != EX_ZEXT && x->op != EX_SEXT &&
-		    ((x->op != EX_ADD && x->op != EX_XOR) || !expr_is_const(e, x->b)))
+	*v = expr_get(e, x->b)->imm;
+	for (x = expr_get(e, x->a); x->op != EX_SYMBOL; x = expr_get(e, x->a))
+		if (!turn_back(e, x, v))
 			return 0;
-	}
+	return (uint32_t)x->imm + 1;
 }
 
 struct constraint *path_push(struct exprs *e, struct constraint *before, expr_id cond)
 {
-	struct constraint *c = xmalloc(sizeof(*c));
+	struct constraint *c = xcalloc(1, sizeof(*c));
 
-	*c = (struct constraint){ .refs = 1,
-				  .count = before ? before->count + 1 : 1,
-				  .cond = cond,
-				  .pins = pinned_by(e, cond),
-				  .before = before };
+	*c = (struct constraint){
+		.refs = 1, .count = before ? before->count + 1 : 1, .cond = cond, .before = before
+	};
+	c->pins = pinned_by(e, cond, &c->value);
 	c->last_pin = c->pins ? c : before ? before->last_pin : NULL;
 	return c;
 }
@@ -71,10 +97,7 @@ bool path_settles(struct exprs *e, const struct constraint *path, const struct m
 	for (uint32_t i = 1; set && i <= set[0]; i++) {
 		const struct constraint *pin = find_pin(path, set[i]);
 
-		if (!pin)
-			return false;
-		expr_eval_begin(e);
-		if (!expr_eval(e, pin->cond, m ? m->values : NULL, m ? m->count : 0))
+		if (!pin || pin->value != (m && set[i] < m->count ? m->values[set[i]] : 0))
 			return false;
 	}
 	return set;

@@ -10,7 +10,8 @@ struct constraint {
 	uint32_t refs;
 	uint32_t count; /* this one and those before it */
 	expr_id cond;
-	uint32_t pins; /* symbol + 1 that has one value by this condition alone; 0 = none */
+	uint32_t pins;	/* symbol + 1 that has one value by this condition alone; 0 = none */
+	uint64_t value; /* of that symbol */
 	struct constraint *before;
 	const struct constraint *last_pin; /* this one or the newest before it that pins a symbol */
 };
