@@ -31,6 +31,23 @@ static struct cell vararg_cell(struct pointsto *pt, LLVMValueRef f)
 	return c;
 }
 
+/* What a function of the library returns lies in memory of the library's, the same for all calls. */
+static struct cell library_cell(struct pointsto *pt, LLVMValueRef f, const struct summary *s)
+{
+	uint64_t key = (uint64_t)(uintptr_t)f | 2; /* beside returns and further arguments */
+	uint64_t *i = map_find(&pt->returns, key);
+	struct cell c;
+
+	if (s->special == SPECIAL_ENVIRON)
+		return pt->environment;
+	if (i)
+		return pt->values.data[*i];
+	c = node_library(pt);
+	map_put(&pt->returns, key, pt->values.len);
+	vec_push(&pt->values, c);
+	return c;
+}
+
 /* The wrapper's own pointers see what it returns to each of its callers: what it writes there
  * before it returns is written to the callers' objects. */
 static void bind_wrapper(struct pointsto *pt, struct cell fresh, LLVMValueRef f)
@@ -85,6 +102,15 @@ static struct cell arg_cell(struct pointsto *pt, LLVMValueRef call, unsigned i)
 	return pointsto_cell(pt, LLVMGetOperand(call, i));
 }
 
+/* Somewhere in the object that c points into: where is not known. */
+static struct cell inside(struct pointsto *pt, struct cell c)
+{
+	c = pointsto_find(pt, c);
+	if (c.node)
+		node_collapse(pt, c.node);
+	return c;
+}
+
 static void add_copy(struct pointsto *pt, struct cell to, struct cell from, LLVMValueRef size)
 {
 	int32_t n = -1;
@@ -105,7 +131,7 @@ static void call_back(struct pointsto *pt, struct cell fn, struct cell arg, unsi
 		vec_push(&pt->callbacks, (struct callback){ fn, arg, first, last, 0 });
 }
 
-/* Any element may come to lie anywhere in the array. */
+/* Any element may come to lie anywhere in the array, or be the one that is meant. */
 static void sort_elements(struct pointsto *pt, struct cell array, LLVMValueRef size)
 {
 	array = pointsto_find(pt, array);
@@ -134,10 +160,21 @@ static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct su
 		break;
 	}
 	case SPECIAL_JOIN:
-		/* results travel between threads: treat them as seen by everybody */
 		c = arg_cell(pt, call, 1);
 		if (c.node)
-			node_add_edge(pt, node_outside(pt), node_link(pt, c));
+			node_add_edge(pt, (struct cell){ pt->returned, 0 }, node_link(pt, c));
+		break;
+	case SPECIAL_RETURNED:
+		node_add_edge(pt, arg_cell(pt, call, 0), (struct cell){ pt->returned, 0 });
+		break;
+	case SPECIAL_BUFFER:
+		c = arg_cell(pt, call, 0);
+		if (c.node)
+			node_add_edge(pt, arg_cell(pt, call, 1), node_link(pt, c));
+		break;
+	case SPECIAL_ENVIRON:
+		if (s->result == RESULT_NOTHING)
+			node_add_edge(pt, arg_cell(pt, call, 0), pt->environment);
 		break;
 	case SPECIAL_ONCE:
 		call_back(pt, arg_cell(pt, call, 1), NOWHERE, 0, 0);
@@ -155,6 +192,7 @@ static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct su
 			  arg_cell(pt, call, 0), 0, 2);
 		break;
 	case SPECIAL_SEARCH:
+		sort_elements(pt, arg_cell(pt, call, 1), LLVMGetOperand(call, 3));
 		call_back(pt, arg_cell(pt, call, 4), arg_cell(pt, call, 0), 0, 1);
 		call_back(pt, arg_cell(pt, call, 4), arg_cell(pt, call, 1), 0, 2);
 		cell_set(pt, call, arg_cell(pt, call, 1));
@@ -162,7 +200,7 @@ static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct su
 	case SPECIAL_TOKEN: /* (text, delimiters, where the rest is kept) */
 		c = arg_cell(pt, call, 2);
 		if (c.node) {
-			node_add_edge(pt, arg_cell(pt, call, 0), node_link(pt, c));
+			node_add_edge(pt, inside(pt, arg_cell(pt, call, 0)), node_link(pt, c));
 			cell_set(pt, call, node_link(pt, c));
 		}
 		break;
@@ -179,7 +217,7 @@ static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct su
 	case SPECIAL_END:
 		c = arg_cell(pt, call, 1);
 		if (c.node)
-			node_add_edge(pt, arg_cell(pt, call, 0), node_link(pt, c));
+			node_add_edge(pt, inside(pt, arg_cell(pt, call, 0)), node_link(pt, c));
 		break;
 	case SPECIAL_FRESH0:
 		c = arg_cell(pt, call, 0);
@@ -215,6 +253,10 @@ void bind_unseen(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
 		return;
 	if (s && s->result == RESULT_FRESH)
 		cell_set(pt, call, node_new(pt, NODE_HEAP, call));
+	else if (s && s->result == RESULT_LIBRARY)
+		node_add_edge(pt, library_cell(pt, f, s), pointsto_cell(pt, call));
+	else if (s && s->result == RESULT_INSIDE)
+		cell_set(pt, call, inside(pt, arg_cell(pt, call, 0)));
 	else if (s && s->result >= RESULT_ARG0)
 		cell_set(pt, call, arg_cell(pt, call, s->result - RESULT_ARG0));
 	else if (!s || s->result == RESULT_OUTSIDE ||

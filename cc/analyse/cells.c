@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cc/analyse/cxx.h"
 #include "cc/analyse/nodes.h"
+#include "cc/analyse/numbers.h"
 #include "cc/program.h"
 
 #include <stdlib.h>
@@ -54,10 +55,11 @@ static struct cell *value_slot(struct pointsto *pt, LLVMValueRef v)
 
 void cell_set(struct pointsto *pt, LLVMValueRef v, struct cell c)
 {
-	struct cell *slot = value_slot(pt, v);
+	struct cell *slot;
 
-	if (!c.node)
+	if (!c.node || numbers_has(pt, v))
 		return;
+	slot = value_slot(pt, v);
 	if (!slot->node)
 		*slot = c;
 	else
@@ -316,17 +318,19 @@ struct cell pointsto_cell(struct pointsto *pt, LLVMValueRef v)
 	if (is_late(pt, v))
 		return known ? NOWHERE : late_cell(pt, v);
 	if (LLVMIsAInstruction(v) || LLVMIsAArgument(v)) {
-		if (!cell_carries(LLVMTypeOf(v)))
+		if (!cell_carries(LLVMTypeOf(v)) || numbers_has(pt, v))
 			return NOWHERE;
 		c = node_new(pt, 0, NULL);
 	} else if (LLVMIsAGlobalVariable(v)) {
 		c = node_new(pt, NODE_GLOBAL, v);
 		if (is_stream(v)) /* never assigned; what it points to is libc's */
-			node_add_edge(pt, node_outside(pt), node_link(pt, c));
+			node_add_edge(pt, node_library(pt), node_link(pt, c));
 		else if (LLVMIsDeclaration(v) && strncmp(value_name(v), "_ZTV", 4) == 0)
 			cxx_virtual_table(pt, c, value_name(v));
 		else if (LLVMIsDeclaration(v))
-			node_unify(pt, c, node_outside(pt));
+			node_unify(pt, c,
+				   strncmp(value_name(v), "_ZTI", 4) == 0 ? node_library(pt)
+									  : node_outside(pt));
 	} else if (LLVMIsAFunction(v)) {
 		c = node_new(pt, NODE_GLOBAL, v);
 		node_add_function(pt, c.node, v);

@@ -363,6 +363,15 @@ struct cell node_outside(struct pointsto *pt)
 	return (struct cell){ pt->outside, 0 };
 }
 
+struct cell node_library(struct pointsto *pt)
+{
+	struct cell c = node_new(pt, NODE_OUTSIDE | NODE_ESCAPES, NULL);
+
+	pt->nodes.data[c.node].collapsed = true;
+	node_point_to_itself(pt, c.node);
+	return c;
+}
+
 void node_add_function(struct pointsto *pt, uint32_t node, LLVMValueRef f)
 {
 	struct node *n = &pt->nodes.data[node];

@@ -11,6 +11,8 @@ struct cell node_new(struct pointsto *pt, unsigned flags, LLVMValueRef home);
 void node_note_copied(struct pointsto *pt, struct cell c, int32_t size);
 /* The node of everything we do not see. */
 struct cell node_outside(struct pointsto *pt);
+/* Memory of a library that points to nothing but itself; any thread may touch it. */
+struct cell node_library(struct pointsto *pt);
 /* The two mean the same place from now on, and so does what they point to. */
 void node_unify(struct pointsto *pt, struct cell a, struct cell b);
 /* Objects of `from` may also be objects of `to`. */

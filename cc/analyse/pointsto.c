@@ -27,6 +27,7 @@
 #include "cc/analyse/cells.h"
 #include "cc/analyse/fresh.h"
 #include "cc/analyse/nodes.h"
+#include "cc/analyse/numbers.h"
 #include "cc/analyse/settle.h"
 #include "cc/program.h"
 
@@ -123,6 +124,7 @@ static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
 {
 	LLVMTypeRef t = LLVMTypeOf(i);
 	unsigned n = (unsigned)LLVMGetNumOperands(i);
+	bool carries = cell_carries(t) && !numbers_has(pt, i);
 
 	switch (LLVMGetInstructionOpcode(i)) {
 	case LLVMAlloca:
@@ -132,7 +134,7 @@ static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
 		cell_set(pt, i, cell_of_gep(pt, i));
 		break;
 	case LLVMLoad:
-		if (cell_carries(t))
+		if (carries)
 			wide_access(pt, i, t, LLVMGetOperand(i, 0), false);
 		break;
 	case LLVMStore:
@@ -140,7 +142,7 @@ static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
 		break;
 	case LLVMAtomicRMW:
 		process_store(pt, LLVMGetOperand(i, 1), LLVMGetOperand(i, 0));
-		if (cell_carries(t))
+		if (carries)
 			wide_access(pt, i, t, LLVMGetOperand(i, 0), false);
 		break;
 	case LLVMAtomicCmpXchg:
@@ -171,7 +173,7 @@ static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
 	case LLVMExtractElement:
 	case LLVMInsertElement:
 	case LLVMShuffleVector:
-		if (cell_carries(t))
+		if (carries)
 			unify_operands(pt, i, 0, n);
 		break;
 	case LLVMAdd:
@@ -179,7 +181,7 @@ static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
 	case LLVMAnd:
 	case LLVMOr:
 	case LLVMXor:
-		if (cell_carries(t))
+		if (carries)
 			process_arithmetic(pt, i, LLVMGetInstructionOpcode(i) == LLVMSub);
 		break;
 	case LLVMLandingPad:
@@ -207,9 +209,16 @@ void pointsto_run(struct pointsto *pt, struct program *p)
 	pt->outside = node_new(pt, NODE_OUTSIDE | NODE_ESCAPES, NULL).node;
 	pt->nodes.data[pt->outside].collapsed = true;
 	node_point_to_itself(pt, pt->outside);
+	pt->environment = node_library(pt);
 	node_add_unknown(pt, pt->outside);
 	pt->specific = node_new(pt, 0, NULL).node;
+	pt->returned = node_new(pt, NODE_ESCAPES, NULL).node;
+	if (program_is_open(p)) /* a thread may be joined elsewhere */
+		node_unify(pt, (struct cell){ pt->returned, 0 }, node_outside(pt));
+	if (LLVMGetNamedGlobal(p->module, "environ") || LLVMGetNamedGlobal(p->module, "__environ"))
+		node_unify(pt, pt->environment, node_outside(pt));
 	fresh_find(pt);
+	numbers_find(pt);
 	for_each_global(g, p->module)
 	{
 		LLVMValueRef init = LLVMGetInitializer(g);
@@ -251,5 +260,6 @@ void pointsto_deinit(struct pointsto *pt)
 	vec_deinit(&pt->creations);
 	vec_deinit(&pt->pending);
 	map_deinit(&pt->wrappers);
+	map_deinit(&pt->addresses);
 	vec_deinit(&pt->callbacks);
 }

@@ -97,12 +97,15 @@ struct pointsto {
 	VEC(struct edge) pending; /* unifications to do */
 	uint32_t outside;	  /* the node of everything we do not see */
 	uint32_t specific;	  /* what pthread_setspecific keeps for all threads and keys */
+	uint32_t returned;	  /* what threads leave to those that join them */
+	struct cell environment;  /* the strings that getenv returns */
 	uint64_t merges;
 	int rounds;		     /* of settling */
 	bool unsettled;		     /* given up: what it says is not all there is */
 	VEC(LLVMValueRef) functions; /* all of the module; their numbers are bits in node.fns */
 	struct map function_ids;
-	struct map wrappers; /* functions that return fresh memory */
+	struct map wrappers;  /* functions that return fresh memory */
+	struct map addresses; /* integers that may be one: numbers.c */
 	VEC(struct callback) callbacks;
 	bool settled;	 /* the graph is done; what comes later is looked up in it */
 	struct map late; /* values of code that was put in afterwards -> is the place vague? */

@@ -116,7 +116,7 @@ static void settle_creation(struct pointsto *pt, struct creation *c)
 		if (LLVMCountParams(f) > 0)
 			node_add_edge(pt, c->arg, pointsto_cell(pt, LLVMGetParam(f, 0)));
 		if (cell_carries(LLVMGetReturnType(LLVMGlobalGetValueType(f))))
-			node_add_edge(pt, cell_of_return(pt, f), node_outside(pt));
+			node_add_edge(pt, cell_of_return(pt, f), (struct cell){ pt->returned, 0 });
 	}
 	c->bound = n;
 	pt->merges++;

@@ -538,6 +538,14 @@ static void touch_all(struct sharing *s)
 	}
 }
 
+/* What code outside does, nobody knows. */
+static void touch_outside(struct pointsto *pt)
+{
+	for (size_t i = 1; i < pt->nodes.len; i++)
+		if (!pt->nodes.data[i].up && pt->nodes.data[i].flags & NODE_OUTSIDE)
+			touch(&pt->nodes.data[i], 0, EVERYTHING, ~0ull, ~0ull);
+}
+
 /* What is done through the pointer that sees more is done to what it was made from. */
 static bool flow_touches(struct pointsto *pt, struct cell a, struct cell b, void *context)
 {
@@ -680,8 +688,7 @@ void sharing_run(struct sharing *s, struct program *p, struct pointsto *pt)
 		return;
 	find_after(s);
 	touch_all(s);
-	touch(pointsto_node(pt, pointsto_find(pt, (struct cell){ pt->outside, 0 }).node), 0,
-	      EVERYTHING, ~0ull, ~0ull);
+	touch_outside(pt);
 	pointsto_flow(pt, POINTSTO_AGAINST, flow_touches, NULL);
 	escape(s);
 	for (size_t i = 1; i < pt->nodes.len; i++)

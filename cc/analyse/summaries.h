@@ -9,8 +9,10 @@ enum summary_result {
 	RESULT_NOTHING, /* no pointer, or one that is never looked into */
 	RESULT_FRESH,	/* new memory */
 	RESULT_OUTSIDE, /* memory we know nothing of */
+	RESULT_LIBRARY, /* memory of the library, which points to nothing of the program's */
 	RESULT_SPECIAL, /* enum summary_special says it */
-	RESULT_ARG0,	/* its first argument, or into the same object */
+	RESULT_INSIDE,	/* somewhere in the object that its first argument points into */
+	RESULT_ARG0,	/* its first argument */
 	RESULT_ARG1,
 	RESULT_ARG2,
 };
@@ -38,6 +40,9 @@ enum summary_special {
 	SPECIAL_SEARCH,	  /* (key, base, n, size, compare) */
 	SPECIAL_TOKEN,	  /* strtok_r */
 	SPECIAL_SPECIFIC, /* pthread_setspecific, pthread_getspecific */
+	SPECIAL_BUFFER,	  /* setvbuf: what argument 0 points to will point to argument 1 */
+	SPECIAL_ENVIRON, /* getenv returns what the environment has; putenv puts argument 0 there */
+	SPECIAL_RETURNED, /* pthread_exit: threads that join get argument 0 */
 	SPECIAL_KEY,	  /* pthread_key_create: calls argument 1 with what a thread has set */
 	SPECIAL_EVENT, /* will call its last argument but one, whose third parameter is the last */
 	/* the C++ library: cxx.c */
