@@ -255,6 +255,7 @@ static unsigned lift_one(struct lifting *l, const uint8_t *bytes, size_t left, u
 	l->temps = calloc((size_t)l->block->tyenv->types_used + 1, sizeof(*l->temps));
 	if (!l->temps)
 		give_up();
+	l->refused = reads_segment(bytes);
 	if (!lift_bit_test(l, bytes))
 		for (int i = 0; i < l->block->stmts_used && !l->refused; i++)
 			if (l->block->stmts[i])

@@ -2,6 +2,7 @@
  *
  * - Flags that the manual leaves undefined: VEX keeps them or clears them, processors do as they like. They
  *   become "some value".
+ * - Segment registers stored: VEX's answer is not what a 64-bit process has in them. No compiler writes that.
  * - bt, bts, btr, btc on a register: VEX goes through the stack below the stack pointer, which the
  *   processor does not touch. We say what they do ourselves. */
 #include "lift/vex.h"
@@ -55,6 +56,13 @@ void undefined_flags(struct lifting *l, const uint8_t *bytes)
 	for (unsigned i = 0; i < 6; i++)
 		if (mask >> i & 1)
 			emit_put(l, LIFT_CF + i, emit_opaque(l, 1));
+}
+
+bool reads_segment(const uint8_t *bytes)
+{
+	struct opcode o = decode(bytes);
+
+	return !o.two_bytes && o.op == 0x8c;
 }
 
 /* A register as an instruction of this width sees it, and written back. */

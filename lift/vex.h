@@ -59,6 +59,8 @@ uint16_t flags_helper(struct lifting *l, const char *name, IRExpr **args);
 void undefined_flags(struct lifting *l, const uint8_t *bytes);
 /* bt and its family on registers; false: it is something else. */
 bool lift_bit_test(struct lifting *l, const uint8_t *bytes);
+/* An instruction that stores a segment register. */
+bool reads_segment(const uint8_t *bytes);
 
 /* ops.c */
 struct value value_of(struct lifting *l, IRExpr *e);
