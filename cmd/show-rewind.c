@@ -473,5 +473,6 @@ void json_rewind(struct rewind *r, struct json *j)
 	json_begin_object(j, "seconds");
 	json_real(j, "walk", r->walk_seconds, 3);
 	json_real(j, "run", r->confirm_seconds, 3);
+	json_real(j, "step", r->step_seconds, 6);
 	json_end(j);
 }

@@ -266,6 +266,7 @@ struct err *rewind_work(struct rewind *r)
 	grow(r, &o);
 	r->best = tree_best(&r->tree);
 	r->walk_seconds = clock_seconds() - start;
+	r->step_seconds = tree_step_seconds(&r->tree);
 	if (r->may_run && r->best && (!r->live || r->at_call))
 		err = confirm(r);
 	if (!err && !r->live) {

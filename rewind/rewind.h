@@ -59,6 +59,7 @@ struct rewind {
 	struct answers answers; /* one per question */
 	uint32_t next_asked;	/* private: how far back the questions are looked at again */
 	double walk_seconds, confirm_seconds;
+	double step_seconds; /* processor time of a step back, in the median */
 };
 
 struct err *rewind_open(const char *core, const struct rewind_options *o, struct rewind **ret);

@@ -41,6 +41,7 @@ void tree_follow(struct tree *t, const struct route *route)
 void tree_deinit(struct tree *t)
 {
 	vec_deinit(&t->nodes);
+	vec_deinit(&t->seconds);
 }
 
 /* ---- growing ---- */
@@ -266,13 +267,16 @@ static void try_candidate(struct tree *t, struct node *n, const struct piece *p)
 	enum step_result result;
 	struct node *child;
 	struct step s;
+	double start;
 
 	pieces[0] = *p;
 	if (n->nopen)
 		memcpy(pieces + 1, n->open, n->nopen * sizeof(*pieces));
 	t->tried++;
 	s = (struct step){ 0 };
+	start = work_seconds();
 	result = p->way == WAY_LOOP ? STEP_OPEN : step_back(t->h, after, pieces, npieces, &s);
+	vec_push(&t->seconds, work_seconds() - start);
 	if (result == STEP_REFUTED) {
 		t->refuted++;
 		n->children++;
@@ -422,6 +426,21 @@ out:
 }
 
 /* ---- questions about the tree ---- */
+
+static int by_seconds(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double tree_step_seconds(struct tree *t)
+{
+	if (!t->seconds.len)
+		return 0;
+	vec_sort(&t->seconds, by_seconds);
+	return t->seconds.data[t->seconds.len / 2];
+}
 
 static bool is_leaf(const struct node *n)
 {

@@ -57,7 +57,8 @@ struct tree {
 	uint64_t tried, refuted;   /* steps */
 	bool cut;		   /* not every way was followed */
 	bool out_of_time, interrupted;
-	uint32_t reached; /* blocks back */
+	uint32_t reached;    /* blocks back */
+	VEC(double) seconds; /* of processor time, of each step that was tried */
 };
 
 /* Borrows the history. start: the state of the dump to begin with. */
@@ -73,6 +74,8 @@ struct node *tree_best(const struct tree *t);
 size_t tree_leaves(const struct tree *t, struct node **ret, size_t most);
 /* How many leaves are not dead. */
 size_t tree_alive(const struct tree *t);
+/* Processor time of a step in the median; 0 when there was none. */
+double tree_step_seconds(struct tree *t);
 /* Is this node on the way of every leaf that is alive? */
 bool tree_is_certain(const struct tree *t, const struct node *n);
 

@@ -2,7 +2,8 @@
  *
  * The process has the memory and the registers of one thread of the dump, nothing else: no open
  * files, no other threads, no network (a namespace of its own, where the system allows one). It never makes
- * a system call: revived_step() refuses to execute one. It dies with us. */
+ * a system call: revived_step() refuses to execute one, and a filter kills it if it does. Where the system
+ * allows neither namespace nor filter, no process is made. It dies with us. */
 #ifndef RUN_REVIVE_H
 #define RUN_REVIVE_H
 
