@@ -5,7 +5,7 @@
  * must be what the processor did, in every register and flag that they claim to know, and in memory.
  * Each form of instruction (lift-forms.h) is tried several times.
  *
- *	LIFT_ALL=1 build/unit --filter rewind/lifted_instructions...	all functions, not a part
+ *	LIFT_ALL=1		all functions, not a part
  *	LIFT_FILES=a:b		further programs and libraries
  *	LIFT_SEED=N		other registers and memory
  *	LIFT_LIST=FILE		a line for each form: how it went and an example */
