@@ -63,6 +63,20 @@ static void show_inputs(const struct synth_inputs *in, const char *program, stru
 	strbuf_addc(out, '\n');
 }
 
+/* Which variables hold what the dump's do. */
+static void show_globals(const struct synth_result *r, struct strbuf *out)
+{
+	size_t all = r->agree.len + r->differ.len;
+
+	if (!r->shipped || !all)
+		return;
+	strbuf_addf(out, "  %zu of %zu global variables hold the same as in the dump%s",
+		    r->agree.len, all, r->differ.len ? "; not: " : "");
+	for (size_t i = 0; i < r->differ.len; i++)
+		strbuf_addf(out, "%s%s", i ? ", " : "", r->differ.text[i]);
+	strbuf_addc(out, '\n');
+}
+
 static void show_fidelity(const struct synth_result *r, struct strbuf *out)
 {
 	if (!r->replays)
@@ -110,6 +124,7 @@ static void print_text(const struct synth_options *o, const struct synth_result 
 		strbuf_addf(&sb, "  confirmed in the unplait build%s\n",
 			    r->shipped ? " and in the shipped binary"
 				       : "; NOT in the shipped binary");
+		show_globals(r, &sb);
 		strbuf_addf(&sb,
 			    "  %" PRIu64 " native runs, %" PRIu64 " states, %" PRIu64
 			    " questions\n",
@@ -249,6 +264,10 @@ static struct err *print_json(const struct cmd_common *common, const struct synt
 	json_goal(&j, &r->goal);
 	json_str(&j, "message", r->goal.message);
 	json_names(&j, "facts", &r->facts);
+	json_begin_object(&j, "globals");
+	json_names(&j, "agree", &r->agree);
+	json_names(&j, "differ", &r->differ);
+	json_end(&j);
 	json_names(&j, "crumbs", &r->crumbs);
 	json_names(&j, "notes", &r->notes);
 	json_str(&j, "how", r->found ? r->how : NULL);

@@ -51,6 +51,8 @@ struct module {
  * ("work.plait.full"). NULL for NULL. */
 const char *module_demangled(struct module *m, const char *symbol);
 
+/* Fill in m->variables, if nobody has asked for them yet. */
+void module_need_variables(struct module *m);
 /* The scopes around an address of the file, the function first, the innermost last; how many. An address in them is
  * offset + m->bias - *bias. */
 size_t module_scopes(struct module *m, uint64_t offset, Dwarf_Die *ret, size_t most,

@@ -210,3 +210,23 @@ const char *text_import(const struct text *t, uint64_t slot)
 {
 	return text_import_where(t, is_slot, &slot);
 }
+
+static int by_slot(const void *a, const void *b)
+{
+	const struct text_relocation *x = a, *y = b;
+
+	return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+void text_relocations(const struct text *t, struct text_relocations *ret)
+{
+	uint64_t at = dynamic_value(t, DT_RELA), end = at + dynamic_value(t, DT_RELASZ);
+	Elf64_Rela r;
+
+	for (; at && at < end && read_at(t, at, &r, sizeof(r)); at += sizeof(r))
+		vec_push(ret, ((struct text_relocation){ .slot = r.r_offset,
+							 .addend = (uint64_t)r.r_addend,
+							 .relative = ELF64_R_TYPE(r.r_info) ==
+								     R_X86_64_RELATIVE }));
+	vec_sort(ret, by_slot);
+}

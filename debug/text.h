@@ -56,4 +56,14 @@ const char *text_import(const struct text *t, uint64_t slot);
 const char *text_import_where(const struct text *t, bool (*is_it)(uint64_t slot, void *arg),
 			      void *arg);
 
+/* What the loader writes into the module's own data, by slot. */
+struct text_relocation {
+	uint64_t slot;
+	uint64_t addend;
+	bool relative; /* the module's bias plus the addend; else it depends on other modules */
+};
+struct text_relocations VEC_FIELDS(struct text_relocation);
+/* Without the slots of imported functions (text_import). */
+void text_relocations(const struct text *t, struct text_relocations *ret);
+
 #endif

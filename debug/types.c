@@ -4,7 +4,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-enum { DEEPEST = 16 };
+enum { DEEPEST = 16, ELEMENTS_MOST = 16 };
 
 static uint64_t constant(Dwarf_Die *die, unsigned name)
 {
@@ -175,4 +175,50 @@ bool type_inside(const struct type *structure, struct type *ret)
 	bool is_bits = false;
 
 	return find(structure, &s, 0, ret, &at, &is_bits) && at == 0 && !is_bits;
+}
+
+static void add_parts(const struct type *t, uint64_t at, int depth, type_part_fn *fn, void *arg);
+
+static void add_members(const struct type *t, uint64_t at, int depth, type_part_fn *fn, void *arg)
+{
+	Dwarf_Die whole = t->die, die, type;
+
+	if (dwarf_tag(&whole) == DW_TAG_union_type || dwarf_child(&whole, &die) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&die);
+		struct type member;
+
+		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+		    dwarf_hasattr(&die, DW_AT_external) || dwarf_hasattr(&die, DW_AT_bit_size) ||
+		    !next_of(&die, &type))
+			continue;
+		member = type_of_die(&type);
+		add_parts(&member, at + constant(&die, DW_AT_data_member_location), depth, fn, arg);
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static void add_parts(const struct type *t, uint64_t at, int depth, type_part_fn *fn, void *arg)
+{
+	struct type element;
+
+	if (depth > DEEPEST)
+		return;
+	if (t->kind == TYPE_STRUCTURE) {
+		add_members(t, at, depth + 1, fn, arg);
+	} else if (t->kind == TYPE_ARRAY) {
+		if (!type_target(t, &element) || !element.size ||
+		    t->size / element.size > ELEMENTS_MOST)
+			return;
+		for (uint64_t i = 0; i < t->size / element.size; i++)
+			add_parts(&element, at + i * element.size, depth + 1, fn, arg);
+	} else if ((t->kind == TYPE_NUMBER || t->kind == TYPE_POINTER) &&
+		   (t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8)) {
+		fn(arg, t, at);
+	}
+}
+
+void type_each_part(const struct type *t, uint64_t at, type_part_fn *fn, void *arg)
+{
+	add_parts(t, at, 0, fn, arg);
 }

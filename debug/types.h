@@ -33,6 +33,11 @@ bool type_member(const struct type *structure, const char *name, struct type *re
 /* A structure that is nothing but a number, as std::atomic<int> is: that number. */
 bool type_inside(const struct type *structure, struct type *ret);
 
+/* Every number and pointer of 1, 2, 4 or 8 bytes inside, `at` being where the whole lies. Left out: unions, of which
+ * nobody knows which member is meant, bit-fields, and arrays of more than 16 elements. */
+typedef void type_part_fn(void *arg, const struct type *part, uint64_t at);
+void type_each_part(const struct type *t, uint64_t at, type_part_fn *fn, void *arg);
+
 /* ---- locals.c ---- */
 
 struct scope;

@@ -141,13 +141,18 @@ static void collect_variables(struct module *m)
 	vec_sort(&m->variables, by_addr);
 }
 
+void module_need_variables(struct module *m)
+{
+	if (!m->have_variables)
+		collect_variables(m);
+}
+
 static const struct variable *find_variable(struct module *m, GElf_Addr addr)
 {
 	const struct variable *v;
 	size_t at;
 
-	if (!m->have_variables)
-		collect_variables(m);
+	module_need_variables(m);
 	at = vec_upper(&m->variables, addr, addr);
 	if (at == 0)
 		return NULL;
@@ -160,8 +165,7 @@ size_t module_variable(struct module *m, const char *name, uint64_t *offset, str
 	GElf_Addr last = 0;
 	size_t n = 0;
 
-	if (!m->have_variables)
-		collect_variables(m);
+	module_need_variables(m);
 	for (size_t i = 0; i < m->variables.len; i++) {
 		struct variable *v = &m->variables.data[i];
 

@@ -176,6 +176,16 @@ struct sym_event {
 	size_t n;
 };
 
+/* A part of a global variable was stored to: it holds this value, or anything but it. */
+struct sym_stored {
+	const char *global; /* as the source calls it */
+	uint64_t size;	    /* of the variable */
+	uint64_t offset;
+	uint64_t value;
+	uint8_t bytes; /* 1, 2, 4 or 8 */
+	bool differs;
+};
+
 /* The stack to reach: function and line from main, or from a thread's first function, inwards. */
 struct sym_goal {
 	const struct sym_point *points;
@@ -185,6 +195,9 @@ struct sym_goal {
 	/* of the first stack: what happened before, in this order, with anything in between */
 	const struct sym_event *events;
 	uint32_t nevents;
+	/* of the first stack: what memory held; those before others count more */
+	const struct sym_stored *stored;
+	uint32_t nstored;
 };
 
 /* What the program's text says about the ways to a goal: distances and intermediate goals. Computed once,
@@ -193,6 +206,8 @@ struct sym_goal {
 struct sym_aim;
 struct sym_aim *sym_aim_new(struct sym_program *p, const struct sym_goal *goal, bool for_guide);
 void sym_aim_free(struct sym_aim *a);
+/* How many of the goal's stored variables the search looks for. */
+uint32_t sym_aim_stored(const struct sym_aim *a);
 
 /* A path that ends in an error, or well after several threads ran. at: with the goal's stack. Return true to end
  * the search. */

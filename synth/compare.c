@@ -229,6 +229,8 @@ struct err *dump_agrees(struct study *s, const char *path, bool *ret)
 	err = dump_ends_so(path, &o, &end, ret);
 	if (!err && *ret && s->r->goal.message)
 		err = said_the_same(s, path, &o, ret);
+	if (!err && *ret)
+		globals_compare(s, path);
 	vec_deinit(&end.frames);
 	return err;
 }

@@ -73,6 +73,8 @@ static struct err *check(struct directed *d, bool *same)
 
 	for (unsigned i = 0; i < CHECKS && *same && !err; i++)
 		err = play(d, same);
+	if (!err && *same)
+		globals_compare(d->s, d->core);
 	return err;
 }
 

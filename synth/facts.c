@@ -176,6 +176,7 @@ void facts_read(struct study *s)
 	}
 	if (s->o->facts >= SYNTH_FACTS_ALL)
 		read_stdin(s);
+	globals_read(s);
 	if (!s->known.args.len)
 		vec_push(&s->known.args, xstrdup(s->o->program));
 	vec_push(&s->known.args, NULL);

@@ -372,6 +372,21 @@ static void routes_deinit(struct routes *all)
 
 /* ---- the whole ---- */
 
+static void tell_stored(struct hunt *h)
+{
+	uint32_t n = 0;
+	char *text;
+
+	for (size_t i = 0; i < h->routes.len; i++)
+		n = MAX(n, sym_aim_stored(h->routes.data[i].aim));
+	if (!n)
+		return;
+	text = xasprintf("values of global variables; the search looks for stores of %u of them",
+			 n);
+	names_intern(&h->study->r->facts, text);
+	free(text);
+}
+
 /* All rounds towards the goal, until `deadline`. */
 static struct err *search_until(struct hunt *h, double deadline)
 {
@@ -382,6 +397,7 @@ static struct err *search_until(struct hunt *h, double deadline)
 	for (size_t i = 0; i < h->routes.len; i++)
 		h->routes.data[i].aim = sym_aim_new(s->program, h->routes.data[i].stacks,
 						    !s->o->guide || !strcmp(s->o->guide, "goal"));
+	tell_stored(h);
 	s->deadline = deadline;
 	err = run_rounds(h);
 	s->deadline = all;
@@ -390,6 +406,14 @@ static struct err *search_until(struct hunt *h, double deadline)
 	names_deinit(&h->tried);
 	map_deinit(&h->inputs);
 	return err;
+}
+
+static void set_stored(struct hunt *h)
+{
+	for (size_t i = 0; i < h->routes.len; i++) {
+		h->routes.data[i].stacks[0].stored = h->study->stored.data;
+		h->routes.data[i].stacks[0].nstored = (uint32_t)h->study->stored.len;
+	}
 }
 
 static void set_events(struct hunt *h, const struct happened *known)
@@ -435,6 +459,8 @@ struct err *search(struct study *s)
 		err = add_routes(&h);
 	if (!err)
 		err = happened_read(s, &known);
+	if (!err)
+		set_stored(&h);
 	if (!err)
 		err = search_ways(&h, &known);
 	happened_deinit(&known);

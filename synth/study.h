@@ -3,6 +3,7 @@
 #define SYNTH_STUDY_H
 
 #include "debug/dump.h"
+#include "debug/globals.h"
 #include "debug/stack.h"
 #include "run/script.h"
 #include "sym/sym.h"
@@ -26,10 +27,12 @@ struct study {
 	struct dump dump;
 	struct stacks *stacks;
 	struct synth_inputs known; /* what the dump says about the inputs */
-	char *loader;	    /* "LD_LIBRARY_PATH=..." of the dump, for the shipped binary; NULL */
-	const char *folder; /* all_causes: for their plaits */
-	double deadline;    /* of clock_seconds() */
-	struct sym_program *program; /* the bitcode; opened when it is needed */
+	char *loader; /* "LD_LIBRARY_PATH=..." of the dump, for the shipped binary; NULL */
+	struct globals globals;	       /* of the shipped binary */
+	VEC(struct sym_stored) stored; /* those that differ from what they were at first */
+	const char *folder;	       /* all_causes: for their plaits */
+	double deadline;	       /* of clock_seconds() */
+	struct sym_program *program;   /* the bitcode; opened when it is needed */
 	VEC(struct steered)
 	steered; /* steer.c: who waits for what, in the order in which they came there */
 };
@@ -67,6 +70,11 @@ enum agreement message_of_run(const char *want, const struct run_result *r);
 
 /* facts.c: arguments, environment, standard input, as far as the options let us look. */
 void facts_read(struct study *s);
+
+/* globals.c: variables of the program that were stored to. */
+void globals_read(struct study *s);
+/* `core` is of a run of the shipped binary that fails as the dump says: do its variables hold the same? */
+void globals_compare(struct study *s, const char *core);
 
 /* attempt.c: run both binaries with these inputs and compare. *same: the unplait build fails as the
  * dump says; then the result has the run, and the plait is written. */

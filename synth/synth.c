@@ -113,6 +113,8 @@ struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
 	free(s.loader);
 	free(first);
 	vec_deinit(&s.steered);
+	vec_deinit(&s.stored);
+	globals_close(&s.globals);
 	ret->interrupted = interrupted();
 	return err;
 }
@@ -123,6 +125,8 @@ void synth_result_deinit(struct synth_result *r)
 	synth_inputs_deinit(&r->inputs);
 	run_result_deinit(&r->run);
 	names_deinit(&r->facts);
+	names_deinit(&r->agree);
+	names_deinit(&r->differ);
 	names_deinit(&r->crumbs);
 	synth_causes_deinit(r);
 	names_deinit(&r->notes);

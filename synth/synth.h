@@ -31,7 +31,7 @@ bool synth_kind_parse(const char *name, enum synth_kind *ret);
 enum synth_facts {
 	SYNTH_FACTS_STACK, /* nothing */
 	SYNTH_FACTS_ARGS,  /* arguments and environment */
-	SYNTH_FACTS_ALL	   /* standard input, too */
+	SYNTH_FACTS_ALL	   /* standard input and what the program stored, too */
 };
 bool synth_facts_parse(const char *name, enum synth_facts *ret);
 
@@ -109,6 +109,8 @@ struct synth_result {
 	char *shipped_plait; /* a run of the shipped binary itself; NULL */
 	const char *how;     /* "the dump's own input", "search" ... */
 	struct names facts;  /* what the dump told, in words */
+	/* variables that the program stored to: the shipped binary's run and the dump hold the same, or not */
+	struct names agree, differ;
 	struct names crumbs; /* which of them are used, in words */
 	struct names notes;  /* what the answer leaves out */
 	uint64_t attempts;   /* native runs */

@@ -624,6 +624,11 @@ struct sym_aim *sym_aim_new(struct sym_program *p, const struct sym_goal *goal, 
 	return a;
 }
 
+uint32_t sym_aim_stored(const struct sym_aim *a)
+{
+	return a->intermediate.stored;
+}
+
 void sym_aim_free(struct sym_aim *a)
 {
 	if (!a)

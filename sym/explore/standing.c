@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { STORED_MOST = 8, NEEDS_WITH_STORED = 32 };
+
 uint32_t thread_frames(const struct thread *t, uint32_t pc, struct reach_frame *frames)
 {
 	uint32_t n = 0;
@@ -89,7 +91,7 @@ bool state_lacks(const struct intermediate *x, const struct state *s)
 {
 	for (size_t i = 0; i < x->needs.all.len; i++) {
 		const struct need *need = &x->needs.all.data[i];
-		bool global = need->cells.len, met = false;
+		bool global = need->cells.len && !need->stored, met = false;
 
 		for (size_t k = 0; k < need->cells.len && global && !met; k++) {
 			struct cell c = need->cells.data[k];
@@ -150,6 +152,10 @@ void intermediate_init(struct intermediate *x, struct ir *ir, const struct reach
 			needs_of_goal(&x->needs, &other, false);
 		reach_deinit(&other);
 	}
+	for (uint32_t i = 0;
+	     i < goal->nstored && x->needs.all.len < NEEDS_WITH_STORED && x->stored < STORED_MOST;
+	     i++)
+		x->stored += needs_of_stored(&x->needs, &goal->stored[i]);
 	for (size_t i = 0; i < x->needs.all.len; i++) {
 		const struct need *need = &x->needs.all.data[i];
 

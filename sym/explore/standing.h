@@ -15,6 +15,7 @@ uint32_t thread_frames(const struct thread *t, uint32_t pc, struct reach_frame *
 
 struct intermediate {
 	struct needs needs;
+	uint32_t stored;	     /* of the needs: what the dump's global variables hold */
 	VEC(struct reach_ways) ways; /* per need: to its writers */
 	VEC(struct ahead) ahead;     /* per need that is counted: its writers; else empty */
 };

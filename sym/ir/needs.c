@@ -332,15 +332,29 @@ static bool same_want(const struct want *a, const struct want *b)
 	       a->holds == b->holds && a->mask == b->mask && a->constant == b->constant;
 }
 
+static bool same_cells(const struct need *a, const struct need *b)
+{
+	return a->cells.len == b->cells.len &&
+	       !memcmp(a->cells.data, b->cells.data, a->cells.len * sizeof(*a->cells.data));
+}
+
 static bool is_known(const struct needs *n, const struct need *need)
 {
 	for (size_t i = 0; i < n->all.len; i++) {
 		const struct need *k = &n->all.data[i];
 
-		if (k->cells.len == need->cells.len && same_want(&k->want, &need->want) &&
-		    !memcmp(k->cells.data, need->cells.data, k->cells.len * sizeof(*k->cells.data)))
+		if (same_want(&k->want, &need->want) && same_cells(k, need))
 			return true;
 	}
+	return false;
+}
+
+/* Does the dump say what these cells hold? What they held before is then no goal. */
+static bool is_stored(const struct needs *n, const struct need *need)
+{
+	for (size_t i = 0; i < n->all.len; i++)
+		if (n->all.data[i].stored && same_cells(&n->all.data[i], need))
+			return true;
 	return false;
 }
 
@@ -489,26 +503,41 @@ static void need_deinit(struct need *need)
 	vec_deinit(&need->writers);
 }
 
+bool needs_take(struct needs *n, struct need *need, const struct function *f,
+		const struct context *context)
+{
+	bool taken, was = n->of_stored;
+
+	need->stored |= n->of_stored;
+	taken = !is_known(n, need) && !(need->stored && is_met_at_first(n, need)) &&
+		!(n->of_stored && is_stored(n, need));
+	if (taken)
+		find_writers(n, need);
+	if (!taken || !need->writers.len || need->writers.len > WRITERS_MOST) {
+		need_deinit(need);
+		return false;
+	}
+	need->step = need->local ? 0 : largest_step(n, need);
+	vec_push(&n->all, *need);
+	n->of_stored = need->stored;
+	if (!is_met_at_first(n, need))
+		trace_writers(n, need, f, context);
+	n->of_stored = was;
+	return true;
+}
+
 static void add_need(struct needs *n, const struct function *f, uint32_t pc, struct want want,
 		     const struct context *context)
 {
 	struct need need = { .bytes = (uint8_t)((f->ops[pc].w + 7) / 8), .want = want };
 
 	aliases_address(&n->aliases, f, pc, &need.cells);
-	if (!need.cells.len || need.bytes > 8 || n->all.len >= NEEDS_MOST || is_known(n, &need)) {
+	if (!need.cells.len || need.bytes > 8 || n->all.len >= NEEDS_MOST) {
 		need_deinit(&need);
 		return;
 	}
 	need.local = is_local(n, &need, f);
-	find_writers(n, &need);
-	if (!need.writers.len || need.writers.len > WRITERS_MOST) {
-		need_deinit(&need);
-		return;
-	}
-	need.step = need.local ? 0 : largest_step(n, &need);
-	vec_push(&n->all, need);
-	if (!is_met_at_first(n, &need))
-		trace_writers(n, &need, f, context);
+	needs_take(n, &need, f, context);
 }
 
 /* ---- necessary edges ---- */

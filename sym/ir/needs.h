@@ -27,7 +27,8 @@ struct need {
 	struct cells cells; /* one of them is looked at */
 	uint8_t bytes;	    /* of the load */
 	struct want want;
-	bool local; /* of the function that looks at it: it comes and goes with each call */
+	bool stored; /* a dump has it: what the goal itself needs is not known to depend on it */
+	bool local;  /* of the function that looks at it: it comes and goes with each call */
 	VEC(struct reach_place) writers; /* that may store what is wanted */
 	uint32_t step; /* every writer adds or subtracts that much at most; 0 = not known */
 };
@@ -38,6 +39,7 @@ struct needs {
 	struct nulls nulls; /* made when it is asked for */
 	VEC(struct need) all;
 	struct map led; /* operations whose edges were looked at: function << 32 | pc */
+	bool of_stored; /* what is traced now is a dump's variable */
 	unsigned depth; /* of the trace that is being made */
 	uint32_t steps; /* of all traces so far */
 };
@@ -49,5 +51,14 @@ void needs_of_goal(struct needs *n, const struct reach *r, bool near_null);
 /* Nobody knows where the goal is: what any branch looks at in memory that others write, and does not find
  * there at first. */
 void needs_of_all(struct needs *n);
+
+/* Add a need whose cells and want are set; takes it. f, context: where it was found, NULL = nowhere. False when it is
+ * known, or nobody can meet it. */
+struct context;
+bool needs_take(struct needs *n, struct need *need, const struct function *f,
+		const struct context *context);
+/* stored.c: the dump says what a global variable held. False when the program has no such variable, several, or no store that
+ * could have given it the value. */
+bool needs_of_stored(struct needs *n, const struct sym_stored *stored);
 
 #endif
