@@ -25,7 +25,9 @@ has out "confirmed in the unplait build and in the shipped binary"
 # backwards: the stack is enough for the last steps; what is not in it is not known, and it is not run
 for d in stack bare; do
 	"$UNPLAIT" rewind $d.dmp >out 2>err
-	is $? 4 "rewind of $d.dmp has steps and no cause"
+	status=$? # 0 where the walk ends by itself, 4 where its time is over first
+	is "$((status == 0 || status == 4))" 1 "rewind of $d.dmp has steps and no cause (status $status)"
+	has out "no cause found"
 	has out "not run: a minidump has too little memory for that"
 	has out "read from stack"
 	grep -q "every way to this dump contradicts it" out && not_ok "nothing contradicts what is missing"
