@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A revived process is alone: a network and a user namespace of its own, no system call but those that make its memory;
 # somebody else's dump is never executed.
-# level: check
+# level: long
 . "$(dirname "$0")/lib.sh"
 
 if [ ! -x "$top/build/unplait-lift" ] || [ "$(cat /proc/sys/kernel/core_pattern)" != core ]; then
