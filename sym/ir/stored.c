@@ -42,8 +42,8 @@ static bool is_meant(const struct global *g, const struct sym_stored *stored, bo
 	       is_called(g->name, stored->global);
 }
 
-/* The only global of this name and size; the number of globals when there is none, or more. own: that one file has to
- * itself. Models of library functions have variables of their own, with any name, and not with that suffix. */
+/* The one global with this name and size. Returns ir->globals.len when there is none, or more than one. own: look at
+ * variables that only one file sees; the variables of models of library functions are never among those. */
 static uint32_t find_global(const struct ir *ir, const struct sym_stored *stored, bool own)
 {
 	uint32_t none = (uint32_t)ir->globals.len, found = none;
