@@ -63,6 +63,7 @@ void program_deinit(struct program *p)
 	vec_deinit(&p->looks);
 	vec_deinit(&p->plans);
 	vec_deinit(&p->atomics);
+	racing_deinit(&p->racing);
 	vec_deinit(&p->sites);
 	vec_deinit(&p->elements);
 	names_deinit(&p->strings);

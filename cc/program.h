@@ -10,6 +10,7 @@
 #define CC_PROGRAM_H
 
 #include "base/map.h"
+#include "base/racing.h"
 #include "base/vec.h"
 #include "cc/llvm.h"
 #include "unplait/hooks.h"
@@ -37,6 +38,7 @@ struct plan {
 	uint8_t action;	   /* enum action */
 	uint8_t operand;   /* which operand is the address, for accesses */
 	bool instrumented; /* an access that the full variant hooks */
+	bool racing;	   /* a plain access that counts as an atomic in the log of mode sync */
 };
 
 enum action {
@@ -54,7 +56,8 @@ enum action {
 	ACT_ALLOC,  /* the same, of an allocating function */
 };
 
-/* An atomic load, store or read-modify-write of the program as it came, in module order. */
+/* An atomic load, store or read-modify-write of the program as it came, in module order; or a plain load or store on
+ * a racing line, which is recorded like one. */
 struct atomic {
 	LLVMValueRef at;
 	bool hooked; /* full has a hook for it */
@@ -101,6 +104,7 @@ struct program {
 
 	VEC(struct plan) plans;
 	VEC(struct atomic) atomics;
+	struct racing racing;	      /* lines whose plain accesses are recorded as well */
 	VEC(struct plait_site) sites; /* strings: ids in `strings` until written */
 	VEC(struct plait_element) elements;
 	struct names strings;

@@ -92,7 +92,7 @@ static struct err *minimize_main(const struct cmd *cmd, int argc, char **argv, i
 	if (!err)
 		err = trust_check(argv[0], argc > 1, trust);
 	if (!err)
-		err = pinned(argv[0], argv + 1, &target);
+		err = pinned(argv[0], argv + 1, &target, NULL);
 	if (!err)
 		err = schedule_load(argv[0], &schedule);
 	if (!err)

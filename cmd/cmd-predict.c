@@ -98,7 +98,7 @@ static struct err *add_all(struct predict_job *job, struct predict *p)
 	for (size_t i = 0; i < job->nruns && !err; i++) {
 		err = trust_check(job->runs[i], job->o.target.argv != NULL, job->trust);
 		if (!err)
-			err = pinned(job->runs[i], job->o.target.argv, &job->o.target);
+			err = pinned(job->runs[i], job->o.target.argv, &job->o.target, NULL);
 		if (!err)
 			err = predict_add(p, job->runs[i]);
 	}

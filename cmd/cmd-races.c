@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "base/file.h"
+#include "base/racing.h"
 #include "base/strbuf.h"
 #include "cmd/pinned.h"
 #include "cmd/show-run.h"
@@ -16,7 +17,8 @@
 /* Where the result goes. */
 struct outputs {
 	struct cmd_common common;
-	const char *html, *sarif, *junit, *baseline; /* NULL = not wanted */
+	const char *html, *sarif, *junit, *baseline, *racing; /* NULL = not wanted */
+	struct racing lines;				      /* of the file `racing` */
 	bool details;
 };
 
@@ -44,7 +46,21 @@ static struct err *show(const struct cmd_common *common, const struct races_resu
 	return cmd_write_report(common, &text);
 }
 
-static struct err *report(const struct outputs *out, struct races_result *r)
+/* Add the plain accesses that race to the list. */
+static struct err *write_racing(const struct races_result *r, struct outputs *out)
+{
+	if (!out->racing)
+		return NULL;
+	for (size_t i = 0; i < r->races.len * 2; i++) {
+		const struct race_side *side = &r->races.data[i / 2].side[i % 2];
+
+		if (*side->file && side->line && !side->atomic)
+			racing_add(&out->lines, side->file, side->line);
+	}
+	return racing_write(&out->lines, out->racing);
+}
+
+static struct err *report(struct outputs *out, struct races_result *r)
 {
 	struct err *err = out->baseline ? baseline_apply(out->baseline, r) : NULL;
 
@@ -54,6 +70,8 @@ static struct err *report(const struct outputs *out, struct races_result *r)
 		err = write_file(r, out->sarif, &report_sarif);
 	if (!err)
 		err = write_file(r, out->junit, &report_junit);
+	if (!err)
+		err = write_racing(r, out);
 	return err ? err : show(&out->common, r, out->details);
 }
 
@@ -113,7 +131,7 @@ static void tell_unused(const struct suppressions *s)
 }
 
 /* Read the files that the options name, find and judge the races, and report them. */
-static struct err *find_and_report(const struct races_options *given, const struct outputs *out,
+static struct err *find_and_report(const struct races_options *given, struct outputs *out,
 				   const struct strings *suppressed, const char *from, int *status)
 {
 	struct races_options o = *given;
@@ -122,6 +140,8 @@ static struct err *find_and_report(const struct races_options *given, const stru
 	struct races_result r = { 0 };
 	struct err *err = load_suppressions(suppressed, &suppressions);
 
+	if (!err && out->racing)
+		err = racing_read(&out->lines, out->racing, true);
 	o.suppressions = &suppressions;
 	if (!err && from)
 		err = pinned_to_look(from);
@@ -138,6 +158,7 @@ static struct err *find_and_report(const struct races_options *given, const stru
 	if (!err)
 		*status = status_of(&r);
 	races_result_deinit(&r);
+	racing_deinit(&out->lines);
 	suppressions_deinit(&suppressions);
 	race_reports_deinit(&reports);
 	return err;
@@ -172,6 +193,8 @@ static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int 
 			"JSON of an earlier time: only new races, and worse ones, count"),
 		OPT_STR(0, "html", "FILE", &out.html, "also write a page"),
 		OPT_STR(0, "junit", "FILE", &out.junit, "also write JUnit XML"),
+		OPT_STR(0, "racing", "FILE", &out.racing,
+			"add the lines that race to this list (cc --unplait-racing)"),
 		OPT_STR(0, "sarif", "FILE", &out.sarif, "also write SARIF"),
 		OPT_U64(0, "seed", "N", &o.seed, "same seed, same answer (default 1)"),
 		OPT_REAL(0, "timeout", "SEC", &o.target.timeout,

@@ -175,7 +175,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	struct cmd_common common = { 0 };
 	struct target target = { 0 };
 	uint64_t times = 1, same = 0;
-	const char *gate = NULL, *fail_on = NULL, *output = NULL;
+	const char *gate = NULL, *fail_on = NULL, *output = NULL, *racing = NULL;
 	struct strings gdb_commands = { 0 };
 	bool gdb = false, steps = false, trust = false;
 	const struct opt table[] = {
@@ -191,6 +191,8 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 			 "debug it without you: run to the failure, then CMD (any number of them)"),
 		OPT_FLAG(0, "exec", &target.exec_each, "start the program anew for each run"),
 		OPT_FLAG(0, "trust", &trust, TRUST_HELP),
+		OPT_STR(0, "racing", "FILE", &racing,
+			"of a recording of mode sync: add the lines that raced to this list"),
 		OPT_STR('o', "output", "FILE", &output,
 			"of a witness: save the failing run to FILE"),
 		OPT_STR(0, "gate", "G", &gate, "how threads are switched: fiber or futex"),
@@ -217,7 +219,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	if (!err)
 		err = trust_check(argv[0], argc > 1, trust);
 	if (!err)
-		err = pinned(argv[0], argv + 1, &target);
+		err = pinned(argv[0], argv + 1, &target, racing);
 	if (!err)
 		err = schedule_load(argv[0], &schedule);
 	if (!err)

@@ -319,7 +319,7 @@ static struct err *solve_main(const struct cmd *cmd, int argc, char **argv, int 
 	if (!j.no_run)
 		err = trust_check(argv[0], argc > 1, trust);
 	if (!err)
-		err = pinned(argv[0], argv + 1, &j.target);
+		err = pinned(argv[0], argv + 1, &j.target, NULL);
 	if (!err)
 		err = open_all(&j, argc, argv);
 	if (!err)

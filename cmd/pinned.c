@@ -25,17 +25,22 @@ struct err *pinned_to_look(const char *plait)
 		log_note("%s was recorded in mode sync: its events come with `unplait replay "
 			 "--trust %s'",
 			 plait, plait);
-	return bare && ours ? pinned(plait, NULL, NULL) : NULL;
+	return bare && ours ? pinned(plait, NULL, NULL, NULL) : NULL;
 }
 
-struct err *pinned(const char *plait, char *const *command, const struct target *said)
+struct err *pinned(const char *plait, char *const *command, const struct target *said,
+		   const char *racing)
 {
 	struct pin_options o = { .command = command,
 				 .input = said ? said->input : NULL,
-				 .timeout = said ? said->timeout : 0 };
+				 .timeout = said ? said->timeout : 0,
+				 .racing = racing };
 	struct pin_report r;
 	struct err *err = pin_plait(plait, &o, &r);
 
+	if (!err && racing && r.state == PIN_NOT_NEEDED)
+		log_note("%s has its schedule: there is nothing to search, and %s stays as it is",
+			 plait, racing);
 	if (!err && r.state == PIN_DONE)
 		log_note("%s: replayed with the recorded inputs and order, in attempt %u; %u check "
 			 "marks agree, and it has its schedule now%s",
@@ -69,7 +74,7 @@ struct err *pinned_failing(const char *plait, char *const *command, const struct
 {
 	bool passed = !judged_by->fail_on_exit && !judged_by->oracle && !judged_by->expect &&
 		      is_passing_log(plait);
-	struct err *err = pinned(plait, command, judged_by);
+	struct err *err = pinned(plait, command, judged_by, NULL);
 
 	return !err && passed ? err_new(ERR_ENV,
 					"%s has a run that passed; a failing one is needed "

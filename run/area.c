@@ -131,6 +131,7 @@ struct err *area_write_request(struct area *a, const struct target *t,
 	if (t->fresh)
 		c->flags &= ~(uint32_t)PLAIT_CONTROL_AGAIN;
 	c->depth = req->depth;
+	c->aim = req->aim;
 	c->seed = req->seed;
 	c->length = req->length;
 	c->point_budget = t->point_budget ? t->point_budget : req->point_budget;

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/racing.h"
 #include "debug/binary.h"
 #include "run/log.h"
 #include "run/reorder.h"
@@ -129,19 +130,25 @@ static struct err *pin_with(struct trace *trace, bool cut_at_signals, struct tar
 			    const struct pin_options *o, struct pin_report *ret)
 {
 	struct run_result r = { 0 };
+	struct racing racing = { 0 };
 	struct session *s = NULL;
-	struct err *err = take_log(t, trace, cut_at_signals);
+	struct err *err = o->racing ? racing_read(&racing, o->racing, true) : NULL;
 
+	if (!err)
+		err = take_log(t, trace, cut_at_signals);
 	if (!err)
 		err = session_open(t, &s);
 	if (!err)
 		err = check_build(trace_meta(trace), s->runtime.program);
 	if (!err)
-		err = reorder(s, &trace_meta(trace)->outcome, o->attempts, &r, ret);
+		err = reorder(s, &trace_meta(trace)->outcome, o->attempts, &racing, &r, ret);
+	if (!err && o->racing)
+		err = racing_write(&racing, o->racing);
 	if (!err && ret->state == PIN_DONE)
 		err = put_in_place(trace_path(trace), s, &r, ret);
 	session_close(s);
 	run_result_deinit(&r);
+	racing_deinit(&racing);
 	return err;
 }
 

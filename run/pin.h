@@ -19,6 +19,8 @@ struct pin_options {
 	double timeout;	   /* seconds of one attempt; 0 = as long as it takes */
 	uint32_t gate;	   /* enum plait_gate */
 	unsigned attempts; /* at most; 0 = enough */
+	const char
+		*racing; /* a list (base/racing.h) that gets the lines that have raced; or NULL */
 };
 
 enum pin_state {

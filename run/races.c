@@ -5,6 +5,7 @@
 #include "run/races.h"
 
 #include "base/err.h"
+#include "base/racing.h"
 #include "base/strbuf.h"
 #include "debug/binary.h"
 #include "run/run.h"
@@ -135,6 +136,22 @@ void race_tally_write(const struct race_tally *t, const struct plait_run *proces
 			strbuf_addf(out, " (%s)", object);
 	}
 	map_deinit(&places);
+	tables_close(&tables);
+}
+
+void race_tally_list(const struct race_tally *t, const struct plait_run *process,
+		     struct racing *ret)
+{
+	struct tables tables;
+
+	tables_open(&tables, process);
+	for (size_t i = 0; i < t->pairs.len * 2; i++) {
+		uint64_t pair = t->pairs.entries[i / 2].key;
+		struct site_place p = look_up(&tables, (uint32_t)(i % 2 ? pair : pair >> 32));
+
+		if (p.line)
+			racing_add(ret, p.file, p.line);
+	}
 	tables_close(&tables);
 }
 

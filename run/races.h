@@ -5,6 +5,7 @@
 #include "base/map.h"
 
 struct plait_run;
+struct racing;
 struct run_result;
 struct strbuf;
 
@@ -21,6 +22,9 @@ uint64_t race_tally_places(const struct race_tally *t, const struct plait_run *p
 /* Append these places, at most so many pairs: "a.c:3 and a.c:9 (flag), ...". */
 void race_tally_write(const struct race_tally *t, const struct plait_run *process, size_t most,
 		      struct strbuf *out);
+/* Add their lines to a list of racing ones. */
+void race_tally_list(const struct race_tally *t, const struct plait_run *process,
+		     struct racing *ret);
 /* Append the place of one site: "a.c:3". */
 void race_site_write(const struct plait_run *process, uint32_t site, struct strbuf *out);
 

@@ -31,6 +31,8 @@ enum {
 	EVENTS = 0x7fffffff,
 	ATTEMPTS = 200,
 	ATTEMPTS_WITH_SIGNALS = 20,
+	AIMS = 16, /* places where the thread that left is held back, and from where on it is preferred */
+	SECONDS = 15, /* more attempts where they are short, as long as races may be the reason */
 	MOST_RACES = 10, /* pairs of places that are named */
 };
 
@@ -106,6 +108,7 @@ static void note_divergence(struct session *s, const struct trace_outcome *recor
 
 	free(ret->text);
 	ret->text = xasprintf("%s%s", what, where);
+	log_debug(2, "attempt %u: %s", ret->attempts, ret->text);
 }
 
 /* ---- attempts ---- */
@@ -113,10 +116,14 @@ static void note_divergence(struct session *s, const struct trace_outcome *recor
 struct search {
 	struct session *session;
 	unsigned most;
+	bool bounded; /* no attempt more */
+	double start;
 	struct race_tally races;
 	/* of the attempt that came furthest */
 	struct schedule best;
 	uint64_t done, agreed;
+	uint32_t left;	 /* the thread that left the recording, + 1; 0: none did */
+	unsigned aimed;	 /* attempts that have aimed at it */
 	uint64_t points; /* of the longest attempt */
 };
 
@@ -133,22 +140,45 @@ static uint64_t kept_steps(const struct search *w, unsigned attempt)
 	}
 }
 
+static void begin_like_best(const struct search *w, uint64_t steps, struct run_request *req)
+{
+	req->decisions = w->best.decisions.data;
+	req->ndecisions = schedule_prefix(&w->best, steps);
+	if (req->ndecisions)
+		req->flags |= PLAIT_CONTROL_PREFIX;
+}
+
 static void disturb(const struct search *w, unsigned attempt, struct run_request *req)
 {
 	static const uint32_t strategies[] = { PLAIT_STRATEGY_RANDOM, PLAIT_STRATEGY_POS,
 					       PLAIT_STRATEGY_PCT };
 
 	req->strategy = strategies[attempt % ARRAY_SIZE(strategies)];
-	req->depth = 2 + attempt * 3 / w->most;
+	req->depth = 2 + attempt * 3 / w->most % 4;
 	req->length = w->points;
 	req->points = w->races.pairs.len && attempt % 5 ? PLAIT_POINTS_LEARNED : PLAIT_POINTS_ALL;
-	req->decisions = w->best.decisions.data;
-	req->ndecisions = schedule_prefix(&w->best, kept_steps(w, attempt));
-	if (req->ndecisions)
-		req->flags |= PLAIT_CONTROL_PREFIX;
+	begin_like_best(w, kept_steps(w, attempt), req);
 }
 
-static struct run_request attempt_request(const struct search *w, unsigned attempt)
+/* One preemption of the thread that left the recording: behind its last mark it came later, at one of its racing
+ * accesses; or from there on, or from some time before, it came earlier. False: all of these have been tried. */
+static bool take_aim(struct search *w, struct run_request *req)
+{
+	unsigned i = w->aimed / 2;
+	bool later = w->aimed % 2 == 0;
+
+	if (!w->left || !w->races.pairs.len || i == AIMS)
+		return false;
+	w->aimed++;
+	req->aim = (struct plait_aim){ .kind = later ? PLAIT_AIM_HOLD : PLAIT_AIM_FIRST,
+				       .thread = w->left - 1,
+				       .skip = later ? i : 0 };
+	req->points = PLAIT_POINTS_LEARNED;
+	begin_like_best(w, later ? w->agreed : w->agreed / AIMS * (AIMS - i), req);
+	return true;
+}
+
+static struct run_request attempt_request(struct search *w, unsigned attempt)
 {
 	struct run_request req = { .strategy = PLAIT_STRATEGY_STAY,
 				   .flags = PLAIT_CONTROL_HANDOVERS,
@@ -160,7 +190,7 @@ static struct run_request attempt_request(const struct search *w, unsigned attem
 		req.flags |= PLAIT_CONTROL_RACES;
 	if (attempt == 1)
 		req.flags |= PLAIT_CONTROL_LATE;
-	else if (attempt > 1)
+	else if (attempt > 1 && (attempt % 2 || !take_aim(w, &req)))
 		disturb(w, attempt, &req);
 	return req;
 }
@@ -173,12 +203,22 @@ static void learn(struct search *w, const struct run_result *r)
 		area_add_point(&w->session->area, r->races[i].second_site);
 	}
 	w->points = MAX(w->points, r->points);
-	if (r->log_done <= w->done)
+	/* one that came as far will do where nothing leads on from the best */
+	if (r->log_done < w->done || (r->log_done == w->done && w->aimed < 2 * AIMS))
 		return;
 	w->done = r->log_done;
 	w->agreed = r->left_step;
+	w->left = r->left_thread;
+	w->aimed = 0;
 	schedule_deinit(&w->best);
 	schedule_copy(&r->schedule, &w->best);
+}
+
+/* Short attempts are cheap. Without a race the order of accesses decides nothing. */
+static bool goes_on(const struct search *w, unsigned attempts)
+{
+	return attempts < w->most ||
+	       (!w->bounded && w->races.pairs.len && clock_seconds() - w->start < SECONDS);
 }
 
 static void search_deinit(struct search *w)
@@ -204,9 +244,13 @@ static char *name_races(const struct search *w)
 }
 
 struct err *reorder(struct session *s, const struct trace_outcome *recorded, unsigned attempts,
-		    struct run_result *r, struct pin_report *ret)
+		    struct racing *racing, struct run_result *r, struct pin_report *ret)
 {
-	_cleanup_(search_deinit) struct search w = { .session = s, .points = 1000 };
+	_cleanup_(search_deinit) struct search w = { .session = s,
+						     .points = 1000,
+						     .bounded = attempts > 0 ||
+								log_has_signals(s->target->log),
+						     .start = clock_seconds() };
 	bool cut = log_is_cut(s->target->log);
 	struct err *err = NULL;
 
@@ -215,7 +259,7 @@ struct err *reorder(struct session *s, const struct trace_outcome *recorded, uns
 						   : ATTEMPTS;
 	ret->state = PIN_DIVERGED;
 	ret->cut = cut;
-	for (ret->attempts = 0; !err && ret->attempts < w.most && ret->state != PIN_DONE;
+	for (ret->attempts = 0; !err && goes_on(&w, ret->attempts) && ret->state != PIN_DONE;
 	     ret->attempts++) {
 		struct run_request req = attempt_request(&w, ret->attempts);
 
@@ -236,5 +280,7 @@ struct err *reorder(struct session *s, const struct trace_outcome *recorded, uns
 	progress_done();
 	free(ret->races);
 	ret->races = name_races(&w);
+	if (racing)
+		race_tally_list(&w.races, session_process(s), racing);
 	return err;
 }

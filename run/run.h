@@ -147,6 +147,7 @@ struct run_request {
 	size_t nturns;
 	const struct plait_constraint *constraints;
 	size_t nconstraints;
+	struct plait_aim aim; /* HANDOVERS */
 	/* SURW: sites (none: all points), and how many points each thread has there, with those
 	 * of the threads it makes */
 	const uint32_t *focus, *weights;

@@ -530,10 +530,27 @@ static bool look(struct program *p, LLVMValueRef ptr, struct view *ret, int dept
 	return found;
 }
 
+/* "map/set" for a part of one, whose own name says nothing to its user; or NULL. */
+static const char *public_name(const char *name, size_t len)
+{
+	static const struct {
+		const char *prefix, *what;
+	} known[] = {
+#define LIBRARY_TYPE(prefix, what) { prefix, what },
+#include "cc/analyse/library.def"
+#undef LIBRARY_TYPE
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known) && is_reserved(name, len); i++)
+		if (strncmp(name, known[i].prefix, strlen(known[i].prefix)) == 0)
+			return known[i].what;
+	return NULL;
+}
+
 static bool add_type_name(struct program *p, LLVMMetadataRef t, struct strbuf *ret)
 {
 	size_t len = 0;
-	const char *name;
+	const char *name, *what;
 	unsigned tag;
 
 	/* const and volatile have no names; a typedef has, and it is the author's */
@@ -543,6 +560,11 @@ static bool add_type_name(struct program *p, LLVMMetadataRef t, struct strbuf *r
 	tag = t ? LLVMGetDINodeTag(bare(p, t) ? bare(p, t) : t) : 0;
 	if (!name || !len)
 		return false;
+	what = public_name(name, len);
+	if (what) {
+		strbuf_adds(ret, what);
+		return true;
+	}
 	/* "class" is C++, where the name alone says it */
 	if (LLVMGetDINodeTag(t) != TAG_TYPEDEF && is_record(tag) && tag != TAG_CLASS &&
 	    !memchr(name, '<', len))

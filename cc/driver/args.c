@@ -311,6 +311,8 @@ struct err *args_parse(struct args *a, int argc, char **argv)
 			a->plain_too = true;
 		} else if (strcmp(w, "--unplait-no-cache") == 0) {
 			a->no_cache = true;
+		} else if (starts(w, "--unplait-racing=")) {
+			a->racing = strchr(w, '=') + 1;
 		} else if (is_lto_option(a, w)) {
 			continue;
 		} else if (strcmp(w, "-o") == 0 && next) {
@@ -364,6 +366,12 @@ struct err *args_parse(struct args *a, int argc, char **argv)
 		  : compile				       ? ARGS_COMPILE
 							       : ARGS_LINK;
 	return err;
+}
+
+bool args_are_ours(const char *word)
+{
+	return strcmp(word, "--unplait-plain") == 0 || strcmp(word, "--unplait-no-cache") == 0 ||
+	       starts(word, "--unplait-racing=");
 }
 
 void args_deinit(struct args *a)

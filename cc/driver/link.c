@@ -244,6 +244,9 @@ static struct err *take_over(struct link *l, int *status)
 		p->folder[0] = '\0';
 	p->library = l->args->shared;
 	p->trace_all = getenv("UNPLAIT_TRACE_ALL") != NULL;
+	if (l->args->racing && (variants_for_control() || l->args->gc_sections))
+		fprintf(stderr, "unplait: --unplait-racing does nothing in a link %s\n",
+			l->args->gc_sections ? "that drops unused sections" : "for hunting alone");
 	if (!l->args->no_cache)
 		cache_open(&l->cache);
 	if (!make_units(l))
@@ -310,6 +313,8 @@ struct err *link_program(struct args *a, const char *clang, const char *tmp, int
 	if (a->relocatable || a->is_static || a->no_runtime || !has_place(l.output))
 		return ordinary_link(&l, l.output, NULL, status);
 	err = variants_check();
+	if (!err && a->racing)
+		err = racing_read(&l.program.racing, a->racing, false);
 	if (!err)
 		err = ordinary_link(&l, plain, map, status);
 	if (err || *status != 0)

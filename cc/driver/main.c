@@ -104,7 +104,7 @@ static struct err *pass_on(struct driver *d, char **argv)
 
 	command_push(&c, d->clang);
 	for (char **w = argv + 1; *w; w++)
-		if (strcmp(*w, "--unplait-plain") != 0 && strcmp(*w, "--unplait-no-cache") != 0)
+		if (!args_are_ours(*w))
 			command_push(&c, *w);
 	return command_exec(&c);
 }

@@ -219,6 +219,10 @@ static void key_of(const struct link *l, char ret[CACHE_KEY])
 	cache_key_number(&k, a->gc_sections);
 	cache_key_number(&k, a->sanitizes_twice);
 	cache_key_number(&k, (uint64_t)a->opt_level);
+	for (size_t i = 0; i < p->racing.len; i++) {
+		cache_key_text(&k, p->racing.data[i].file);
+		cache_key_number(&k, p->racing.data[i].line);
+	}
 	for (size_t i = 0; i < p->external_refs.len; i++)
 		cache_key_text(&k, p->external_refs.text[i]);
 	for (size_t i = 0; i < l->objects.len; i++) {
@@ -327,6 +331,7 @@ static struct err *tell_plain(struct link *l)
 		return NULL;
 	if (!l->args->gc_sections)
 		atomics_decide(p);
+	atomics_look_for_racing(p, l->args->racing);
 	return write_all(l->decided[1], p->absent, sizeof(p->absent)) &&
 			       write_all(l->decided[1], p->atomics.data,
 					 p->atomics.len * sizeof(struct atomic))

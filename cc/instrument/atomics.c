@@ -1,14 +1,17 @@
 /* cc/instrument/atomics.c - see atomics.h.
  *
  * A load becomes a place (places.c): one instruction, over which a run in mode sync writes a jump. Any other
- * atomic stays as it is, with a place in front of it and one behind: ten bytes of nothing until then. */
+ * atomic stays as it is, with a place in front of it and one behind: ten bytes of nothing until then. A plain access
+ * on a racing line is treated as an atomic one: nothing else is needed to have it in the recorded order. */
 #include "cc/instrument/atomics.h"
 
+#include "cc/analyse/names.h"
 #include "cc/instrument/full.h"
 #include "cc/instrument/hooks.h"
 #include "cc/instrument/places.h"
 #include "cc/program.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_atomic(LLVMValueRef i)
@@ -20,27 +23,44 @@ static bool is_atomic(LLVMValueRef i)
 		LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic);
 }
 
+/* A plain load or store of one register's bytes, on a line of the list of racing ones? */
+static bool is_listed(struct program *p, LLVMValueRef f, LLVMValueRef in)
+{
+	bool load = LLVMIsALoadInst(in) != NULL;
+	struct plait_site site = { 0 };
+	LLVMValueRef ptr;
+
+	if (!p->racing.len || !(load || LLVMIsAStoreInst(in)))
+		return false;
+	ptr = LLVMGetOperand(in, load ? 0 : 1);
+	if (!scalar_size(LLVMTypeOf(load ? in : LLVMGetOperand(in, 0))) ||
+	    LLVMGetPointerAddressSpace(LLVMTypeOf(ptr)) != 0)
+		return false;
+	names_locate(p, f, in, &site);
+	return racing_find(&p->racing, p->strings.text[site.file], site.line);
+}
+
 void atomics_collect(struct program *p)
 {
+	names_intern(&p->strings, "");
 	for (size_t i = 0; i < p->fns.len; i++)
 		for_each_block(b, p->fns.data[i].f) for_each_instruction(in, b)
 		{
-			if (is_atomic(in))
+			if (is_atomic(in) || is_listed(p, p->fns.data[i].f, in))
 				vec_push(&p->atomics, ((struct atomic){ .at = in }));
 		}
 }
 
-/* Does full announce it as an atomic event? */
+/* Does full announce it by itself? */
 static bool has_hook(const struct plan *plan)
 {
 	switch (plan->action) {
 	case ACT_LOAD:
 	case ACT_STORE:
-		return plan->instrumented && is_atomic(plan->at);
-	case ACT_RMW:
-		return plan->instrumented && full_has_rmw(plan->at);
 	case ACT_CAS:
 		return plan->instrumented;
+	case ACT_RMW:
+		return plan->instrumented && full_has_rmw(plan->at);
 	default:
 		return false;
 	}
@@ -48,15 +68,48 @@ static bool has_hook(const struct plan *plan)
 
 void atomics_decide(struct program *p)
 {
-	struct map hooked = { 0 };
+	struct map plans = { 0 };
 
 	for (size_t i = 0; i < p->plans.len; i++)
 		if (has_hook(&p->plans.data[i]))
-			map_put(&hooked, (uint64_t)(uintptr_t)p->plans.data[i].at, 1);
-	for (size_t i = 0; i < p->atomics.len; i++)
-		p->atomics.data[i].hooked =
-			map_find(&hooked, (uint64_t)(uintptr_t)p->atomics.data[i].at) != NULL;
-	map_deinit(&hooked);
+			map_put(&plans, (uint64_t)(uintptr_t)p->plans.data[i].at, i);
+	for (size_t i = 0; i < p->atomics.len; i++) {
+		struct atomic *a = &p->atomics.data[i];
+		uint64_t *plan = map_find(&plans, (uint64_t)(uintptr_t)a->at);
+
+		a->hooked = plan != NULL;
+		if (plan)
+			p->plans.data[*plan].racing = !is_atomic(a->at);
+	}
+	map_deinit(&plans);
+}
+
+void atomics_look_for_racing(struct program *p, const char *list)
+{
+	const struct racing_line *missing = NULL;
+	size_t found = 0;
+
+	for (size_t i = 0; i < p->plans.len; i++) {
+		const struct plait_site *s = &p->sites.data[p->plans.data[i].site - 1];
+		struct racing_line *line =
+			p->plans.data[i].instrumented && s->flags & PLAIT_SITE_POINT
+				? racing_find(&p->racing, p->strings.text[s->file], s->line)
+				: NULL;
+
+		if (line)
+			line->found = true;
+	}
+	for (size_t i = 0; i < p->racing.len; i++) {
+		found += p->racing.data[i].found;
+		if (!missing && !p->racing.data[i].found)
+			missing = &p->racing.data[i];
+	}
+	if (missing)
+		fprintf(stderr,
+			"unplait: %s: %zu of %zu lines have no access that threads may share in "
+			"this "
+			"program (%s:%u is the first)\n",
+			list, p->racing.len - found, p->racing.len, missing->file, missing->line);
 }
 
 /* A load through a general register. */

@@ -206,13 +206,22 @@ static void full_range(struct hooks *h, const struct plan *plan)
 	range(h, names[is_atomic(at)][write], LLVMGetOperand(at, plan->operand), n, plan->site);
 }
 
+/* Plain code records it like an atomic (atomics.c): the next access counts where a log is obeyed. */
+static void announce_racing(struct hooks *h, const struct plan *plan)
+{
+	if (plan->racing)
+		hooks_call(h, "plait_racing", h->none, 0, NULL);
+}
+
 void full_access(struct hooks *h, const struct plan *plan)
 {
 	switch (plan->action) {
 	case ACT_LOAD:
+		announce_racing(h, plan);
 		full_load(h, plan->at, plan->site);
 		break;
 	case ACT_STORE:
+		announce_racing(h, plan);
 		full_store(h, plan->at, plan->site);
 		break;
 	case ACT_RMW:

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PLAIT_CONTROL_MAGIC   "PLAITCTL"
-#define PLAIT_CONTROL_VERSION 8
+#define PLAIT_CONTROL_VERSION 9
 
 enum plait_strategy {
 #define STRATEGY(id, name, summary) PLAIT_STRATEGY_##id,
@@ -169,6 +169,18 @@ enum plait_fate {
 	PLAIT_FATE_GIVEN_UP, /* MEET: nobody came to b for long, which proves nothing */
 };
 
+/* HANDOVERS: how one thread is treated where the decisions end. */
+enum plait_aim_kind {
+	PLAIT_AIM_NONE,
+	PLAIT_AIM_HOLD, /* behind so many of its points at accesses it waits, once, until nobody else may go on */
+	PLAIT_AIM_FIRST, /* it goes on whenever it may */
+};
+struct plait_aim {
+	uint32_t kind;
+	uint32_t thread; /* index */
+	uint32_t skip;
+};
+
 struct plait_control {
 	char magic[8];
 	uint32_t version, size;
@@ -193,6 +205,7 @@ struct plait_control {
 	uint32_t focus[PLAIT_MAX_FOCUS];
 	uint32_t timeouts; /* enum plait_timeouts */
 	uint32_t reserved_request;
+	struct plait_aim aim;
 	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
 	char dir[512]; /* record the run's events into this folder; "": do not */
 

@@ -244,6 +244,10 @@ PLAIT_EXPORT uint64_t plait_atomic_cas8(void *p, uint64_t expected, uint64_t des
 					uint32_t order, uint32_t site);
 PLAIT_EXPORT void plait_fence(uint32_t order, uint32_t site);
 
+/* The next access, a plain one, is on a racing line (`unplait cc --unplait-racing'): plain code has recorded it in the order of
+ * synchronisation, so it counts where a log of mode sync is obeyed. */
+PLAIT_EXPORT void plait_racing(void);
+
 /* A recorded branch shifts its bit into plait_bits as in the path variant, but a full register
  * calls this. In mode full it writes PATH_BITS; in mode control every bit fills the register and
  * becomes a BRANCH with its site. */

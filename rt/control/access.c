@@ -8,6 +8,7 @@
  * a loop that waits for another thread. A thread that spins is passed over until a write happens. */
 #include "rt/control/clocks.h"
 #include "rt/control/constraints.h"
+#include "rt/control/handovers.h"
 #include "rt/control/heap.h"
 #include "rt/control/quick.h"
 #include "rt/control/vectors.h"
@@ -16,7 +17,8 @@ enum { WORD = 16 }; /* the most bytes that one instruction accesses at once */
 
 static bool is_point(uint32_t kind, uint32_t site)
 {
-	if (control.handovers && plait_is_atomic(kind)) /* it may be an operation of the log */
+	/* it may be an operation of the log */
+	if (control.handovers && (plait_is_atomic(kind) || control.racing))
 		return true;
 	switch (control.rule) {
 	case CONTROL_RULE_ALL:
@@ -133,6 +135,7 @@ static void fill_op(struct control_thread *me, uint32_t kind, const void *p, siz
 	me->task.op.focus = control.focusing && learn_is_focus(site);
 	me->op.wait = NULL;
 	me->op.cancellable = me->op.shared = me->op.logged = false;
+	me->op.racing = false;
 	me->op.signals = CONTROL_GOES_ON;
 	me->op.deadline = 0;
 }
@@ -186,6 +189,7 @@ struct control_thread *control_before_access(uint32_t kind, const void *p, size_
 		if (size > WORD)
 			control.area->limits |= PLAIT_LIMIT_COPY;
 		fill_op(me, kind, p, size, site);
+		handovers_mark_racing(&me->op);
 		me = control_access_point(me);
 	}
 	if (unlikely(heap_touches_bad(p, size)))

@@ -171,7 +171,7 @@ static void obey_recorded(void)
 		return;
 	}
 	nready = handovers_filter(ready, late, nready);
-	if (!nready && !(woken = handovers_wake()))
+	if (!nready && !(woken = handovers_wake()) && !handovers_await_child())
 		handovers_stuck();
 }
 

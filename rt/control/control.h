@@ -80,6 +80,7 @@ struct control_op {
 	const struct control_wait *wait;
 	bool cancellable; /* a cancellation point */
 	bool logged;	  /* counts as an operation of mode sync's log */
+	bool racing;	  /* so does this one: a plain access on a racing line */
 	bool shared;	  /* the object is process-shared: another process may end the wait */
 	/* what a signal handler does to the wait */
 	enum {

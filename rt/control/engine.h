@@ -35,10 +35,12 @@ struct control {
 	bool counting; /* there is a choice: others are alive, and no decisions are followed */
 	/* a bit for each site, by number: this access is a point */
 	const uint8_t *point_bits;
-	uint32_t point_mask; /* over its bytes */
-	bool vectors;	     /* access vectors are obeyed */
-	bool handovers;	     /* the log of mode sync is obeyed */
-	bool logged_signals; /* it has signals, whose handlers run in every run of it */
+	uint32_t point_mask;  /* over its bytes */
+	bool vectors;	      /* access vectors are obeyed */
+	bool handovers;	      /* the log of mode sync is obeyed */
+	bool racing;	      /* the next access counts in it, and is not quick */
+	uint64_t quick_again; /* then quick_until is this */
+	bool logged_signals;  /* it has signals, whose handlers run in every run of it */
 	/* quick.h: from this step on nothing is quick; 0 also before. The second is the same but
 	 * for quiet_until. */
 	uint64_t quick_until, quick_limit;

@@ -24,6 +24,10 @@
 
 enum permission { MAY, PAST, HELD };
 
+static struct {
+	uint32_t passed; /* points of the thread at accesses, since the decisions ended */
+	bool held, done;
+} aim;
 static const struct plait_log *log;
 static const struct plait_log_thread *log_threads;
 static const struct plait_log_handover *handovers;
@@ -47,7 +51,8 @@ void handovers_begin(void)
 	struct plait_log_arrays arrays;
 
 	log = control_log ? control_log : control_heard;
-	control.logged_signals = false;
+	control.logged_signals = control.racing = false;
+	memset(&aim, 0, sizeof(aim));
 	control.handovers = control_log && control_asked(PLAIT_CONTROL_HANDOVERS);
 	if (!log)
 		return;
@@ -141,8 +146,27 @@ bool control_refused(struct control_thread *me)
 static bool counts(const struct control_op *op)
 {
 	/* rand() is code of the program in full alone (cc/expand) */
-	return op->logged || (plait_log_counts(op->kind, log->atomics) &&
-			      op->object != (const void *)&plait_state_rand);
+	return op->logged || (op->racing && log->atomics) ||
+	       (plait_log_counts(op->kind, log->atomics) &&
+		op->object != (const void *)&plait_state_rand);
+}
+
+void handovers_count_next(void)
+{
+	if (!control_self() || control.racing)
+		return;
+	control.racing = true;
+	control.quick_again = control.quick_until;
+	control.quick_until = 0;
+}
+
+void handovers_mark_racing(struct control_op *op)
+{
+	if (likely(!control.racing))
+		return;
+	op->racing = true;
+	control.racing = false;
+	control.quick_until = control.quick_again;
 }
 
 static bool everybody_else_is_done(const struct control_thread *me)
@@ -297,10 +321,21 @@ void handovers_left(const struct control_thread *t)
 		note_leaving(t);
 }
 
+/* The thread of the aim has made this. */
+static void note_aim(const struct control_op *op)
+{
+	if (control.fixed)
+		return;
+	aim.passed += plait_is_access(op->kind);
+	aim.done |= aim.held;
+}
+
 void handovers_executed(struct control_thread *t, const struct control_op *op)
 {
 	struct follower *f;
 
+	if (control.area->aim.kind && control.area->aim.thread == t->task.id)
+		note_aim(op);
 	if (!is_recorded(t) || !counts(op))
 		return;
 	f = &followers[t->log_name];
@@ -429,6 +464,18 @@ static int describe(const struct control_thread *t, char *out, size_t size)
 			has_more(t) && expected(t) ? ", which failed" : "");
 }
 
+bool handovers_await_child(void)
+{
+	for (size_t i = 0; i < control_nthreads(); i++) {
+		const struct control_thread *t = control_thread_at(i);
+
+		if (t->rt && !t->ended && is_recorded(t) && has_more(t) && t->op.wait &&
+		    t->op.wait->flags & CONTROL_OUTSIDE)
+			return control.world->wait_for_children(UINT64_MAX);
+	}
+	return false;
+}
+
 void handovers_stuck(void)
 {
 	char why[2048] = "nobody can go on in the recorded order";
@@ -466,6 +513,25 @@ static size_t prefer_late(struct sched_task **tasks, size_t n)
 	return kept ? kept : n;
 }
 
+/* The search thinks that this thread came later here, or earlier. */
+static size_t obey_aim(struct sched_task **tasks, size_t n)
+{
+	const struct plait_aim *a = &control.area->aim;
+	size_t at = 0;
+
+	while (at < n && tasks[at]->id != a->thread)
+		at++;
+	if (at == n || aim.done || (a->kind == PLAIT_AIM_HOLD && aim.passed < a->skip))
+		return n;
+	if (a->kind == PLAIT_AIM_FIRST) {
+		tasks[0] = tasks[at];
+		return 1;
+	}
+	aim.held = true;
+	tasks[at] = tasks[n - 1];
+	return n - 1;
+}
+
 size_t handovers_filter(struct sched_task **tasks, size_t late, size_t n)
 {
 	size_t kept;
@@ -473,5 +539,7 @@ size_t handovers_filter(struct sched_task **tasks, size_t late, size_t n)
 	kept = keep(tasks, 0, late, false);
 	if (!kept)
 		kept = keep(tasks, late, n, true);
+	if (kept > 1 && control.area->aim.kind)
+		kept = obey_aim(tasks, kept);
 	return kept > 1 && control_asked(PLAIT_CONTROL_LATE) ? prefer_late(tasks, kept) : kept;
 }

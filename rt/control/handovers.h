@@ -13,6 +13,10 @@ struct sched_task;
 /* Is there a log to obey in this run? Sets control.handovers. */
 void handovers_begin(void);
 void handovers_thread_new(struct control_thread *t, const struct control_thread *parent);
+/* The next access of the running thread is one that the recorded run had in its order. */
+void handovers_count_next(void);
+/* This is it, if there is one. */
+void handovers_mark_racing(struct control_op *op);
 /* It has been done. */
 void handovers_executed(struct control_thread *t, const struct control_op *op);
 /* The run has gone another way: note where this thread was seen on the recorded one last. */
@@ -29,6 +33,9 @@ uint32_t handovers_choose(const struct control_thread *me, uint32_t n);
 size_t handovers_filter(struct sched_task **tasks, size_t late, size_t n);
 /* Nobody is ready. Is that because the log ends in the middle of somebody's call? */
 bool handovers_ended(void);
+/* Nobody may go on, but somebody who has more in the log waits for a child process, which works in real time: wait
+ * until it ends. False: nobody does. */
+bool handovers_await_child(void);
 /* Nobody may go on: the log has ended, or cannot be obeyed. */
 _Noreturn void handovers_stuck(void);
 /* Nobody is ready. Somebody who waits for a condition woke here, without a signal that we know of:

@@ -154,7 +154,8 @@ void control_init(const struct control_world *world)
 	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	if ((long)area < 0 && (long)area > -4096)
 		return;
-	if (memcmp(area->magic, PLAIT_CONTROL_MAGIC, 8) || area->version != PLAIT_CONTROL_VERSION) {
+	if (memcmp(area->magic, PLAIT_CONTROL_MAGIC, 8) || area->version != PLAIT_CONTROL_VERSION ||
+	    area->size != sizeof(*area)) {
 		munmap(area, PLAIT_CONTROL_SIZE);
 		return;
 	}

@@ -5,6 +5,7 @@
  * record); in the collecting modes their collector is told. Values are what was really read or
  * written. */
 #include "rt/control/clocks.h"
+#include "rt/control/handovers.h"
 #include "rt/control/quick.h"
 #include "rt/modes/annotations.h"
 #include "rt/modes/graph.h"
@@ -353,6 +354,12 @@ ATOMIC(uint16_t, int16_t, 2)
 ATOMIC(uint32_t, int32_t, 4)
 ATOMIC(uint64_t, int64_t, 8)
 /* clang-format on */
+
+void plait_racing(void)
+{
+	if (unlikely(rt_access == RT_ACCESS_CONTROL && control.handovers))
+		handovers_count_next();
+}
 
 void plait_fence(uint32_t order, uint32_t site)
 {

@@ -18,4 +18,7 @@ for seed in $(seq "$SEEDS"); do
 	replays_alike "$seed" $((2 + seed % 3)) "$STEPS"
 done
 replays_alike 1 2 "$STEPS" fork
+# In the recording the child has ended when input comes; in the replay input is there at once, and nobody can go on until
+# the child has ended.
+replays_alike 1 2 "$STEPS" slow < <(for round in 1 2 3; do sleep 0.6 && printf ab; done)
 finish

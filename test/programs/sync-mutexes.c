@@ -2,8 +2,12 @@
  * another number. Between rounds mutexes are copied and made anew; now and then the holder of one writes
  * over the words that libc does not use, as another process would that shares it.
  *
- *	sync-mutexes SEED THREADS STEPS */
+ *	sync-mutexes SEED THREADS STEPS [fork|slow]
+ *
+ * fork: before each round a child process uses them, too; slow: it takes its time, and the threads wait for
+ * standard input before they begin a round. */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +22,7 @@ static struct object {
 } objects[KINDS];
 static pthread_barrier_t barrier;
 static unsigned long seed, steps, saw[MAX_THREADS];
+static bool slow;
 
 static void make(int kind)
 {
@@ -45,6 +50,10 @@ static void *work(void *arg)
 	unsigned long me = (unsigned long)arg, x = mix(seed, me);
 
 	for (int round = 0; round < ROUNDS; round++) {
+		char byte;
+
+		if (slow && read(0, &byte, 1) != 1)
+			abort();
 		pthread_barrier_wait(&barrier); /* main has made them */
 		for (unsigned long i = 0; i < steps; i++) {
 			int kind = (int)((x = mix(x, i)) >> 40) % KINDS;
@@ -68,6 +77,8 @@ static void fork_and_use(void)
 	pid_t child = fork();
 
 	if (child == 0) {
+		for (volatile long i = 0; slow && i < 50000000; i++)
+			;
 		for (int k = 0; k < KINDS; k++) {
 			pthread_mutex_lock(&objects[k].m);
 			pthread_mutex_unlock(&objects[k].m);
@@ -86,6 +97,7 @@ int main(int argc, char **argv)
 		return 2;
 	seed = strtoul(argv[1], NULL, 10);
 	steps = strtoul(argv[3], NULL, 10);
+	slow = argc > 4 && strcmp(argv[4], "slow") == 0;
 	pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1);
 	for (int k = 0; k < KINDS; k++)
 		make(k);
