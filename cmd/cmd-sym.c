@@ -493,7 +493,7 @@ static struct err *parse(const struct cmd *cmd, struct options *o, struct cmd_co
 		OPT_STR(0, "order", "ORDER", &o->c.order,
 			"explore: depth, breadth or cover (default)"),
 		OPT_U64(0, "preemptions", "N", &o->preemptions,
-			"explore: every thread schedule with up to N preemptions"),
+			"explore, schedules: every thread schedule with up to N preemptions"),
 		OPT_U64(0, "max-states", "N", &o->c.max_states,
 			"explore: waiting states at most; schedules: states at most"),
 		OPT_U64(0, "max-paths", "N", &o->c.max_paths, "explore: stop after N paths"),

@@ -37,7 +37,7 @@ struct walk {
 
 struct stacks {
 	const struct dump *dump;
-	struct modules *modules;
+	struct modules *modules, *own_modules;
 	Dwfl *dwfl;
 	VEC(struct loaded) loaded;
 	struct names notes;
@@ -195,7 +195,8 @@ struct err *stacks_open(const struct dump *d, const struct stack_options *o, str
 
 	*ret = s;
 	s->dump = d;
-	s->modules = modules_new();
+	s->own_modules = o->modules ? NULL : modules_new();
+	s->modules = o->modules ? o->modules : s->own_modules;
 	s->dwfl = dwfl_begin(&callbacks);
 	s->stacks = xcalloc(d->threads.len + 1, sizeof(*s->stacks));
 	s->done = xcalloc(d->threads.len + 1, sizeof(*s->done));
@@ -233,7 +234,7 @@ void stacks_close(struct stacks *s)
 	vec_deinit(&s->loaded);
 	names_deinit(&s->notes);
 	dwfl_end(s->dwfl);
-	modules_free(s->modules);
+	modules_free(s->own_modules);
 	free(s->walks);
 	free(s->stacks);
 	free(s->done);

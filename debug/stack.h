@@ -12,6 +12,7 @@
 
 struct dump;
 struct err;
+struct modules;
 struct stacks;
 
 /* Strings belong to the stacks. */
@@ -36,9 +37,10 @@ struct stack {
 
 /* What may stand in for the files that the dump names; both may be NULL. */
 struct stack_options {
-	const char *program; /* the program's own file, when it lies elsewhere now */
-	const char *sysroot; /* libraries are below this folder */
-	bool force;	     /* go on with a file of another build */
+	const char *program;	 /* the program's own file, when it lies elsewhere now */
+	const char *sysroot;	 /* libraries are below this folder */
+	bool force;		 /* go on with a file of another build */
+	struct modules *modules; /* to open them with, borrowed; NULL = its own */
 };
 
 /* Borrows the dump. Files that are missing or of another build make notes, but the program's own file

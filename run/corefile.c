@@ -215,10 +215,12 @@ struct err *corefile_write(pid_t pid, const pid_t *tids, size_t n, int signal, c
 	mem = open(name, O_RDONLY | O_CLOEXEC);
 	if (!err && mem < 0)
 		err = err_errno(errno, "%s", name);
+	add_threads(&notes, tids, n, signal);
+	if (!err && !notes.len)
+		err = err_new(ERR_ENV, "process %d was gone before its threads were dumped", pid);
 	if (!err)
 		err = file_out_open(path, &out);
 	if (!err) {
-		add_threads(&notes, tids, n, signal);
 		add_auxv(&notes, pid);
 		add_files(&notes, &maps);
 		write_headers(&maps, notes.len, out.stream);

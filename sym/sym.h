@@ -19,6 +19,7 @@
 
 struct err;
 struct machine;
+struct sym_end;
 struct sym_program;
 
 enum sym_kind {
@@ -127,7 +128,12 @@ struct sym_config {
 	const char *const *sym_env; /* names, NULL-terminated */
 	uint32_t sym_env_len;
 	uint32_t preemptions; /* explore: schedules with up to that many switches that no thread
-			       * asked for, at synchronisation calls; 0 = one schedule */
+			       * asked for, at synchronisation calls; 0 = one schedule. schedules: the same,
+			       * at every point; 0 = any number */
+	const char *within; /* schedules, with preemptions: only while the thread that is left is in
+			       * this function, or in one that it called (its own name); NULL = anywhere */
+	uint32_t steps_after; /* schedules, with preemptions: behind the last one; 0 = to the end */
+	bool behind_calls;    /* schedules, with preemptions: only behind synchronisation calls */
 	uint64_t max_states, max_paths, max_errors; /* 0 = no limit */
 	uint64_t max_work; /* schedules: a measure of time that is the same everywhere, roughly
 			    * nanoseconds; 0 = no limit */
@@ -137,6 +143,10 @@ struct sym_config {
 	bool all_errors;       /* report every path to an error, not one per place */
 	bool exit_is_error;    /* schedules: an exit status other than 0 is an error, too */
 	bool keep_paths;       /* also report paths that end well, with their inputs */
+	/* schedules: told of each end when it is met first; true = look no further. What it takes is not counted
+	 * as time of the search. May be NULL */
+	bool (*ended)(void *arg, const struct sym_end *end);
+	void *ended_arg;
 };
 
 struct sym_result {
@@ -219,6 +229,9 @@ typedef bool sym_found_fn(void *arg, const struct sym_path *path, bool at);
 struct err *sym_search(struct sym_program *p, const struct sym_config *config,
 		       const struct sym_aim *aim, sym_found_fn *found, void *arg,
 		       struct sym_result *ret);
+/* From now on no way to a goal calls one of these library functions; NULL: any may be called. Aims that are made later
+ * know it. Returns how many of them the program calls. */
+uint32_t sym_never_called(struct sym_program *p, const struct names *names);
 /* Does the source of the program have a function of this (demangled) name? Inlined ones count. */
 bool sym_has_function(struct sym_program *p, const char *name);
 /* Every call of the program with a constant text among its arguments. The text is the program's. */
@@ -298,8 +311,8 @@ void sym_schedules_deinit(struct sym_schedules *r);
 /* Every interleaving of the program's threads, at the scheduling points that a controlled native
  * run has, with known values: depth first, each state once. Needs a binary from `unplait cc`, whose
  * table says which accesses are points. Of the configuration it takes args, env, input,
- * max_seconds, max_states, max_work, max_ops (of a thread between two points), exit_is_error and
- * all_errors (go on after the first). */
+ * max_seconds, max_states, max_work, max_ops (of a thread between two points), exit_is_error,
+ * all_errors (go on after the first) and ended. */
 struct err *sym_schedules(struct sym_program *p, const struct sym_config *config,
 			  struct sym_schedules *ret);
 

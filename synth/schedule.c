@@ -2,7 +2,8 @@
  *
  * A deadlock is steered into (steer.c). Otherwise the symbolic machine walks through every interleaving of
  * the program's threads with these inputs, each state once, and says which ends there are. Each end that is
- * a failure is carried out natively under control, and the run compared with the dump. What the machine
+ * a failure is carried out natively under control as soon as it is met, and the run compared with the dump. The
+ * first that agrees ends the walk. What the machine
  * cannot execute is left to a short hunt, which comes first when the shipped binary has no lines: then any failure
  * of the kind may be the one, and only the shipped binary can tell. Racing threads that have ended left no stack in the dump; their
  * schedule is found because every shared access is a scheduling point. */
@@ -20,7 +21,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STATES_MOST = 2000000, SECONDS_MOST = 20, HUNT_RUNS = 2000, HUNT_SECONDS = 10 };
+enum {
+	FEW_STATES = 20000,
+	STATES_MOST = 2000000,
+	SOON = 3000,
+	SECONDS_MOST = 20,
+	HUNT_RUNS = 2000,
+	HUNT_SECONDS = 10
+};
 
 /* Of the time that is left, a part: what comes after must have some, too. */
 static double seconds_left(const struct study *s, double most)
@@ -60,32 +68,124 @@ static struct err *carry(struct study *s, struct own_run *own, const struct sym_
 	return err;
 }
 
+/* The walk over schedules of these inputs. */
+struct walk {
+	struct study *s;
+	struct own_run *own;
+	const char *plait;
+	enum agreement *best;
+	struct map tried; /* ends, by what they look like */
+	struct err *err;
+};
+
+static bool is_over(const struct walk *w)
+{
+	return w->err || *w->best >= best_agreement(w->s) || interrupted() || time_is_over(w->s);
+}
+
+/* The walk met an end: is it the dump's? Then it need not go on. */
+static bool try_end(void *arg, const struct sym_end *e)
+{
+	struct walk *w = arg;
+	size_t known = w->tried.len;
+
+	if (!is_wanted(w->s, e->outcome.kind))
+		return false;
+	map_put(&w->tried,
+		hash_bytes(e->outcome.message, strlen(e->outcome.message),
+			   hash_bytes(e->outcome.stack, strlen(e->outcome.stack), 0)),
+		1);
+	if (w->tried.len > known) {
+		w->err = carry(w->s, w->own, e, w->plait, w->best);
+		log_verbose("synth: %s: %s", e->outcome.message,
+			    *w->best == NOT_SAME ? "another one" : "the dump's");
+	}
+	return is_over(w);
+}
+
+/* The innermost function that the stacks of the goal have in common; NULL = none. */
+static const char *common_function(const struct synth_goal *g)
+{
+	const struct synth_stack *first = &g->stacks.data[0];
+	const char *common = NULL;
+
+	for (size_t n = 1; n <= first->points.len; n++) {
+		const struct synth_point *p = &first->points.data[first->points.len - n];
+
+		for (size_t i = 1; i < g->stacks.len; i++) {
+			const struct synth_stack *k = &g->stacks.data[i];
+
+			if (n > k->points.len ||
+			    strcmp(k->points.data[k->points.len - n].own_name, p->own_name) != 0)
+				return common;
+		}
+		common = p->own_name;
+	}
+	return g->stacks.len > 1 ? common : NULL;
+}
+
+/* All schedules, if they are few. Else those with few preemptions, first where the stacks of the dump say (001 section
+ * 4.4.2); then all again, for as long as there is time. */
+static struct err *walk_all(struct walk *w, struct sym_config *c)
+{
+	const char *common = common_function(&w->s->r->goal);
+	const struct sym_config walks[] = {
+		{ .max_states = FEW_STATES },
+		{ .preemptions = 1, .within = common, .behind_calls = true, .steps_after = SOON },
+		{ .preemptions = 1, .behind_calls = true, .steps_after = SOON },
+		{ .preemptions = 2, .within = common, .behind_calls = true, .steps_after = SOON },
+		{ .preemptions = 1, .within = common, .steps_after = SOON },
+		{ .max_states = STATES_MOST }
+	};
+	bool complete = false;
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(walks) && !err && !complete && !is_over(w); i++) {
+		struct sym_schedules r = { 0 };
+
+		if (i == 1 && !common)
+			continue;
+		c->max_states = walks[i].max_states ? walks[i].max_states : STATES_MOST;
+
+		c->preemptions = walks[i].preemptions;
+		c->within = walks[i].within;
+		c->steps_after = walks[i].steps_after;
+		c->behind_calls = walks[i].behind_calls;
+		c->max_seconds = seconds_left(w->s, SECONDS_MOST);
+		err = sym_schedules(w->s->program, c, &r);
+		w->s->r->states += r.states;
+		log_verbose("synth: schedules with %u preemptions%s%s%s: %llu states, %zu ends, "
+			    "%.2f s%s",
+			    c->preemptions, c->behind_calls ? " behind calls" : "",
+			    c->within ? " in " : "", c->within ? c->within : "",
+			    (unsigned long long)r.states, r.ends.len, r.stats.seconds,
+			    r.complete ? ", complete" : "");
+		complete = r.complete;
+		sym_schedules_deinit(&r);
+	}
+	return err;
+}
+
 static struct err *by_machine(struct study *s, const struct synth_inputs *in, struct own_run *own,
 			      const char *plait, enum agreement *ret)
 {
+	struct walk w = { .s = s, .own = own, .plait = plait, .best = ret };
 	struct sym_config c = { .args = (const char *const *)own->argv.data,
 				.nargs = (uint32_t)own->argv.len - 1,
 				.env = (const char *const *)in->env.data,
 				.input = in->input,
 				.input_len = in->input_len,
-				.max_states = STATES_MOST,
-				.max_seconds = seconds_left(s, SECONDS_MOST),
 				.interrupted = interrupted,
 				.host_files = true,
-				.all_errors = true };
-	struct sym_schedules r = { 0 };
+				.all_errors = true,
+				.ended = try_end,
+				.ended_arg = &w };
 	struct err *err = study_program(s);
 
 	if (!err)
-		err = sym_schedules(s->program, &c, &r);
-	s->r->states += r.states;
-	for (size_t i = 0; !err && i < r.ends.len && *ret < best_agreement(s) && !interrupted() &&
-			   !time_is_over(s);
-	     i++)
-		if (is_wanted(s, r.ends.data[i].outcome.kind))
-			err = carry(s, own, &r.ends.data[i], plait, ret);
-	sym_schedules_deinit(&r);
-	return err;
+		err = walk_all(&w, &c);
+	map_deinit(&w.tried);
+	return err ? err : w.err;
 }
 
 /* ---- hunting ---- */

@@ -128,6 +128,7 @@ static bool try_path(void *arg, const struct sym_path *p, bool at)
 		return false;
 	inputs_of(p, &in);
 	if (!is_new_input(h, &in)) {
+		h->met |= at; /* and it was not the dump's then */
 		synth_inputs_deinit(&in);
 		return false;
 	}
@@ -424,23 +425,46 @@ static void set_events(struct hunt *h, const struct happened *known)
 	}
 }
 
-/* First the way that the crumbs tell. They may be of another run after all: in the second half of the time any
- * way will do. */
+/* Functions that the dump says were never called. Returns how many of them the program calls. */
+static uint32_t set_uncalled(struct hunt *h, bool use)
+{
+	struct study *s = h->study;
+	uint32_t n = sym_never_called(s->program, use ? &s->uncalled : NULL);
+	char *text;
+
+	if (!n)
+		return 0;
+	text = xasprintf("%u librar%s never called: %s not bound (evidence, believed for half of "
+			 "the time)",
+			 n, n > 1 ? "y functions were" : "y function was",
+			 n > 1 ? "their slots are" : "its slot is");
+	names_intern(&s->r->facts, text);
+	free(text);
+	return n;
+}
+
+/* First the way that the crumbs tell, without functions that were never called. They may be of another run after all, and
+ * compilers replace calls: in the second half of the time any way is taken. */
 static struct err *search_ways(struct hunt *h, const struct happened *known)
 {
 	struct study *s = h->study;
+	bool narrow = set_uncalled(h, true) > 0;
 	struct err *err = NULL;
 
 	set_events(h, known);
-	if (known->events.len) {
-		s->r->how = "search, along the log";
+	s->r->how = known->events.len ? "search, along the log" : "search";
+	if (known->events.len || narrow)
 		err = search_until(h, (clock_seconds() + s->deadline) / 2);
-	}
+	s->r->exhausted = false;
+	set_uncalled(h, false);
 	if (err || h->found || interrupted())
 		return err;
 	if (known->events.len)
 		names_intern(&s->r->notes, "the log was given up: no execution that prints it was "
 					   "found in half of the time");
+	if (narrow)
+		names_intern(&s->r->notes, "that functions were never called was given up: nothing "
+					   "was found without them");
 	set_events(h, NULL);
 	s->r->how = "search";
 	return search_until(h, s->deadline);

@@ -30,6 +30,7 @@ struct study {
 	char *loader; /* "LD_LIBRARY_PATH=..." of the dump, for the shipped binary; NULL */
 	struct globals globals;	       /* of the shipped binary */
 	VEC(struct sym_stored) stored; /* those that differ from what they were at first */
+	struct names uncalled;	       /* library functions that the program never called */
 	const char *folder;	       /* all_causes: for their plaits */
 	double deadline;	       /* of clock_seconds() */
 	struct sym_program *program;   /* the bitcode; opened when it is needed */

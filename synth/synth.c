@@ -114,6 +114,7 @@ struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
 	free(first);
 	vec_deinit(&s.steered);
 	vec_deinit(&s.stored);
+	names_deinit(&s.uncalled);
 	globals_close(&s.globals);
 	ret->interrupted = interrupted();
 	return err;

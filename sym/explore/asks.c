@@ -23,6 +23,20 @@ bool sym_has_function(struct sym_program *p, const char *name)
 	return false;
 }
 
+uint32_t sym_never_called(struct sym_program *p, const struct names *names)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->ir->functions.len; i++) {
+		struct function *f = p->ir->functions.data[i];
+
+		f->never = names && (f->declared_only || f->is_model) &&
+			   names_find(names, f->name) != NAMES_NONE;
+		n += f->never;
+	}
+	return n;
+}
+
 static void tell_texts(const struct ir *ir, const struct function *f, uint32_t pc,
 		       sym_call_text_fn *fn, void *arg)
 {

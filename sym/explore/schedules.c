@@ -19,7 +19,14 @@
  *
  * Time is as unfair as can be: a sleep may end at once, a wait with a time limit may end whenever
  * it would have to wait. If another thread has the mutex of a wait that ends so, taking it again is
- * a step of its own. What the C library prints is no scheduling point here. */
+ * a step of its own. What the C library prints is no scheduling point here.
+ *
+ * Depth first search takes back the latest decisions first, and in a long run it never comes to an early one. With a
+ * bound on preemptions (switches away from a thread that could go on) few decisions are left, and a place in the
+ * middle of the run is as near as any; nearer still if what comes of it need not be followed to the end
+ * (`steps_after`): a deadlock mostly comes soon. The paper preempts only while a thread's stack has what the stacks of the dump
+ * have in common (section 4.4.2): `within`. Such a walk is an order to look in: it is never complete, and says nothing
+ * of livelocks. */
 #include "base/err.h"
 #include "base/log.h"
 #include "sym/ir/op-sites.h"
@@ -42,9 +49,13 @@ struct node {
 	bool told;	      /* it leads to a livelock that has been reported */
 	size_t open;	      /* how many states were open when it was entered */
 	struct sym_turn by;   /* how we got here */
-	uint32_t thread;      /* the next to try */
+	uint32_t next;	      /* the next thread to try: see thread_of() */
 	uint32_t choice;      /* and the waiter that its signal wakes */
 	bool moved;	      /* some thread had a step */
+	/* with a bound on preemptions: */
+	uint32_t left;	/* that many may still come */
+	uint32_t since; /* steps from the last one on, with it */
+	bool gives_way; /* its thread cannot go on, or gets nowhere: to switch is no preemption */
 };
 
 /* Numbers of states that are done with. */
@@ -58,6 +69,8 @@ struct search {
 	struct words open; /* hashes of states that are left but may lead back to the path */
 	struct map seen;   /* outcome -> index into ret->ends */
 	bool incomplete, stop;
+	uint32_t bound;	 /* on preemptions; 0 = none */
+	uint32_t within; /* name of the function in which they may be; NAMES_NONE = anywhere */
 };
 
 /* --- points --- */
@@ -88,6 +101,19 @@ static bool is_error(const struct machine *m, const struct sym_outcome *o)
 	       (m->config->exit_is_error && o->kind == SYM_EXIT && o->code);
 }
 
+/* The caller may carry the schedule out natively, which is not our time. */
+static void tell_end(struct machine *m, struct search *x, const struct sym_end *e)
+{
+	double start = clock_seconds();
+
+	if (!m->config->ended)
+		return;
+	if (m->config->ended(m->config->ended_arg, e))
+		x->stop = x->incomplete = true;
+	if (m->deadline > 0)
+		m->deadline += clock_seconds() - start;
+}
+
 static void add_end(struct machine *m, struct search *x, const struct sym_turn *last)
 {
 	const struct sym_outcome *o = &m->outcome;
@@ -112,6 +138,7 @@ static void add_end(struct machine *m, struct search *x, const struct sym_turn *
 		vec_push(&e->turns, *last);
 	if (is_error(m, o) && !m->config->all_errors)
 		x->stop = x->incomplete = true;
+	tell_end(m, x, e);
 }
 
 /* --- steps --- */
@@ -252,8 +279,8 @@ static bool step(struct machine *m, struct state *s, uint32_t i, struct sym_turn
 
 /* --- the search --- */
 
-static void push(struct search *x, struct state *s, const struct sym_turn *by,
-		 const uint64_t hash[2])
+static void push(struct search *x, struct state *s, const struct sym_turn *by, uint32_t left,
+		 uint32_t since, const uint64_t hash[2])
 {
 	uint32_t number = (uint32_t)x->visited.len;
 
@@ -262,6 +289,10 @@ static void push(struct search *x, struct state *s, const struct sym_turn *by,
 					   .hash = { hash[0], hash[1] },
 					   .number = number,
 					   .low = number,
+					   .left = left,
+					   .since = since,
+					   .gives_way = by->kind == PLAIT_EV_YIELD ||
+							by->kind == PLAIT_EV_SLEEP,
 					   .open = x->open.len }));
 	x->ret->depth = MAX(x->ret->depth, (uint32_t)x->path.len);
 }
@@ -300,23 +331,60 @@ static bool out_of_budget(struct machine *m, struct search *x)
 	return why;
 }
 
+/* Whose turn is the node's n-th? With a bound the thread goes on that got us here; the others come behind it. */
+static uint32_t thread_of(const struct search *x, const struct node *n)
+{
+	uint32_t first = n->by.thread;
+
+	if (!x->bound)
+		return n->next;
+	return !n->next ? first : n->next <= first ? n->next - 1 : n->next;
+}
+
+/* Does the thread stand in the function in which preemptions may be? Inlined ones count. */
+static bool is_within(const struct machine *m, const struct search *x, const struct thread *t)
+{
+	if (x->within == NAMES_NONE)
+		return true;
+	for (const struct frame *f = t->top; f; f = f->caller) {
+		uint32_t pc = f == t->top ? f->pc : f->pc - 1;
+
+		for (uint32_t at = f->f->src[pc].place; at; at = m->ir->places.data[at].outer)
+			if (m->ir->places.data[at].function == x->within)
+				return true;
+	}
+	return false;
+}
+
+/* May another thread than the one that got us here have the next step? */
+static bool may_switch(const struct machine *m, const struct search *x, const struct node *n)
+{
+	return !x->bound || !n->next || n->gives_way ||
+	       (n->left && !(m->config->behind_calls && n->by.site) &&
+		is_within(m, x, &n->s->threads[n->by.thread]));
+}
+
 /* A step led to this state: down into it if it is new. */
 static bool enter(struct machine *m, struct search *x, struct state *c, const struct sym_turn *turn)
 {
 	struct node *n = vec_last(&x->path);
+	bool preempts = x->bound && n->next && !n->gives_way;
+	uint32_t *number, left = n->left - preempts;
 	uint64_t hash[2];
-	uint32_t *number;
 
 	cache_clear(m);
 	state_hash(&x->visited, m, c, hash);
+	if (x->bound) /* what may come depends on them, too */
+		hash[0] ^= hash_u64((uint64_t)turn->thread << 32 | (left + 1));
 	number = visited_put(&x->visited, hash);
 	if (!*number) {
 		*number = (uint32_t)x->visited.len;
-		push(x, c, turn, hash);
+		push(x, c, turn, left, n->since + (preempts || n->since), hash);
 		return true;
 	}
 	if (*number < CLOSED)
 		n->low = MIN(n->low, *number);
+	n->gives_way |= !n->next && *number < CLOSED;
 	n->ends |= *number == CLOSED;
 	n->told |= *number == HANGS;
 	return false;
@@ -325,28 +393,33 @@ static bool enter(struct machine *m, struct search *x, struct state *c, const st
 /* One step from the node on top: down into a new state, or nothing. */
 static void advance(struct machine *m, struct search *x)
 {
-	struct node *n = vec_last(&x->path);
+	size_t at = x->path.len - 1; /* enter() may move the path */
+	struct node *n = &x->path.data[at];
 	struct state *c = state_fork(n->s, 0);
 	struct sym_turn turn;
 	enum stop st = STOP_NONE;
 	bool moved;
 
 	m->choice = n->choice;
-	moved = step(m, c, n->thread, &turn, &st);
+	moved = step(m, c, thread_of(x, n), &turn, &st);
 	n->moved |= moved;
-	if (moved && turn.nchoices > n->choice + 1) {
-		n->choice++;
-	} else {
-		n->choice = 0;
-		n->thread++;
-	}
+	n->gives_way |= !n->next && !moved;
 	x->ret->steps++;
 	if (moved && st == STOP_END) {
 		n->ends = true;
 		add_end(m, x, &turn);
 	} else if (moved && enter(m, x, c, &turn)) {
-		return;
+		c = NULL;
 	}
+	n = &x->path.data[at];
+	if (moved && turn.nchoices > n->choice + 1) {
+		n->choice++;
+	} else {
+		n->choice = 0;
+		n->next++;
+	}
+	if (!c)
+		return;
 	m->s = NULL;
 	state_free(c);
 }
@@ -382,6 +455,7 @@ static void leave(struct machine *m, struct search *x)
 		add_deadlock(m, x, n->s);
 		n->ends = true;
 	}
+	n->ends |= x->bound > 0;
 	if (n->low == n->number) {
 		close_component(m, x, n);
 	} else {
@@ -398,6 +472,23 @@ static void leave(struct machine *m, struct search *x)
 	x->path.len--;
 }
 
+/* Without what would come of it. */
+static void drop(struct machine *m, struct search *x)
+{
+	struct node *n = vec_last(&x->path);
+
+	n->moved = true;
+	n->next = n->s->nthreads;
+	leave(m, x);
+}
+
+/* The thread has ended. */
+static void skip(const struct search *x, struct node *n)
+{
+	n->gives_way |= thread_of(x, n) == n->by.thread;
+	n->next++;
+}
+
 static void search_all(struct machine *m, struct search *x)
 {
 	while (x->path.len && !x->stop) {
@@ -407,10 +498,14 @@ static void search_all(struct machine *m, struct search *x)
 			x->incomplete = true;
 			break;
 		}
-		if (n->thread == n->s->nthreads)
+		if (m->config->steps_after && n->since > m->config->steps_after)
+			drop(m, x);
+		else if (n->next == n->s->nthreads)
 			leave(m, x);
-		else if (n->s->threads[n->thread].status == TH_DONE)
-			n->thread++;
+		else if (n->s->threads[thread_of(x, n)].status == TH_DONE)
+			skip(x, n);
+		else if (!may_switch(m, x, n))
+			n->next = n->s->nthreads;
 		else
 			advance(m, x);
 		if ((x->ret->steps & 0x3ff) == 0)
@@ -482,7 +577,7 @@ static struct err *explore(struct machine *m, struct search *x)
 		cache_clear(m);
 		state_hash(&x->visited, m, s, hash);
 		*visited_put(&x->visited, hash) = 1;
-		push(x, s, &none, hash);
+		push(x, s, &none, x->bound, 0, hash);
 		search_all(m, x);
 	}
 	return NULL;
@@ -499,15 +594,21 @@ static void note_output(void *arg, int fd, const void *data, size_t len)
 struct err *sym_schedules(struct sym_program *p, const struct sym_config *config,
 			  struct sym_schedules *ret)
 {
-	struct search x = { .ret = ret };
+	struct search x = { .ret = ret,
+			    .bound = config->preemptions,
+			    .incomplete = config->preemptions > 0,
+			    .within = config->within ? names_intern(&p->ir->names, config->within)
+						     : NAMES_NONE };
 	struct guide guide = {
 		.points = true, .branch = model_branch, .forked = drop_fork, .data = &x
 	};
 	double start = clock_seconds();
+	struct sym_config own = *config;
 	struct sites *sites = NULL;
 	struct machine m;
 	struct err *err;
 
+	own.preemptions = 0; /* the machine's own are those of paths */
 	if (!p->native || p->source)
 		return err_new(ERR_ENV, "schedules are explored at the scheduling points that a "
 					"binary's table names; build it with `unplait cc`");
@@ -515,7 +616,7 @@ struct err *sym_schedules(struct sym_program *p, const struct sym_config *config
 	if (err)
 		return err;
 	x.sites = sites;
-	machine_init(&m, p->ir, config);
+	machine_init(&m, p->ir, &own);
 	m.guide = &guide;
 	m.output = note_output;
 	m.output_arg = ret;

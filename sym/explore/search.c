@@ -515,28 +515,46 @@ static void tell(struct machine *m, const struct sym_outcome *o, const struct mo
 	}
 }
 
+/* What was not tried once a path has ended so: other orders of its threads, values that it was not given, and what the
+ * native program does behind an error that need not end it. (One at the goal is told, and judged natively.) */
+static void note_untried(struct machine *m, const struct state *s, const struct sym_outcome *o,
+			 bool at)
+{
+	struct search *x = m->guide->data;
+
+	if (s->nthreads > 1) {
+		x->incomplete = true;
+		machine_note(m, "not every order of the threads was tried for every input");
+	}
+	if (!at && sym_kind_is_error(o->kind) && o->kind != SYM_ASSERT && o->kind != SYM_ABORT) {
+		x->incomplete = true;
+		machine_note(m, "what comes behind an error was not followed (%s)", o->message);
+	}
+	x->incomplete |= s->bounded;
+}
+
 static void search_error(struct machine *m, struct state *s, const struct sym_outcome *o,
 			 struct model *model)
 {
+	bool at = is_at_goal(m->guide->data, s);
+
 	m->stats.paths++;
-	tell(m, o, model, is_at_goal(m->guide->data, s));
+	note_untried(m, s, o, at);
+	tell(m, o, model, at);
 }
 
 static void search_end(struct machine *m, struct state *s)
 {
 	struct search *x = m->guide->data;
+	bool at = is_at_goal(x, s);
 
 	m->stats.paths++;
 	if (m->outcome.kind == SYM_BUDGET || m->outcome.kind == SYM_UNSUPPORTED) {
 		x->incomplete = true;
 		machine_note(m, "a path was given up: %s", m->outcome.message);
 	}
-	if (s->nthreads > 1) {
-		x->incomplete = true;
-		machine_note(m, "not every order of the threads was tried for every input");
-	}
-	x->incomplete |= s->bounded;
-	tell(m, &m->outcome, s->model, is_at_goal(x, s));
+	note_untried(m, s, &m->outcome, at);
+	tell(m, &m->outcome, s->model, at);
 }
 
 /* ---- the whole ---- */

@@ -126,6 +126,7 @@ struct function {
 	uint32_t index;
 	bool lowered, declared_only, variadic, is_model;
 	bool watched;	  /* calls of it are told to the guide (guide.called) */
+	bool never;	  /* a dump says that the program never called it */
 	uint32_t nparams; /* registers of the parameters; a variadic function has one more, the
 			   * address of the rest */
 	uint32_t nconst;  /* registers -nconst..-1 hold constants */

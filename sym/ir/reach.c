@@ -49,6 +49,8 @@ uint32_t op_successors(const struct ir *ir, const struct function *f, uint32_t p
 			ret[n++] = (uint32_t)(o->imm >> 32);
 		return n;
 	}
+	if (o->code == OP_CALL && ir->functions.data[o->b]->never && !f->is_model)
+		return 0;
 	if (pc + 1 < f->nops)
 		ret[n++] = pc + 1;
 	return n;

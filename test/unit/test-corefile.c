@@ -64,3 +64,20 @@ Test(corefile, takes_no_room_for_zeroes_nor_for_what_nobody_wants)
 	dump_close(&d);
 	unlink(path);
 }
+
+/* A process that is gone, or nobody's to trace, has no registers to show: a dump without threads would be none. */
+Test(corefile, is_refused_where_no_thread_could_be_read)
+{
+	char path[] = "/tmp/unplait-corefile-XXXXXX";
+	pid_t self = getpid();
+	struct err *err;
+	struct stat st;
+
+	close(mkstemp(path));
+	err = corefile_write(self, &self, 1, SIGSTOP, path);
+	cr_assert_not_null(err);
+	err_free(err);
+	cr_assert_eq(stat(path, &st), 0);
+	cr_assert_eq(st.st_size, 0);
+	unlink(path);
+}

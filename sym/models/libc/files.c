@@ -458,6 +458,10 @@ int ftruncate(int fd, off_t len)
 	f->node->len = (size_t)len;
 	return 0;
 }
+int ftruncate64(int fd, off_t len)
+{
+	return ftruncate(fd, len);
+}
 int fsync(int fd)
 {
 	return file_of(fd) ? 0 : fail(EBADF);
@@ -498,13 +502,36 @@ int pipe(int fds[2])
 	fds[1] = new_fd(5, n, O_WRONLY);
 	return fds[1] < 0 ? -1 : 0;
 }
-int fcntl(int fd, int cmd, ...)
+/* Locks on files keep other processes out. The machine has one process, so they always succeed. */
+static int control(int fd, int cmd, void *arg)
 {
 	struct open_file *f = file_of(fd);
 
 	if (!f)
 		return fail(EBADF);
+	if (cmd == F_GETLK)
+		((struct flock *)arg)->l_type = F_UNLCK;
 	return cmd == F_GETFL ? f->flags : 0;
+}
+int fcntl(int fd, int cmd, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, cmd);
+	arg = cmd == F_GETLK ? va_arg(ap, void *) : NULL;
+	va_end(ap);
+	return control(fd, cmd, arg);
+}
+int fcntl64(int fd, int cmd, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, cmd);
+	arg = cmd == F_GETLK ? va_arg(ap, void *) : NULL;
+	va_end(ap);
+	return control(fd, cmd, arg);
 }
 int chdir(const char *path)
 {
