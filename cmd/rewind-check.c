@@ -98,7 +98,7 @@ struct err *rewind_check_main(const struct cmd *cmd, int argc, char **argv, int 
 		dump_close(&d);
 		return err;
 	}
-	c = code_new(&d);
+	c = code_new(&d, NULL);
 	if (!run && (stat(argv[0], &st) < 0 || st.st_uid != geteuid()))
 		no_run = true;
 	err = hardware_check(&d, c, !no_run, &w);

@@ -7,6 +7,7 @@
  * have written next tells what it was in the middle of. Those events are marked `future`. */
 #include "rewind/ahead-state.h"
 
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "debug/dump.h"
@@ -574,7 +575,7 @@ void ahead_run(struct history *h, const struct mate *m, uint64_t sp, const struc
 	vec_push(&a->todo, a->now);
 	while (a->todo.len) {
 		a->now = vec_pop(&a->todo);
-		if (work_seconds() > deadline)
+		if (work_seconds() > deadline || interrupted())
 			ahead_give_up(a, "the time was over");
 		run_way(a);
 	}

@@ -528,7 +528,8 @@ void cause_find_others(struct rewind *r)
 	struct cause own = r->cause;
 	size_t n = own.text && !own.certain ? tree_leaves(&r->tree, leaves, OTHER_SUFFIXES) : 0;
 
-	for (size_t i = 0; i < n && r->other_causes.len < OTHER_CAUSES; i++) {
+	for (size_t i = 0; i < n && r->other_causes.len < OTHER_CAUSES && !history_over(&r->h);
+	     i++) {
 		bool seen;
 
 		r->best = leaves[i];

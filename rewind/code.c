@@ -33,8 +33,7 @@ struct module_text {
 
 struct code {
 	const struct dump *dump;
-	struct modules *debug; /* unwind rules */
-	struct lifter *lifter;
+	struct code_tools *tools, own;
 	char *problem;
 	struct module_text *modules; /* in the order of dump->modules; opened when asked for */
 	bool *opened;
@@ -44,12 +43,25 @@ struct code {
 	struct names notes;
 };
 
-struct code *code_new(const struct dump *d)
+void code_tools_init(struct code_tools *t)
+{
+	*t = (struct code_tools){ .modules = modules_new() };
+}
+
+void code_tools_deinit(struct code_tools *t)
+{
+	lifter_free(t->lifter);
+	modules_free(t->modules);
+}
+
+struct code *code_new(const struct dump *d, struct code_tools *tools)
 {
 	struct code *c = xcalloc(1, sizeof(*c));
 
 	c->dump = d;
-	c->debug = modules_new();
+	if (!tools)
+		code_tools_init(&c->own);
+	c->tools = tools ? tools : &c->own;
 	c->modules = xcalloc(d->modules.len + 1, sizeof(*c->modules));
 	c->opened = xcalloc(d->modules.len + 1, sizeof(*c->opened));
 	return c;
@@ -75,12 +87,17 @@ void code_free(struct code *c)
 	vec_deinit(&c->all);
 	names_deinit(&c->notes);
 	map_deinit(&c->functions);
-	lifter_free(c->lifter);
-	modules_free(c->debug);
+	if (c->tools == &c->own)
+		code_tools_deinit(&c->own);
 	free(c->modules);
 	free(c->opened);
 	free(c->problem);
 	free(c);
+}
+
+struct modules *code_modules(const struct code *c)
+{
+	return c->tools->modules;
 }
 
 const struct names *code_notes(const struct code *c)
@@ -97,9 +114,9 @@ const char *code_problem(struct code *c)
 {
 	struct err *err;
 
-	if (c->lifter || c->problem)
+	if (c->tools->lifter || c->problem)
 		return c->problem;
-	err = lifter_new(&c->lifter);
+	err = lifter_new(&c->tools->lifter);
 	if (err) {
 		c->problem = xstrdup(err_message(err));
 		err_free(err);
@@ -331,7 +348,7 @@ static bool is_entry(struct code *c, uint64_t low)
 	const struct dump_module *m = dump_module_at(c->dump, low);
 	struct frame_rule rule;
 	struct module *debug;
-	struct err *err = modules_get(c->debug, m->path, m->build_id, &debug);
+	struct err *err = modules_get(c->tools->modules, m->path, m->build_id, &debug);
 
 	if (err) {
 		err_free(err);
@@ -433,7 +450,7 @@ static struct function *lift(struct code *c, uint64_t low, uint64_t high)
 	if (!p || len < high - low || code_problem(c))
 		return NULL;
 	copy = patched(c, low, p, high - low);
-	err = lifter_lift(c->lifter, low, copy ? copy : p, high - low, f);
+	err = lifter_lift(c->tools->lifter, low, copy ? copy : p, high - low, f);
 	if (err) {
 		err_free(err);
 		free(copy);

@@ -66,9 +66,23 @@ struct ways {
 
 struct code;
 
-/* Starts unplait-lift at the first question. Borrows the dump. */
-struct code *code_new(const struct dump *d);
+struct lifter;
+struct modules;
+
+/* What serves one dump after the other: the debug information that was read, and the lifter that runs. */
+struct code_tools {
+	struct modules *modules;
+	struct lifter *lifter; /* NULL = not started yet */
+};
+
+void code_tools_init(struct code_tools *t);
+void code_tools_deinit(struct code_tools *t);
+
+/* Starts unplait-lift at the first question. Borrows the dump, and the tools; NULL = it has its own. */
+struct code *code_new(const struct dump *d, struct code_tools *tools);
 void code_free(struct code *c);
+/* What the binaries are opened with. */
+struct modules *code_modules(const struct code *c);
 
 /* The function around an address; NULL when it has no file, no unwind entry, or cannot be lifted;
  * *why then says so (borrowed, a constant). */

@@ -159,7 +159,8 @@ static struct past *choose_for(struct history *h, const struct past *p, const st
 
 	if (!candidates_init(h, p, l, &c))
 		return NULL;
-	while (!q && tries < MOST_TRIES && candidates_next(h, &c, l->w / 8, &at)) {
+	while (!q && tries < MOST_TRIES && !history_over(h) &&
+	       candidates_next(h, &c, l->w / 8, &at)) {
 		if (!past_readable(h, at, false) || !past_readable(h, at + l->w / 8 - 1, false) ||
 		    (has_want && past_value(h, p, past_load(h, l->before, at, l->w), &is) &&
 		     is != want))

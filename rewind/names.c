@@ -13,16 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dump_names_init(struct dump_names *n, const struct dump *d)
-{
-	*n = (struct dump_names){ .dump = d, .modules = modules_new() };
-}
-
-void dump_names_deinit(struct dump_names *n)
-{
-	modules_free(n->modules);
-}
-
 static struct module *module_of(struct dump_names *n, uint64_t address, uint64_t *offset)
 {
 	const struct dump_module *m = dump_module_at(n->dump, address);

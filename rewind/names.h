@@ -10,13 +10,11 @@
 struct dump;
 struct strbuf;
 
+/* Both are borrowed. */
 struct dump_names {
 	const struct dump *dump;
 	struct modules *modules;
 };
-
-void dump_names_init(struct dump_names *n, const struct dump *d);
-void dump_names_deinit(struct dump_names *n);
 
 /* The functions at a program counter, innermost first; the caller frees the list (vec_deinit). */
 void dump_names_frames(struct dump_names *n, uint64_t pc, struct source_frames *ret);

@@ -256,15 +256,15 @@ static bool does_nothing(const struct function *f, const struct insn *in)
 	return true;
 }
 
-/* Does the block do nothing, and does nobody jump to it? Compilers fill the gaps between blocks so. */
+/* Does the block do nothing, and does nobody jump or return to it? Compilers fill the gaps between blocks so. */
 static bool is_filler(struct tree *t, const struct way *w)
 {
-	const struct function *f = w->function;
+	const struct function *f = w->function, *caller;
 	const struct block *b = &f->blocks.data[w->block];
 	struct ways ways = { 0 };
 	bool unused;
 
-	if (b->start == f->low)
+	if (b->start == f->low || code_call_before(t->h->code, b->start, &caller))
 		return false;
 	for (uint32_t i = 0; i < b->n; i++)
 		if (!does_nothing(f, &f->insns.data[b->first + i]))

@@ -8,6 +8,8 @@
  * and gives values instead of constraints. */
 #include "rewind/past.h"
 
+#include "base/interrupt.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "debug/dump.h"
@@ -42,6 +44,11 @@ void history_deinit(struct history *h)
 	pointers_deinit(&h->pointers);
 	free(h->free_blocks);
 	arena_deinit(&h->arena);
+}
+
+bool history_over(const struct history *h)
+{
+	return interrupted() || (h->deadline > 0 && work_seconds() > h->deadline);
 }
 
 expr_id past_unknown(struct history *h, unsigned w, const char *what)
@@ -133,6 +140,14 @@ expr_id past_byte(struct history *h, const struct past *p, uint64_t address)
 			return past_simplify(h, p, bytes[address % 8]);
 	}
 	return byte_of_dump(h, p, address);
+}
+
+bool past_is_dumped(const struct past *p, uint64_t address)
+{
+	uint64_t cell;
+
+	return !trie_find(p->memory, address / 8, &cell) ||
+	       !((const expr_id *)(uintptr_t)cell)[address % 8];
 }
 
 bool past_readable(const struct history *h, uint64_t address, bool maybe)
@@ -521,6 +536,14 @@ bool past_settle(struct history *h, struct past *p, uint32_t *asked)
 
 /* ---- the solver ---- */
 
+/* The longest time of one question, in milliseconds. */
+static uint32_t patience(const struct history *h, uint32_t most)
+{
+	double left = h->deadline > 0 ? (h->deadline - work_seconds()) * 1000 : most;
+
+	return left < 1 ? 1 : (uint32_t)MIN(left, (double)most);
+}
+
 /* The constraints as sym's solver wants them; freed with the arena. */
 static struct constraint *chain(struct history *h, const struct past *p, uint32_t n)
 {
@@ -539,10 +562,13 @@ static struct constraint *chain(struct history *h, const struct past *p, uint32_
 
 bool past_check(struct history *h, struct past *p, uint32_t since)
 {
-	for (uint32_t i = since; i < p->nconstraints; i++) {
+	for (uint32_t i = since; i < p->nconstraints && !history_over(h); i++) {
+		uint32_t most = patience(h, QUERY_MS);
 		enum answer a;
 
 		h->questions++;
+		if (most != QUERY_MS)
+			solver_set_patience(h->solver, most);
 		a = solver_check(h->solver, chain(h, p, i), p->constraints[i], NULL, NULL);
 		if (a == ANSWER_NO)
 			return false;
@@ -565,13 +591,15 @@ uint64_t *past_model(struct history *h, const struct past *p, uint32_t *count)
 	uint64_t *values = xcalloc(n + 1u, sizeof(*values));
 	struct model *m = NULL, *next;
 	/* a step that stays undecided costs little, a suffix without values all that was found */
-	struct solver *solver = solver_new(&h->exprs, h->stats, MODEL_MS, NULL);
+	struct solver *solver = solver_new(&h->exprs, h->stats, patience(h, MODEL_MS), NULL);
 
 	for (uint32_t i = 0; i < p->nconstraints; i++) {
 		next = NULL;
 		h->questions++;
-		if (solver_check(solver, chain(h, p, i), p->constraints[i], m, &next) !=
-		    ANSWER_YES) {
+		if (h->deadline > 0)
+			solver_set_patience(solver, patience(h, MODEL_MS));
+		if (history_over(h) || solver_check(solver, chain(h, p, i), p->constraints[i], m,
+						    &next) != ANSWER_YES) {
 			if (m)
 				model_unref(m);
 			solver_free(solver);

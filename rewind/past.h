@@ -35,6 +35,7 @@ struct history {
 	struct map shared;	  /* addresses of bytes that other threads write */
 	struct pointers pointers; /* of the dump */
 	uint64_t questions;	  /* to the solver */
+	double deadline;	  /* of work_seconds(): what takes long gives up then; 0 = none */
 	uint64_t *free_blocks;	  /* of the dump's heap; NULL = nobody has asked yet */
 	size_t nfree_blocks;	  /* may be more than were kept: FREE_BLOCKS */
 };
@@ -61,6 +62,10 @@ struct sym_stats;
 void history_init(struct history *h, const struct dump *d, struct code *code);
 void history_deinit(struct history *h);
 
+/* Is the time over, or has somebody pressed Ctrl-C? Then a step is stuck, and questions are not asked: nothing is
+ * refuted by that. */
+bool history_over(const struct history *h);
+
 /* The dump itself, as thread number `thread` sees it. */
 struct past *past_of_dump(struct history *h, size_t thread);
 /* A copy that can be changed until somebody else refers to it. */
@@ -72,6 +77,8 @@ expr_id past_simplify(struct history *h, const struct past *p, expr_id e);
 expr_id past_byte(struct history *h, const struct past *p, uint64_t address);
 /* Is there memory in the dump? maybe: there was more of it before a call that was skipped, so only the obvious counts. */
 bool past_readable(const struct history *h, uint64_t address, bool maybe);
+/* Is this byte still as in the dump: did nothing behind this moment write it? */
+bool past_is_dumped(const struct past *p, uint64_t address);
 /* w bits (a multiple of 8) from an address on. */
 expr_id past_load(struct history *h, const struct past *p, uint64_t address, unsigned w);
 void past_store(struct history *h, struct past *p, uint64_t address, unsigned w, expr_id value);

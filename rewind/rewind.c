@@ -70,9 +70,9 @@ struct err *rewind_open(const char *core, const struct rewind_options *o, struct
 	r->o.blocks = o->blocks ? MIN(o->blocks, 100000u) : BLOCKS;
 	r->o.seconds = o->seconds > 0 ? o->seconds : SECONDS;
 	err = dump_open(core, &r->dump);
-	r->code = code_new(&r->dump);
+	r->code = code_new(&r->dump, o->tools);
 	history_init(&r->h, &r->dump, r->code);
-	dump_names_init(&r->names, &r->dump);
+	r->names = (struct dump_names){ .dump = &r->dump, .modules = code_modules(r->code) };
 	if (!err)
 		err = choose_thread(r);
 	if (!err && code_problem(r->code))
@@ -98,7 +98,6 @@ void rewind_close(struct rewind *r)
 	answers_deinit(&r->answers);
 	threads_deinit(&r->threads);
 	tree_deinit(&r->tree);
-	dump_names_deinit(&r->names);
 	history_deinit(&r->h);
 	code_free(r->code);
 	dump_close(&r->dump);
@@ -131,7 +130,7 @@ static struct err *confirm_part(struct rewind *r, struct node *n)
 	uint32_t good = 0, bad = n->depth;
 	struct err *err = NULL;
 
-	while (bad > good + 1 && r->tried < 2 * MOST_RUNS && !err) {
+	while (bad > good + 1 && r->tried < 2 * MOST_RUNS && !err && !history_over(&r->h)) {
 		struct node *k = n;
 
 		while (k->parent && (k->depth > (good + bad) / 2 || !k->past))
@@ -162,7 +161,8 @@ static struct err *confirm(struct rewind *r)
 	struct err *err = n->parent ? confirm_one(r, n) : NULL;
 
 	for (size_t i = 0; i < nleaves && r->tried && r->tried < MOST_RUNS && !err; i++)
-		if (leaves[i] != n && leaves[i]->parent && !is_confirmed(&r->confirmed))
+		if (leaves[i] != n && leaves[i]->parent && !is_confirmed(&r->confirmed) &&
+		    !history_over(&r->h))
 			err = confirm_one(r, leaves[i]);
 	if (!err && !is_confirmed(&r->confirmed))
 		err = confirm_part(r, n);
@@ -249,12 +249,13 @@ static void grow(struct rewind *r, const struct suffix_options *o)
 
 struct err *rewind_work(struct rewind *r)
 {
-	double start = clock_seconds(), cpu = work_seconds();
+	double start = clock_seconds(), cpu = work_seconds(), share;
 	struct suffix_options o = { .blocks = (uint32_t)r->o.blocks,
 				    .width = WIDTH,
 				    .deadline = cpu + r->o.seconds };
 	struct err *err = NULL;
 
+	r->h.deadline = o.deadline;
 	threads_prepare(r, cpu + r->o.seconds / 2);
 	r->live = is_live(&r->dump);
 	r->start = start_of(&r->h, &r->names, r->thread, r->live, &r->at_call);
@@ -267,14 +268,17 @@ struct err *rewind_work(struct rewind *r)
 	r->best = tree_best(&r->tree);
 	r->walk_seconds = clock_seconds() - start;
 	r->step_seconds = tree_step_seconds(&r->tree);
+	share = MAX(r->o.seconds / 4, 1);
+	r->h.deadline = work_seconds() + share;
 	if (r->may_run && r->best && (!r->live || r->at_call))
 		err = confirm(r);
-	if (!err && !r->live) {
+	if (!err && !r->live && r->confirmed.verdict != DIFFERS) { /* else it did not happen so */
 		cause_find(r);
 		cause_find_others(r);
 	}
+	r->h.deadline = work_seconds() + share;
 	if (!err)
-		err = threads_work(r, work_seconds() + MAX(r->o.seconds / 4, 2));
+		err = threads_work(r, r->h.deadline);
 	if (!err)
 		exploit_find(r, &r->exploit);
 	return err ? err : answer_all(r);

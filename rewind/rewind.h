@@ -29,6 +29,7 @@ struct rewind_options {
 	const struct crumbs *crumbs;	  /* what else is known of the run; NULL = nothing */
 	const struct question *questions; /* borrowed */
 	size_t nquestions;
+	struct code_tools *tools; /* borrowed, for one dump after the other; NULL = its own */
 };
 
 struct rewind {

@@ -208,6 +208,31 @@ static bool is_last_write(struct run *r, const struct access *a, uint64_t at)
 	return true;
 }
 
+static bool changes_stack(const struct function *f, const struct insn *in)
+{
+	const struct lift_op *ops = insn_ops(f, in);
+
+	for (unsigned i = 0; i < in->nops; i++)
+		if (ops[i].kind == LIFT_PUT && ops[i].imm == LIFT_RSP)
+			return true;
+	return false;
+}
+
+/* Is it evidence that this write agrees? What a call or a push leaves does where the dump has it. Further back the walk has put
+ * it there itself, when it came out of that function, and it agrees in each turn of a loop. */
+static bool write_tells(struct run *r, const struct access *a, uint64_t at)
+{
+	const char *why;
+	const struct function *f;
+	const struct insn *in;
+
+	if (past_is_dumped(r->after, at))
+		return true;
+	f = code_function(r->h->code, a->insn, &why);
+	in = f ? function_insn(f, a->insn) : NULL;
+	return !in || !changes_stack(f, in);
+}
+
 /* Whole writes first, where nothing was written over them. */
 static bool equate_writes(struct run *r)
 {
@@ -219,7 +244,7 @@ static bool equate_writes(struct run *r)
 		    !is_last_write(r, a, at))
 			continue;
 		if (past_agrees(r->h, r->now, a->value, past_load(r->h, r->after, at, a->w)))
-			r->agreed += a->w;
+			r->agreed += write_tells(r, a, at) ? a->w : 0;
 		else if (!past_equate(r->h, r->now, a->value, past_load(r->h, r->after, at, a->w)))
 			return false;
 	}
@@ -365,6 +390,11 @@ static enum step_result find_writes(struct run *r, struct step *ret, bool *fits)
 	for (int i = 0;; i++) {
 		uint64_t gap_low = r->gap_low, gap_high = r->gap_high;
 
+		if (history_over(r->h)) {
+			ret->why = "the time was over";
+			ret->where = r->insn;
+			return STEP_STUCK;
+		}
 		*fits = settle_run(r);
 		if (r->why) {
 			ret->why = r->why;
@@ -390,10 +420,13 @@ static enum step_result find_writes(struct run *r, struct step *ret, bool *fits)
 /* All addresses are known: the rest of the equations. */
 static enum step_result conclude(struct run *r, struct step *ret)
 {
-	uint32_t asked = r->after->nconstraints;
+	uint32_t asked = r->after->nconstraints, agreed = r->agreed;
 
-	if (!equate_memory(r) ||
-	    !late_equate(r->h, r->now, r->after->floor || r->floor, &r->agreed) ||
+	if (!equate_memory(r))
+		return r->guess ? STEP_OPEN : STEP_REFUTED;
+	if (r->guess) /* its writes were equated before, and what that has bound agrees now */
+		r->agreed = agreed;
+	if (!late_equate(r->h, r->now, r->after->floor || r->floor, &r->agreed) ||
 	    !past_settle(r->h, r->now, &asked) ||
 	    !past_check(r->h, r->now, MIN(asked, r->now->nconstraints)))
 		return r->guess ? STEP_OPEN : STEP_REFUTED;

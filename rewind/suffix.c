@@ -323,7 +323,7 @@ static void expand(struct tree *t, struct node *n)
 	route_filter(t->route, n->passed, n->pc, c);
 	for (unsigned i = 0; i < c->n; i++)
 		try_candidate(t, n, &c->data[i]);
-	if (!n->nopen && !route_goes_on(t->route, n->passed))
+	if (!n->nopen && !history_over(t->h) && !route_goes_on(t->route, n->passed))
 		try_loops(t, n, c);
 	if (n->shortcut) {
 		n->shortcut->unsure |= !c->complete;
@@ -421,6 +421,8 @@ void tree_grow(struct tree *t, const struct suffix_options *o)
 			break;
 	}
 out:
+	t->interrupted |= interrupted() != 0;
+	t->out_of_time |= o->deadline && work_seconds() > o->deadline;
 	drop_shortcuts(t);
 	free(level);
 }

@@ -38,7 +38,7 @@ enum {
 	MOST_BLOCKS = 120,
 	MOST_VAIN = 2,
 	WIDTH = 16,
-	CERTAIN_SECONDS = 1
+	CERTAIN_SECONDS = 4
 };
 
 void threads_deinit(struct threads *t)
@@ -48,6 +48,7 @@ void threads_deinit(struct threads *t)
 	for (size_t i = 0; i < t->possible.len; i++)
 		vec_deinit(&t->possible.data[i].values);
 	vec_deinit(&t->possible);
+	vec_deinit(&t->scratch);
 	vec_deinit(&t->mates);
 	weave_deinit(&t->weave);
 	tree_deinit(&t->tree);
@@ -312,6 +313,7 @@ static bool add_written(struct rewind *r, const struct track *t, const struct ah
 	const uint32_t *set = expr_symbols(x, e->value);
 	const struct possible *from;
 	uint32_t symbol = set[0] ? set[1] : 0;
+	struct symbol_values *scratch = &r->threads.scratch;
 	uint64_t *values;
 	bool new = false;
 
@@ -328,13 +330,15 @@ static bool add_written(struct rewind *r, const struct track *t, const struct ah
 		to->any = true;
 		return new;
 	}
-	values = xcalloc(symbol + 1u, sizeof(*values));
+	while (scratch->len <= symbol)
+		vec_push(scratch, 0);
+	values = scratch->data;
 	for (size_t i = 0; i < from->settled; i++) {
 		values[symbol] = from->values.data[i];
 		expr_eval_begin(x);
 		new |= add_value(to, expr_eval(x, e->value, values, symbol + 1u));
 	}
-	free(values);
+	values[symbol] = 0;
 	return new;
 }
 
@@ -369,8 +373,13 @@ static bool spread_values(struct rewind *r)
 	for (size_t i = 0; i < t->possible.len; i++)
 		t->possible.data[i].settled = t->possible.data[i].values.len;
 	for (size_t i = 0; i < t->mates.len; i++)
-		for (size_t k = 0; k < t->tracks[i].all.len + t->tracks[i].dropped.len; k++)
+		for (size_t k = 0; k < t->tracks[i].all.len + t->tracks[i].dropped.len; k++) {
+			if (history_over(&r->h)) {
+				leave_out(t, "the time was over", 0);
+				return false;
+			}
 			new |= spread_from(r, track_number(&t->tracks[i], k));
+		}
 	return new;
 }
 
@@ -473,6 +482,8 @@ void threads_prepare(struct rewind *r, double deadline)
 			walk_first(r, deadline);
 		}
 		changed = find_possible(r);
+		if (work_seconds() >= deadline || interrupted())
+			leave_out(t, "the time was over", 0);
 	}
 	for (size_t n = 0; n < t->mates.len; n++) {
 		if (t->tracks[n].unresolved.len)

@@ -28,6 +28,8 @@ struct between {
 	bool future;		/* z had not happened yet */
 };
 
+struct symbol_values VEC_FIELDS(uint64_t);
+
 struct threads {
 	struct mates mates;
 	struct tracks *tracks; /* per mate */
@@ -37,8 +39,9 @@ struct threads {
 	bool is_main; /* it is the thread that failed */
 	const struct past *begin, *end, *knows;
 	struct possibles possible;
-	struct weave weave;	     /* the interleaving that was found */
-	const struct track **chosen; /* per mate */
+	struct symbol_values scratch; /* zeroes, one of which is a value for a moment */
+	struct weave weave;	      /* the interleaving that was found */
+	const struct track **chosen;  /* per mate */
 	uint64_t combinations, refuted;
 	bool found;	 /* there is an interleaving */
 	bool complete;	 /* nothing was left out */

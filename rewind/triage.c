@@ -1,8 +1,9 @@
 /* rewind/triage.c - see triage.h.
  *
- * Each dump is rewound in a process of its own, `jobs` at a time, which writes one line of JSON: a dump that
- * brings us down costs only itself. Nothing is run natively: a thousand dumps are read, not
- * revived. */
+ * Dumps are rewound by workers, processes of which there are `jobs` at a time. A worker takes one dump after the other
+ * and writes a line of JSON about each: the debug information of the binaries, which costs more than the walk of
+ * most dumps, is read once for all of them. A dump that brings its worker down costs only itself: a new worker
+ * goes on behind it. Nothing is run natively: a thousand dumps are read, not revived. */
 #include "rewind/triage.h"
 
 #include "base/err.h"
@@ -18,22 +19,19 @@
 
 #include <cjson/cJSON.h>
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STACK_FRAMES = 3 };
+enum { STACK_FRAMES = 3, WORKER_DUMPS = 100 };
 
-/* ---- one dump, in a process of its own ---- */
-
-struct job {
-	const char *path;
-	char *answer; /* file */
-	double seconds;
-};
+/* ---- one dump ---- */
 
 /* "pool[2].next" and "pool[5].next" are one element; so are all blocks of the heap. */
 static char *element_of(struct rewind *r, uint64_t address)
@@ -80,7 +78,7 @@ static void json_place(struct rewind *r, struct json *j, uint64_t pc)
 /* No cause: the program's own functions on the stack. */
 static void json_stack(struct rewind *r, struct json *j)
 {
-	struct stack_options o = { 0 };
+	struct stack_options o = { .modules = r->names.modules };
 	struct strbuf sb = { 0 };
 	struct stacks *s = NULL;
 	struct err *err = stacks_open(&r->dump, &o, &s);
@@ -108,38 +106,85 @@ static void json_stack(struct rewind *r, struct json *j)
 	stacks_close(s);
 }
 
-static int sort_one(void *arg)
+static void json_dump(struct rewind *r, struct json *j)
 {
-	struct job *job = arg;
-	struct rewind_options o = { .seconds = job->seconds, .no_run = true };
+	if (r->cause.text) {
+		char *object = element_of(r, r->cause.address);
+
+		json_str(j, "kind", cause_kind_name(r->cause.kind));
+		json_place(r, j, r->cause.insn);
+		json_str(j, "object", object);
+		json_str(j, "text", r->cause.text);
+		free(object);
+	} else {
+		json_stack(r, j);
+	}
+	if (r->exploit.casr.name) {
+		json_str(j, "input", exploit_verdict(&r->exploit));
+		json_str(j, "gdb_exploitable", r->exploit.exploitable.name);
+		json_str(j, "casr", r->exploit.casr.name);
+	}
+}
+
+static struct err *sort_one(const char *path, const char *answer, double seconds,
+			    struct code_tools *tools)
+{
+	struct rewind_options o = { .seconds = seconds, .no_run = true, .tools = tools };
 	struct rewind *r = NULL;
-	struct err *err = rewind_open(job->path, &o, &r);
+	struct err *err = rewind_open(path, &o, &r);
 	struct json j;
 
 	if (!err)
 		err = rewind_work(r);
 	json_init(&j);
 	json_begin_object(&j, NULL);
-	if (err) {
+	if (err)
 		json_str(&j, "problem", err_message(err));
-	} else if (r->cause.text) {
-		char *object = element_of(r, r->cause.address);
-
-		json_str(&j, "kind", cause_kind_name(r->cause.kind));
-		json_place(r, &j, r->cause.insn);
-		json_str(&j, "object", object);
-		json_str(&j, "text", r->cause.text);
-		free(object);
-	} else {
-		json_stack(r, &j);
-	}
-	if (r && r->exploit.casr.name) {
-		json_str(&j, "input", exploit_verdict(&r->exploit));
-		json_str(&j, "gdb_exploitable", r->exploit.exploitable.name);
-		json_str(&j, "casr", r->exploit.casr.name);
-	}
+	else
+		json_dump(r, &j);
 	json_end(&j);
-	err = file_write(job->answer, j.out.data, j.out.len);
+	rewind_close(r);
+	err_free(err);
+	err = file_write(answer, j.out.data, j.out.len);
+	json_deinit(&j);
+	return err;
+}
+
+/* ---- workers ---- */
+
+/* What all workers share. */
+struct work {
+	const struct triage *triage;
+	const struct triage_options *o;
+	const char *folder;  /* of answers, named by the dump's number */
+	atomic_size_t *next; /* dump that nobody has taken, in memory that all of them see */
+};
+
+static char *answer_path(const struct work *w, size_t dump)
+{
+	return xasprintf("%s/%zu", w->folder, dump);
+}
+
+static int sort_some(void *arg)
+{
+	const struct work *w = arg;
+	struct code_tools tools;
+	struct err *err = NULL;
+	size_t i;
+
+	code_tools_init(&tools);
+	for (unsigned n = 0; n < WORKER_DUMPS && !err; n++) {
+		_cleanup_(xfreep) char *answer = NULL;
+
+		i = atomic_fetch_add(w->next, 1);
+		if (i >= w->triage->dumps.len)
+			break;
+		if (w->triage->dumps.data[i].kind) /* the index has it */
+			continue;
+		answer = answer_path(w, i);
+		err = sort_one(w->triage->dumps.data[i].path, answer, w->o->seconds, &tools);
+	}
+	code_tools_deinit(&tools);
 	return err ? 1 : 0;
 }
 
@@ -193,50 +238,53 @@ static struct err *add_path(struct triage *t, const char *path)
 	return NULL;
 }
 
-/* Rewind every dump that has no answer yet, `jobs` at a time. */
-static struct err *sort_all(struct triage *t, const struct triage_options *o, const char *folder)
+/* Workers until every dump was taken. */
+static struct err *run_workers(struct work *w)
 {
-	size_t jobs = MAX(o->jobs, 1u), next = 0, running = 0;
+	size_t jobs = MAX(w->o->jobs, 1u), running = 0, slot = 0;
 	struct process *p = xcalloc(jobs, sizeof(*p));
-	struct job *job = xcalloc(t->dumps.len + 1, sizeof(*job));
-	size_t *of = xcalloc(jobs, sizeof(*of));
 	struct err *err = NULL;
 
 	for (size_t i = 0; i < jobs; i++)
 		p[i].ended = true;
 	while (!err && !interrupted()) {
-		size_t slot = 0, done;
-
 		while (slot < jobs && !p[slot].ended)
 			slot++;
-		while (next < t->dumps.len && t->dumps.data[next].kind)
-			next++;
-		if (slot < jobs && next < t->dumps.len) {
-			job[next] = (struct job){ .path = t->dumps.data[next].path,
-						  .answer = xasprintf("%s/%zu", folder, next),
-						  .seconds = o->seconds };
-			of[slot] = next;
-			err = process_fork(sort_one, &job[next], &p[slot]);
+		if (slot < jobs && atomic_load(w->next) < w->triage->dumps.len) {
+			err = process_fork(sort_some, w, &p[slot]);
 			running += !err;
-			next++;
 			continue;
 		}
 		if (!running)
 			break;
-		err = process_wait(p, jobs, &done);
-		if (err)
-			break;
+		err = process_wait(p, jobs, &slot);
 		running--;
-		read_answer(job[of[done]].answer, &t->dumps.data[of[done]]);
 	}
 	for (size_t i = 0; i < jobs; i++)
 		process_kill(&p[i]);
-	for (size_t i = 0; i < t->dumps.len; i++)
-		free(job[i].answer);
 	free(p);
-	free(job);
-	free(of);
 	return err ? err : interrupted() ? interrupt_error() : NULL;
+}
+
+/* Rewind every dump that has no answer yet. */
+static struct err *sort_all(struct triage *t, const struct triage_options *o, const char *folder)
+{
+	struct work w = { .triage = t, .o = o, .folder = folder };
+	struct err *err;
+
+	w.next = mmap(NULL, sizeof(*w.next), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (w.next == MAP_FAILED)
+		return err_errno(errno, "no memory for the workers");
+	err = run_workers(&w);
+	for (size_t i = 0; i < t->dumps.len && !err; i++) {
+		_cleanup_(xfreep) char *answer = answer_path(&w, i);
+
+		if (!t->dumps.data[i].kind)
+			read_answer(answer, &t->dumps.data[i]);
+	}
+	munmap(w.next, sizeof(*w.next));
+	return err;
 }
 
 /* ---- buckets ---- */

@@ -57,6 +57,28 @@ dump ./given
 run 1 unplait rewind dump
 has out "names[1] was set to 0x4d at given.c:3 in rename_it" "libc was given a bad pointer: who made it"
 
+cat >last.c <<'END'
+static int numbers[4], *slots[4];
+static void clear(int **p) { *p = 0; }
+static void reset(int i)
+{
+	switch (i) {
+	case 2: clear(&slots[i]); break; /* gcc -O0: a block of one "nop" lies behind the call */
+	}
+}
+int main(void)
+{
+	for (int i = 0; i < 4; i++)
+		slots[i] = &numbers[i];
+	reset(2);
+	return *slots[2];
+}
+END
+gcc -O0 -g -o last last.c
+dump ./last
+run 1 unplait rewind dump
+has out "slots[2] was set to 0x0 at last.c:2 in clear" "a block that does nothing, behind a call"
+
 cat >deep.c <<'END'
 static volatile int n;
 int down(int k) { volatile char room[2000]; room[k % 2000] = 1; n++; return down(k + 1) + room[5]; }

@@ -393,6 +393,22 @@ static enum fate try_once(const struct function *f, const uint8_t *bytes, unsign
 	return s.some_value ? PARTLY : WHOLE;
 }
 
+/* A member far behind a register, in a large frame: the distance does not matter, and our data is small. */
+static void come_near(uint8_t *code, const struct form *form, unsigned length)
+{
+	unsigned modrm = form->modrm, at = modrm + 1;
+	int32_t distance;
+
+	if (!modrm || at >= length || code[modrm] >> 6 != 2)
+		return;
+	at += (code[modrm] & 7) == 4; /* the byte that scales */
+	if (at + 4 > length)
+		return;
+	memcpy(&distance, code + at, 4);
+	distance %= DATA_SIZE / 4;
+	memcpy(code + at, &distance, 4);
+}
+
 static enum fate try_insn(struct lifter *lifter, const struct form *form, const uint8_t *bytes,
 			  unsigned length)
 {
@@ -406,6 +422,7 @@ static enum fate try_insn(struct lifter *lifter, const struct form *form, const 
 
 		memcpy(code + form->modrm + 1, &distance, 4);
 	}
+	come_near(code, form, length);
 	err_free(lifter_lift(lifter, CODE, code, length, &f));
 	if (f.insns.len && f.insns.data[0].length == length)
 		for (unsigned i = 0; i < ATTEMPTS; i++) {

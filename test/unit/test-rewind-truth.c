@@ -409,7 +409,7 @@ static void dumped_init(struct dumped *x, void (*fails)(unsigned), unsigned seed
 	record(fails, seed, &x->r, path);
 	cr_assert_null(dump_open(path, &x->d));
 	unlink(path);
-	x->code = code_new(&x->d);
+	x->code = code_new(&x->d, NULL);
 	if (code_problem(x->code))
 		cr_skip_test("unplait-lift is not built");
 	history_init(&x->h, &x->d, x->code);
