@@ -316,6 +316,7 @@ static void see(void *context, const struct explain_result *run)
 		bool broken = cure_observable(&c->cure) &&
 			      cure_broken(&c->cure, t->r->failing, &run->steps, run->failed);
 
+		cure_roles(&c->cure, &run->steps, &c->first_threads, &c->then_threads);
 		c->seen.failing += run->failed;
 		c->seen.passing += !run->failed;
 		c->seen.broken_failing += broken && run->failed;
@@ -473,7 +474,8 @@ static bool is_within(const struct trials *t, const struct candidate *found,
 	const struct cure *best = &found->cure;
 	const struct step *d = t->r->failing->data;
 
-	return is_any_block(&c->cure) && c->cure.to_in_passing == best->to_in_passing &&
+	return is_any_block(best) && is_any_block(&c->cure) &&
+	       c->cure.to_in_passing == best->to_in_passing &&
 	       (c->cure.other_from == STEP_NONE || best->other_from != STEP_NONE) &&
 	       !c->cure.around_lock && c->cure.from >= best->from && c->cure.to <= best->to &&
 	       d[c->cure.from].thread == d[best->from].thread &&
@@ -486,8 +488,8 @@ static bool is_within(const struct trials *t, const struct candidate *found,
  * best is often long, and ends at the failure itself. */
 static bool is_simpler(const struct candidate *found, const struct planned_cure *c)
 {
-	return is_block(&c->cure) && !c->cure.around_lock &&
-	       (uint64_t)c->cure.cost * MUCH_CHEAPER <= found->cure.cost &&
+	return (found->cure.missed ? is_any_block(&c->cure) : is_block(&c->cure)) &&
+	       !c->cure.around_lock && (uint64_t)c->cure.cost * MUCH_CHEAPER <= found->cure.cost &&
 	       c->seen.broken_failing == c->seen.failing && cure_separation(&c->seen) >= SIMPLER;
 }
 
@@ -519,7 +521,7 @@ static struct err *narrow(struct trials *t, const struct candidate *found)
 	const struct advise_request *r = t->r;
 	struct trial_limits limits = { r->runs, 1, SECONDS_SHORT, r->seed + 1 };
 
-	if (!is_any_block(&found->cure))
+	if (!is_any_block(&found->cure) && !found->cure.missed)
 		return NULL;
 	for (unsigned tried = 0; tried < MAX_NARROWER && explain_spent(r->runner) < t->end;
 	     tried++) {

@@ -262,6 +262,20 @@ static bool takes_again(const struct finder *fd, const struct cure *c)
 	return false;
 }
 
+/* Does the thread of a block that it ends in the passing run only wait in it for ever, for a signal or for
+ * another's end? Who holds a lock meanwhile keeps everybody out for ever. */
+static bool waits_for_ever(const struct finder *fd, uint32_t from, bool to_in_passing)
+{
+	for (uint32_t k = from + 1; to_in_passing && k < fd->f->len; k++) {
+		const struct step *e = &fd->f->data[k];
+
+		if (e->pending && !e->missed && e->thread == fd->f->data[from].thread &&
+		    !step_is_memory(e) && !step_is_acquire(e))
+			return true;
+	}
+	return false;
+}
+
 void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
 		      uint32_t intruder, enum bug_kind kind)
 {
@@ -277,7 +291,8 @@ void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_
 
 	if (fd->out->len >= fd->most || !first || !last || waiting == LOOKS_AGAIN ||
 	    (waiting == STALE && !checks(&fd->f->data[from])) || is_alone(fd, &c, false) ||
-	    is_alone(fd, &c, true) || is_over(fd, &c) || went_elsewhere(fd, &c))
+	    is_alone(fd, &c, true) || is_over(fd, &c) || went_elsewhere(fd, &c) ||
+	    waits_for_ever(fd, from, to_in_passing))
 		return;
 	for (size_t i = 0; i < fd->out->len; i++)
 		if (fd->f->data[fd->out->data[i].from].site == first &&
@@ -377,7 +392,7 @@ static void extend_block(struct finder *fd, uint32_t from, uint32_t x, uint32_t 
 		     k != STEP_NONE && k < runs[i]->len && seen < NEAR; k++) {
 			const struct step *e = &runs[i]->data[k];
 
-			if (e->thread != ey->thread)
+			if (e->thread != ey->thread || e->missed)
 				continue;
 			seen++;
 			if (step_writes(e) && same_object(e, ey) && e->site != ey->site) {
@@ -499,7 +514,7 @@ static void whole_object(struct finder *fd, const struct steps *s, uint32_t at, 
 	uint32_t last = at;
 
 	for (uint32_t k = at + 1, seen = 0; k < s->len && seen < BESIDE; k++) {
-		if (s->data[k].thread != e->thread)
+		if (s->data[k].thread != e->thread || s->data[k].missed)
 			continue;
 		seen++;
 		if (step_is_memory(&s->data[k]) && step_writes(&s->data[k]) &&
@@ -521,7 +536,7 @@ static bool block_after(struct finder *fd, const struct steps *s, uint32_t at, u
 	for (uint32_t k = at, seen = 0; k < s->len && seen < NEAR; k++) {
 		const struct step *e = &s->data[k];
 
-		if (e->thread != ex->thread)
+		if (e->thread != ex->thread || e->missed)
 			continue;
 		seen++;
 		/* the same place twice is a loop; a function that locks may be called twice */
@@ -562,7 +577,7 @@ static uint32_t farthest(const struct finder *fd, const struct steps *s, uint32_
 	for (uint32_t k = at + (uint32_t)way; k < s->len && seen < BESIDE; k += (uint32_t)way) {
 		const struct step *e = &s->data[k];
 
-		if (e->thread != thread)
+		if (e->thread != thread || e->missed)
 			continue;
 		seen++;
 		if (of_a_kind(e, &fd->f->data[c->from]) &&
@@ -603,6 +618,8 @@ static void add_other_side(struct finder *fd, const struct cure *block)
 	c.other_to = after != STEP_NONE ? after : c.intruder;
 	if (fd->f->data[c.other_from].site == other_end(fd, &c)->site &&
 	    step_is_memory(&fd->f->data[c.other_from]))
+		return;
+	if (waits_for_ever(fd, c.other_from, c.other_to_in_passing))
 		return;
 	finder_other_block(fd, &c);
 	vec_push(fd->out, c);
@@ -657,6 +674,8 @@ static void decisive_failure(const struct finder *fd, struct decisive *d)
 	for (uint32_t i = (uint32_t)fd->f->len; i-- > 0;) {
 		const struct step *e = &fd->f->data[i];
 
+		if (e->missed)
+			continue;
 		if (e->pending && step_is_memory(e) && e->source != STEP_NONE) {
 			add_decisive(d, fd->f, e->source, i); /* caught before it was done */
 			return;
@@ -700,4 +719,6 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 	for (size_t i = 0; i < d.n; i++)
 		finder_add_orders(&fd, d.x[i], d.y[i]);
 	finder_add_orders(&fd, x, y);
+	if (alternate->missed && alternate->missed != y)
+		finder_add_missed(&fd, alternate->early, alternate->missed);
 }

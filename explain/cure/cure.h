@@ -31,6 +31,7 @@ struct cure {
 	uint32_t other_from, other_to;
 	bool other_to_in_passing;
 	bool barrier;  /* order: for every object, whichever threads (a barrier is missing) */
+	bool missed;   /* order: the failing run ended before what should have come first */
 	bool teardown; /* order: what must wait gives something back, or is part of that */
 	bool stretch;  /* all that a thread does between two synchronisations (stretch.c) */
 	bool crossing; /* broken only when the two blocks meet as they do here (crossings.c) */

@@ -21,6 +21,8 @@ struct plait_constraint finder_block(const struct step *from, const struct step 
 void finder_add_waits(struct finder *fd);
 /* y before x; or, if only one thread does x, x after everything else (orders.c). */
 void finder_add_orders(struct finder *fd, uint32_t x, uint32_t y);
+/* x should have waited for y, which the failing run did not live to see. */
+void finder_add_missed(struct finder *fd, uint32_t x, uint32_t y);
 /* Adds the block unless its two places are there already, or there are enough. */
 void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
 		      uint32_t intruder, enum bug_kind kind);

@@ -344,6 +344,19 @@ bool cure_broken(const struct cure *c, const struct steps *example, const struct
 	}
 }
 
+void cure_roles(const struct cure *c, const struct steps *run, uint64_t *first, uint64_t *then)
+{
+	for (size_t i = 0; i < run->len && c->kind == BUG_ORDER; i++) {
+		const struct step *e = &run->data[i];
+		uint64_t thread = e->pending || e->thread >= 64 ? 0 : UINT64_C(1) << e->thread;
+
+		if (thread && is_first(c, e))
+			*first |= thread;
+		if (thread && is_then(c, e))
+			*then |= thread;
+	}
+}
+
 static double share(uint64_t part, uint64_t all)
 {
 	return all ? (double)part / (double)all : 0;

@@ -18,6 +18,9 @@ bool cure_observable(const struct cure *c);
 bool cure_broken(const struct cure *c, const struct steps *example, const struct steps *run,
 		 bool failed);
 
+/* An order: which threads come to its first place, and to its second? Bit n: thread n. */
+void cure_roles(const struct cure *c, const struct steps *run, uint64_t *first, uint64_t *then);
+
 /* How well it tells failing schedules from passing ones: the share of failing ones that break it
  * minus that of passing ones. 1: always and only then; 0: it makes no difference, or nothing to
  * compare was seen. */

@@ -83,7 +83,7 @@ static bool done_by_one_thread(const struct steps *s, const struct step *e)
 	return true;
 }
 
-static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t kind)
+static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t kind, bool missed)
 {
 	struct cure c = { .kind = BUG_ORDER,
 			  .cost = UINT32_MAX,
@@ -93,6 +93,7 @@ static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t
 			  .intruder = STEP_NONE,
 			  .teardown = kind == PLAIT_CONSTRAINT_LATE &&
 				      teardown_begin(fd->f, then) != STEP_NONE,
+			  .missed = missed,
 			  .nconstraints = 1 };
 
 	c.constraints[0] = order_of(fd, first, then, kind);
@@ -157,17 +158,22 @@ static void add_teardown(struct finder *fd, uint32_t x, uint32_t y)
 	uint32_t first = teardown_begin(fd->f, x);
 
 	if (first != STEP_NONE && done_by_one_thread(fd->f, &fd->f->data[first]))
-		add_order(fd, y, first, PLAIT_CONSTRAINT_LATE);
+		add_order(fd, y, first, PLAIT_CONSTRAINT_LATE, false);
 }
 
 void finder_add_orders(struct finder *fd, uint32_t x, uint32_t y)
 {
-	add_order(fd, y, x, PLAIT_CONSTRAINT_BEFORE);
+	add_order(fd, y, x, PLAIT_CONSTRAINT_BEFORE, fd->f->data[y].missed);
 	add_barrier(fd, x, y);
 	add_teardown(fd, x, y);
 	if (done_by_one_thread(fd->f, &fd->f->data[x]) &&
 	    done_by_one_thread(fd->g, &fd->f->data[x]))
-		add_order(fd, y, x, PLAIT_CONSTRAINT_LATE);
+		add_order(fd, y, x, PLAIT_CONSTRAINT_LATE, false);
+}
+
+void finder_add_missed(struct finder *fd, uint32_t x, uint32_t y)
+{
+	add_order(fd, y, x, PLAIT_CONSTRAINT_BEFORE, true);
 }
 
 bool cure_late(const struct steps *failing, uint32_t use, uint32_t gone, unsigned back,

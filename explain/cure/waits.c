@@ -109,16 +109,17 @@ static void add_wake(struct finder *fd)
 static void find_lost_wakeup(struct finder *fd)
 {
 	for (uint32_t i = (uint32_t)fd->f->len; i-- > 0;) {
-		uint32_t k = i;
+		uint32_t k = i, signal = last_signal(fd->f, i);
 
 		if (!fd->f->data[i].pending || !waits_for_signal(&fd->f->data[i]))
 			continue;
 		while (k-- > 0 && !(fd->f->data[k].thread == fd->f->data[i].thread &&
 				    step_is_memory(&fd->f->data[k])))
 			;
-		if (k != UINT32_MAX)
-			finder_add_block(fd, k, i, false, last_signal(fd->f, i), BUG_LOST_WAKEUP);
-		add_broadcast(fd, last_signal(fd->f, i), i);
+		/* without a signal since then none was lost */
+		if (k != UINT32_MAX && signal != STEP_NONE && signal > k)
+			finder_add_block(fd, k, i, false, signal, BUG_LOST_WAKEUP);
+		add_broadcast(fd, signal, i);
 		return;
 	}
 }

@@ -178,10 +178,14 @@ static bool is_about_waiting(const struct step *e)
 	       e->kind == PLAIT_EV_SIGNAL || e->kind == PLAIT_EV_BROADCAST;
 }
 
+/* ... or both are in critical sections of one lock: who was first at it. */
 static bool is_order_of_locks(const struct job *j, const struct cure *c)
 {
-	return c->kind == BUG_ORDER && c->from < j->steps.len && c->to < j->steps.len &&
-	       is_about_waiting(&j->steps.data[c->from]) && is_about_waiting(&j->steps.data[c->to]);
+	if (c->kind != BUG_ORDER || c->from >= j->steps.len || c->to >= j->steps.len)
+		return false;
+	return guards_shared(&j->steps, c->from, c->to) ||
+	       (is_about_waiting(&j->steps.data[c->from]) &&
+		is_about_waiting(&j->steps.data[c->to]));
 }
 
 /* What the run shows, and every cure that was tried; without those that another candidate adopted. */

@@ -39,9 +39,10 @@ static void want_cure(const struct job *j, struct wanted *w, const struct cure *
 
 static void want_found(const struct job *j, struct wanted *w, const struct found *f)
 {
-	const uint32_t steps[] = { f->guard.with,   f->guard.without, f->guard.lock,
-				   f->stuck.check,  f->stuck.change,  f->stuck.set,
-				   f->stuck.signal, f->stuck.woken,   f->stuck.held };
+	const uint32_t steps[] = { f->guard.with,	 f->guard.without,     f->guard.lock,
+				   f->stuck.check,	 f->stuck.change,      f->stuck.set,
+				   f->stuck.signal,	 f->stuck.woken,       f->stuck.held,
+				   f->stuck.other_check, f->stuck.other_change };
 
 	for (size_t i = 0; i < (f->stuck.kind ? ARRAY_SIZE(steps) : 3); i++)
 		want(j, w, steps[i]);

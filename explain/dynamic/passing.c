@@ -77,7 +77,7 @@ static bool find_pair(struct job *j, const struct steps *passing, struct step_pa
 static struct err *adopt_passing(struct job *j, bool *ret)
 {
 	const struct explain_found *found = j->options->found;
-	struct alternate a = { .found = true, .unreached = STEP_NONE };
+	struct alternate a = alternate_of(NULL);
 	struct run_request req;
 	struct trace *trace = NULL;
 	struct err *err;
@@ -103,22 +103,27 @@ static struct err *adopt_passing(struct job *j, bool *ret)
 	return NULL;
 }
 
-/* The step of the passing run that the failing one did not live to see stands at its end. */
+/* The step of the passing run that the failing one did not live to see stands at its end. Where the run
+ * was ended by what it did with memory that is gone, or where threads wait, that is the story. */
 static void add_unreached(struct job *j, struct alternate *a)
 {
+	bool turned = a->pair.second != STEP_NONE;
 	struct step missing;
 
-	if (a->unreached == STEP_NONE)
+	if (a->unreached == STEP_NONE ||
+	    (turned && (j->gone.kind || job_failed_thread(j) == STEP_NONE)))
 		return;
 	missing = a->passing.data[a->unreached];
 	steps_add_thread(&j->steps, missing.thread);
-	missing.address = j->steps.data[a->pair.first].address;
-	a->pair.second = pending_step(j, &missing);
-	if (a->pair.second == STEP_NONE) {
-		a->pair.second = job_add_pending(j, missing);
+	missing.address = j->steps.data[a->early].address;
+	missing.missed = turned; /* else it is what the pair is about */
+	a->missed = pending_step(j, &missing);
+	if (a->missed == STEP_NONE) {
+		a->missed = job_add_pending(j, missing);
 		steps_link(&j->steps);
 	}
-	a->pair.about = a->pair.second;
+	if (!turned)
+		a->pair.second = a->pair.about = a->missed;
 }
 
 struct err *job_find_passing(struct job *j)

@@ -156,6 +156,13 @@ static bool have_common_lock(const struct steps *s, const struct held *a, const 
 	return false;
 }
 
+bool guards_shared(const struct steps *s, uint32_t a, uint32_t b)
+{
+	struct held mine = held_at(s, a), other = held_at(s, b);
+
+	return have_common_lock(s, &mine, &other);
+}
+
 static bool forgot(const struct steps *s, uint32_t without, uint32_t with, struct guard *ret)
 {
 	struct held mine = held_at(s, without), other = held_at(s, with);

@@ -17,6 +17,9 @@ struct guard {
 /* The step of the same thread that took this lock and holds it at step `at`; STEP_NONE. */
 uint32_t guards_held(const struct steps *s, uint32_t at, uint64_t lock);
 
+/* Are both steps done with one lock in hand? Then their order is that of two critical sections. */
+bool guards_shared(const struct steps *s, uint32_t a, uint32_t b);
+
 /* Of two accesses of different threads to one object: does one of them lack a lock that every other
  * place holds? A lock that only one thread ever takes does not count, nor an atomic access without it; and
  * two that have a lock in common are safe from each other. */

@@ -158,7 +158,7 @@ static bool find_unreached(const struct steps *failing, uint32_t failed,
 		    (failed != STEP_NONE && e->thread != failed))
 			continue;
 		if (!happened[source] && passing->data[source].thread != e->thread) {
-			ret->pair = (struct step_pair){ i, STEP_NONE, i };
+			ret->early = i;
 			ret->unreached = source;
 			return true;
 		}
@@ -166,15 +166,29 @@ static bool find_unreached(const struct steps *failing, uint32_t failed,
 	return false;
 }
 
+struct alternate alternate_of(const struct step_pair *pair)
+{
+	struct alternate a = { .found = true, .unreached = STEP_NONE, .early = STEP_NONE };
+
+	if (pair)
+		a.pair = *pair;
+	return a;
+}
+
 /* Take a passing run for an alternate if it tells something about the failing one. */
 static bool take_passing(const struct steps *failing, const struct step_pairs *pairs,
 			 uint32_t failed, struct steps *passing, struct alternate *ret)
 {
-	*ret = (struct alternate){ .found = true, .unreached = STEP_NONE };
-	if (!find_inverted(failing, pairs, passing, &ret->pair) &&
-	    !find_unreached(failing, failed, passing, ret)) {
-		steps_deinit(passing);
-		return false;
+	bool unreached;
+
+	*ret = alternate_of(NULL);
+	unreached = find_unreached(failing, failed, passing, ret);
+	if (!find_inverted(failing, pairs, passing, &ret->pair)) {
+		if (!unreached) {
+			steps_deinit(passing);
+			return false;
+		}
+		ret->pair = (struct step_pair){ ret->early, STEP_NONE, ret->early };
 	}
 	ret->passing = *passing;
 	return true;
@@ -226,8 +240,8 @@ static bool is_long(const struct search *s)
 
 static const struct step *second_of(const struct search *s, const struct alternate *a)
 {
-	return a->unreached == STEP_NONE ? &s->failing->data[a->pair.second]
-					 : &a->passing.data[a->unreached];
+	return a->pair.second != STEP_NONE ? &s->failing->data[a->pair.second]
+					   : &a->passing.data[a->unreached];
 }
 
 static bool same_places(const struct search *s, const struct alternate *a,
@@ -265,6 +279,15 @@ static void keep_best(struct search *s, const struct alternate *a)
 	memmove(&best->data[at + 1], &best->data[at], (best->len - at) * sizeof(best->data[0]));
 	best->data[at] = new;
 	best->len++;
+}
+
+static void keep_pair(struct search *s, const struct step_pair *pair, const struct steps *passing)
+{
+	struct alternate a = alternate_of(pair);
+
+	a.passing = *passing;
+	find_unreached(s->failing, s->failed, passing, &a);
+	keep_best(s, &a);
 }
 
 void alternates_deinit(struct alternates *a)
@@ -315,10 +338,7 @@ static struct err *search_pairs(struct search *s, uint32_t kind, uint32_t strate
 		}
 		if (!s->best->len)
 			first_found = explain_spent(s->runner);
-		keep_best(s, &(struct alternate){ .found = true,
-						  .pair = *pair,
-						  .passing = r.steps,
-						  .unreached = STEP_NONE });
+		keep_pair(s, pair, &r.steps);
 	}
 	return NULL;
 }
@@ -348,10 +368,7 @@ static struct err *search_teardown(struct search *s)
 		log_debug(2, "step %u late: %s%s", pair.first, r.failed ? "fails" : "passes",
 			  r.constraint_dropped ? ", dropped" : "");
 		if (passed(&r))
-			keep_best(s, &(struct alternate){ .found = true,
-							  .pair = pair,
-							  .passing = r.steps,
-							  .unreached = STEP_NONE });
+			keep_pair(s, &pair, &r.steps);
 		else
 			steps_deinit(&r.steps);
 	}

@@ -10,10 +10,15 @@ struct alternate {
 	struct step_pair pair; /* of the failing run; second came first in the passing one */
 	struct steps passing;  /* linked */
 	size_t difference;     /* steps and flows that a report on it would show */
-	/* The failing run ended before the second step: pair.second is STEP_NONE, and this step of
-	 * the passing run says what is missing. STEP_NONE: it did not. */
-	uint32_t unreached;
+	/* The failing run may have ended before a step that one of its last reads (early) sees in the
+	 * passing run: this one of the passing run, and where it stands at the end of the failing
+	 * run (passing.c; 0: nowhere). Without anything to turn round, pair.second is STEP_NONE until then.
+	 * STEP_NONE: nothing is missing. */
+	uint32_t unreached, early, missed;
 };
+
+/* Without a passing run yet. pair NULL: none so far. */
+struct alternate alternate_of(const struct step_pair *pair);
 
 /* The few passing schedules that differ least, of different places in the program; the nearest
  * first. */

@@ -22,6 +22,7 @@ struct step {
 	bool as_lock;	  /* of a semaphore that is used as a lock (steps_mark_semaphores) */
 	bool sole;	  /* takes a lock that no other thread ever takes (steps_mark_sole) */
 	bool pending;	  /* at the end of the run the thread still waits to do this */
+	bool missed;	  /* pending, known from a passing run only: ends no block */
 	bool alone;	  /* no other thread can disturb this access (alone.h) */
 	uint32_t source; /* step whose effect it observes (steps_link), STEP_NONE = initial state */
 };

@@ -9,6 +9,9 @@
  * changed any more, the thread was right to wait; then what was once announced was undone before it
  * looked. If it looked at nothing, the signal may simply have come before.
  *
+ * If nobody's memory was changed after the check, two threads may wait for each other, as they do for two
+ * locks: each looked at what the other one had set last (a lock made of a flag, a mutex and a condition).
+ *
  * Memory that was looked at before the lock was taken counts only when nothing else explains it: a
  * flag that is tested outside, and a wait inside. */
 #include "explain/find/stuck.h"
@@ -238,7 +241,9 @@ static struct stuck nothing(uint32_t wait)
 			       .signal = STEP_NONE,
 			       .woken = STEP_NONE,
 			       .held = STEP_NONE,
-			       .other = STEP_NONE };
+			       .other = STEP_NONE,
+			       .other_check = STEP_NONE,
+			       .other_change = STEP_NONE };
 }
 
 /* A later check says more than an earlier one, a lost or stolen signal more than none. */
@@ -326,6 +331,49 @@ static bool waits_for_somebody(const struct step *e)
 		e->kind == PLAIT_EV_JOIN);
 }
 
+/* What a waiting thread looked at and `other` wrote last; the check, and the write in *ret. */
+static uint32_t set_by(const struct steps *s, uint32_t wait, uint32_t other, uint32_t *ret)
+{
+	struct checks c = checks_of(s, begin_of_wait(s, wait), false);
+
+	for (uint32_t i = 0; i < c.n; i++) {
+		*ret = write_before(s, c.step[i], c.step[i]);
+		if (*ret != STEP_NONE && s->data[*ret].thread == other &&
+		    other != s->data[wait].thread)
+			return c.step[i];
+	}
+	return STEP_NONE;
+}
+
+/* Two threads, each of which looked at what the other one had set last. If it is one variable, it is a
+ * count, and perhaps a third thread is missing. */
+static bool find_mutual(const struct steps *s, uint32_t a, uint32_t b, struct stuck *ret)
+{
+	struct stuck k = nothing(a);
+
+	k.kind = STUCK_MUTUAL;
+	k.other = b;
+	k.check = set_by(s, a, s->data[b].thread, &k.change);
+	k.other_check = set_by(s, b, s->data[a].thread, &k.other_change);
+	if (k.check == STEP_NONE || k.other_check == STEP_NONE ||
+	    overlaps(&s->data[k.check], &s->data[k.other_check]))
+		return false;
+	*ret = k;
+	return true;
+}
+
+static struct stuck mutual(const struct steps *s)
+{
+	struct stuck k = nothing(STEP_NONE);
+
+	for (uint32_t a = 0; a < s->len; a++)
+		for (uint32_t b = a + 1; b < s->len && s->data[a].pending; b++)
+			if (is_wait(&s->data[a]) && s->data[b].pending && is_wait(&s->data[b]) &&
+			    find_mutual(s, a, b, &k))
+				return k;
+	return k;
+}
+
 struct stuck stuck_find(const struct steps *failing)
 {
 	struct stuck best = nothing(STEP_NONE);
@@ -340,7 +388,7 @@ struct stuck stuck_find(const struct steps *failing)
 		if (now.kind && (!best.kind || now.kind < best.kind))
 			best = now;
 	}
-	return best;
+	return best.kind ? best : mutual(failing);
 }
 
 /* A signal by the thread of a step before it takes a lock again. */
@@ -361,8 +409,8 @@ static bool signals_after(const struct steps *run, uint32_t step)
 
 bool stuck_is_shown(enum stuck_kind kind)
 {
-	return kind && kind != STUCK_STOLEN && kind != STUCK_SILENT && kind != STUCK_TAKEN &&
-	       kind != STUCK_UNGUARDED;
+	return kind && kind != STUCK_MUTUAL && kind != STUCK_STOLEN && kind != STUCK_SILENT &&
+	       kind != STUCK_TAKEN && kind != STUCK_UNGUARDED;
 }
 
 bool stuck_is_deliberate(const struct stuck *k, const struct steps *failing,

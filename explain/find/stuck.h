@@ -20,6 +20,7 @@ enum stuck_kind {
 	STUCK_TAKEN,  /* what was announced was there, and a third thread took it away */
 	STUCK_UNGUARDED, /* as MISSED, but no signal came after the change */
 	STUCK_BLIND,	 /* it looked at nothing, and the signal had come before */
+	STUCK_MUTUAL, /* nothing changed any more: each of two waits for what the other one set last */
 };
 
 /* Steps of the failing run; STEP_NONE where they do not apply. */
@@ -32,7 +33,8 @@ struct stuck {
 	uint32_t signal; /* LOST, MISSED, STOLEN, BLIND: the signal in question */
 	uint32_t woken;	 /* STOLEN: who was woken by it */
 	uint32_t held;	 /* HOLDS: where it took the lock; else: the lock of the wait */
-	uint32_t other;	 /* HOLDS: pending: who needs it */
+	uint32_t other;	 /* HOLDS: pending: who needs it; MUTUAL: the other's wait ... */
+	uint32_t other_check, other_change; /* MUTUAL: ... and the same of it */
 };
 
 /* The thread about which most is known. */

@@ -47,10 +47,21 @@ static double worth_of(const struct planned_cure *c)
 	       (c->cure.waits ? STALE_CHECK : 0) + (c->lacks_lock ? FORGOTTEN : 0);
 }
 
+/* An order is between two roles: who fills in, who uses. Where two threads come to both places, now one
+ * way round and now the other, the race itself gives the roles away, and nobody could know for whom to
+ * wait. */
+static bool has_roles(const struct planned_cure *c)
+{
+	uint64_t both = c->first_threads & c->then_threads;
+
+	return c->cure.barrier || !(both & (both - 1));
+}
+
+/* What a read should have seen, and did not, says how it failed; a block that was broken may say why. */
 static bool is_telling_order(const struct planned_cure *c, double best)
 {
-	return c->cure.kind == BUG_ORDER && c->worth >= SEPARATION_TELLING &&
-	       c->worth >= best - HARDLY_LESS &&
+	return c->cure.kind == BUG_ORDER && has_roles(c) && !c->cure.missed &&
+	       c->worth >= SEPARATION_TELLING && c->worth >= best - HARDLY_LESS &&
 	       (c->cure.constraints[0].kind != PLAIT_CONSTRAINT_LATE || c->cure.barrier ||
 		c->cure.teardown);
 }

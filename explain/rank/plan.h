@@ -9,6 +9,8 @@ struct planned_cure {
 	size_t alternate; /* the passing run that it comes from */
 	size_t number;	  /* as found: decides between equals */
 	struct cure_seen seen;
+	/* order: threads that came to either place, in all schedules that were seen (bit n: thread n) */
+	uint64_t first_threads, then_threads;
 	bool lacks_lock; /* one side lacks a lock that every other access holds */
 	double worth;	 /* plan_make: its separation, and what else speaks for or against it */
 	unsigned group;	 /* plan_make; 0: tells failing from passing schedules best */

@@ -181,11 +181,13 @@ static void mark_waiting(const struct steps *f, struct projection *p)
 	size_t others = 0;
 
 	for (uint32_t i = 0; i < f->len; i++)
-		others += f->data[i].pending && f->data[i].kind != PLAIT_EV_JOIN;
+		others += f->data[i].pending && !f->data[i].missed &&
+			  f->data[i].kind != PLAIT_EV_JOIN;
 	for (uint32_t i = 0; i < f->len; i++) {
 		uint32_t held;
 
-		if (!f->data[i].pending || (others && f->data[i].kind == PLAIT_EV_JOIN))
+		if (!f->data[i].pending || f->data[i].missed ||
+		    (others && f->data[i].kind == PLAIT_EV_JOIN))
 			continue;
 		p->show_failing[i] |= PROJECT_FAILURE;
 		held = step_is_acquire(&f->data[i]) ? cure_held(f, i) : STEP_NONE;

@@ -164,17 +164,72 @@ static struct err *tell_cycle(struct teller *t)
 	return err;
 }
 
+/* The function that took the lock at step `by` gives it back itself, elsewhere in the run, and has returned
+ * without doing so: one way out of it keeps the lock. *ret is where it gives it back at other times; NULL:
+ * it is not so. (A function that only locks returns with the lock on purpose.) */
+static struct err *find_way_out(struct teller *t, uint32_t by, uint32_t waiting,
+				const char **function, const char **ret)
+{
+	const struct plait_stack *now = stacks_find(t->p.stacks, &t->f->data[waiting]);
+	struct shown_event took = { 0 }, gives = { 0 };
+	struct code_point at;
+	struct err *err = labels_event(&t->p, &t->f->data[by], &took);
+
+	*ret = NULL;
+	if (err || !took.function || !symbols_site(t->p.symbols, t->f->data[by].site, &at) ||
+	    !now || stack_has_function(t->p.symbols, now, &at))
+		return err;
+	for (uint32_t i = 0; i < t->f->len && !*ret; i++) {
+		const struct step *e = &t->f->data[i];
+
+		if (!step_is_release(e) || e->pending || e->address != t->f->data[by].address)
+			continue;
+		err = labels_event(&t->p, e, &gives);
+		if (err)
+			return err;
+		if (gives.function && strcmp(gives.function, took.function) == 0)
+			*ret = labels_place(&t->p, &gives);
+	}
+	*function = took.function;
+	return NULL;
+}
+
+static struct err *tell_kept(struct teller *t, uint32_t by, uint32_t waiting,
+			     const struct told *waits, const struct told *holds, bool *ret)
+{
+	struct explanation *x = t->p.x;
+	const char *function = NULL, *gives = NULL;
+	struct err *err = find_way_out(t, by, waiting, &function, &gives);
+
+	*ret = gives != NULL;
+	if (err || !gives)
+		return err;
+	t->out->summary =
+		arena_printf(&x->arena,
+			     "thread %s waits at %s for %s, which it holds itself: %s "
+			     "took it at %s and was left without giving it back",
+			     waits->thread, waits->where, waits->object, function, holds->where);
+	t->out->advice =
+		arena_printf(&x->arena, "give %s back on every way out of %s, not only at %s",
+			     waits->object, function, gives);
+	return NULL;
+}
+
 static struct err *tell_orphan(struct teller *t, uint32_t waiting)
 {
 	struct explanation *x = t->p.x;
 	uint32_t by = taken_by(t->f, waiting);
-	bool self = t->f->data[by].thread == t->f->data[waiting].thread;
+	bool self = t->f->data[by].thread == t->f->data[waiting].thread, kept = false;
 	struct told waits, holds;
 	struct err *err = tell(t, waiting, &waits);
 
 	if (!err)
 		err = tell(t, by, &holds);
 	if (err)
+		return err;
+	if (self)
+		err = tell_kept(t, by, waiting, &waits, &holds, &kept);
+	if (err || kept)
 		return err;
 	if (self) {
 		tell_in_common(t, by, waiting, &holds, &waits);

@@ -35,15 +35,21 @@ static const char *place_and_function(struct teller *t, const struct shown_event
 		       : at;
 }
 
-/* Where the block was allocated, from the name of an address in it: "calloc@main.c:3/0#1". */
+/* Where the block was allocated, from the name of an address in it: "calloc@src/main.c:3/0#1". The library
+ * allocates for others: its lines say nothing. */
 static const char *allocation(struct teller *t, const char *name)
 {
-	const char *at = name ? strchr(name, '@') : NULL;
-	size_t n = at ? strcspn(at, "/#") : 0;
+	const char *at = name ? strchr(name, '@') : NULL, *end, *slash;
 
-	if (!at || at[1] == '/' || !n)
+	if (!at || is_system_file(at + 1))
 		return "";
-	return arena_printf(&t->p.x->arena, " (allocated at %.*s)", (int)n - 1, at + 1);
+	at++;
+	end = at + strcspn(at, ":#");
+	slash = memrchr(at, '/', (size_t)(end - at));
+	at = slash ? slash + 1 : at;
+	end += strcspn(end, "/#");
+	return end > at ? arena_printf(&t->p.x->arena, " (allocated at %.*s)", (int)(end - at), at)
+			: "";
 }
 
 /* Do both look at something else, the one who gave it back under this lock and the other without: the list

@@ -591,7 +591,8 @@ const char *present_failure(struct explanation *x, struct trace *trace,
 	if (i != UINT32_MAX && symbols_pc(symbols, frame_pc(failure, i), &at)) {
 		x->failed_file = arena_strdup(&x->arena, at.file);
 		x->failed_line = at.line;
-		text = arena_printf(&x->arena, "%s:%u in %s()", at.file, at.line, at.function);
+		text = arena_printf(&x->arena, "%s:%u in %s%s", at.file, at.line, at.function,
+				    call_brackets(at.function));
 	}
 	err_free(err);
 	symbols_close(symbols);
@@ -606,10 +607,11 @@ const char *present_site(struct explanation *x, struct trace *trace, uint32_t si
 	const char *text = NULL;
 
 	if (!err && symbols_site(symbols, site, &at))
-		text = at.file && *at.file && at.line ? arena_printf(&x->arena, "%s:%u in %s()",
-								     at.file, at.line, at.function)
-						      : arena_printf(&x->arena, "%s%s", at.function,
-								     call_brackets(at.function));
+		text = at.file && *at.file && at.line
+			       ? arena_printf(&x->arena, "%s:%u in %s%s", at.file, at.line,
+					      at.function, call_brackets(at.function))
+			       : arena_printf(&x->arena, "%s%s", at.function,
+					      call_brackets(at.function));
 	err_free(err);
 	symbols_close(symbols);
 	return text;

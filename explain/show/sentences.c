@@ -203,6 +203,12 @@ static uint32_t guarded_intruder(const struct teller *t)
 	return STEP_NONE;
 }
 
+/* `m.set(k, m.get(k) + 1)`: two sections, one line. */
+static bool is_one_place(const struct told *a, const struct told *b)
+{
+	return strcmp(a->where, b->where) == 0;
+}
+
 static struct err *tell_sections(struct teller *t, const struct told *from, const struct told *to,
 				 const struct told *intruder)
 {
@@ -218,15 +224,20 @@ static struct err *tell_sections(struct teller *t, const struct told *from, cons
 	if (data != STEP_NONE && !stacks_find(t->p.stacks, &t->f->data[data]) &&
 	    symbols_site(t->p.symbols, t->f->data[data].site, &at) && is_system_file(at.file))
 		say_where(&x->arena, &does, intruder->where);
-	t->out->summary =
-		arena_printf(&x->arena,
-			     "thread %s %s between two critical sections of thread %s, which "
-			     "begin at %s and %s and belong together",
-			     does.thread, does.verb, from->thread, from->where, to->where);
-	t->out->advice = arena_printf(&x->arena,
-				      "make the critical sections at %s and %s one: keep %s locked "
-				      "in between",
-				      from->where, to->where, from->object);
+	t->out->summary = arena_printf(
+		&x->arena,
+		"thread %s %s between two critical sections of thread %s, which %s and belong "
+		"together",
+		does.thread, does.verb, from->thread,
+		is_one_place(from, to)
+			? arena_printf(&x->arena, "both begin at %s", from->where)
+			: arena_printf(&x->arena, "begin at %s and %s", from->where, to->where));
+	t->out->advice = arena_printf(
+		&x->arena, "make the critical sections at %s one: keep %s locked in between",
+		is_one_place(from, to)
+			? from->where
+			: arena_printf(&x->arena, "%s and %s", from->where, to->where),
+		from->object);
 	return NULL;
 }
 
@@ -524,6 +535,26 @@ static const char *created_too_early(struct teller *t)
 	return arena_printf(&t->p.x->arena, " at %s", labels_point(&t->p, &at));
 }
 
+/* Is what should come first done by a constructor: a function with the name of its class, that sets a
+ * member of it? Nobody else has the object yet, and no lock is missing there. */
+static bool in_constructor(struct teller *t, const struct told *first)
+{
+	const char *member = strrchr(first->object, ':'), *name;
+	struct code_point at;
+	size_t n, class;
+
+	if (!member || !symbols_site(t->p.symbols, t->f->data[t->c->from].site, &at) ||
+	    !at.function)
+		return false;
+	n = strcspn(at.function, "(<");
+	name = memrchr(at.function, ':', n);
+	name = name ? name + 1 : at.function;
+	n -= (size_t)(name - at.function);
+	class = (size_t)(member - first->object) - 1; /* "pool::jobs": up to the first colon */
+	return n && class >= n && strncmp(first->object + class - n, name, n) == 0 &&
+	       (class == n || first->object[class - n - 1] == ':');
+}
+
 /* The lock, who holds it and who does not. */
 static struct err *tell_sides(struct teller *t, const struct guard *g, struct told *lock,
 			      struct told *with, struct told *without)
@@ -578,7 +609,9 @@ static struct err *tell_order(struct teller *t)
 		return err;
 	t->out->summary = arena_printf(&x->arena, "thread %s %s before thread %s %s", then.thread,
 				       then.verb, first.thread, first.verb);
-	if (!t->c->teardown && guards_find(t->f, t->c->from, t->c->to, &guard))
+	created = created_too_early(t);
+	if (!t->c->teardown && !(created && in_constructor(t, &first)) &&
+	    guards_find(t->f, t->c->from, t->c->to, &guard))
 		return tell_unguarded(t, &guard, &first, &then);
 	if (t->c->barrier)
 		t->out->advice = arena_printf(&x->arena,
@@ -591,7 +624,7 @@ static struct err *tell_order(struct teller *t)
 					      "the %s must wait until the other threads are done: "
 					      "join them first, or count those who still need it",
 					      then.noun);
-	else if ((created = created_too_early(t)))
+	else if (created)
 		t->out->advice = arena_printf(&x->arena,
 					      "the %s must come before thread %s is created%s: set "
 					      "everything up first, or let that thread wait for it",

@@ -5,6 +5,7 @@
 #include "explain/find/guards.h"
 #include "explain/find/stuck.h"
 #include "explain/show/labels.h"
+#include "explain/show/stacks.h"
 #include "unplait/abi.h"
 
 #include <string.h>
@@ -19,7 +20,8 @@ struct teller {
 	const struct steps *s;
 	const struct stuck *stuck;
 	struct telling *out;
-	struct shown waits, check, change, set, signal, woken, held, other;
+	struct shown waits, check, change, set, signal, woken, held;
+	struct shown other, other_check, other_change;
 };
 
 static struct err *show(struct teller *t, uint32_t i, struct shown *ret)
@@ -60,6 +62,10 @@ static struct err *show_all(struct teller *t)
 		err = show(t, k->held, &t->held);
 	if (!err)
 		err = show(t, k->other, &t->other);
+	if (!err)
+		err = show(t, k->other_check, &t->other_check);
+	if (!err)
+		err = show(t, k->other_change, &t->other_change);
 	return err;
 }
 
@@ -227,6 +233,43 @@ static void tell_blind(struct teller *t)
 			     t->waits.where);
 }
 
+/* Where a thread wrote and where it waits then: a lock of one's own is told where it is used. */
+static void find_callers(struct teller *t, uint32_t write, uint32_t wait, struct shown *wrote,
+			 struct shown *waits)
+{
+	struct stack_block b;
+
+	if (!stack_common(t->p.symbols, stacks_find(t->p.stacks, &t->s->data[write]),
+			  stacks_find(t->p.stacks, &t->s->data[wait]), &b))
+		return;
+	wrote->where = labels_point(&t->p, &b.from);
+	waits->where = labels_point(&t->p, &b.to);
+}
+
+static void tell_mutual(struct teller *t)
+{
+	const struct stuck *k = t->stuck;
+	struct explanation *x = t->p.x;
+
+	find_callers(t, k->other_change, k->wait, &t->other_change, &t->waits);
+	find_callers(t, k->change, k->other, &t->change, &t->other);
+	t->out->kind = BUG_DEADLOCK;
+	t->out->summary = arena_printf(
+		&x->arena,
+		"thread %s writes %s at %s and waits at %s until %s changes; thread %s writes %s "
+		"at %s and waits at %s until %s changes: each waits for what the other one wrote",
+		t->waits.thread, t->other_change.object, t->other_change.where, t->waits.where,
+		t->check.object, t->other.thread, t->change.object, t->change.where, t->other.where,
+		t->other_check.object);
+	t->out->advice = arena_printf(
+		&x->arena,
+		"as with two locks: come to both in the same order everywhere, or undo one of the "
+		"writes before the wait that follows it: thread %s's (%s) before %s, or thread "
+		"%s's (%s) before %s",
+		t->waits.thread, t->other_change.where, t->waits.where, t->other.thread,
+		t->change.where, t->other.where);
+}
+
 struct err *present_stuck(const struct scene *scene, const struct stuck *stuck, struct telling *ret)
 {
 	struct teller t = { .s = scene->failing, .stuck = stuck, .out = ret };
@@ -258,6 +301,9 @@ struct err *present_stuck(const struct scene *scene, const struct stuck *stuck, 
 		case STUCK_REUSED:
 		case STUCK_TAKEN:
 			tell_undone(&t);
+			break;
+		case STUCK_MUTUAL:
+			tell_mutual(&t);
 			break;
 		case STUCK_NOT:
 			break;
