@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # What the engine must model: C++ synchronisation, cancellation, pipes, freed memory.
-# level: quick
 . "$(dirname "$0")/lib.sh"
 [ -e "$(dirname "$UNPLAIT")/libplait.a" ] || { skip "hunt" "libplait.a is not built"; finish; }
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Alarms, timers and signals to the process are decisions: found, replayed exactly, and the cured twins are silent.
-# level: quick
 . "$(dirname "$0")/lib.sh"
 [ -e "$(dirname "$UNPLAIT")/libplait.a" ] || { skip "hunt" "libplait.a is not built"; finish; }
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # hunt: threads with attributes (size of the stack, a stack of the program's own, a scheduling policy, a guard) and
 # threads made while all signals are blocked, in processes that are used for many runs.
-# level: quick
 . "$(dirname "$0")/lib.sh"
 
 cat >attributes.c <<'C'

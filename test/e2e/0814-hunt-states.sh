@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # The search over states: failures that sampling misses, carried out natively; cures proved.
-# level: quick
 . "$(dirname "$0")/lib.sh"
 [ -e "$(dirname "$UNPLAIT")/libplait.a" ] || { skip "hunt" "libplait.a is not built"; finish; }
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # One command finds the races of a program, says what each does, and leaves two plaits that replay.
-# level: quick
 . "$(dirname "$0")/lib.sh"
 
 run 0 unplait cc -g -pthread -o counter "$CORPUS/race-counter/main.c"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # A program as shipped crashes and leaves a core; one command finds how, the plait replays it.
-# level: quick
 . "$(dirname "$0")/lib.sh"
 . "$top/test/e2e/dumps.sh"
 

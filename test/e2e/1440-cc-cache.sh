@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The second link of the same objects takes what the first one made, and gives the same program; whatever changes, or
 # is wrong with the cache, is noticed.
-# level: quick
 . "$(dirname "$0")/lib.sh"
 [ -e "$(dirname "$UNPLAIT")/libplait.a" ] || { skip "unplait cc" "libplait.a is not built"; finish; }
 export UNPLAIT_CACHE=$work/cache UNPLAIT_TIMES=1

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Waits with a time limit, searched completely: a wait may give up while another thread has its mutex. states and dfs
 # both find the failure that needs it, and where nothing fails both leave out the clock alone, which the deadlines need.
-# level: quick
 . "$(dirname "$0")/lib.sh"
 [ -e "$(dirname "$UNPLAIT")/libplait.a" ] || { skip "hunt" "libplait.a is not built"; finish; }
 # main gives up a semaphore beside the other thread, then waits for a signal that has been sent: the last thread alive

@@ -22,7 +22,7 @@ int main(void)
 }
 END
 unplait cc -g -pthread -o endless endless.c
-"$UNPLAIT" races --one-path --timeout 0.3 -n 2 --time 5 -o "" ./endless >out 2>err
+"$UNPLAIT" races --one-path --timeout 0.3 -n 2 --time 60 -o "" ./endless >out 2>err
 is $? 4 "a program that prints for ever comes to no end"
 has out "were cut off before their end" "which is said"
 

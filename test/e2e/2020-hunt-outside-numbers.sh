@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # What cannot be the same in every run is named: numbers read from /proc. A run that waits for the outside world does not
 # take its time again and again, and a harness whose tests are other programs is not hunted at all.
-# level: quick
 . "$(dirname "$0")/lib.sh"
 
 cat >reads.c <<'C'
