@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
+#include "base/words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -27,7 +27,8 @@ static const struct opt *find_letter(const struct opt *table, char letter)
 
 static struct err *bad_number(const struct opt *o, const char *text)
 {
-	return err_new(ERR_USAGE, "--%s needs a number, not '%s'", o->name, text);
+	return err_new(ERR_USAGE, "--%s needs a number%s, not '%s'", o->name,
+		       o->type == OPT_IS_COUNT ? " from 1 on" : "", text);
 }
 
 static struct err *store(const struct opt *o, const char *text)
@@ -40,13 +41,16 @@ static struct err *store(const struct opt *o, const char *text)
 		*(bool *)o->value = true;
 		return NULL;
 	case OPT_IS_U64:
+	case OPT_IS_COUNT:
 		*(uint64_t *)o->value = strtoull(text, &end, 0);
-		if (errno || *end || end == text || strchr(text, '-'))
+		if (errno || *end || end == text || strchr(text, '-') ||
+		    (o->type == OPT_IS_COUNT && !*(uint64_t *)o->value))
 			return bad_number(o, text);
 		return NULL;
 	case OPT_IS_REAL:
 		*(double *)o->value = strtod(text, &end);
-		if (errno || *end || end == text || !isfinite(*(double *)o->value))
+		if (errno || *end || end == text || !isfinite(*(double *)o->value) ||
+		    *(double *)o->value < 0)
 			return bad_number(o, text);
 		return NULL;
 	case OPT_IS_STR:
@@ -67,29 +71,6 @@ static bool takes_argument(const struct opt *o)
 	return o->type != OPT_IS_FLAG && o->type != OPT_IS_OPTSTR;
 }
 
-/* How many letters must be added, left out or changed to make one word of the other. */
-static size_t distance(const char *a, size_t na, const char *b)
-{
-	size_t row[64], nb = strlen(b);
-
-	if (na >= ARRAY_SIZE(row) || nb >= ARRAY_SIZE(row))
-		return SIZE_MAX;
-	for (size_t k = 0; k <= nb; k++)
-		row[k] = k;
-	for (size_t i = 1; i <= na; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t k = 1; k <= nb; k++) {
-			size_t changed = corner + (a[i - 1] != b[k - 1]);
-
-			corner = row[k];
-			row[k] = MIN(changed, MIN(row[k], row[k - 1]) + 1);
-		}
-	}
-	return row[nb];
-}
-
 static struct err *unknown_option(const struct opt *table, const char *name, size_t len)
 {
 	const struct opt *nearest = NULL;
@@ -97,7 +78,7 @@ static struct err *unknown_option(const struct opt *table, const char *name, siz
 
 	for (const struct opt *o = table; o->type != OPT_IS_END; o++) {
 		bool begins = len >= 3 && strncmp(o->name, name, len) == 0;
-		size_t d = begins ? 0 : distance(name, len, o->name);
+		size_t d = begins ? 0 : word_distance(name, len, o->name);
 
 		if (d < least) {
 			least = d;

@@ -26,6 +26,7 @@ enum opt_type {
 	OPT_IS_END,
 	OPT_IS_FLAG,
 	OPT_IS_U64,
+	OPT_IS_COUNT, /* as U64, but not 0 */
 	OPT_IS_REAL,
 	OPT_IS_STR,
 	OPT_IS_LIST,
@@ -47,11 +48,13 @@ struct strings {
 	size_t len, cap;
 };
 
-#define OPT_FLAG(l, n, v, h)	{ OPT_IS_FLAG, l, n, NULL, v, h }
-#define OPT_U64(l, n, a, v, h)	{ OPT_IS_U64, l, n, a, v, h }
-#define OPT_REAL(l, n, a, v, h) { OPT_IS_REAL, l, n, a, v, h }
-#define OPT_STR(l, n, a, v, h)	{ OPT_IS_STR, l, n, a, v, h }
-#define OPT_LIST(l, n, a, v, h) { OPT_IS_LIST, l, n, a, v, h }
+/* numbers are not negative */
+#define OPT_FLAG(l, n, v, h)	 { OPT_IS_FLAG, l, n, NULL, v, h }
+#define OPT_U64(l, n, a, v, h)	 { OPT_IS_U64, l, n, a, v, h }
+#define OPT_COUNT(l, n, a, v, h) { OPT_IS_COUNT, l, n, a, v, h }
+#define OPT_REAL(l, n, a, v, h)	 { OPT_IS_REAL, l, n, a, v, h }
+#define OPT_STR(l, n, a, v, h)	 { OPT_IS_STR, l, n, a, v, h }
+#define OPT_LIST(l, n, a, v, h)	 { OPT_IS_LIST, l, n, a, v, h }
 /* --name or --name=ARG; without an argument the value becomes "" */
 #define OPT_OPTSTR(l, n, a, v, h) { OPT_IS_OPTSTR, l, n, a, v, h }
 #define OPT_END			  { OPT_IS_END, 0, NULL, NULL, NULL, NULL }

@@ -11,6 +11,10 @@ void words_take(struct words *w, char *word);	    /* the word itself */
 void words_copy(struct words *to, const struct words *from);
 void words_deinit(struct words *w);
 
+/* How many letters must be added, left out or changed to make one word of the other; `a` has `na`. SIZE_MAX: one of
+ * them is no word. */
+size_t word_distance(const char *a, size_t na, const char *b);
+
 struct strbuf;
 /* A few of many: "thread 0.1", "threads 0.1 and 0.2", "threads 0.1, 0.2 and 7 more". */
 void words_add_crowd(const struct words *names, const char *noun, struct strbuf *out);

@@ -107,7 +107,7 @@ static struct err *coop_main(const struct cmd *cmd, int argc, char **argv, int *
 	const struct opt table[] = {
 		OPT_STR(0, "share", "P", &o.share,
 			"share of the elements per profile (default 25%)"),
-		OPT_U64('n', "instances", "N", &o.instances, "how many instances (default 100)"),
+		OPT_COUNT('n', "instances", "N", &o.instances, "how many instances (default 100)"),
 		OPT_FLAG(0, "informed", &o.informed,
 			 "profiles by load (share of the accesses), not uniform"),
 		OPT_FLAG(0, "random-at-start", &o.at_start,
@@ -122,7 +122,7 @@ static struct err *coop_main(const struct cmd *cmd, int argc, char **argv, int *
 			"record: native (default), or under control: random, pct, pos"),
 		OPT_STR(0, "heuristic", "H", &o.heuristic, "merge: sgm (default), dgm or 1spe"),
 		OPT_STR(0, "metric", "M", &o.metric, "merge: dsim (default), psim or dhs"),
-		OPT_U64(0, "attempts", "N", &o.attempts, "merge: give up after N (default 500)"),
+		OPT_COUNT(0, "attempts", "N", &o.attempts, "merge: give up after N (default 500)"),
 		OPT_FLAG(0, "again", &o.again, "merge: try what was tried before, too"),
 		OPT_REAL(0, "timeout", "SEC", &o.target.timeout,
 			 "real seconds per run (default 10)"),

@@ -73,7 +73,7 @@ static struct err *minimize_main(const struct cmd *cmd, int argc, char **argv, i
 	bool trust = false;
 	const struct opt table[] = {
 		OPT_STR('o', "output", "FILE", &output, "where to save it (FILE.min.plait)"),
-		OPT_U64('n', "runs", "N", &runs, "use at most N runs (2000)"),
+		OPT_COUNT('n', "runs", "N", &runs, "use at most N runs (2000)"),
 		OPT_REAL(0, "timeout", "SEC", &target.timeout, "real seconds per run (10)"),
 		OPT_STR(0, "fail-on", "WHAT", &fail_on, FAIL_ON_HELP),
 		OPT_FLAG(0, "trust", &trust, TRUST_HELP),

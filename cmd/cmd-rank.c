@@ -158,7 +158,7 @@ static struct err *rank_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_STR(0, "score", "HOW", &o.score,
 			"evidence (default), or product or norm of B, C and R"),
 		OPT_U64(0, "window", "N", &o.window, "places before and after an edge (8)"),
-		OPT_U64(0, "top", "N", &o.top, "show N reconstructions and code points (10)"),
+		OPT_COUNT(0, "top", "N", &o.top, "show N reconstructions and code points (10)"),
 		OPT_U64(0, "hunt", "N", &o.hunt,
 			"make N failing and N passing runs of PROGRAM first"),
 		OPT_STR('o', "output", "DIR", &o.output, "with --hunt: keep the plaits there"),

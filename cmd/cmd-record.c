@@ -238,7 +238,7 @@ static struct err *record_main(const struct cmd *cmd, int argc, char **argv, int
 			"sync (default if built with unplait cc), full, path, order, block or "
 			"graph"),
 		OPT_U64('n', "runs", "N", &runs, "run N times, keep a plait of each"),
-		OPT_U64('j', "jobs", "N", &jobs, "run N at a time"),
+		OPT_COUNT('j', "jobs", "N", &jobs, "run N at a time"),
 		OPT_STR('o', "output", "PATH", &o.output, "the plait, or with --runs their folder"),
 		OPT_REAL(0, "last", "SEC", &o.last,
 			 "flight recorder: keep what the threads did in the last seconds"),

@@ -179,7 +179,7 @@ static struct err *replay_main(const struct cmd *cmd, int argc, char **argv, int
 	struct strings gdb_commands = { 0 };
 	bool gdb = false, steps = false, trust = false;
 	const struct opt table[] = {
-		OPT_U64(0, "times", "N", &times, "replay N times (default 1)"),
+		OPT_COUNT(0, "times", "N", &times, "replay N times (default 1)"),
 		OPT_REAL(0, "timeout", "SEC", &target.timeout, "real seconds per run (default 10)"),
 		OPT_STR(0, "input", "FILE", &target.input, "standard input of the program"),
 		OPT_JUDGE(&target, &fail_on),

@@ -92,8 +92,8 @@ static struct err *rewind_main(const struct cmd *cmd, int argc, char **argv, int
 {
 	struct rewind_job job = { 0 };
 	const struct opt table[] = {
-		OPT_U64(0, "blocks", "N", &job.o.blocks,
-			"walk back N blocks (to where the bad value was made, at most 200)"),
+		OPT_COUNT(0, "blocks", "N", &job.o.blocks,
+			  "walk back N blocks (to where the bad value was made, at most 200)"),
 		OPT_REAL(0, "time", "SEC", &job.o.seconds,
 			 "stop walking after SEC seconds of processor time (20)"),
 		OPT_STR(0, "thread", "N", &job.o.thread,

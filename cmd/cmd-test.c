@@ -151,7 +151,7 @@ static struct err *test_main(const struct cmd *cmd, int argc, char **argv, int *
 		OPT_REAL(0, "time", "SEC", &o.seconds,
 			 "for all tests together (default 60; none if --runs is given)"),
 		OPT_U64('n', "runs", "N", &o.runs, "stop after N runs of each test"),
-		OPT_U64('j', "jobs", "N", &jobs, "tests at a time (default: one per processor)"),
+		OPT_COUNT('j', "jobs", "N", &jobs, "tests at a time (default: one per processor)"),
 		OPT_U64(0, "seed", "N", &o.seed, "same seed, same hunts (default 1)"),
 		OPT_REAL(0, "timeout", "SEC", &o.timeout, "real seconds per run (default 10)"),
 		OPT_STR(0, "timeouts", "WHEN", &o.timeouts, TIMEOUTS_HELP),

@@ -2,6 +2,8 @@
 #include "cmd/cmd.h"
 #include "cmd/manual.h"
 
+#include "base/words.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +22,23 @@ static const struct cmd *find_command(const char *name)
 		if (strcmp(commands[i]->name, name) == 0)
 			return commands[i];
 	return NULL;
+}
+
+/* The command that a slip of the fingers may have meant; NULL: none is near. */
+static const char *nearest_command(const char *name)
+{
+	size_t least = MIN(strlen(name) / 2 + 1, 3);
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		size_t d = word_distance(name, strlen(name), commands[i]->name);
+
+		if (d < least) {
+			least = d;
+			nearest = commands[i]->name;
+		}
+	}
+	return nearest;
 }
 
 static struct err *help_main(const struct cmd *self, int argc, char **argv, int *status)
@@ -124,7 +143,12 @@ int main(int argc, char **argv)
 		name = "version";
 	cmd = find_command(name);
 	if (!cmd) {
-		log_error("no command '%s'; `unplait help` lists them", name);
+		const char *nearest = nearest_command(name);
+
+		if (nearest)
+			log_error("no command '%s'; do you mean `unplait %s`?", name, nearest);
+		else
+			log_error("no command '%s'; `unplait help` lists them", name);
 		return ERR_USAGE;
 	}
 	err = cmd->main(cmd, argc > 2 ? argc - 2 : 0, argc > 2 ? argv + 2 : argv + argc, &status);

@@ -160,7 +160,7 @@ struct err *rewind_triage_main(const struct cmd *cmd, int argc, char **argv, int
 			"keep the index there; dumps that it has are not read again"),
 		OPT_STR(0, "sarif", "FILE", &files.sarif, "also write SARIF, a result per bucket"),
 		OPT_STR(0, "html", "FILE", &files.html, "also write a page, all in one file"),
-		OPT_U64('j', "jobs", "N", &o.jobs, "so many dumps at a time (2)"),
+		OPT_COUNT('j', "jobs", "N", &o.jobs, "so many dumps at a time (2)"),
 		OPT_REAL(0, "time", "SEC", &o.seconds, "for each dump (2)"),
 		OPT_END,
 	};

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "sched/strategy.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 enum { LEARNING_RUNS = 1, EAGER_EVERY = 4, ALL_POINTS_EVERY = 4, ALL_POINTS_FIRST = 32 };
@@ -40,18 +41,34 @@ static void add_all(struct portfolio *p)
 	add_arm(p, PLAIT_STRATEGY_RANDOM, 0, 1);
 }
 
+/* The depth of "pct:3" or "dfs:3"; 3 without one. False: it is no number, or the strategy has none. */
+static bool read_depth(const char *colon, uint32_t strategy, uint32_t *ret)
+{
+	unsigned long depth = 3;
+	char *end;
+
+	if (colon) {
+		depth = strtoul(colon + 1, &end, 10);
+		if (!isdigit((unsigned char)colon[1]) || *end ||
+		    (strategy != PLAIT_STRATEGY_PCT && strategy != PLAIT_STRATEGY_DFS))
+			return false;
+	}
+	*ret = (uint32_t)depth;
+	return depth <= SCHED_MAX_DEPTH;
+}
+
 /* "name" or "name:depth". */
 static bool add_named(struct portfolio *p, const char *text)
 {
 	const char *colon = strchr(text, ':');
-	uint32_t depth = colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 3;
+	uint32_t depth;
 	_cleanup_(xfreep) char *name =
 		xstrndup(text, colon ? (size_t)(colon - text) : strlen(text));
 	uint32_t strategy = sched_strategy_find(name);
 
 	if (strategy == PLAIT_STRATEGY_COUNT || strategy == PLAIT_STRATEGY_REPLAY ||
 	    strategy == PLAIT_STRATEGY_FOLLOW || /* needs a schedule to begin with */
-	    (colon && depth > SCHED_MAX_DEPTH))
+	    !read_depth(colon, strategy, &depth))
 		return false;
 	add_arm(p, strategy, depth, 1);
 	if (strategy == PLAIT_STRATEGY_DFS)

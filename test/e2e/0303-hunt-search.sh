@@ -36,6 +36,10 @@ int main(void)
 X
 run 0 unplait cc -g -O1 two.c -o two
 run 0 unplait cc -g -O1 -DFIXED two.c -o two-fixed
+for s in dfs:x dfs: pct:2x pos:3; do
+	run 2 unplait hunt -s "$s" ./two
+	has err "no strategy \`$s'"
+done
 for s in dfs dfs:1 dfs:2; do
 	run 1 unplait hunt -s $s -n 1000 ./two
 	run 0 unplait hunt -s $s -n 1000 ./two-fixed
