@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# Every cured corpus program runs in the machine as it runs natively.
+# Cured corpus programs run in the machine as they run natively: every third one; EVERY=1 asks for all (check-long
+# runs 0841).
 # level: check
 . "$(dirname "$0")/lib.sh"
 
 n=0
-for toml in "$CORPUS"/*/bug.toml; do
+all=("$CORPUS"/*/bug.toml)
+every=${EVERY:-3}
+for ((k = 0; k < ${#all[@]}; k += every)); do
+	toml=${all[k]}
 	dir=$(dirname "$toml")
 	name=$(basename "$dir")
 	rm -f part-*.bc
@@ -37,5 +41,6 @@ for toml in "$CORPUS"/*/bug.toml; do
 		not_ok "$name runs as natively" "status $status, program ${got:-0}, native $code" "$(head -5 err)" "$(diff want out | head -5)"
 	fi
 done
-[ $n -gt 100 ] && ok "$n corpus programs agree" || not_ok "more than 100 corpus programs agree" "$n"
+least=$((100 / every))
+[ $n -gt $least ] && ok "$n corpus programs agree" || not_ok "more than $least corpus programs agree" "$n"
 finish

@@ -24,7 +24,7 @@ has out "found by search"
 has out "confirmed in the unplait build and in the shipped binary"
 # backwards: the stack is enough for the last steps; what is not in it is not known, and it is not run
 for d in stack bare; do
-	"$UNPLAIT" rewind $d.dmp >out 2>err
+	"$UNPLAIT" rewind --time 3 $d.dmp >out 2>err
 	status=$? # 0 where the walk ends by itself, 4 where its time is over first
 	is "$((status == 0 || status == 4))" 1 "rewind of $d.dmp has steps and no cause (status $status)"
 	has out "no cause found"
