@@ -111,15 +111,6 @@ static void add_timed(void)
 		ready[nready++] = &first->task;
 }
 
-static void obey_constraints(void)
-{
-	if (ntimed && constraints_want_time(ready, nready)) {
-		ready[0] = &earliest_timed()->task;
-		nready = 1;
-	}
-	nready = constraints_filter(ready, nready);
-}
-
 static void add_spinners(void)
 {
 	size_t i;
@@ -128,6 +119,18 @@ static void add_spinners(void)
 		ready[nready + i] = &spinners[i]->task;
 	if (!nready)
 		nready = nspinners;
+}
+
+static void obey_constraints(void)
+{
+	if (nspinners && constraints_want_spinners(ready, nready)) {
+		nready = 0;
+		add_spinners();
+	} else if (ntimed && constraints_want_time(ready, nready)) {
+		ready[0] = &earliest_timed()->task;
+		nready = 1;
+	}
+	nready = constraints_filter(ready, nready);
 }
 
 /* Who could run while somebody is held back for a meeting: sleepers and busy waits come after those

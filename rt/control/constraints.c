@@ -5,11 +5,11 @@
  * that matches b or has ended, except while that thread cannot go on; then the others run, but none
  * begins a block of its own if that can be helped, as if all blocks were under one lock. Where all
  * who are ready are held back and somebody sleeps, time passes: the sleeper may be the one they wait
- * for. LATE: an
- * event matching b waits as long as anybody else can run. READS and FIRST are wishes for a
- * write-to-read pair: the read waits for the write, and until it has read, other writes to that
- * address wait; or it wants the initial value, and the writes wait. A wish gives way when nobody
- * else can run; and, as the others may wait busily for the one that is held back, for good when it
+ * for. LATE: an event matching b waits as long as anybody else can run. A loop that only reads looks
+ * like one that waits, so who is in it goes on for a while before anything gives way. READS and FIRST
+ * are wishes for a write-to-read pair: the read waits for the write, and until it has read, other
+ * writes to that address wait; or it wants the initial value, and the writes wait. A wish gives way
+ * when nobody else can run; and, as the others may wait busily for the one that is held back, for good when it
  * has held somebody back at so many points: twice as many as a run has, within limits. BROADCAST
  * holds nobody back: it changes what a signal does. STACK only notes where an event happens. MEET has
  * a file of its own, meet.c.
@@ -31,7 +31,8 @@ static struct progress progress[PLAIT_MAX_CONSTRAINTS];
 static uint32_t holding[PLAIT_MAX_CONSTRAINTS], nholding;
 static uint64_t held_back; /* points at which wishes kept somebody from running */
 static unsigned sleepers;  /* times that the constraints let time pass */
-enum { PATIENCE_MIN = 500, PATIENCE_MAX = 3000, SLEEPERS_MAX = 200 };
+static unsigned spinners;  /* ... and that they let those go who spin */
+enum { PATIENCE_MIN = 500, PATIENCE_MAX = 3000, SLEEPERS_MAX = 200, SPINNERS_MAX = 200 };
 
 static struct plait_stack *stack_of(uint32_t i)
 {
@@ -52,7 +53,7 @@ void constraints_begin(void)
 	control.atomic_holder = 0;
 	control.hard_constraints = false;
 	held_back = 0;
-	sleepers = 0;
+	sleepers = spinners = 0;
 	for (i = 0; i < control.area->nconstraints; i++) {
 		progress[i] = (struct progress){ 0 };
 		control.area->constraint_fate[i] = PLAIT_FATE_OPEN;
@@ -195,6 +196,12 @@ bool constraints_want_time(struct sched_task *const *tasks, size_t n)
 {
 	return !anyone(tasks, n, control.atomic_holder ? GIVE_BLOCK : GIVE_WISHES) &&
 	       sleepers++ < SLEEPERS_MAX;
+}
+
+bool constraints_want_spinners(struct sched_task *const *tasks, size_t n)
+{
+	return n && control.hard_constraints && !anyone(tasks, n, GIVE_NOTHING) &&
+	       spinners++ < SPINNERS_MAX;
 }
 
 size_t constraints_filter(struct sched_task **tasks, size_t n)

@@ -17,6 +17,9 @@ size_t constraints_filter(struct sched_task **tasks, size_t n);
  * be the one they wait for. Said a limited number of times in a run, as a program that polls never
  * runs out of sleepers. */
 bool constraints_want_time(struct sched_task *const *tasks, size_t n);
+/* Does a constraint hold back all of them? Then those who spin go first: a loop that only reads looks
+ * like one that waits. Said a limited number of times in a run, as one that waits never ends. */
+bool constraints_want_spinners(struct sched_task *const *tasks, size_t n);
 /* me's published operation has been executed. */
 void constraints_executed(struct control_thread *me);
 /* me is about to free the block p. frame: of the caller, to walk the stack from. */
