@@ -63,15 +63,29 @@ enum bug_kind {
 	BUG_FOREIGN_UNLOCK, /* a lock is released by a thread that does not hold it */
 };
 #define BUG_KIND_NAMES                                                                             \
-	{ "unknown",	 "atomicity",	   "multi-variable", "order",	       "deadlock",         \
-	  "lost-wakeup", "use-after-free", "double-free",    "destroyed-lock", "foreign-unlock" }
+	{                                                                                          \
+		"unknown", "atomicity", "multi-variable", "order", "deadlock", "lost-wakeup",      \
+			"use-after-free", "double-free", "destroyed-lock", "foreign-unlock"        \
+	}
+
+/* One of several ways in which schedules fail. */
+struct shown_face {
+	const char *
+		how; /* "Assertion `open' failed", "Segmentation fault at q.c:9"; NULL: just as here */
+	uint64_t runs;
+};
 
 /* Advice, tested by enforcing it over many schedules. */
 struct shown_advice {
 	const char *text;		     /* one or two sentences with source lines */
 	uint64_t failed_before, runs_before; /* without it */
-	uint64_t failed_after, runs_after;   /* with it enforced; runs_after 0 = not tested */
-	uint64_t other_before, other_after;  /* schedules that failed in another way */
+	/* Where other faces of the same mistake were counted, too: how the schedules of failed_before
+	 * failed, the failure that is explained first, then the most frequent. nfaces 0: all of them just as
+	 * here. */
+	const struct shown_face *faces;
+	size_t nfaces;
+	uint64_t failed_after, runs_after;  /* with it enforced; runs_after 0 = not tested */
+	uint64_t other_before, other_after; /* schedules that failed in another way */
 	/* What it forbids, in schedules without it: how many of those that fail and of those that
 	 * pass do it. seen_failing 0: not looked at. */
 	uint64_t seen_failing, broken_failing, seen_passing, broken_passing;
@@ -84,7 +98,10 @@ struct shown_earlier {
 };
 
 /* How a candidate stands (rank/candidate.h), the best first. */
-#define STANDING_NAMES { "shown", "cured", "signs", "helps", "near", "weak", "rejected" }
+#define STANDING_NAMES                                                                             \
+	{                                                                                          \
+		"shown", "cured", "signs", "helps", "near", "weak", "rejected"                     \
+	}
 
 /* A cause that was considered, and what speaks for it. */
 struct shown_candidate {

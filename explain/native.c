@@ -105,13 +105,9 @@ static double spent(void *context)
 }
 
 /* Where a run that does not end was when its budget was used up is chance. */
-static bool is_same_failure(const struct run_result *r, const struct run_result *failing)
+static uint64_t signature(const struct run_result *r)
 {
-	if (!run_failed(r))
-		return false;
-	if (failing->outcome == PLAIT_OUTCOME_HANG)
-		return r->outcome == PLAIT_OUTCOME_HANG;
-	return run_signature(r) == run_signature(failing);
+	return r->outcome == PLAIT_OUTCOME_HANG ? PLAIT_OUTCOME_HANG : run_signature(r);
 }
 
 static struct err *run(void *context, const struct explain_request *request,
@@ -157,7 +153,9 @@ static struct err *run(void *context, const struct explain_request *request,
 		return err;
 	spend(n, request->record);
 	ret->failed = run_failed(&n->last);
-	ret->same_failure = is_same_failure(&n->last, n->failing);
+	ret->signature = ret->failed ? signature(&n->last) : 0;
+	ret->same_failure = ret->failed && ret->signature == signature(n->failing);
+	ret->end = &n->last;
 	ret->constraint_dropped = n->last.uncontrolled & PLAIT_UNCONTROLLED_CONSTRAINT;
 	return NULL;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct err;
+struct run_result;
 
 struct explain_request {
 	/* Follow the failing schedule up to the step with this clock, which is not decided any more
@@ -26,10 +27,12 @@ struct explain_request {
 };
 
 struct explain_result {
-	bool failed;		 /* by what counts as failing */
-	bool same_failure;	 /* ... with the signature of the failure being explained */
-	bool constraint_dropped; /* a constraint had to give way */
-	struct steps steps;	 /* linked; only when recorded; the caller deinits */
+	bool failed;		      /* by what counts as failing */
+	bool same_failure;	      /* ... with the signature of the failure being explained */
+	uint64_t signature;	      /* failed: in which way */
+	const struct run_result *end; /* how it ended; until the next run; NULL: not known */
+	bool constraint_dropped;      /* a constraint had to give way */
+	struct steps steps;	      /* linked; only when recorded; the caller deinits */
 };
 
 struct explain_runner {

@@ -198,18 +198,22 @@ static void add_bar(struct strbuf *out, const struct explanation *x)
 static void add_advice(struct strbuf *out, const struct explanation *x)
 {
 	const struct shown_advice *a = &x->advice;
+	_cleanup_(strbuf_deinit) struct strbuf faces = { 0 };
 
 	if (!a->text)
 		return;
 	strbuf_adds(out, "<div class=advice><b>Advice.</b> ");
 	escape_markup(out, a->text);
-	if (a->runs_after)
+	advice_describe_faces(a, &faces);
+	if (a->runs_after) {
 		strbuf_addf(out,
 			    "<br><span class=\"%s\">Tested: failed %" PRIu64 " of %" PRIu64
-			    " schedules before, %" PRIu64 " of %" PRIu64
-			    " with it enforced.</span>",
-			    a->failed_after ? "bad" : "good", a->failed_before, a->runs_before,
+			    " schedules before",
+			    a->failed_after ? "bad" : "good", a->failed_before, a->runs_before);
+		escape_markup(out, strbuf_str(&faces));
+		strbuf_addf(out, ", %" PRIu64 " of %" PRIu64 " with it enforced.</span>",
 			    a->failed_after, a->runs_after);
+	}
 	if (a->failed_after)
 		strbuf_adds(out, "<br>It helps, but something else leads to the same failure: mend "
 				 "this first, then hunt again.");

@@ -68,6 +68,19 @@ static void add_seen(struct json *j, const struct shown_advice *a)
 	json_uint(j, "broken_passing", a->broken_passing);
 }
 
+/* In which ways the schedules of failed_before failed; how null: as the one that is explained. */
+static void add_faces(struct json *j, const struct shown_advice *a)
+{
+	json_begin_array(j, "failed_before_by");
+	for (size_t i = 0; i < a->nfaces; i++) {
+		json_begin_object(j, NULL);
+		json_str(j, "how", a->faces[i].how);
+		json_uint(j, "schedules", a->faces[i].runs);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void add_advice(struct json *j, const struct shown_advice *a)
 {
 	json_str(j, "advice", a->text);
@@ -83,6 +96,8 @@ static void add_advice(struct json *j, const struct shown_advice *a)
 	json_uint(j, "runs_before", a->runs_before);
 	json_uint(j, "failed_after", a->failed_after);
 	json_uint(j, "runs_after", a->runs_after);
+	if (a->nfaces)
+		add_faces(j, a);
 	json_uint(j, "other_failures_before", a->other_before);
 	json_uint(j, "other_failures_after", a->other_after);
 	json_end(j);

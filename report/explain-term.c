@@ -408,10 +408,11 @@ static void add_advice(struct strbuf *out, const struct explanation *x, unsigned
 		add_entry(out, "tested", "no, the advice was not tried out", COLOR_YELLOW, width);
 		return;
 	}
-	strbuf_addf(&text,
-		    "failed %" PRIu64 " of %" PRIu64 " schedules before, %" PRIu64 " of %" PRIu64
-		    " with it enforced",
-		    a->failed_before, a->runs_before, a->failed_after, a->runs_after);
+	strbuf_addf(&text, "failed %" PRIu64 " of %" PRIu64 " schedules before", a->failed_before,
+		    a->runs_before);
+	advice_describe_faces(a, &text);
+	strbuf_addf(&text, ", %" PRIu64 " of %" PRIu64 " with it enforced", a->failed_after,
+		    a->runs_after);
 	if (a->failed_after)
 		strbuf_adds(&text, "; it helps, but something else leads to the same failure: mend "
 				   "this first, then hunt again");

@@ -4,6 +4,7 @@
 
 #include "report/report.h"
 
+struct shown_advice;
 struct shown_candidate;
 
 void explanation_term(const struct explanation *x, const struct report_view *view,
@@ -14,6 +15,9 @@ void explanation_html(const struct explanation *x, const struct report_view *vie
 		      struct strbuf *out);
 void explanation_dot(const struct explanation *x, const struct report_view *view,
 		     struct strbuf *out);
+
+/* " (12 in this way, 3 with a deadlock)", if the schedules that failed before failed in several ways. */
+void advice_describe_faces(const struct shown_advice *a, struct strbuf *out);
 
 /* A cause that was considered, in one sentence: how it stands, what it says, what speaks for it. */
 void candidate_describe(const struct shown_candidate *c, struct strbuf *out);

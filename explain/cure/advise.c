@@ -34,8 +34,12 @@ enum {
 	STILL_TRIED = 6,
 	MAX_EARLIER = 4,
 	MAX_NARROWER = 4,
-	MUCH_CHEAPER = 4, /* times */
-	LATE_STEPS = 6
+	MUCH_CHEAPER = 4,  /* times */
+	FEW_OF_A_FACE = 3, /* schedules that must show it before anything is said about it */
+	LATE_STEPS = 6,
+	MOST_OF = 4, /* all but one of so many */
+	MAX_WIDER = 12,
+	NEARLY = 10 /* nearly all: all but one of so many */
 };
 enum { WATCHED = 200, WATCHED_STEPS = 4000000 };
 enum { COVERED = 60, MIN_USUAL = 3, USUAL = 8 }; /* usual: in one of eight passing schedules */
@@ -54,10 +58,13 @@ struct coverage {
 
 struct trials {
 	const struct advise_request *r;
-	struct cure_trial rate; /* without a cure, a short trial */
-	struct cure_trial full; /* ... a long one */
-	double end;		/* no new trial after this */
+	struct cure_trial rate;	 /* without a cure, a short trial */
+	struct cure_trial full;	 /* ... a long one */
+	double end;		 /* no new trial after this */
+	uint64_t failing[FACES]; /* recorded schedules that fail, by the way they do */
 	struct planned_cures all;
+	struct planned_cures
+		lates;	       /* what was used after its end stays until the others are done */
 	struct coverage usual; /* of schedules that pass without a cure */
 	struct advice *out;
 };
@@ -106,9 +113,17 @@ static bool is_lost(const struct coverage *usual, const struct coverage *with)
 	return false;
 }
 
+/* Of the schedules that `full` has seen without a cure. */
+static struct trial_limits limits_of(struct trials *t, uint64_t runs, uint64_t failures,
+				     double seconds, uint32_t counted)
+{
+	return (struct trial_limits){ runs,	      failures,	      seconds,
+				      t->r->seed + 1, &t->out->faces, counted };
+}
+
 static struct err *removes_behaviour(struct trials *t, const struct cure *c, bool *ret)
 {
-	struct trial_limits limits = { COVERED, UINT64_MAX, SECONDS_SHORT, t->r->seed + 1 };
+	struct trial_limits limits = limits_of(t, COVERED, UINT64_MAX, SECONDS_SHORT, FACES_OWN);
 	struct coverage with = { 0 };
 	struct trial_watch watch = { cover, &with, COVERED, WATCHED_STEPS, SECONDS_SHORT };
 	struct cure_trial trial;
@@ -131,21 +146,22 @@ static double share(uint64_t part, const struct cure_trial *t)
 }
 
 /* A short trial: worth a long one? */
-static struct err *weed_out(struct trials *t, const struct cure *c, const struct cure_seen *seen,
+static struct err *weed_out(struct trials *t, const struct planned_cure *c,
 			    struct cure_trial *trial, bool *ret)
 {
 	uint64_t runs = MAX(t->rate.runs, SHORTEST_TRIAL);
-	double spared = share(t->full.failed, &t->full) * (double)runs / SPARED;
-	struct trial_limits limits = { runs, UINT64_MAX, SECONDS_SHORT, t->r->seed };
+	struct cure_trial before = cure_trial_as(&t->full, c->counted);
+	double spared = share(before.failed, &before) * (double)runs / SPARED;
+	struct trial_limits limits = limits_of(t, runs, UINT64_MAX, SECONDS_SHORT, c->counted);
 	struct err *err;
 
-	limits.failures =
-		4 + (uint64_t)(spared + 2 * share(t->full.other, &t->full) * (double)runs);
-	if (seen && cure_separation(seen) >= SEPARATION_SURE)
+	limits.seed = t->r->seed;
+	limits.failures = 4 + (uint64_t)(spared + 2 * share(before.other, &before) * (double)runs);
+	if (cure_separation(&c->seen) >= SEPARATION_SURE)
 		limits.failures = UINT64_MAX;
-	err = cure_try(t->r->runner, c, &limits, NULL, trial);
+	err = cure_try(t->r->runner, &c->cure, &limits, NULL, trial);
 	*ret = !err && (double)trial->failed <= spared &&
-	       !trial_moves_crash(trial, &t->full, seen) && !trial->dropped;
+	       !trial_moves_crash(trial, &before, &c->seen) && !trial->dropped;
 	if (!*ret)
 		log_debug(1, "short trial: %llu of %llu fail, %llu otherwise%s",
 			  (unsigned long long)trial->failed, (unsigned long long)trial->runs,
@@ -200,10 +216,11 @@ static struct candidate candidate_of(const struct trials *t, const struct planne
 				   .kind = c->cure.kind,
 				   .cure = c->cure,
 				   .alternate = c->alternate,
-				   .plan = 2 * (uint32_t)(c - t->all.data) + 1,
+				   .plan = 2 * c->place + 1,
 				   .evidence = { .seen = c->seen,
-						 .before = t->full,
+						 .before = cure_trial_as(&t->full, c->counted),
 						 .after = *trial,
+						 .counted = c->counted,
 						 .lacks_lock = c->lacks_lock } };
 }
 
@@ -211,10 +228,10 @@ static struct candidate candidate_of(const struct trials *t, const struct planne
 static struct err *try_one(struct trials *t, const struct planned_cure *c, bool *ret)
 {
 	const struct advise_request *r = t->r;
-	struct trial_limits limits = { r->runs, UINT64_MAX, SECONDS_FULL, r->seed + 1 };
+	struct trial_limits limits = limits_of(t, r->runs, UINT64_MAX, SECONDS_FULL, c->counted);
 	struct cure_trial trial = { 0 };
 	bool promising = false, removes = false;
-	struct err *err = weed_out(t, &c->cure, &c->seen, &trial, &promising);
+	struct err *err = weed_out(t, c, &trial, &promising);
 	struct candidate tried;
 
 	if (!err && promising)
@@ -242,7 +259,8 @@ static bool is_known(const struct planned_cures *all, const struct cure *c)
 	for (size_t i = 0; i < all->len; i++) {
 		const struct cure *o = &all->data[i].cure;
 
-		if (o->kind == c->kind && o->nconstraints == c->nconstraints &&
+		if (o->kind == c->kind && o->closing == c->closing &&
+		    o->nconstraints == c->nconstraints &&
 		    memcmp(o->constraints, c->constraints,
 			   c->nconstraints * sizeof(c->constraints[0])) == 0)
 			return true;
@@ -265,7 +283,9 @@ static struct err *add_ranked(const struct advise_request *r, size_t at, struct 
 	struct err *err = NULL;
 
 	for (size_t i = 0; i < cures->len && !err; i++) {
-		struct planned_cure c = { .alternate = at, .number = ret->len };
+		struct planned_cure c = { .alternate = at,
+					  .number = ret->len,
+					  .counted = FACES_OWN };
 
 		err = cure_widen(r->trace, &cures->data[i]);
 		c.cure = cures->data[i];
@@ -303,24 +323,100 @@ static struct err *gather(const struct advise_request *r, size_t at, struct plan
 	return err;
 }
 
+static void look_at(struct trials *t, struct planned_cure *c, const struct explain_result *run,
+		    size_t face)
+{
+	bool broken = cure_observable(&c->cure) &&
+		      cure_broken(&c->cure, t->r->failing, &run->steps, run->failed);
+
+	if (run->failed) {
+		c->broken[face] += broken;
+	} else {
+		c->seen.passing++;
+		c->seen.broken_passing += broken;
+	}
+	if (!run->failed || face == FACE_OWN)
+		cure_roles(&c->cure, &run->steps, &c->first_threads, &c->then_threads);
+}
+
 static void see(void *context, const struct explain_result *run)
 {
 	struct trials *t = context;
+	size_t face = faces_of(&t->out->faces, run);
 
-	if (run->failed && !run->same_failure)
+	if (run->failed && face == FACES)
 		return;
-	if (!run->failed)
+	if (run->failed)
+		t->failing[face]++;
+	else
 		cover(&t->usual, run);
-	for (size_t i = 0; i < t->all.len; i++) {
-		struct planned_cure *c = &t->all.data[i];
-		bool broken = cure_observable(&c->cure) &&
-			      cure_broken(&c->cure, t->r->failing, &run->steps, run->failed);
+	for (size_t i = 0; i < t->all.len; i++)
+		look_at(t, &t->all.data[i], run, face);
+	for (size_t i = 0; i < t->lates.len; i++)
+		look_at(t, &t->lates.data[i], run, face);
+}
 
-		cure_roles(&c->cure, &run->steps, &c->first_threads, &c->then_threads);
-		c->seen.failing += run->failed;
-		c->seen.passing += !run->failed;
-		c->seen.broken_failing += broken && run->failed;
-		c->seen.broken_passing += broken && !run->failed;
+/* ---- one mistake, several faces ---- */
+
+/* How well a cure tells schedules that fail in these ways from those that pass. */
+static struct cure_seen seen_as(const struct trials *t, const struct planned_cure *c,
+				uint32_t faces)
+{
+	struct cure_seen seen = { .passing = c->seen.passing,
+				  .broken_passing = c->seen.broken_passing };
+
+	for (size_t i = 0; i < FACES; i++) {
+		seen.failing += faces & 1u << i ? t->failing[i] : 0;
+		seen.broken_failing += faces & 1u << i ? c->broken[i] : 0;
+	}
+	return seen;
+}
+
+static bool goes_with(const struct trials *t, const struct planned_cure *c, uint32_t faces)
+{
+	struct cure_seen seen = seen_as(t, c, faces);
+
+	return cure_separation(&seen) >= SEPARATION_TELLING;
+}
+
+/* The ways of failing that break it, other than schedules that pass: those of one mistake, if this is
+ * it. What does not break it is another's business. Only the failure itself if that hardly breaks
+ * it. Of a face that few show nothing can be said, unless nearly all that fail are alike. */
+static uint32_t faces_of_cure(const struct trials *t, const struct planned_cure *c)
+{
+	bool alike = goes_with(t, c, ~FACES_OWN);
+	uint32_t faces = FACES_OWN;
+
+	if (!cure_observable(&c->cure) ||
+	    (t->failing[FACE_OWN] >= FEW_OF_A_FACE && !goes_with(t, c, FACES_OWN)))
+		return faces;
+	for (size_t i = 0; i < FACES; i++)
+		if (goes_with(t, c, 1u << i) && (t->failing[i] >= FEW_OF_A_FACE || alike))
+			faces |= 1u << i;
+	return faces;
+}
+
+static void count_faces(const struct trials *t, struct planned_cure *c, uint32_t faces)
+{
+	c->counted = faces;
+	c->seen = seen_as(t, c, faces);
+}
+
+/* Where the very same failure is too rare to judge by, its other faces count, too: for each cure those
+ * that it goes with. */
+static void settle_faces(struct trials *t)
+{
+	bool rare = t->failing[FACE_OWN] < ENOUGH_FAILURES;
+
+	for (size_t i = 0; i < t->all.len; i++)
+		count_faces(t, &t->all.data[i],
+			    rare ? faces_of_cure(t, &t->all.data[i]) : FACES_OWN);
+	for (size_t i = 0; i < t->lates.len; i++) {
+		struct planned_cure *c = &t->lates.data[i];
+
+		c->counted = rare ? faces_of_cure(t, c) : FACES_OWN;
+		c->seen =
+			(struct cure_seen){ 0 }; /* what happened is known: only the trial counts */
 	}
 }
 
@@ -346,7 +442,7 @@ static bool leaves_failures(struct trials *t)
 static struct err *try_stretches(struct trials *t)
 {
 	struct err *err = NULL;
-	bool done = !t->full.failed || !leaves_failures(t);
+	bool done = !(t->full.failed + t->full.other) || !leaves_failures(t);
 
 	for (size_t i = 0, n = 0; i < t->all.len && n < MAX_NARROWER && !err && !done; i++) {
 		const struct planned_cure *c = &t->all.data[i];
@@ -356,6 +452,61 @@ static struct err *try_stretches(struct trials *t)
 		n++;
 		err = try_one(t, c, &done);
 	}
+	return err;
+}
+
+/* Schedules that fail in other ways may show other faces of the same mistake. Does this cure tell most of
+ * all that fail from those that pass, these among them? */
+static bool is_wide(const struct trials *t, struct planned_cure *c)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < FACES; i++)
+		all += t->failing[i];
+	count_faces(t, c, faces_of_cure(t, c));
+	return c->counted != FACES_OWN && c->seen.failing * MOST_OF >= all * (MOST_OF - 1) &&
+	       cure_separation(&c->seen) >= SEPARATION_TELLING;
+}
+
+/* Nearly every schedule that failed, in whatever way? */
+static bool mends_all(const struct evidence *e)
+{
+	return share(e->after.failed + e->after.other, &e->after) * NEARLY <=
+	       share(e->before.failed + e->before.other, &e->before);
+}
+
+/* Where the best leaves most failures, if with other faces: those that mend these as well. What mends
+ * only some of them explains no more than the best does. */
+static struct err *try_wider(struct trials *t)
+{
+	struct planned_cures wide = { 0 };
+	struct err *err = NULL;
+	bool done = !leaves_failures(t);
+
+	if (done)
+		return NULL;
+	for (size_t i = 0; i < t->all.len; i++) {
+		struct planned_cure c = t->all.data[i];
+
+		if (!c.cure.stretch && is_wide(t, &c))
+			vec_push(&wide, c);
+	}
+	plan_make(&wide);
+	for (size_t i = 0; i < MIN(wide.len, (size_t)MAX_WIDER) && !err && !done; i++) {
+		size_t tried = t->out->tried.len;
+		struct candidate *last;
+
+		wide.data[i].place += (uint32_t)t->all.len;
+		if (explain_spent(t->r->runner) < t->end)
+			err = try_one(t, &wide.data[i], &done);
+		if (t->out->tried.len == tried)
+			continue;
+		last = vec_last(&t->out->tried);
+		last->evidence.wide = mends_all(&last->evidence);
+		if (!last->evidence.wide)
+			t->out->tried.len = tried;
+	}
+	vec_deinit(&wide);
 	return err;
 }
 
@@ -380,6 +531,8 @@ static struct err *try_all(struct trials *t)
 	}
 	if (!err && !done)
 		err = try_stretches(t);
+	if (!err)
+		err = try_wider(t);
 	if (!t->out->tried.len && t->all.len) /* at least what differs nearest to the failure */
 		vec_push(&t->out->tried,
 			 candidate_of(t, &all[0], &(struct cure_trial){ .runs = 0 }));
@@ -424,7 +577,7 @@ static bool is_earlier(const struct trials *t, const struct cure *best,
 static struct err *look_earlier(struct trials *t, const struct cure *best)
 {
 	const struct advise_request *r = t->r;
-	struct trial_limits limits = { r->runs, 1, SECONDS_SHORT, r->seed + 1 };
+	struct trial_limits limits = limits_of(t, r->runs, 1, SECONDS_SHORT, FACES_OWN);
 	struct planned_cure *cheapest = NULL;
 
 	for (unsigned tried = 0; tried < MAX_EARLIER && explain_spent(t->r->runner) < t->end;
@@ -519,7 +672,7 @@ static struct planned_cure *find_narrower(const struct trials *t, const struct c
 static struct err *narrow(struct trials *t, const struct candidate *found)
 {
 	const struct advise_request *r = t->r;
-	struct trial_limits limits = { r->runs, 1, SECONDS_SHORT, r->seed + 1 };
+	struct trial_limits limits = limits_of(t, r->runs, 1, SECONDS_SHORT, FACES_OWN);
 
 	if (!is_any_block(&found->cure) && !found->cure.missed)
 		return NULL;
@@ -551,36 +704,49 @@ static struct err *narrow(struct trials *t, const struct candidate *found)
 static struct err *watch_all(struct trials *t)
 {
 	const struct advise_request *r = t->r;
-	struct trial_limits limits = { r->runs, UINT64_MAX, SECONDS_WATCH + SECONDS_FULL,
-				       r->seed + 1 };
+	struct trial_limits limits =
+		limits_of(t, r->runs, UINT64_MAX, SECONDS_WATCH + SECONDS_FULL, FACES_OWN);
 	struct trial_watch watch = { see, t, WATCHED, WATCHED_STEPS, SECONDS_WATCH };
 
 	return cure_try(r->runner, NULL, &limits, &watch, &t->full);
 }
 
-/* The advice about an object's life, whatever else was found. What is done just before may belong to
- * the tear-down, too. */
+/* What was used after its end stays until everybody else is done. What is done just before may belong
+ * to the tear-down, too. */
+static void gather_lates(struct trials *t)
+{
+	const struct gone *gone = t->r->gone;
+	bool found = gone && gone->by != STEP_NONE && gone->kind != BUG_FOREIGN_UNLOCK;
+
+	for (unsigned back = 0; back < LATE_STEPS && found; back++) {
+		struct planned_cure c = { .counted = FACES_OWN };
+
+		found = cure_late(t->r->failing, gone->use, gone->by, back, &c.cure);
+		if (found)
+			vec_push(&t->lates, c);
+	}
+}
+
+/* The advice about an object's life, whatever else was found. */
 static struct err *try_late(struct trials *t)
 {
-	const struct advise_request *r = t->r;
-	struct trial_limits limits = { r->runs, UINT64_MAX, SECONDS_FULL, r->seed + 1 };
 	struct err *err = NULL;
 
-	if (!r->gone || r->gone->by == STEP_NONE || r->gone->kind == BUG_FOREIGN_UNLOCK ||
-	    !t->full.failed)
-		return NULL;
-	for (unsigned back = 0; back < LATE_STEPS && !t->out->late_tested && !err; back++) {
-		struct evidence e = { .before = t->full };
+	for (size_t i = 0; i < t->lates.len && !t->out->late_tested && !err; i++) {
+		const struct planned_cure *c = &t->lates.data[i];
+		struct trial_limits limits =
+			limits_of(t, t->r->runs, UINT64_MAX, SECONDS_FULL, c->counted);
+		struct evidence e = { .before = cure_trial_as(&t->full, c->counted) };
 		bool promising = false;
-		struct cure c;
 
-		if (!cure_late(r->failing, r->gone->use, r->gone->by, back, &c))
-			break;
-		err = weed_out(t, &c, NULL, &e.after, &promising);
+		if (e.before.failed)
+			err = weed_out(t, c, &e.after, &promising);
 		if (err || !promising)
 			continue;
-		err = cure_try(r->runner, &c, &limits, NULL, &e.after);
+		err = cure_try(t->r->runner, &c->cure, &limits, NULL, &e.after);
 		t->out->late = e.after;
+		t->out->late_before = e.before;
+		t->out->late_counted = c->counted;
 		t->out->late_tested = !err && evidence_result(&e) <= TRIAL_HELPS;
 	}
 	return err;
@@ -610,7 +776,8 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 	struct alternates nothing = { .data = { none }, .len = 1 };
 	struct advise_request request = *r;
 	struct trials t = { .r = &request, .out = ret };
-	struct trial_limits rate = { r->runs, ENOUGH_FAILURES, SECONDS_SHORT, r->seed };
+	struct trial_limits rate = { r->runs, ENOUGH_FAILURES, SECONDS_SHORT,
+				     r->seed, &ret->faces,     FACES_OWN };
 	struct err *err = NULL;
 
 	*ret = (struct advice){ 0 };
@@ -620,8 +787,10 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 		err = cure_try(r->runner, NULL, &rate, NULL, &t.rate);
 	for (size_t i = 0; i < request.alternates->len && !err; i++)
 		err = gather(&request, i, &t.all);
-	if (!err && t.all.len && t.rate.failed + t.rate.other)
+	gather_lates(&t);
+	if (!err && t.all.len + t.lates.len && t.rate.failed + t.rate.other)
 		err = watch_all(&t);
+	settle_faces(&t);
 	plan_make(&t.all);
 	t.end = explain_spent(r->runner) + SECONDS_ALL;
 	if (!err)
@@ -632,6 +801,7 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 		err = try_late(&t);
 	ret->before = t.full.runs ? t.full : t.rate;
 	vec_deinit(&t.all);
+	vec_deinit(&t.lates);
 	coverage_deinit(&t.usual);
 	return err;
 }

@@ -25,9 +25,11 @@ struct advice {
 	 * with the other candidates (rank/). */
 	struct candidates tried;
 	struct cure_trial before; /* without a cure */
+	struct faces faces;	  /* ways in which schedules failed */
 	/* What was used after its end stays until everybody else is done: that was tried, too. */
 	bool late_tested;
-	struct cure_trial late;
+	struct cure_trial late, late_before;
+	uint32_t late_counted; /* ways of failing that those are about */
 	/* A block on other objects that was broken before, in every schedule that failed, and under
 	 * which nothing fails either: what cures it may be its consequence. */
 	struct {

@@ -2,6 +2,7 @@
 #ifndef EXPLAIN_CURE_CURE_H
 #define EXPLAIN_CURE_CURE_H
 
+#include "explain/cure/faces.h"
 #include "explain/explanation.h"
 #include "explain/find/projection.h"
 #include "explain/find/search.h"
@@ -33,6 +34,7 @@ struct cure {
 	bool barrier;  /* order: for every object, whichever threads (a barrier is missing) */
 	bool missed;   /* order: the failing run ended before what should have come first */
 	bool teardown; /* order: what must wait gives something back, or is part of that */
+	bool closing;  /* order: what must wait is the first of several changes (closing.h) */
 	bool stretch;  /* all that a thread does between two synchronisations (stretch.c) */
 	bool crossing; /* broken only when the two blocks meet as they do here (crossings.c) */
 };
@@ -74,15 +76,21 @@ uint32_t cure_held(const struct steps *s, uint32_t waiting);
 /* What came of many schedules. */
 struct cure_trial {
 	uint64_t runs;
-	uint64_t failed; /* the failure being explained */
-	uint64_t other;	 /* failed in another way: another bug, or another face of this one */
-	bool dropped;	 /* in some run the constraint had to give way */
+	uint64_t failed; /* the failure being explained, in any of its faces */
+	uint64_t other;	 /* failed in another way: another bug, or a face that nobody knows of */
+	uint64_t faces[FACES]; /* both, by the way they failed; few others are not among them */
+	bool dropped;	       /* in some run the constraint had to give way */
 };
+
+/* The same runs, where just these ways of failing are the failure being explained. */
+struct cure_trial cure_trial_as(const struct cure_trial *t, uint32_t faces);
 
 struct trial_limits {
 	uint64_t runs, failures; /* stop after so many of either */
 	double seconds;
-	uint64_t seed; /* equal seeds: the same schedules with and without a cure */
+	uint64_t seed;	     /* equal seeds: the same schedules with and without a cure */
+	struct faces *faces; /* ways of failing that are told apart ... */
+	uint32_t counted;    /* ... and which of them count as the failure being explained */
 };
 
 /* Somebody who looks at the first runs of a trial, recorded: so many, or so many steps in all, and

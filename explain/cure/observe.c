@@ -14,13 +14,14 @@
  * as one after the other.)
  *
  * "a before b" is broken by a b before the first a; of the same object, if both are about one. "b
- * late" is broken when another thread comes to a, or uses the object of b, after b; a barrier, when it
- * comes to a with an object that b has had. */
+ * late" is broken when another thread comes to a, or uses the object of b, after b (if b is the first of several
+ * changes: one of their objects); a barrier, when it comes to a with an object that b has had. */
 #include "explain/cure/observe.h"
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "explain/find/closing.h"
 
 #include <stdlib.h>
 
@@ -292,16 +293,26 @@ static bool before_broken(const struct cure *c, const struct steps *example,
 
 static bool late_broken(const struct cure *c, const struct steps *run)
 {
+	_cleanup_(
+		map_deinit) struct map changed = { 0 }; /* objects, if it is the first of several */
 	const struct step *then = NULL;
+	bool closing = false;
 
 	for (size_t i = 0; i < run->len; i++) {
 		const struct step *e = &run->data[i];
+		bool mine = then && e->thread == then->thread;
 
-		if (then && e->thread != then->thread &&
-		    (is_first(c, e) || step_conflicts(e, then)))
+		if (then && !mine &&
+		    (is_first(c, e) || step_conflicts(e, then) || map_find(&changed, e->address)))
 			return true;
-		if (is_then(c, e))
+		if (is_then(c, e)) {
 			then = e;
+			closing = c->closing;
+		} else if (mine && closing) {
+			closing = !step_is_bound(e);
+			if (step_is_memory(e) && step_writes(e))
+				map_put(&changed, e->address, 1);
+		}
 	}
 	return false;
 }

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "explain/find/closing.h"
 #include "unplait/effects.h"
 
 #include <stdlib.h>
@@ -105,25 +106,36 @@ static void add_order(struct finder *fd, uint32_t first, uint32_t then, uint32_t
 	vec_push(fd->out, c);
 }
 
+static bool is_update(const struct step *read, const struct step *write)
+{
+	return read && read->address == write->address && !step_writes(read) && step_writes(write);
+}
+
 /* Is there room for a barrier between the two places: does a thread come to the second after the first?
- * If it reads an object at the first and writes the same one at the second, that is one update, and no
+ * If it reads an object at the one and writes the same one at the other, that is one update, and no
  * end of a phase. */
 static bool has_room(const struct steps *s, const struct step *first, const struct step *then)
 {
-	const struct step **last = xcalloc(s->nthreads + 1u, sizeof(const struct step *));
+	/* what each thread did last at either place */
+	const struct step **firsts = xcalloc(s->nthreads + 1u, sizeof(const struct step *));
+	const struct step **thens = xcalloc(s->nthreads + 1u, sizeof(const struct step *));
 	bool room = false, update = false;
 
 	for (uint32_t i = 0; i < s->len && !update; i++) {
-		const struct step *e = &s->data[i], *a = last[e->thread];
+		const struct step *e = &s->data[i];
 
-		if (e->site == then->site && a) {
-			update = a->address == e->address && !step_writes(a) && step_writes(e);
-			room = true;
+		if (e->site == then->site) {
+			update = is_update(firsts[e->thread], e);
+			room |= firsts[e->thread] != NULL;
+			thens[e->thread] = e;
 		}
-		if (e->site == first->site)
-			last[e->thread] = e;
+		if (e->site == first->site) {
+			update |= is_update(thens[e->thread], e);
+			firsts[e->thread] = e;
+		}
 	}
-	free(last);
+	free(firsts);
+	free(thens);
 	return room && !update;
 }
 
@@ -161,11 +173,31 @@ static void add_teardown(struct finder *fd, uint32_t x, uint32_t y)
 		add_order(fd, y, first, PLAIT_CONSTRAINT_LATE, false);
 }
 
+/* x is one of several changes that its thread makes one after the other: all of them must wait. */
+static void add_closing(struct finder *fd, uint32_t x, uint32_t y)
+{
+	const struct step *e = &fd->f->data[x];
+	size_t n = fd->out->len;
+	uint32_t first;
+
+	if (!step_is_memory(e) || !step_writes(e))
+		return;
+	first = closing_begin(fd->f, x);
+	if (first == STEP_NONE)
+		first = x;
+	if (done_by_one_thread(fd->f, &fd->f->data[first]) &&
+	    done_by_one_thread(fd->g, &fd->f->data[first]))
+		add_order(fd, y, first, PLAIT_CONSTRAINT_LATE, false);
+	for (; n < fd->out->len; n++)
+		fd->out->data[n].closing = true;
+}
+
 void finder_add_orders(struct finder *fd, uint32_t x, uint32_t y)
 {
 	add_order(fd, y, x, PLAIT_CONSTRAINT_BEFORE, fd->f->data[y].missed);
 	add_barrier(fd, x, y);
 	add_teardown(fd, x, y);
+	add_closing(fd, x, y);
 	if (done_by_one_thread(fd->f, &fd->f->data[x]) &&
 	    done_by_one_thread(fd->g, &fd->f->data[x]))
 		add_order(fd, y, x, PLAIT_CONSTRAINT_LATE, false);

@@ -7,15 +7,10 @@
 #include "explain/cure/finder.h"
 
 #include "base/map.h"
+#include "explain/find/closing.h"
 #include "unplait/effects.h"
 
 enum { FARTHEST = 200 }; /* steps of a thread: longer stretches say little */
-
-static bool is_bound(const struct step *e)
-{
-	return step_is_acquire(e) || step_is_release(e) || e->kind == PLAIT_EV_WAIT ||
-	       e->kind == PLAIT_EV_WOKEN || e->kind == PLAIT_EV_FORK || e->kind == PLAIT_EV_JOIN;
-}
 
 /* What several threads use, and somebody writes: address -> its first thread + 1, and these. One run may
  * have ended before anybody came: both are looked at. */
@@ -59,7 +54,7 @@ static uint32_t end_of(const struct map *uses, const struct steps *s, uint32_t a
 		if (e->thread != s->data[at].thread || e->pending)
 			continue;
 		seen++;
-		*cut = seen < FARTHEST && !is_bound(e) && e->kind != PLAIT_EV_EXIT;
+		*cut = seen < FARTHEST && !step_is_bound(e) && e->kind != PLAIT_EV_EXIT;
 		if (!*cut)
 			break;
 		if (step_is_memory(e) && e->site && e->kind != PLAIT_EV_FREE && is_shared(uses, e))

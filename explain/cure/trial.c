@@ -28,12 +28,29 @@ static struct err *one_run(const struct explain_runner *runner, const struct cur
 	return runner->run(runner->context, &request, ret);
 }
 
-static void count(struct cure_trial *t, const struct explain_result *r)
+static void count(struct cure_trial *t, const struct trial_limits *limits,
+		  const struct explain_result *r)
 {
+	size_t face = faces_of(limits->faces, r);
+	bool counted = face < FACES && limits->counted & 1u << face;
+
 	t->runs++;
-	t->failed += r->failed && r->same_failure;
-	t->other += r->failed && !r->same_failure;
+	t->failed += r->failed && counted;
+	t->other += r->failed && !counted;
+	if (face < FACES)
+		t->faces[face]++;
 	t->dropped |= r->constraint_dropped;
+}
+
+struct cure_trial cure_trial_as(const struct cure_trial *t, uint32_t faces)
+{
+	struct cure_trial as = *t;
+
+	as.failed = 0;
+	for (size_t i = 0; i < FACES; i++)
+		as.failed += faces & 1u << i ? t->faces[i] : 0;
+	as.other = t->failed + t->other - as.failed;
+	return as;
 }
 
 struct err *cure_try(const struct explain_runner *runner, const struct cure *cure,
@@ -52,7 +69,7 @@ struct err *cure_try(const struct explain_runner *runner, const struct cure *cur
 		struct explain_result r;
 
 		err = one_run(runner, cure, ret->runs, limits->seed, record, &r);
-		count(ret, &r);
+		count(ret, limits, &r);
 		if (!err && record)
 			watch->see(watch->context, &r);
 		steps += r.steps.len;

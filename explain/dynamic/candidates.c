@@ -73,8 +73,9 @@ static void add_lifetime(const struct job *j, const struct advice *a, struct can
 			       .evidence = { .shows = SHOWS_ALL } };
 
 	if (a->late_tested) {
-		c.evidence.before = a->before;
+		c.evidence.before = a->late_before;
 		c.evidence.after = a->late;
+		c.evidence.counted = a->late_counted;
 	}
 	vec_push(all, c);
 }
@@ -105,6 +106,7 @@ static void adopt_trial(struct candidate *c, const struct candidate *trial)
 	c->alternate = trial->alternate;
 	c->evidence.before = trial->evidence.before;
 	c->evidence.after = trial->evidence.after;
+	c->evidence.counted = trial->evidence.counted;
 	c->evidence.weeded = trial->evidence.weeded;
 }
 

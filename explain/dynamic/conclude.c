@@ -13,6 +13,7 @@
 #include "explain/show/present.h"
 #include "trace/trace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_TOLD = 4 }; /* candidates with sentences */
@@ -46,8 +47,42 @@ static struct err *tell(const struct scene *scene, const struct job *j, const st
 	return present_cure(scene, &c->cure, ret);
 }
 
+static int own_then_frequent(const void *a, const void *b)
+{
+	const struct shown_face *x = a, *y = b;
+
+	if (!x->how != !y->how)
+		return x->how ? 1 : -1;
+	if (x->runs != y->runs)
+		return x->runs > y->runs ? -1 : 1;
+	return x->how ? strcmp(x->how, y->how) : 0;
+}
+
+/* The ways of failing that count as this one, if there are several. */
+static void add_faces(const struct job *j, const struct advice *tried, const struct evidence *e,
+		      struct shown_advice *ret)
+{
+	struct shown_face *shown;
+
+	if (e->before.failed == e->before.faces[FACE_OWN])
+		return;
+	shown = arena_array(&j->x->arena, struct shown_face, FACES);
+	for (size_t i = 0; i < FACES; i++) {
+		const struct face *f = &tried->faces.data[i];
+
+		if (e->counted & 1u << i && (e->before.faces[i] || i == FACE_OWN))
+			shown[ret->nfaces++] = (struct shown_face){
+				i == FACE_OWN ? NULL : present_face(j->x, j->trace, f),
+				e->before.faces[i]
+			};
+	}
+	qsort(shown, ret->nfaces, sizeof(*shown), own_then_frequent);
+	ret->faces = shown;
+}
+
 /* What was tried, and what was seen without it. */
-static struct shown_advice evidence_shown(const struct candidate *c, const char *text)
+static struct shown_advice evidence_shown(const struct job *j, const struct advice *tried,
+					  const struct candidate *c, const char *text)
 {
 	const struct evidence *e = &c->evidence;
 	struct shown_advice a = { .text = e->of_locks ? NULL : text };
@@ -66,12 +101,14 @@ static struct shown_advice evidence_shown(const struct candidate *c, const char 
 	a.runs_after = e->after.runs;
 	a.other_before = e->before.other;
 	a.other_after = e->after.other;
+	add_faces(j, tried, e, &a);
 	return a;
 }
 
 /* The first few candidates in words; those that say the same only once. */
 static struct err *tell_candidates(const struct scene *scene, const struct job *j,
-				   const struct found *found, const struct candidates *all)
+				   const struct found *found, const struct advice *tried,
+				   const struct candidates *all)
 {
 	struct explanation *x = scene->x;
 	struct err *err = NULL;
@@ -91,7 +128,8 @@ static struct err *tell_candidates(const struct scene *scene, const struct job *
 			(struct shown_candidate){ .kind = told.kind,
 						  .standing = candidate_standing(c),
 						  .summary = told.summary,
-						  .advice = evidence_shown(c, told.advice) };
+						  .advice = evidence_shown(j, tried, c,
+									   told.advice) };
 	}
 	return err;
 }
@@ -163,6 +201,16 @@ static void doubt(struct job *j, const struct advice *a)
 	}
 	if (!near && !a->before.failed)
 		return;
+	if (near && !a->before.failed && a->before.other) {
+		x->summary = arena_printf(
+			&x->arena,
+			"not known: no other schedule of %llu fails in this way, and nothing that "
+			"was tried mends the %llu that fail in others. What differs nearest to the "
+			"failure: %s",
+			(unsigned long long)a->before.runs, (unsigned long long)a->before.other,
+			near->summary);
+		return;
+	}
 	if (near && !a->before.failed) {
 		x->summary = arena_printf(
 			&x->arena,
@@ -209,7 +257,7 @@ static void tell_headline(struct job *j, const struct candidates *all, const str
 	}
 	if (because && reason->summary && all->data[0].source == CANDIDATE_LIFETIME) {
 		x->summary = arena_printf(&x->arena, "%s, because %s", x->summary, reason->summary);
-		x->advice = evidence_shown(because, reason->advice);
+		x->advice = evidence_shown(j, a, because, reason->advice);
 	}
 	if (j->failing.outcome == PLAIT_OUTCOME_DEADLOCK &&
 	    (!all->len || !candidate_is_cause(&all->data[0]) ||
@@ -293,7 +341,7 @@ static struct err *tell_all(struct job *j, const struct candidates *all, const s
 {
 	struct scene scene = { j->x, j->trace, &j->stacks, &j->steps, &j->alternate.passing };
 	struct telling reason = { 0 };
-	struct err *err = tell_candidates(&scene, j, found, all);
+	struct err *err = tell_candidates(&scene, j, found, a, all);
 
 	if (!err && because)
 		err = present_cure(&scene, &because->cure, &reason);

@@ -15,7 +15,8 @@
  *
  * If none passes, again without keeping to the order of turns: the running thread stays. If none
  * passes still, several threads meet the first step one after the other (a queue torn down while
- * all its users still run): it waits until nobody else can go on. */
+ * all its users still run): it waits until nobody else can go on; or what waits is a release, or the
+ * first of several changes (closing.h). */
 #define LOG_DOMAIN "explain"
 #include "explain/find/search.h"
 
@@ -23,6 +24,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "explain/find/closing.h"
 #include "explain/find/projection.h"
 
 #include <string.h>
@@ -343,23 +345,34 @@ static struct err *search_pairs(struct search *s, uint32_t kind, uint32_t strate
 	return NULL;
 }
 
-/* What was given back under somebody's feet: that waits until nobody else can go on. */
+/* What has to wait so that this does not come too early; STEP_NONE: nothing. */
+static uint32_t torn_down(const struct steps *f, uint32_t i)
+{
+	if (f->data[i].kind == PLAIT_EV_FREE)
+		return i;
+	return step_is_memory(&f->data[i]) && step_writes(&f->data[i]) ? closing_begin(f, i)
+								       : STEP_NONE;
+}
+
+/* What was given back under somebody's feet, or changed: that waits until nobody else can go on. */
 static struct err *search_teardown(struct search *s)
 {
 	const struct steps *f = s->failing;
-	uint32_t last = STEP_NONE;
+	uint32_t last = STEP_NONE, before = STEP_NONE;
 
 	for (uint32_t i = 0; i < f->len; i++)
 		if (f->data[i].thread == s->failed && !f->data[i].pending)
 			last = i;
 	for (uint32_t i = (uint32_t)f->len;
 	     i-- > 0 && last != STEP_NONE && !s->best->len && explain_spent(s->runner) < s->end;) {
-		struct step_pair pair = { i, last, last };
+		struct step_pair pair = { torn_down(f, i), last, last };
 		struct explain_result r;
 		struct err *err;
 
-		if (f->data[i].kind != PLAIT_EV_FREE || f->data[i].thread == s->failed)
+		if (pair.first == STEP_NONE || pair.first == before ||
+		    f->data[i].thread == s->failed)
 			continue;
+		before = pair.first;
 		s->best->pairs_tried++;
 		err = try_pair(s->runner, f, &pair, PLAIT_CONSTRAINT_LATE, PLAIT_STRATEGY_STAY,
 			       true, &r);

@@ -35,11 +35,13 @@ struct evidence {
 	struct cure_seen seen;		 /* without it; failing 0: not looked at */
 	struct cure_trial before, after; /* the same schedules without and with it; after.runs 0:
 					  * not tried */
-	bool weeded;			 /* a short trial was enough to see that it does not help */
-	bool removes;			 /* part of the program no longer runs with it */
-	bool lacks_lock;		 /* one side lacks a lock that every other access holds */
-	bool contradicted;		 /* a run that passes does the same */
-	bool of_locks; /* an order of two acquisitions or signals, and threads wait for ever:
+	uint32_t counted; /* ways of failing (cure/faces.h) that count as this failure */
+	bool wide;   /* it mends nearly every schedule that fails, in whatever way; no other does */
+	bool weeded; /* a short trial was enough to see that it does not help */
+	bool removes;	   /* part of the program no longer runs with it */
+	bool lacks_lock;   /* one side lacks a lock that every other access holds */
+	bool contradicted; /* a run that passes does the same */
+	bool of_locks;	   /* an order of two acquisitions or signals, and threads wait for ever:
 			    * somebody was first, and why that is bad it does not say */
 };
 
@@ -78,8 +80,9 @@ enum trial_result evidence_result(const struct evidence *e);
 /* An order has to tell failing from passing schedules better than a block. */
 enum standing candidate_standing(const struct candidate *c);
 
-/* < 0: a is the better explanation: by standing, then by what came of the trial, then by the order of
- * trials. A total order: the answer does not depend on who found what first. */
+/* < 0: a is the better explanation: by standing, then by whether it mends other faces, too, then by
+ * what came of the trial, then by the order of trials. A total order: the answer does not depend on
+ * who found what first. */
 int candidate_compare(const struct candidate *a, const struct candidate *b);
 /* The best first. */
 void candidates_rank(struct candidates *all);

@@ -114,6 +114,8 @@ void plan_make(struct planned_cures *all)
 	}
 	vec_sort(all, cheapest_of_group_first);
 	for (size_t i = 0; i < all->len; i++)
+		all->data[i].place = (uint32_t)i;
+	for (size_t i = 0; i < all->len; i++)
 		log_debug(2, "cure %zu: kind %d, steps %u to %u, cost %u, separation %.2f", i,
 			  all->data[i].cure.kind, all->data[i].cure.from, all->data[i].cure.to,
 			  all->data[i].cure.cost, all->data[i].worth);

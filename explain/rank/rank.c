@@ -123,6 +123,8 @@ int candidate_compare(const struct candidate *x, const struct candidate *y)
 
 	if (sx != sy)
 		return order_of(sx, sy);
+	if (x->evidence.wide != y->evidence.wide)
+		return y->evidence.wide ? 1 : -1;
 	if (rx != ry)
 		return order_of(rx, ry);
 	if (rx == TRIAL_HELPS) {

@@ -579,8 +579,9 @@ static uint32_t own_frame(struct symbols *symbols, const struct trace_meta *meta
 	return found;
 }
 
-const char *present_failure(struct explanation *x, struct trace *trace,
-			    const struct plait_failure *failure)
+/* file, line: NULL, or where they go. */
+static const char *failed_at(struct explanation *x, struct trace *trace,
+			     const struct plait_failure *failure, const char **file, uint32_t *line)
 {
 	struct symbols *symbols = NULL;
 	struct err *err = symbols_open(trace, &symbols);
@@ -589,14 +590,41 @@ const char *present_failure(struct explanation *x, struct trace *trace,
 	struct code_point at;
 
 	if (i != UINT32_MAX && symbols_pc(symbols, frame_pc(failure, i), &at)) {
-		x->failed_file = arena_strdup(&x->arena, at.file);
-		x->failed_line = at.line;
+		if (file)
+			*file = arena_strdup(&x->arena, at.file);
+		if (line)
+			*line = at.line;
 		text = arena_printf(&x->arena, "%s:%u in %s%s", at.file, at.line, at.function,
 				    call_brackets(at.function));
 	}
 	err_free(err);
 	symbols_close(symbols);
 	return text;
+}
+
+const char *present_failure(struct explanation *x, struct trace *trace,
+			    const struct plait_failure *failure)
+{
+	return failed_at(x, trace, failure, &x->failed_file, &x->failed_line);
+}
+
+/* An assertion names its place; where threads wait for ever there is no single one. */
+const char *present_face(struct explanation *x, struct trace *trace, const struct face *face)
+{
+	const struct plait_failure *f = &face->failure;
+	const char *how = outcome_name(face->outcome), *at = NULL;
+
+	if (face->outcome == PLAIT_OUTCOME_DEADLOCK || face->outcome == PLAIT_OUTCOME_HANG)
+		return how;
+	if (f->text[0] && strcmp(f->text, "abort()") != 0)
+		how = arena_printf(&x->arena, "%.*s",
+				   (int)(strlen(f->text) - (f->text[strlen(f->text) - 1] == '.')),
+				   f->text);
+	else if (face->outcome == PLAIT_OUTCOME_SIGNAL)
+		how = arena_strdup(&x->arena, strsignal(f->signal));
+	if (!strstr(how, "Assertion"))
+		at = failed_at(x, trace, f, NULL, NULL);
+	return at ? arena_printf(&x->arena, "%s at %s", how, at) : how;
 }
 
 const char *present_site(struct explanation *x, struct trace *trace, uint32_t site)

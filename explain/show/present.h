@@ -53,6 +53,9 @@ struct err *present_stack(struct explanation *x, struct trace *trace,
 const char *present_failure(struct explanation *x, struct trace *trace,
 			    const struct plait_failure *failure);
 
+/* How schedules fail that show this face: "Segmentation fault at main.c:12 in get()"; into x's arena. */
+const char *present_face(struct explanation *x, struct trace *trace, const struct face *face);
+
 /* "main.c:12 in get()" for a program counter or a site; into x's arena. */
 const char *present_site(struct explanation *x, struct trace *trace, uint32_t site);
 
