@@ -1,9 +1,11 @@
 /* explain/cure/waits.c - what might cure a deadlock.
  *
- * Locks: the blocks from a lock held to the lock waited for, of every waiting thread, all at once.
+ * Locks: the blocks from a lock held to the lock waited for, of every waiting thread, all at once; units of
+ * a semaphore likewise.
  * Waiting for a signal: from the last read to the wait; or the signal wakes all; or there is one. */
 #include "explain/cure/finder.h"
 #include "explain/find/stuck.h"
+#include "explain/find/units.h"
 
 #include <string.h>
 
@@ -22,11 +24,10 @@ static void find_deadlock(struct finder *fd)
 	struct cure c = { .kind = BUG_DEADLOCK, .intruder = STEP_NONE, .other_from = STEP_NONE };
 
 	for (uint32_t i = 0; i < fd->f->len && c.nconstraints < CURE_CONSTRAINTS; i++) {
-		uint32_t held;
+		uint32_t held = units_held(fd->f, i).first;
 
-		if (!fd->f->data[i].pending || !step_is_acquire(&fd->f->data[i]))
-			continue;
-		held = cure_held(fd->f, i);
+		if (fd->f->data[i].pending && step_is_acquire(&fd->f->data[i]))
+			held = cure_held(fd->f, i);
 		if (held == STEP_NONE)
 			continue;
 		c.from = held;

@@ -117,7 +117,7 @@ static void add_cycle(const struct advice *a, enum cycle_kind kind, struct candi
 			       .evidence = { .shows = SHOWS_ALL } };
 
 	for (size_t i = 0; i < a->tried.len; i++)
-		if (a->tried.data[i].kind == BUG_DEADLOCK && kind == CYCLE_OF_LOCKS)
+		if (a->tried.data[i].kind == BUG_DEADLOCK && kind != CYCLE_ORPHAN)
 			adopt_trial(&c, &a->tried.data[i]);
 	vec_push(all, c);
 }

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "explain/dynamic/found.h"
+#include "explain/find/units.h"
 #include "trace/trace.h"
 #include "unplait/effects.h"
 
@@ -54,6 +55,8 @@ static void want_waiting(const struct job *j, struct wanted *w)
 	for (uint32_t i = 0; i < j->steps.len; i++)
 		if (j->steps.data[i].pending && step_is_acquire(&j->steps.data[i]))
 			want(j, w, cure_held(&j->steps, i));
+		else
+			want(j, w, units_held(&j->steps, i).first);
 }
 
 /* Names one step of the failing run. Memory is given back where the engine does not stop: then by its

@@ -139,12 +139,14 @@ void steps_link(struct steps *s)
 	map_deinit(&memory.index);
 }
 
-/* How a semaphore is used: has anybody given back what he took, or posted what he had not taken? */
-enum { GIVEN_BACK = 1, POSTED = 2 };
+/* How a semaphore is used: has anybody given back what he took, or posted what he had not taken? Were two
+ * units out at once? */
+enum { GIVEN_BACK = 1, POSTED = 2, COUNTED = 4 };
 
 static void look_at_semaphores(const struct steps *s, struct map *uses)
 {
 	_cleanup_(map_deinit) struct map taken = { 0 }; /* semaphore and thread -> how many */
+	_cleanup_(map_deinit) struct map out = { 0 };	/* semaphore -> how many */
 
 	for (size_t i = 0; i < s->len; i++) {
 		const struct step *e = &s->data[i];
@@ -152,8 +154,11 @@ static void look_at_semaphores(const struct steps *s, struct map *uses)
 
 		if (takes(e) && !e->pending) {
 			++*n;
+			if (++*map_put(&out, e->address, 0) > 1)
+				*map_put(uses, e->address, 0) |= COUNTED;
 		} else if (e->kind == PLAIT_EV_SEM_POST && !e->pending) {
 			*map_put(uses, e->address, 0) |= *n ? GIVEN_BACK : POSTED;
+			*map_put(&out, e->address, 0) -= *n > 0;
 			*n -= *n > 0;
 		}
 	}
@@ -165,9 +170,15 @@ void steps_mark_semaphores(struct steps *s, const struct steps *a, const struct 
 
 	look_at_semaphores(a, &uses);
 	look_at_semaphores(b, &uses);
-	for (size_t i = 0; i < s->len; i++)
-		s->data[i].as_lock = (takes(&s->data[i]) || s->data[i].kind == PLAIT_EV_SEM_POST) &&
-				     map_get_or(&uses, s->data[i].address, 0) == GIVEN_BACK;
+	for (size_t i = 0; i < s->len; i++) {
+		struct step *e = &s->data[i];
+		uint64_t how = takes(e) || e->kind == PLAIT_EV_SEM_POST
+				       ? map_get_or(&uses, e->address, 0)
+				       : 0;
+
+		e->as_lock = how == GIVEN_BACK;
+		e->as_units = how == (GIVEN_BACK | COUNTED);
+	}
 }
 
 enum { SEVERAL = -1 }; /* threads */

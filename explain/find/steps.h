@@ -20,6 +20,7 @@ struct step {
 	uint64_t value;	  /* value read or written; result of a synchronisation call */
 	uint32_t size;	  /* bytes; 0 for synchronisation */
 	bool as_lock;	  /* of a semaphore that is used as a lock (steps_mark_semaphores) */
+	bool as_units;	  /* ... of one with several units: each is given back by who took it */
 	bool sole;	  /* takes a lock that no other thread ever takes (steps_mark_sole) */
 	bool pending;	  /* at the end of the run the thread still waits to do this */
 	bool missed;	  /* pending, known from a passing run only: ends no block */
@@ -58,8 +59,9 @@ bool step_conflicts(const struct step *a, const struct step *b);
 /* Fill in `source` of every step: the last writing step before it that overlaps it (for wide
  * accesses the latest of them). */
 void steps_link(struct steps *s);
-/* A semaphore is used as a lock when nobody posts it who has not waited for it. Which semaphores are
- * is seen in both runs; mark their steps in s. The runs are of one program, recorded alike. */
+/* A semaphore is used as a lock when nobody posts it who has not waited for it, and never two units of it
+ * are taken at once: then it is a stock of units, which no single thread holds. Which semaphores are is seen
+ * in both runs; mark their steps in s. The runs are of one program, recorded alike. */
 void steps_mark_semaphores(struct steps *s, const struct steps *a, const struct steps *b);
 /* Mark in s who takes a lock that only one thread takes, in both runs of one program: it keeps nobody
  * out, and is there for something else. */

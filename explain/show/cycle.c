@@ -1,13 +1,14 @@
 /* explain/show/cycle.c - threads that wait for locks for ever, in words: who holds what, who waits for
  * what, and in which function of the program both were asked for.
  *
- * Three ways: several threads each hold what another one waits for; a thread asks for a lock that it
- * holds itself; a lock is held by a thread that has ended. A thread that released a lock which it did
+ * Four ways: several threads each hold what another one waits for; a thread asks for a lock that it
+ * holds itself; a lock is held by a thread that has ended; all who hold units of a semaphore wait for more. A thread that released a lock which it did
  * not hold meant another one, perhaps the one that is missing here: that is told, too. */
 #include "explain/show/present.h"
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "explain/find/units.h"
 #include "explain/show/labels.h"
 #include "explain/show/stacks.h"
 #include "unplait/abi.h"
@@ -80,7 +81,9 @@ enum cycle_kind find_cycle(const struct steps *failing)
 {
 	if (find_orphan(failing) != STEP_NONE)
 		return CYCLE_ORPHAN;
-	return count_waiting(failing) >= 2 ? CYCLE_OF_LOCKS : CYCLE_NONE;
+	if (count_waiting(failing) >= 2)
+		return CYCLE_OF_LOCKS;
+	return units_find(failing) != STEP_NONE ? CYCLE_OF_UNITS : CYCLE_NONE;
 }
 
 static struct err *tell(struct teller *t, uint32_t i, struct told *ret)
@@ -254,6 +257,50 @@ static struct err *tell_orphan(struct teller *t, uint32_t waiting)
 	return NULL;
 }
 
+static struct err *tell_holder(struct teller *t, uint32_t i, struct strbuf *all, const char **object)
+{
+	struct units held = units_held(t->f, i);
+	struct told waits, holds;
+	struct err *err = tell(t, i, &waits);
+
+	if (!err)
+		err = tell(t, held.first, &holds);
+	if (err)
+		return err;
+	tell_in_common(t, held.first, i, &holds, &waits);
+	*object = strcmp(waits.object, "a lock") == 0 ? "a semaphore" : waits.object;
+	strbuf_addf(all, "%sthread %s holds %u unit%s of %s (%s) and waits for one more (%s)",
+		    all->len ? "; " : "", waits.thread, held.n, held.n == 1 ? "" : "s", *object,
+		    holds.where, waits.where);
+	return NULL;
+}
+
+/* Nobody holds a semaphore of several units alone: who has how many of them, and waits for the others'. */
+static struct err *tell_units(struct teller *t, uint32_t first)
+{
+	_cleanup_(strbuf_deinit) struct strbuf all = { 0 };
+	struct explanation *x = t->p.x;
+	struct err *err = NULL;
+	const char *object = "";
+	unsigned n = 0;
+
+	for (uint32_t i = first; i < t->f->len && !err; i++)
+		if (t->f->data[i].address == t->f->data[first].address &&
+		    units_held(t->f, i).n && ++n <= MAX_WAITING)
+			err = tell_holder(t, i, &all, &object);
+	if (n > MAX_WAITING)
+		strbuf_addf(&all, "; and %u more", n - MAX_WAITING);
+	if (n > 1)
+		strbuf_addf(&all, ": each waits for what the other%s", n > 2 ? "s hold" : " holds");
+	t->out->summary = arena_strdup(&x->arena, strbuf_str(&all));
+	t->out->advice = arena_printf(&x->arena,
+				      "take all that is needed of %s in one step (under a "
+				      "lock, or let only one thread at a time ask for more than "
+				      "one), or give back what is held before waiting for more",
+				      object);
+	return err;
+}
+
 /* A release of a lock that its thread did not hold then; STEP_NONE. */
 static uint32_t find_wrong_release(const struct steps *s)
 {
@@ -302,14 +349,16 @@ static struct err *add_wrong_release(struct teller *t)
 struct err *present_cycle(const struct scene *scene, struct telling *ret)
 {
 	struct teller t = { .f = scene->failing, .out = ret };
-	uint32_t orphan = find_orphan(scene->failing);
+	enum cycle_kind kind = find_cycle(scene->failing);
 	struct err *err = labels_init(&t.p, scene->x, scene->trace);
 
 	t.p.others = scene->failing;
 	t.p.stacks = scene->stacks;
 	*ret = (struct telling){ .kind = BUG_DEADLOCK };
-	if (!err)
-		err = orphan != STEP_NONE ? tell_orphan(&t, orphan) : tell_cycle(&t);
+	if (!err && kind == CYCLE_OF_UNITS)
+		err = tell_units(&t, units_find(t.f));
+	else if (!err)
+		err = kind == CYCLE_ORPHAN ? tell_orphan(&t, find_orphan(t.f)) : tell_cycle(&t);
 	if (!err)
 		err = add_wrong_release(&t);
 	labels_deinit(&t.p);

@@ -34,6 +34,7 @@ enum cycle_kind {
 	CYCLE_NONE,
 	CYCLE_OF_LOCKS,
 	CYCLE_ORPHAN, /* a lock is held by the thread that waits for it, or by one that has ended */
+	CYCLE_OF_UNITS, /* all who hold units of a semaphore wait for more of them */
 };
 enum cycle_kind find_cycle(const struct steps *failing);
 struct err *present_cycle(const struct scene *scene, struct telling *ret);
