@@ -310,7 +310,7 @@ static const struct effect *effect_at(const struct step *s, uint64_t insn)
 /* How many bytes it says that it wrote, and did it write all of them? */
 static bool is_partial(const struct effect *e)
 {
-	return !e || e->kind == EFFECT_WRITES || e->kind == EFFECT_RESIZES ||
+	return !e || e->kind == EFFECT_WRITES || e->kind == EFFECT_SCANS || e->kind == EFFECT_SORTS || e->kind == EFFECT_RESIZES ||
 	       e->kind == EFFECT_FREES || e->kind == EFFECT_ALLOCATES;
 }
 

@@ -377,20 +377,21 @@ static void trace_use(struct trail *t, const struct bad_use *use)
 	struct link used = { .kind = LINK_USED,
 			     .insn = r->start->pc,
 			     .address = use->address,
-			     .has_address = true };
+			     .has_address = !use->is_divisor };
 
 	used.has_value = use->has_reg &&
 			 past_value(&r->h, r->start, r->start->registers[use->reg], &used.value);
+	used.value &= mask_of(use->w);
 	trail_add(t, used);
 	if (use->from) {
 		trail_add(t, (struct link){ .kind = LINK_READ,
 					    .insn = r->start->pc,
 					    .address = use->from,
 					    .has_address = true,
-					    .w = 64,
-					    .value = use->address,
+					    .w = use->w,
+					    .value = use->address, /* of a divisor: 0 */
 					    .has_value = true });
-		t->place = (struct place){ .in_memory = true, .address = use->from, .w = 64 };
+		t->place = (struct place){ .in_memory = true, .address = use->from, .w = use->w };
 	} else if (use->has_reg) {
 		t->place = (struct place){ .reg = use->reg };
 	} else {
@@ -451,7 +452,7 @@ static struct bad_use trace(struct rewind *r)
 	use = find_use(&t);
 	if (is_wild(r))
 		trace_wild(&t, &use);
-	else if (use.found && is_stack_overflow(r, use.address))
+	else if (use.found && !use.is_divisor && is_stack_overflow(r, use.address))
 		r->cause.complete = true;
 	else if (use.found)
 		trace_use(&t, &use);
@@ -499,7 +500,7 @@ void cause_find(struct rewind *r)
 	for (size_t i = 0; i < c->chain.len; i++)
 		c->chain.data[i].certain = !c->chain.data[i].node->parent ||
 					   tree_is_certain(&r->tree, c->chain.data[i].node);
-	if (use.found && is_stack_overflow(r, use.address)) {
+	if (use.found && !use.is_divisor && is_stack_overflow(r, use.address)) {
 		name_failure(r, CAUSE_STACK, "the stack is exhausted at ");
 		return;
 	}

@@ -21,8 +21,22 @@ static const struct effect summaries[] = {
 	  .scale = times,                                                                          \
 	  .fixed = bytes,                                                                          \
 	  .function = name },
+#define V(name, argument)
 #include "rewind/summaries.def"
 #undef S
+#undef V
+};
+
+/* Which argument is a va_list? */
+static const struct list {
+	const char *function;
+	int8_t argument;
+} lists[] = {
+#define S(name, effect, at, len, times, bytes)
+#define V(name, argument) { name, argument },
+#include "rewind/summaries.def"
+#undef S
+#undef V
 };
 
 const struct effect *effect_of(struct arena *a, const char *name, uint64_t address)
@@ -32,6 +46,10 @@ const struct effect *effect_of(struct arena *a, const char *name, uint64_t addre
 			struct effect *e = arena_memdup(a, &summaries[i], sizeof(summaries[i]));
 
 			e->address = address;
+			e->list = -1;
+			for (size_t k = 0; k < ARRAY_SIZE(lists); k++)
+				if (strcmp(lists[k].function, name) == 0)
+					e->list = lists[k].argument;
 			return e;
 		}
 	return NULL;
@@ -255,20 +273,205 @@ static void resize(struct run *r, const struct extent *x)
 		run_overwrite(r, x->at, MAX(x->len, (uint64_t)BOOKKEEPING));
 }
 
+/* ---- scanf() ---- */
+
+static void lose(struct run *r)
+{
+	r->lost = true;
+	r->lost_at = r->insn;
+}
+
+/* Argument number n, also one that lies on the stack: above the return address, which the call has pushed. */
+static bool any_argument(struct run *r, unsigned n, uint64_t *ret)
+{
+	uint64_t sp;
+
+	if (n < 6)
+		return run_argument(r, n, ret);
+	return past_value(r->h, r->now, r->now->registers[LIFT_RSP], &sp) &&
+	       past_value(r->h, r->now,
+			  run_load(r, expr_const(&r->h->exprs, 64, sp + 8 + 8ull * (n - 6)), 64), ret);
+}
+
+/* What one conversion of a format writes. */
+struct conversion {
+	bool is_text;	/* as long as what was read, unless there is a width */
+	uint64_t bytes; /* 0 = nothing */
+};
+
+static bool format_byte(struct run *r, uint64_t at, uint64_t *ret)
+{
+	return run_readable(r, at) && past_value(r->h, r->now, run_byte(r, at), ret);
+}
+
+/* Read the conversion behind the '%' at *at, and go behind it. False: not known. */
+static bool read_conversion(struct run *r, uint64_t *at, struct conversion *ret)
+{
+	uint64_t c, width = 0, size = 4;
+	bool ignored = false, big = false, is_float;
+
+	*ret = (struct conversion){ 0 };
+	for (;; ++*at) {
+		if (!format_byte(r, *at, &c))
+			return false;
+		if (c == '*')
+			ignored = true;
+		else if (c >= '0' && c <= '9')
+			width = width * 10 + c - '0';
+		else if (c == 'h')
+			size = size == 2 ? 1 : 2;
+		else if (c == 'L')
+			big = true;
+		else if (c == 'l' || c == 'q' || c == 'j' || c == 'z' || c == 't')
+			size = 8;
+		else
+			break;
+	}
+	++*at;
+	is_float = c && strchr("aefgAEFG", (int)c);
+	if (c == '[') {
+		uint64_t first = *at;
+
+		do {
+			if (!format_byte(r, (*at)++, &c) || !c)
+				return false;
+			first += c == '^' && *at == first + 1;
+		} while (c != ']' || *at == first + 1);
+		c = 's';
+	}
+	if (c != '%' && !ignored && (!c || !strchr("diouxXnscpaefgAEFG", (int)c)))
+		return false; /* a position, memory that it allocates, or nothing that we know */
+	if (c == '%' || ignored)
+		return true;
+	ret->is_text = c == 's' && !width;
+	ret->bytes = c == 'c'	  ? MAX(width, 1u)
+		     : c == 's'	  ? width + 1
+		     : c == 'p'	  ? 8
+		     : is_float	  ? (big ? 16 : size)
+				  : (big ? 8 : size);
+	return size != 8 || (c != 's' && c != 'c'); /* wide characters */
+}
+
+/* Everything that its format says was written, though it may have stopped before. */
+static void scan(struct run *r, const struct effect *e)
+{
+	unsigned n = e->where;
+	uint64_t at, c;
+
+	if (!run_argument(r, n++, &at)) {
+		lose(r);
+		return;
+	}
+	while (format_byte(r, at, &c) && c && !r->why) {
+		struct conversion v;
+		struct extent x = { 0 };
+
+		at++;
+		if (c != '%')
+			continue;
+		if (!read_conversion(r, &at, &v)) {
+			lose(r);
+			return;
+		}
+		if (!v.bytes)
+			continue;
+		x.len = v.bytes;
+		if (!any_argument(r, n++, &x.at) ||
+		    (v.is_text && (r->has_loop || !length_after(r, x.at, &x.len)))) {
+			lose(r);
+			return;
+		}
+		x.len += v.is_text;
+		note_call(r, e, &x);
+		run_overwrite(r, x.at, x.len);
+	}
+	if (!format_byte(r, at, &c) || c)
+		lose(r);
+}
+
+/* ---- qsort() ---- */
+
+/* Does the function write nothing but its own stack, and call nothing else that writes? */
+static bool is_pure(struct run *r, uint64_t address, unsigned depth)
+{
+	const char *why;
+	const struct function *f = code_function(r->h->code, address, &why);
+
+	if (!f || f->incomplete || !depth)
+		return false;
+	for (size_t i = 0; i < f->insns.len; i++) {
+		const struct insn *in = &f->insns.data[i];
+		const struct lift_op *op = insn_ops(f, in), *end = op + in->nops - 1;
+		const struct effect *e;
+		const char *name;
+		uint64_t to = 0;
+		bool moves_stack = false;
+
+		for (const struct lift_op *k = op; k <= end; k++)
+			moves_stack |= k->kind == LIFT_PUT && k->imm == LIFT_RSP;
+		for (; op <= end; op++)
+			if (op->kind == LIFT_REFUSE || (op->kind == LIFT_STORE && !moves_stack))
+				return false;
+		if (end->kind != LIFT_NEXT || end->w == LIFT_RETURN || end->w == LIFT_TRAP)
+			continue;
+		if (end->w == LIFT_JUMP && !end->a && end->imm >= f->low && end->imm < f->high)
+			continue;
+		name = code_import(r->h->code, f, in);
+		e = name ? effect_of(&r->h->arena, name, 0) : NULL;
+		if (e && (e->kind == EFFECT_NONE || e->kind == EFFECT_LENGTH ||
+			  e->kind == EFFECT_COMPARES))
+			continue;
+		to = end->w == LIFT_SYSCALL ? 0 : code_target(r->h->code, f, in);
+		if (!to || name || !is_pure(r, to, depth - 1))
+			return false;
+	}
+	return true;
+}
+
+static bool is_sort_of_own(struct run *r, const struct effect *e)
+{
+	uint64_t compares;
+
+	return e->kind != EFFECT_SORTS ||
+	       (run_argument(r, 3, &compares) && is_pure(r, compares, 4));
+}
+
+/* The caller's va_list is an array of one, so the call is given its address. */
+static void use_up_list(struct run *r, const struct effect *e)
+{
+	enum { VA_LIST = 24 };
+	uint64_t at;
+
+	if (e->list < 0)
+		return;
+	if (run_argument(r, (unsigned)e->list, &at))
+		run_overwrite(r, at, VA_LIST);
+	else
+		lose(r);
+}
+
 static void apply(struct run *r, const struct effect *e)
 {
 	struct extent x;
 
+	use_up_list(r, e);
 	if (e->kind == EFFECT_NONE || e->kind == EFFECT_LENGTH || e->kind == EFFECT_COMPARES)
 		return;
+	if (e->kind == EFFECT_SCANS) {
+		scan(r, e);
+		return;
+	}
+	if (!is_sort_of_own(r, e)) {
+		lose(r);
+		return;
+	}
 	if (e->kind == EFFECT_THREADS)
 		overwrite_shared(r);
 	if (!find_extent(r, e, &x)) {
 		if (e->kind == EFFECT_FREES) {
 			free_some_block(r);
 		} else {
-			r->lost = true;
-			r->lost_at = r->insn;
+			lose(r);
 		}
 		return;
 	}

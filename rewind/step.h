@@ -25,6 +25,8 @@ enum effect_kind {
 	EFFECT_DOUBLES,	  /* a new block with the text of its first argument */
 	EFFECT_THREADS, /* writes as EFFECT_WRITES does, and other threads wrote what they share */
 	EFFECT_LENGTH,	/* nothing; the result is the length of a text */
+	EFFECT_SCANS,	/* writes where the arguments behind its format say, which is number `where` */
+	EFFECT_SORTS,	/* writes as EFFECT_WRITES does, if what it calls to compare writes nothing */
 	EFFECT_COMPARES, /* nothing; the result says whether its arguments are equal; `fixed`: they are texts */
 };
 
@@ -34,6 +36,7 @@ struct effect {
 	int8_t length; /* number of the argument that says how many bytes; -1: `fixed` */
 	uint8_t scale; /* number of an argument to multiply with + 1; 0 = none */
 	uint32_t fixed;
+	int8_t list;	      /* number of the argument that is a va_list, which it uses up; -1 = none */
 	const char *function; /* its name */
 	uint64_t address;
 };

@@ -1,6 +1,7 @@
 /* rewind/trail.c - see trail.h. */
 #include "rewind/trail.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -266,13 +267,40 @@ static void find_bad_jump(struct trail *t, const struct lift_op *ops, unsigned n
 		pointer_of(t, ops, n, end->a, use, &worst);
 }
 
+/* A division that failed: its divisor. */
+static void find_divisor(struct trail *t, const struct lift_op *ops, unsigned n,
+			 struct bad_use *use)
+{
+	for (unsigned i = 0; i < n && !use->found; i++) {
+		struct origin o;
+
+		if (ops[i].kind < LIFT_UDIV || ops[i].kind > LIFT_SREM)
+			continue;
+		o = origin_of(ops, n, ops[i].b);
+		if (!o.op || (o.op->kind != LIFT_GET && o.op->kind != LIFT_LOAD))
+			continue;
+		use->found = use->is_divisor = true;
+		use->has_reg = o.op->kind == LIFT_GET && o.op->imm < 16;
+		use->reg = (unsigned)o.op->imm;
+		use->w = ops[i].w;
+		if (o.op->kind == LIFT_LOAD) {
+			use->w = o.op->w;
+			use->found = evaluate(t, t->r->start, ops, n, o.op->a, &use->from);
+		}
+	}
+}
+
 struct bad_use trail_find_use(struct trail *t, const struct function *f, const struct insn *in)
 {
 	const struct lift_op *ops = insn_ops(f, in);
 	const struct dump *d = &t->r->dump;
-	struct bad_use use = { 0 };
+	struct bad_use use = { .w = 64 };
 	uint64_t worst = 0;
 
+	if (d->signal == SIGFPE) {
+		find_divisor(t, ops, in->nops, &use);
+		return use;
+	}
 	for (unsigned i = 0; i < in->nops && !use.found; i++) {
 		bool is_write = ops[i].kind == LIFT_STORE;
 
@@ -481,7 +509,8 @@ static bool set_by_call(struct trail *t, const struct piece *p, bool *go_on)
 		if (!s->accesses[i].w && s->accesses[i].insn == l.insn &&
 		    past_value(t->h, t->best, s->accesses[i].address, &at) &&
 		    past_value(t->h, t->best, s->accesses[i].value, &len) &&
-		    t->place.address >= at && t->place.address < at + MAX(len, 16u)) {
+		    t->place.address >= at &&
+		    t->place.address < at + (s->accesses[i].is_write ? len : MAX(len, 16u))) {
 			l.kind = LINK_WRITTEN;
 			l.from = at;
 			l.length = len;
