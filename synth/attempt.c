@@ -22,6 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Runs of the shipped binary that are directed, in the first round and in each way; and from which round on switches
+ * anywhere are tried, though there are lines. */
+enum { DIRECTED_RUNS = 16, SHIPPED_ROUNDS = 5, RANDOM_FROM = 2 };
+
 /* ---- the unplait build ---- */
 
 static bool same_signal(const struct synth_goal *g, const struct run_result *r)
@@ -308,20 +312,41 @@ static struct err *run_shipped(struct study *s, const struct synth_inputs *in, c
 	return err;
 }
 
-/* With threads: where the unplait build was steered, so is this one, with the runtime preloaded; its switches are put
- * where ours are; else it is hunted, and in the end it is stepped with switches anywhere. */
+/* One round of the ways to bring the shipped binary into the dump's end. */
+static struct err *shipped_round(struct study *s, const struct synth_inputs *in, const char *folder,
+				 struct directing *d, unsigned round, const char *plait, bool *same)
+{
+	unsigned runs = DIRECTED_RUNS << round;
+	double seconds = 1u << round;
+	struct err *err = direct_mapped(d, runs, seconds, same);
+	bool directed = *same;
+
+	if (!err && !*same)
+		err = hunt_preloaded(s, in, folder, plait, round, same);
+	if (!err && !*same && (round >= RANDOM_FROM || !s->r->goal.has_lines)) {
+		err = direct_random(d, runs, seconds, same);
+		directed = *same;
+	}
+	return err || !directed ? err : direct_save(d, plait);
+}
+
+/* With threads: where the unplait build was steered, so is this one, with the runtime preloaded. Else nobody knows which
+ * way leads to the dump, and the one that does mostly gets there soon. So they take turns, and each round is twice as
+ * long as the last one: its switches are put where ours are; it is hunted; it is stepped with switches anywhere. */
 static struct err *run_shipped_threads(struct study *s, const struct synth_inputs *in,
 				       const char *folder, const char *own_plait, const char *plait,
 				       bool *same)
 {
+	struct directing *d = NULL;
 	struct err *err = steer_preloaded(s, in, plait, same);
 
 	if (!err && !*same)
-		err = direct_shipped(s, in, folder, own_plait, plait, false, same);
-	if (!err && !*same)
-		err = hunt_preloaded(s, in, folder, plait, same);
-	if (!err && !*same)
-		err = direct_shipped(s, in, folder, own_plait, plait, true, same);
+		err = direct_open(s, in, folder, own_plait, &d);
+	for (unsigned round = 0; !err && !*same && round < SHIPPED_ROUNDS && !interrupted() &&
+				 !(s->deadline > 0 && clock_seconds() > s->deadline);
+	     round++)
+		err = shipped_round(s, in, folder, d, round, plait, same);
+	direct_close(d);
 	return err;
 }
 

@@ -7,6 +7,7 @@
  *		 that was made of the same line (map.c); of several instructions, each is tried, likely ones first;
  *	random   switches between any two instructions, written down as a script. This is all there is without lines.
  *
+ * Both go on from where they were when they are asked again: the ways take turns (attempt.c).
  * Either way the script is performed, and its dump must be the given one, frame by frame. It is saved in the plait of
  * the unplait build's run, as one more section. */
 #include "synth/study.h"
@@ -26,39 +27,42 @@
 #include <string.h>
 
 enum {
-	MAPPED_RUNS = 300,
-	RANDOM_RUNS = 200,
-	MAPPED_SECONDS = 20,
-	RANDOM_SECONDS = 30,
 	SHRINK_RUNS = 200,
-	CHECKS = 3, /* performances of a script that must all end in the dump */
+	FEWER_SECONDS = 20, /* to leave turns of a random script out */
+	CHECKS = 3,	    /* performances of a script that must all end in the dump */
 };
 
-struct directed {
+struct directing {
 	struct study *s;
-	struct own_run *own; /* the shipped binary's arguments and environment */
+	const struct synth_inputs *in;
+	const char *own_plait;
+	struct own_run own; /* the shipped binary's arguments and environment */
 	struct script script;
-	char *core;
+	char *folder, *core;
 	double until;
-	unsigned runs;
+	unsigned runs;	      /* of the try at hand */
+	bool mapped;	      /* the plan is made */
+	struct map_plan plan; /* of the unplait build's schedule */
+	struct map_walk walk; /* how far its combinations are tried */
+	uint64_t seed;	      /* of the last random run */
 };
 
-static bool over(const struct directed *d)
+static bool over(const struct directing *d)
 {
 	return interrupted() || clock_seconds() > d->until ||
 	       (d->s->deadline > 0 && clock_seconds() > d->s->deadline);
 }
 
-static void set_time(struct directed *d, double seconds)
+static void set_time(struct directing *d, double seconds)
 {
 	d->until = clock_seconds() + seconds;
 	d->runs = 0;
 }
 
-static struct err *play(struct directed *d, bool *same)
+static struct err *play(struct directing *d, bool *same)
 {
 	struct played p;
-	struct err *err = script_play(&d->own->target, &d->script, d->core, &p);
+	struct err *err = script_play(&d->own.target, &d->script, d->core, &p);
 
 	d->s->r->attempts++;
 	d->runs++;
@@ -67,7 +71,7 @@ static struct err *play(struct directed *d, bool *same)
 }
 
 /* Once more, and again: what is saved can be repeated. */
-static struct err *check(struct directed *d, bool *same)
+static struct err *check(struct directing *d, bool *same)
 {
 	struct err *err = NULL;
 
@@ -79,24 +83,6 @@ static struct err *check(struct directed *d, bool *same)
 }
 
 /* ---- mapped ---- */
-
-static struct err *try_mapped(struct directed *d, const struct map_plan *plan, bool *same)
-{
-	struct map_walk walk = { 0 };
-	struct err *err = NULL;
-
-	set_time(d, MAPPED_SECONDS);
-	while (!err && !*same && d->runs < MAPPED_RUNS && !over(d) &&
-	       map_next(plan, &walk, &d->script)) {
-		err = play(d, same);
-		if (!err && *same)
-			err = check(d, same);
-	}
-	log_verbose("direct: %zu switches at %zu places, %u runs%s", plan->switches.len,
-		    plan->nplaces, d->runs, *same ? ", the dump's end" : "");
-	map_walk_deinit(&walk);
-	return err;
-}
 
 /* The schedule of the unplait build with as few switches as it needs: each is one more to be mapped. */
 static struct err *shrink(struct study *s, const struct synth_inputs *in, const char *plait)
@@ -116,31 +102,50 @@ static struct err *shrink(struct study *s, const struct synth_inputs *in, const 
 	return err;
 }
 
-static struct err *by_map(struct directed *d, const struct synth_inputs *in, const char *folder,
-			  bool *same)
+static struct err *make_plan(struct directing *d)
 {
-	_cleanup_(xfreep) char *small = xasprintf("%s/small.plait", folder);
-	struct map_plan plan = { 0 };
-	struct err *err = shrink(d->s, in, small);
+	_cleanup_(xfreep) char *small = xasprintf("%s/small.plait", d->folder);
+	struct err *err = shrink(d->s, d->in, small);
 
-	if (!err)
-		err = map_schedule(small, d->script.program, &plan);
-	if (!err)
-		err = try_mapped(d, &plan, same);
-	map_plan_deinit(&plan);
+	return err ? err : map_schedule(small, d->script.program, &d->plan);
+}
+
+struct err *direct_mapped(struct directing *d, unsigned runs, double seconds, bool *same)
+{
+	struct err *err = NULL;
+
+	*same = false;
+	if (!d->s->r->goal.has_lines)
+		return NULL;
+	if (!d->mapped)
+		err = make_plan(d);
+	d->mapped = true;
+	set_time(d, seconds);
+	while (!err && !*same && d->runs < runs && !over(d) &&
+	       map_next(&d->plan, &d->walk, &d->script)) {
+		err = play(d, same);
+		if (!err && *same)
+			err = check(d, same);
+	}
+	log_verbose("direct: %zu switches at %zu places, %u runs%s", d->plan.switches.len,
+		    d->plan.nplaces, d->runs, *same ? ", the dump's end" : "");
+	if (!err && *same)
+		names_intern(&d->s->r->notes, "the shipped binary is directed: one thread at a "
+					      "time, with switches at the "
+					      "lines where the unplait build has them");
 	return err;
 }
 
 /* ---- at random ---- */
 
-static struct err *one_at_random(struct directed *d, uint64_t seed, bool *same)
+static struct err *one_at_random(struct directing *d, uint64_t seed, bool *same)
 {
 	struct turns_made made = { 0 };
 	struct played p;
 	struct err *err;
 
 	d->script.turns.len = 0;
-	err = script_improvise(&d->own->target, &d->script, seed, d->core, &made, &p);
+	err = script_improvise(&d->own.target, &d->script, seed, d->core, &made, &p);
 	d->s->r->attempts++;
 	d->runs++;
 	for (size_t i = 0; i < made.len; i++)
@@ -150,22 +155,12 @@ static struct err *one_at_random(struct directed *d, uint64_t seed, bool *same)
 	return err || !*same ? err : check(d, same);
 }
 
-static struct err *at_random(struct directed *d, bool *same)
-{
-	struct err *err = NULL;
-
-	set_time(d, RANDOM_SECONDS);
-	for (uint64_t seed = 1; seed <= RANDOM_RUNS && !err && !*same && !over(d); seed++)
-		err = one_at_random(d, d->s->o->seed * RANDOM_RUNS + seed, same);
-	return err;
-}
-
 /* Leave turns out while the end stays the same: what one interrupts a thread for should be a reason. */
-static struct err *fewer_turns(struct directed *d)
+static struct err *fewer_turns(struct directing *d)
 {
 	struct err *err = NULL;
 
-	set_time(d, MAPPED_SECONDS);
+	set_time(d, FEWER_SECONDS);
 	for (size_t n = d->script.turns.len / 2; n && !err; n /= 2)
 		for (size_t at = 0; at + n <= d->script.turns.len && !err && !over(d);) {
 			size_t len = d->script.turns.len;
@@ -186,41 +181,15 @@ static struct err *fewer_turns(struct directed *d)
 	return err;
 }
 
-/* ---- both ---- */
-
-static struct err *save(struct directed *d, const char *own_plait, const char *plait)
+struct err *direct_random(struct directing *d, unsigned runs, double seconds, bool *same)
 {
-	struct strbuf text = { 0 };
-	struct trace_extra extra = { .name = SCRIPT_SECTION };
-	struct trace *t = NULL;
-	struct err *err = trace_open(own_plait, &t);
+	struct err *err = NULL;
 
-	script_write(&d->script, &text);
-	extra.data = strbuf_str(&text);
-	extra.len = text.len;
-	if (!err)
-		err = trace_copy(t, &extra, 1, plait);
-	trace_close(t);
-	strbuf_deinit(&text);
-	return err;
-}
-
-static struct err *mapped(struct directed *d, const struct synth_inputs *in, const char *folder,
-			  bool *same)
-{
-	struct err *err = by_map(d, in, folder, same);
-
-	if (!err && *same)
-		names_intern(&d->s->r->notes, "the shipped binary is directed: one thread at a "
-					      "time, with switches at the "
-					      "lines where the unplait build has them");
-	return err;
-}
-
-static struct err *found_at_random(struct directed *d, bool *same)
-{
-	struct err *err = at_random(d, same);
-
+	*same = false;
+	set_time(d, seconds);
+	while (!err && !*same && d->runs < runs && !over(d))
+		err = one_at_random(d, ++d->seed, same);
+	log_verbose("direct: %u runs at random%s", d->runs, *same ? ", the dump's end" : "");
 	if (!err && *same)
 		err = fewer_turns(d);
 	if (!err && *same)
@@ -232,29 +201,55 @@ static struct err *found_at_random(struct directed *d, bool *same)
 	return err;
 }
 
-struct err *direct_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
-			   const char *own_plait, const char *plait, bool random, bool *same)
-{
-	struct own_run own = { 0 };
-	struct directed d = { .s = s, .own = &own };
-	struct err *err;
+/* ---- both ---- */
 
-	own_run_fill(s, in, stacks_program(s->stacks), &own);
-	d.core = xasprintf("%s/core", folder);
-	d.script.program = realpath(stacks_program(s->stacks), NULL);
-	err = d.script.program ? NULL : err_errno(errno, "%s", stacks_program(s->stacks));
-	d.script.loader = s->loader ? xstrdup(s->loader) : NULL;
-	end_of_goal(&s->r->goal, &d.script.end);
+struct err *direct_open(struct study *s, const struct synth_inputs *in, const char *folder,
+			const char *own_plait, struct directing **ret)
+{
+	struct directing *d = xcalloc(1, sizeof(*d));
+
+	*ret = d;
+	d->s = s;
+	d->in = in;
+	d->own_plait = own_plait;
+	d->seed = s->o->seed << 16;
+	own_run_fill(s, in, stacks_program(s->stacks), &d->own);
+	d->folder = xstrdup(folder);
+	d->core = xasprintf("%s/core", folder);
+	d->script.program = realpath(stacks_program(s->stacks), NULL);
+	if (!d->script.program)
+		return err_errno(errno, "%s", stacks_program(s->stacks));
+	d->script.loader = s->loader ? xstrdup(s->loader) : NULL;
+	end_of_goal(&s->r->goal, &d->script.end);
+	return binary_build_id(d->script.program, d->script.build_id);
+}
+
+struct err *direct_save(struct directing *d, const char *plait)
+{
+	struct strbuf text = { 0 };
+	struct trace_extra extra = { .name = SCRIPT_SECTION };
+	struct trace *t = NULL;
+	struct err *err = trace_open(d->own_plait, &t);
+
+	script_write(&d->script, &text);
+	extra.data = strbuf_str(&text);
+	extra.len = text.len;
 	if (!err)
-		err = binary_build_id(d.script.program, d.script.build_id);
-	if (!err && random)
-		err = found_at_random(&d, same);
-	else if (!err && s->r->goal.has_lines)
-		err = mapped(&d, in, folder, same);
-	if (!err && *same)
-		err = save(&d, own_plait, plait);
-	script_deinit(&d.script);
-	own_run_close(&own);
-	free(d.core);
+		err = trace_copy(t, &extra, 1, plait);
+	trace_close(t);
+	strbuf_deinit(&text);
 	return err;
+}
+
+void direct_close(struct directing *d)
+{
+	if (!d)
+		return;
+	map_walk_deinit(&d->walk);
+	map_plan_deinit(&d->plan);
+	script_deinit(&d->script);
+	own_run_close(&d->own);
+	free(d->folder);
+	free(d->core);
+	free(d);
 }

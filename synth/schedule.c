@@ -26,9 +26,17 @@ enum {
 	STATES_MOST = 2000000,
 	SOON = 3000,
 	SECONDS_MOST = 20,
-	HUNT_RUNS = 2000,
-	HUNT_SECONDS = 10
 };
+
+/* A hunt, or each of its two parts. */
+struct effort {
+	uint64_t runs, seed;
+	double seconds;
+};
+static const struct effort own_effort = { .runs = 2000, .seconds = 10 };
+static const struct effort first_effort = {
+	.runs = 128, .seconds = 1
+}; /* of the shipped binary; doubled each round */
 
 /* Of the time that is left, a part: what comes after must have some, too. */
 static double seconds_left(const struct study *s, double most)
@@ -194,16 +202,16 @@ typedef struct err *agrees_fn(struct study *s, const struct run_result *r, const
 			      enum agreement *ret);
 
 /* Hunt for a failure that agrees; a run of it becomes `plait`. */
-static struct err *hunt(struct study *s, const struct target *target, const char *folder,
-			const char *plait, bool all, agrees_fn *agrees, struct run_result *run,
-			enum agreement *ret)
+static struct err *hunt(struct study *s, const struct target *target, const struct effort *e,
+			const char *folder, const char *plait, bool all, agrees_fn *agrees,
+			struct run_result *run, enum agreement *ret)
 {
 	char *output = xasprintf("%s/%s", folder, all ? "all" : "first.plait");
 	struct hunt_options o = { .target = *target,
 				  .strategy = "auto",
-				  .runs = HUNT_RUNS,
-				  .seconds = seconds_left(s, HUNT_SECONDS),
-				  .seed = s->o->seed,
+				  .runs = e->runs,
+				  .seconds = seconds_left(s, e->seconds),
+				  .seed = s->o->seed + e->seed,
 				  .jobs = 1,
 				  .replays = 1,
 				  .all = all,
@@ -238,15 +246,15 @@ static struct err *hunt(struct study *s, const struct target *target, const char
 }
 
 /* The first failure mostly is the one; if not, all of them. */
-static struct err *by_hunt(struct study *s, const struct target *target, const char *folder,
-			   const char *plait, agrees_fn *agrees, enum agreement enough,
-			   struct run_result *run, enum agreement *ret)
+static struct err *by_hunt(struct study *s, const struct target *target, const struct effort *e,
+			   const char *folder, const char *plait, agrees_fn *agrees,
+			   enum agreement enough, struct run_result *run, enum agreement *ret)
 {
-	struct err *err = hunt(s, target, folder, plait, false, agrees, run, ret);
+	struct err *err = hunt(s, target, e, folder, plait, false, agrees, run, ret);
 
 	return err || *ret >= enough || time_is_over(s) || interrupted()
 		       ? err
-		       : hunt(s, target, folder, plait, true, agrees, run, ret);
+		       : hunt(s, target, e, folder, plait, true, agrees, run, ret);
 }
 
 static struct err *by_own_hunt(struct study *s, struct own_run *own, const char *plait,
@@ -256,8 +264,8 @@ static struct err *by_own_hunt(struct study *s, struct own_run *own, const char 
 	struct err *err = file_temp_dir(&folder);
 
 	if (!err)
-		err = by_hunt(s, &own->target, folder, plait, run_agrees, best_agreement(s),
-			      &s->r->run, ret);
+		err = by_hunt(s, &own->target, &own_effort, folder, plait, run_agrees,
+			      best_agreement(s), &s->r->run, ret);
 	if (folder)
 		file_remove_tree(folder);
 	free(folder);
@@ -357,15 +365,18 @@ struct err *steer_preloaded(struct study *s, const struct synth_inputs *in, cons
 }
 
 struct err *hunt_preloaded(struct study *s, const struct synth_inputs *in, const char *folder,
-			   const char *plait, bool *same)
+			   const char *plait, unsigned round, bool *same)
 {
+	struct effort e = { .runs = first_effort.runs << round,
+			    .seed = round,
+			    .seconds = first_effort.seconds * (1u << round) };
 	enum agreement agreement = NOT_SAME;
 	struct run_result run = { 0 };
 	struct own_run own;
 	struct err *err = own_run_open(s, in, stacks_program(s->stacks), &own);
 
 	if (!err)
-		err = by_hunt(s, &own.target, folder, plait, shipped_agrees_whole, SAME, &run,
+		err = by_hunt(s, &own.target, &e, folder, plait, shipped_agrees_whole, SAME, &run,
 			      &agreement);
 	*same = !err && agreement == SAME;
 	run_result_deinit(&run);

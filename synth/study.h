@@ -118,8 +118,9 @@ struct err *steer_shipped(struct study *s, struct own_run *own, const char *plai
  * `plait`. */
 struct err *steer_preloaded(struct study *s, const struct synth_inputs *in, const char *plait,
 			    bool *same);
+/* Number `round` of the hunts: each has other seeds. */
 struct err *hunt_preloaded(struct study *s, const struct synth_inputs *in, const char *folder,
-			   const char *plait, bool *same);
+			   const char *plait, unsigned round, bool *same);
 /* A run of it, saved at `plait`: does each thread stand at the same instruction, called from the same ones? */
 struct err *shipped_agrees_whole(struct study *s, const struct run_result *r, const char *plait,
 				 enum agreement *ret);
@@ -129,10 +130,16 @@ struct err *study_program(struct study *s);
 struct err *search(struct study *s);
 
 /* direct.c: the shipped binary with switches at plain accesses. own_plait: the run of the unplait build that agrees
- * with the dump, whose switches are used, or not if `random`. *same: so does the shipped binary; then `plait` is a copy
- * with a script (run/script.h). */
-struct err *direct_shipped(struct study *s, const struct synth_inputs *in, const char *folder,
-			   const char *own_plait, const char *plait, bool random, bool *same);
+ * with the dump. What direct_open() is given is borrowed; close also what could not be opened. */
+struct directing;
+struct err *direct_open(struct study *s, const struct synth_inputs *in, const char *folder,
+			const char *own_plait, struct directing **ret);
+void direct_close(struct directing *d);
+/* Go on for so many runs, or seconds: with the switches of the unplait build, or with switches anywhere. *same: it
+ * ends in the dump. Then direct_save() writes a copy of own_plait with a script (run/script.h). */
+struct err *direct_mapped(struct directing *d, unsigned runs, double seconds, bool *same);
+struct err *direct_random(struct directing *d, unsigned runs, double seconds, bool *same);
+struct err *direct_save(struct directing *d, const char *plait);
 /* causes.c: one execution is found; what else leads to the same failure? */
 struct err *causes_find(struct study *s);
 void synth_causes_deinit(struct synth_result *r);

@@ -5,7 +5,7 @@
 . "$top/test/e2e/dumps.sh"
 
 slow_locks
-for name in hawknl listing41; do
+for name in hawknl listing41 sqlite1672; do
 	gcc -O2 -g -pthread -o "$name-shipped" "$CORPUS/$name/main.c"
 	run 0 unplait cc -g -pthread -o "$name" "$CORPUS/$name/main.c"
 done
@@ -26,6 +26,13 @@ has out "mode=Yes"
 has out "2 bytes of standard input"
 run 1 unplait replay l.plait
 has out "deadlock"
+# No switch at the places of the unplait build leads the shipped binary here, a hunt does: it must not wait until all of
+# them were tried (343 runs then)
+stuck_dump_of sqlite.core ./sqlite1672-shipped </dev/null
+run 1 unplait synth --json=json -o q.plait sqlite.core ./sqlite1672
+has json '"shipped": true'
+runs=$(sed -n 's/.*"runs": \([0-9]*\).*/\1/p' json)
+[ "$runs" -lt 200 ] && ok "the ways take turns" || not_ok "the ways take turns: $runs native runs"
 # a process that is alive and well
 sleep 60 &
 gcore -o well $! >/dev/null 2>&1
