@@ -42,10 +42,11 @@ static bool is_block(const struct candidate *c)
 }
 
 /* A block within what was used after its end: a reference count that is changed and looked at in two
- * steps. It says why it came to that. */
+ * steps. It says why it came to that. (A lock in that memory is no count.) */
 static bool is_about_count(const struct job *j, const struct candidate *c)
 {
-	return is_block(c) && candidate_standing(c) <= STANDING_HELPS && mends_most(&c->evidence) &&
+	return is_block(c) && step_is_memory(&j->steps.data[c->cure.from]) &&
+	       candidate_standing(c) <= STANDING_HELPS && mends_most(&c->evidence) &&
 	       in_gone(j, &j->steps, c->cure.from) && ends_in_gone(j, c);
 }
 

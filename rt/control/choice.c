@@ -121,6 +121,19 @@ static void add_spinners(void)
 		nready = nspinners;
 }
 
+/* Who seems to spin stays a candidate while it is its turn. */
+static void add_due_spinners(void)
+{
+	size_t i;
+
+	if (!nready || ready[0] == &spinners[0]->task)
+		return; /* nobody else is there: they are candidates */
+	turns_rank(ready, nready);
+	for (i = 0; i < nspinners; i++)
+		if (turns_is_due(spinners[i], ready, nready))
+			ready[nready++] = &spinners[i]->task;
+}
+
 static void obey_constraints(void)
 {
 	if (nspinners && constraints_want_spinners(ready, nready)) {
@@ -249,6 +262,8 @@ struct control_thread *control_pick(struct control_thread *me)
 		} else {
 			add_timed();
 			add_spinners();
+			if (unlikely(nspinners && control.area->turns_len))
+				add_due_spinners();
 		}
 		if (!nready && control.handovers && handovers_ended())
 			control_log_ended();

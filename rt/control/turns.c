@@ -2,6 +2,8 @@
 #include "rt/control/turns.h"
 
 static uint32_t next_choice;
+static unsigned spins; /* times that somebody who seems to spin went on in a turn without end */
+enum { SPINS_MAX = 200 };
 
 static const struct plait_turn *turns(void)
 {
@@ -22,6 +24,7 @@ static uint32_t first_of(uint32_t thread)
 void turns_begin(void)
 {
 	next_choice = first_of(PLAIT_ANY);
+	spins = 0;
 }
 
 void turns_thread_new(struct control_thread *t)
@@ -40,6 +43,20 @@ void turns_rank(struct sched_task **tasks, size_t n)
 			t->turn = turns()[t->turn].next;
 		t->task.rank = t->turn;
 	}
+}
+
+bool turns_is_due(struct control_thread *t, struct sched_task *const *tasks, size_t n)
+{
+	struct sched_task *mine = &t->task;
+	size_t i;
+
+	turns_rank(&mine, 1);
+	if (mine->rank == PLAIT_ANY)
+		return false;
+	for (i = 0; i < n; i++)
+		if (tasks[i]->rank <= mine->rank)
+			return false;
+	return turns()[mine->rank].upto != UINT64_MAX || spins++ < SPINS_MAX;
 }
 
 uint32_t turns_choose(uint32_t n)

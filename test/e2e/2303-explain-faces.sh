@@ -162,4 +162,38 @@ for plait in two.faces/*.plait; do
 		has flat "reads ready at two.c:11 before thread 0 writes ready"
 	fi
 done
+
+# The writer's loop only reads, and is no loop that waits: the neighbours of the failing schedule must not let main go
+# on in it, or none of them fails.
+cat >loop.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static int limit, first, second, at[12];
+static void *writer(void *p)
+{
+	int n = 0;
+	for (int i = 0; i < limit; i++)
+		n++;
+	for (int i = 0; i < 12; i++)
+		at[i] = n;
+	first = n;
+	second = n;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	limit = 9;
+	pthread_create(&t, 0, writer, 0);
+	int a = first, b = second;
+	assert(!a || b);
+	limit += at[0];
+	pthread_join(t, 0);
+	return 0;
+}
+C
+hunted loop 200
+explained "$(ls loop.faces/*.plait | head -1)" 100
+has flat "thread 0 reads first at loop.c:20 between thread 0.1's write to first at loop.c:11 and its write to second"
+has flat "0 of 100 with it enforced"
 finish
