@@ -1,23 +1,37 @@
-# The models of the C library: C compiled to LLVM bitcode, linked, and embedded into libsym as an array.
+# The models of the C library and of the C++ library: compiled to LLVM bitcode, linked to one module each, and embedded
+# into libsym as arrays.
 ifneq ($(LLVM_CONFIG),)
-MODEL_SRC  := $(wildcard sym/models/libc/*.c)
-MODEL_BC   := $(patsubst sym/models/libc/%.c,$(BUILD)/models/%.bc,$(MODEL_SRC))
 LLVM_BIN   := $(shell $(LLVM_CONFIG) --bindir)
-MODEL_FLAGS := --target=x86_64-linux-gnu -std=gnu17 -O1 -gline-tables-only -ffreestanding -fno-builtin -fno-vectorize -fno-slp-vectorize \
-	-fno-stack-protector -D_GNU_SOURCE -Wall -Wextra -Wno-cast-function-type-mismatch -I. -U_FORTIFY_SOURCE
+MODEL_BC   := $(patsubst sym/models/libc/%.c,$(BUILD)/models/%.bc,$(wildcard sym/models/libc/*.c))
+MODEL_CXX_BC := $(patsubst sym/models/cxx/%,$(BUILD)/models/cxx/%.bc,$(wildcard sym/models/cxx/*.c sym/models/cxx/*.cc))
+MODEL_H    := $(wildcard sym/models/libc/*.h)
+MODEL_COMMON := --target=x86_64-linux-gnu -O1 -gline-tables-only -fno-builtin -fno-vectorize -fno-slp-vectorize \
+	-fno-stack-protector -D_GNU_SOURCE -Wall -Wextra -I. -U_FORTIFY_SOURCE
+MODEL_FLAGS := -std=gnu17 -ffreestanding -Wno-cast-function-type-mismatch $(MODEL_COMMON)
+MODEL_CXX_FLAGS := -std=gnu++17 -fno-exceptions -fno-rtti $(MODEL_COMMON)
 
-$(BUILD)/models/%.bc: sym/models/libc/%.c $(wildcard sym/models/libc/*.h)
+$(BUILD)/models/%.bc: sym/models/libc/%.c $(MODEL_H)
 	@mkdir -p $(@D)
 	$(if $(filter 1,$(V)),,@echo "  MODEL $<")
 	$(Q)$(CC) $(MODEL_FLAGS) -emit-llvm -c -o $@ $<
+$(BUILD)/models/cxx/%.c.bc: sym/models/cxx/%.c $(MODEL_H)
+	@mkdir -p $(@D)
+	$(if $(filter 1,$(V)),,@echo "  MODEL $<")
+	$(Q)$(CC) $(MODEL_FLAGS) -emit-llvm -c -o $@ $<
+$(BUILD)/models/cxx/%.cc.bc: sym/models/cxx/%.cc
+	@mkdir -p $(@D)
+	$(if $(filter 1,$(V)),,@echo "  MODEL $<")
+	$(Q)$(CC) --driver-mode=g++ $(MODEL_CXX_FLAGS) -emit-llvm -c -o $@ $<
 $(BUILD)/models.bc: $(MODEL_BC)
 	$(Q)$(LLVM_BIN)/llvm-link -o $@ $^
-$(BUILD)/models-embed.c: $(BUILD)/models.bc
-	$(Q){ echo 'extern const unsigned char sym_models_bc[]; extern const unsigned int sym_models_bc_len;'; \
-	  echo 'const unsigned char sym_models_bc[] __attribute__((aligned(16))) = {'; od -An -v -tu1 $< | sed 's/ *\([0-9][0-9]*\)/\1,/g'; \
-	  echo '}; const unsigned int sym_models_bc_len = sizeof(sym_models_bc);'; } >$@
-$(BUILD)/obj/models-embed.o: $(BUILD)/models-embed.c
+$(BUILD)/models_cxx.bc: $(MODEL_CXX_BC)
+	$(Q)$(LLVM_BIN)/llvm-link -o $@ $^
+$(BUILD)/models-embed.c $(BUILD)/models_cxx-embed.c: $(BUILD)/%-embed.c: $(BUILD)/%.bc
+	$(Q){ echo 'extern const unsigned char sym_$*_bc[]; extern const unsigned int sym_$*_bc_len;'; \
+	  echo 'const unsigned char sym_$*_bc[] __attribute__((aligned(16))) = {'; od -An -v -tu1 $< | sed 's/ *\([0-9][0-9]*\)/\1,/g'; \
+	  echo '}; const unsigned int sym_$*_bc_len = sizeof(sym_$*_bc);'; } >$@
+$(BUILD)/obj/models-embed.o $(BUILD)/obj/models_cxx-embed.o: $(BUILD)/obj/%.o: $(BUILD)/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -c -o $@ $<
-$(BUILD)/libsym.a: $(BUILD)/obj/models-embed.o
+$(BUILD)/libsym.a: $(BUILD)/obj/models-embed.o $(BUILD)/obj/models_cxx-embed.o
 endif

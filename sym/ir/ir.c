@@ -125,30 +125,56 @@ static void find_by_priority(struct ir *ir, const char *list, struct numbers *re
 	}
 }
 
+/* Does it call anything of the C++ library? */
+static bool needs_cxx(LLVMModuleRef program)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(program); f; f = LLVMGetNextFunction(f)) {
+		size_t len;
+		const char *name = LLVMGetValueName2(f, &len);
+
+		if (LLVMIsDeclaration(f) &&
+		    (!strncmp(name, "_Z", 2) || !strncmp(name, "__cxa_", 6)))
+			return true;
+	}
+	return false;
+}
+
+static struct err *link_models(struct ir *ir, const struct ir_piece *library, char **diagnostic)
+{
+	LLVMModuleRef models = NULL;
+	struct err *err = ir_parse(ir, library, diagnostic, &models);
+
+	if (err)
+		return err;
+	weaken(models);
+	LLVMSetDataLayout(models, LLVMGetDataLayoutStr(ir->llvm));
+	LLVMSetTarget(models, LLVMGetTarget(ir->llvm));
+	return LLVMLinkModules2(ir->llvm, models)
+		       ? err_new(ERR_ENV, "the program does not fit the model library: %s",
+				 *diagnostic ? *diagnostic : "link failed")
+		       : NULL;
+}
+
 static struct err *load(struct ir *ir, const struct ir_piece *pieces, size_t n, char **diagnostic)
 {
-	const struct ir_piece library = { sym_models_bc, sym_models_bc_len,
-					  "the built-in model library" };
-	LLVMModuleRef program, models = NULL;
+	const struct ir_piece libc = { sym_models_bc, sym_models_bc_len,
+				       "the built-in model library" };
+	const struct ir_piece cxx = { sym_models_cxx_bc, sym_models_cxx_bc_len,
+				      "the built-in models of C++" };
+	LLVMModuleRef program;
 	struct err *err;
 	struct map own = { 0 };
 
 	err = ir_join(ir, pieces, n, diagnostic, &own);
+	if (!err && needs_cxx(ir->llvm))
+		err = link_models(ir, &cxx, diagnostic);
 	if (!err)
-		err = ir_parse(ir, &library, diagnostic, &models);
+		err = link_models(ir, &libc, diagnostic);
 	if (err) {
 		map_deinit(&own);
 		return err;
 	}
 	program = ir->llvm;
-	weaken(models);
-	LLVMSetDataLayout(models, LLVMGetDataLayoutStr(program));
-	LLVMSetTarget(models, LLVMGetTarget(program));
-	if (LLVMLinkModules2(program, models)) {
-		map_deinit(&own);
-		return err_new(ERR_ENV, "the program does not fit the model library: %s",
-			       *diagnostic ? *diagnostic : "link failed");
-	}
 	ir->layout = LLVMCreateTargetData(LLVMGetDataLayoutStr(program));
 	for (LLVMValueRef g = LLVMGetFirstGlobal(program); g; g = LLVMGetNextGlobal(g))
 		add_global(ir, g);

@@ -240,6 +240,8 @@ const char *op_name(enum opcode code);
 /* The models, embedded at build time. */
 extern const unsigned char sym_models_bc[];
 extern const unsigned int sym_models_bc_len;
+extern const unsigned char sym_models_cxx_bc[]; /* of the C++ library */
+extern const unsigned int sym_models_cxx_bc_len;
 
 /* Which registers matter: a bit for each, what may still be read before it is written, from pc on. */
 const uint64_t *live_registers(struct ir *ir, struct function *f, uint32_t pc);

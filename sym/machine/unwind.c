@@ -4,7 +4,7 @@
  * nobody does, the program ends there (std::terminate). Then go to the innermost frame that has
  * something to do, a handler or a clean-up, which later sends the exception on its way again
  * (OP_RESUME). What belongs to an exception stands in front of it in memory:
- * models/libc/cxx-exceptions.c. */
+ * models/cxx/exceptions.c. */
 #include "sym/machine/machine.h"
 
 #include <stdio.h>

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+char __libc_single_threaded; /* no: what asks for it may save an atomic operation */
+
 int pthread_mutexattr_init(pthread_mutexattr_t *a)
 {
 	memset(a, 0, sizeof(*a));

@@ -1,7 +1,7 @@
 /* C++ exceptions, as far as they can be written in C: their memory, who has caught which, and the
  * classes of the library that are thrown most. The way to the handler is the machine's
  * (sym/machine/unwind.c), which knows the first three words of the header. */
-#include "model.h"
+#include "../libc/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +91,11 @@ _Noreturn void __cxa_rethrow(void)
 }
 int __cxa_uncaught_exceptions(void) __asm__("_ZSt19uncaught_exceptionsv");
 int __cxa_uncaught_exceptions(void)
+{
+	return 0;
+}
+_Bool uncaught(void) __asm__("_ZSt18uncaught_exceptionv");
+_Bool uncaught(void)
 {
 	return 0;
 }

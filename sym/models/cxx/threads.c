@@ -1,5 +1,5 @@
 /* The pieces of the C++ library that programs with threads call out of line. */
-#include "model.h"
+#include "../libc/model.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /* The exception classes of the C++ library that carry a text, and the functions with which the
  * library throws them. An object is a pointer to its table of virtual functions and one to the
  * text; derived classes of the program call constructor and destructor of their base here. */
-#include "model.h"
+#include "../libc/model.h"
 
 #include <stdlib.h>
 #include <string.h>
