@@ -51,9 +51,11 @@ enum action {
 	ACT_RANGE_WRITE, /* memcpy or memset destination, wide store */
 	ACT_BRANCH,
 	ACT_SWITCH,
-	ACT_CALL,   /* an external call: say where it comes from */
-	ACT_RESULT, /* a call whose result alone matters */
-	ACT_ALLOC,  /* the same, of an allocating function */
+	ACT_CALL,	 /* an external call: say where it comes from */
+	ACT_RESULT,	 /* a call whose result alone matters */
+	ACT_ALLOC,	 /* the same, of an allocating function */
+	ACT_SCOPE_BEGIN, /* local variables with locks in them come to life here (scopes.c) */
+	ACT_SCOPE_END,	 /* ... or end */
 };
 
 /* An atomic load, store or read-modify-write of the program as it came, in module order; or a plain load or store on

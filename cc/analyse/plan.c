@@ -11,6 +11,7 @@
 #include "cc/analyse/calls.h"
 #include "cc/analyse/classes.h"
 #include "cc/analyse/elements.h"
+#include "cc/analyse/locals.h"
 #include "cc/analyse/names.h"
 #include "cc/analyse/pointsto.h"
 #include "cc/program.h"
@@ -210,6 +211,24 @@ static void plan_select(struct walk *w, LLVMValueRef i)
 		s->flags |= PLAIT_SITE_RECORDED;
 }
 
+/* Locks among the local variables begin and end here. */
+static void plan_scopes(struct walk *w, const struct fn *fn, LLVMValueRef i)
+{
+	bool main = strcmp(fn->name, "main") == 0;
+	LLVMValueRef marked = locals_of_marker(i), end = main ? NULL : locals_end(i);
+
+	if (main && (!marked || locals_is_last(i)))
+		return;
+	if (marked)
+		add_site(w, i, PLAIT_SITE_CALL, locals_ends(i) ? ACT_SCOPE_END : ACT_SCOPE_BEGIN)
+			->object = names_object(w->p, marked);
+	else if (i == locals_begin(fn->f) && locals_next(i, NULL))
+		add_site(w, i, PLAIT_SITE_CALL, ACT_SCOPE_BEGIN);
+	if (end && locals_next(end, NULL))
+		add_site(w, end, PLAIT_SITE_CALL, ACT_SCOPE_END)->object =
+			names_object(w->p, locals_next(end, NULL));
+}
+
 static void plan_instruction(struct walk *w, LLVMValueRef i)
 {
 	bool atomic;
@@ -368,6 +387,7 @@ void plan_program(struct program *p, struct analysis *a)
 			w.block_begun = false;
 			for_each_instruction(i, b)
 			{
+				plan_scopes(&w, fn, i);
 				plan_instruction(&w, i);
 				w.instruction++;
 			}

@@ -38,6 +38,8 @@ void graph_at(struct hooks *h, const struct plan *plan)
 	case ACT_BRANCH:
 	case ACT_SWITCH:
 	case ACT_RESULT:
+	case ACT_SCOPE_BEGIN:
+	case ACT_SCOPE_END:
 		break;
 	case ACT_CALL:
 		hooks_set_call_site(h, plan->at, plan->site);

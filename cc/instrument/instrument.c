@@ -15,6 +15,7 @@
 #include "cc/instrument/machine.h"
 #include "cc/instrument/order.h"
 #include "cc/instrument/path.h"
+#include "cc/instrument/scopes.h"
 #include "cc/program.h"
 #include "unplait/hooks.h"
 
@@ -42,6 +43,11 @@ static void one(struct hooks *h, const struct plan *plan)
 		break;
 	case ACT_ALLOC:
 		allocation_at(h, plan);
+		break;
+	case ACT_SCOPE_BEGIN:
+	case ACT_SCOPE_END:
+		if (h->variant == PLAIT_VARIANT_FULL)
+			scopes_at(h, plan);
 		break;
 	default:
 		if (h->variant == PLAIT_VARIANT_FULL && plan->instrumented)

@@ -122,6 +122,10 @@ PLAIT_EXPORT void plait_free(void *p);
 PLAIT_EXPORT void plait_note_alloc(void *p, size_t size);
 PLAIT_EXPORT void plait_note_free(void *p);
 
+/* The life of a local variable with locks in it begins, and ends; in the full variant. name: "`lock' of f". */
+PLAIT_EXPORT void plait_scope_begin(void *p, size_t size, uint32_t site);
+PLAIT_EXPORT void plait_scope_end(void *p, size_t size, const char *name, uint32_t site);
+
 /* In place of the instructions rdtsc and rdrand, in the full variant: under control their answers are
  * the same in every run. */
 PLAIT_EXPORT uint64_t plait_tsc(void);

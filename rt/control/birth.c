@@ -66,6 +66,7 @@ static char dtvs[SLOTS][DTV_BYTES] __attribute__((aligned(64)));
 static char *region;
 static uint32_t nused, free_slots;
 static struct slot *making;
+static bool have_others;    /* threads with other stacks than these */
 static uint32_t tid_offset; /* of the thread id in libc's descriptor; 0 unknown */
 
 /* ---- what libc's loader allocates while a thread is made ---- */
@@ -179,6 +180,11 @@ static void clear_slot(struct slot *s)
 	real.pthread_join(s->handle, NULL);
 	s->handle = 0;
 	s->ready = s->dtv_used = false;
+}
+
+bool birth_may_be_stack(const void *p)
+{
+	return have_others || (uint64_t)p - (uint64_t)region < (uint64_t)SLOTS * (STACK + GUARD);
 }
 
 /* ---- making ---- */
@@ -383,6 +389,7 @@ int birth_thread(struct gate *g, uint32_t index, pthread_t *handle, const pthrea
 {
 	struct slot *s = take_slot(attr);
 
+	have_others |= !s;
 	if (s) {
 		g->slot = (uint32_t)(s - slots) + 1;
 		g->stack_low = (uint64_t)stack_of(s);

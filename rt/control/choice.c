@@ -8,6 +8,7 @@
 #include "rt/control/clocks.h"
 #include "rt/control/predicate.h"
 #include "rt/control/constraints.h"
+#include "rt/control/gone.h"
 #include "rt/control/handovers.h"
 #include "rt/control/meet.h"
 #include "rt/control/prints.h"
@@ -620,6 +621,7 @@ void control_begin(void)
 	handovers_begin();
 	turns_begin();
 	prints_begin();
+	gone_begin();
 	control.world->begin();
 	me = control_thread_new(NULL, self);
 	me->handle = pthread_self();

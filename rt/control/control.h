@@ -19,6 +19,7 @@
  *	predicate.c    a condition that the user wants to hold
  *	learn.c        which sites touch shared memory; write-to-read pairs
  *	constraints.c  "a before b", "a to b atomic"
+ *	gone.c         locks that are not there any more
  *	turns.c        the order of turns that FOLLOW keeps to
  *	vectors.c      access vectors: who is next at which element
  *	handovers.c    the order of synchronisation of a run in mode sync

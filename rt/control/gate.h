@@ -80,6 +80,8 @@ void birth_add_stack(uint64_t bytes);
 /* calloc, realloc and free of libc's loader while a thread is made: see birth.c. */
 void *birth_calloc(size_t n, size_t size); /* NULL: not for us */
 bool birth_owns(const void *p);
+/* May it be on the stack of a thread other than main? */
+bool birth_may_be_stack(const void *p);
 size_t birth_bytes(const void *p, size_t wanted); /* how many of them are there behind p */
 
 #endif

@@ -217,7 +217,7 @@ void heap_freeing(struct control_thread *me, void *p)
 
 /* ---- what went wrong ---- */
 
-static void describe(const void *p, char *text, size_t room)
+void heap_describe(const void *p, char *text, size_t room)
 {
 	char *block = block_of(p), name[64];
 	uint64_t note;
@@ -245,7 +245,7 @@ void heap_check_free(const void *p, uint32_t site)
 
 	if (!is_inside(p) || (!freed && !is_no_block(p)))
 		return;
-	describe(p, text, sizeof(text));
+	heap_describe(p, text, sizeof(text));
 	control_misuse(freed ? PLAIT_MISUSE_FREE_TWICE : PLAIT_MISUSE_FREE_OTHER,
 		       freed ? "free of memory that was freed before"
 			     : "free of an address that is not the beginning of a block of memory",
@@ -265,7 +265,7 @@ void heap_misused(const void *p, size_t size, bool writes, uint32_t site)
 		p = end - 1;
 	block = block_of(p);
 	freed = block && has(heap.bad, granule_of(block));
-	describe(p, text, sizeof(text));
+	heap_describe(p, text, sizeof(text));
 	control_misuse(freed ? PLAIT_MISUSE_FREED : PLAIT_MISUSE_BEHIND,
 		       freed ? (writes ? "write to memory that was freed"
 				       : "read of memory that was freed")

@@ -38,6 +38,8 @@ void heap_check_free(const void *p, uint32_t site);
 void heap_freeing(struct control_thread *me, void *p);
 /* ... and has been. */
 void heap_freed(void *p);
+/* What is known of the block that bad memory belongs to, in words: who freed it. */
+void heap_describe(const void *p, char *text, size_t room);
 /* How much of the block may be used; 0 if no block begins at p. */
 size_t heap_usable(void *p);
 /* An access to bad memory, at this site (0: not known): ends the run. */

@@ -4,6 +4,7 @@
  * table, so that others can join it and a replay can name it. */
 #include "rt/control/engine.h"
 
+#include "rt/control/gone.h"
 #include "rt/control/turns.h"
 #include "rt/control/handovers.h"
 #include "rt/control/prints.h"
@@ -72,6 +73,7 @@ static void forget(struct control_thread *t)
 
 void threads_forget_others(void)
 {
+	gone_begin();
 	for (size_t i = control.nthreads; i-- > 0;)
 		if (&threads[i] != control.current && threads[i].rt && !threads[i].ended) {
 			forget(&threads[i]);
@@ -152,6 +154,7 @@ void control_thread_end(struct control_thread *t)
 	handovers_take_rest(t);
 	control_op_executed(t);
 	control.world->thread_ended(t);
+	gone_thread_ended(t);
 	control_changed();
 	rt_thread_end(t->rt);
 	t->rt->depth = 1;

@@ -3,12 +3,13 @@
 #define RT_INTERPOSE_CONTROLLED_H
 
 #include "rt/control/control.h"
+#include "rt/control/gone.h"
 #include "rt/interpose/interpose.h"
 
 #include <errno.h>
 
-/* A lock or a semaphore is made, or given up: that forgets its state, and who has used it before, or does
- * so now, can tell.
+/* A lock or a semaphore is made: that forgets its state, and who has used it before, or does so now, can
+ * tell.
  * me NULL: not under control. */
 static inline void hook_renews(struct control_thread *me, uint32_t kind, uint32_t site,
 			       const void *object)
@@ -16,6 +17,18 @@ static inline void hook_renews(struct control_thread *me, uint32_t kind, uint32_
 	if (!me)
 		return;
 	control_touch(me, kind, site, object);
+	gone_renewed(object);
+	control_changed();
+}
+
+/* It is destroyed, likewise. me: under control. To do so again does no harm. */
+static inline void hook_destroys(struct control_thread *me, uint32_t site, void *object,
+				 enum gone_kind kind)
+{
+	if (!gone_is_destroyed(object, kind))
+		gone_check(me, object, kind, "destruction of", site);
+	control_touch(me, PLAIT_EV_LOCK_DESTROY, site, object);
+	gone_destroyed(me, object, kind);
 	control_changed();
 }
 
@@ -89,10 +102,6 @@ void threads_watch_end(struct control_thread *t);
 /* A thread of our own, which is there for as long as the process is. NULL: it cannot be made. */
 struct control_thread *threads_new_own(struct control_thread *me, void *(*start)(void *));
 void mutex_owner_ended(struct control_thread *t);
-/* Was it destroyed, or its memory freed? Who waits for such a mutex goes on, and uses it. */
-bool mutex_is_gone(const pthread_mutex_t *m);
-/* Ends the run if it is gone. */
-void mutex_check_alive(const pthread_mutex_t *m, const char *what);
 void keys_init(void);
 void keys_thread_end(void); /* the destructors of the calling thread */
 

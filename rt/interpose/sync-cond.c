@@ -21,7 +21,8 @@ enum { IS_SHARED = 1, USES_MONOTONIC = 2 }; /* in glibc's __wrefs */
 static bool woken_ready(const struct control_thread *t)
 {
 	return (t->released || t->timed_out || control_cancel_due(t)) &&
-	       (sync_mutex_ready(t->op.object2, t->task.id + 1) || mutex_is_gone(t->op.object2));
+	       (sync_mutex_ready(t->op.object2, t->task.id + 1) ||
+		gone_is(t->op.object2, GONE_MUTEX));
 }
 
 static uint32_t woken_holder(const struct control_thread *t)
@@ -51,12 +52,15 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 	uint32_t count;
 	int r;
 
-	mutex_check_alive(m, "wait with a mutex that was destroyed or freed");
+	gone_check(me, c, GONE_COND, "wait for", site);
+	gone_check(me, m, GONE_MUTEX, "wait with", site);
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_WAIT,
 						.site = site,
 						.object = c,
 						.object2 = m,
 						.writes = true });
+	gone_check(me, c, GONE_COND, "wait for", site);
+	gone_check(me, m, GONE_MUTEX, "wait with", site);
 	if ((mutex->kind & SYNC_MUTEX_TYPE) == SYNC_MUTEX_ERRORCHECK &&
 	    mutex->owner != (int32_t)me->task.id + 1)
 		return EPERM;
@@ -75,7 +79,8 @@ static int wait_controlled(struct control_thread *me, uint32_t site, pthread_con
 						.deadline = deadline });
 	r = me->released && !(deadline != CONTROL_NEVER && control_refused(me)) ? 0 : ETIMEDOUT;
 	me->released = false;
-	mutex_check_alive(m, "woken with a mutex that was destroyed or freed");
+	/* the condition variable may be gone: who destroys it when all have been woken does no wrong */
+	gone_check(me, m, GONE_MUTEX, "return from a wait with", site);
 	sync_mutex_restore(mutex, me->task.id + 1, count);
 	control_changed();
 	rt_record_wait(PLAIT_EV_WOKEN, site, c, m, r);
@@ -155,9 +160,12 @@ static bool *waits_for(struct control_thread *t, const pthread_cond_t *c)
 static void signal_controlled(struct control_thread *me, uint32_t site, pthread_cond_t *c, bool all)
 {
 	uint32_t kind = all ? PLAIT_EV_BROADCAST : PLAIT_EV_SIGNAL;
+	const char *use = all ? "broadcast to" : "signal to";
 	uint32_t i, waiting = 0, chosen;
 
+	gone_check(me, c, GONE_COND, use, site);
 	control_touch(me, kind, site, c);
+	gone_check(me, c, GONE_COND, use, site);
 	for (i = 0; i < control_nthreads(); i++)
 		waiting += waits_for(control_thread_at(i), c) != NULL;
 	all |= control_wakes_all(me);
@@ -215,7 +223,7 @@ int hook_pthread_cond_destroy(pthread_cond_t *c)
 	uint32_t site = hook_site();
 
 	if (me)
-		control_touch(me, PLAIT_EV_LOCK_DESTROY, site, c);
+		hook_destroys(me, site, c, GONE_COND);
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, c, OBJECT_COND);
 	return me ? 0 : real.pthread_cond_destroy(c);
 }

@@ -13,7 +13,7 @@ enum { OBJECT_SEM = 4, OBJECT_BARRIER = 5 };
 
 static bool sem_ready(const struct control_thread *t)
 {
-	return sync_sem_ready(t->op.object);
+	return sync_sem_ready(t->op.object) || gone_is(t->op.object, GONE_SEM);
 }
 
 static const struct control_wait sem_waiting = { "for a semaphore", sem_ready, NULL, 0 };
@@ -28,17 +28,20 @@ static int sem_wait_controlled(struct control_thread *me, uint32_t site, sem_t *
 			       uint64_t deadline)
 {
 	int r = ETIMEDOUT;
+	bool got;
 
-	if (control_point(me, &(struct control_op){ .kind = PLAIT_EV_SEM_WAIT,
-						    .site = site,
-						    .object = s,
-						    .writes = true,
-						    .wait = &sem_waiting,
-						    .cancellable = true,
-						    .shared = sem_is_shared(s),
-						    .signals = CONTROL_RESTARTS,
-						    .deadline = deadline }) &&
-	    !(deadline != CONTROL_NEVER && control_refused(me))) {
+	gone_check(me, s, GONE_SEM, "wait for", site);
+	got = control_point(me, &(struct control_op){ .kind = PLAIT_EV_SEM_WAIT,
+						      .site = site,
+						      .object = s,
+						      .writes = true,
+						      .wait = &sem_waiting,
+						      .cancellable = true,
+						      .shared = sem_is_shared(s),
+						      .signals = CONTROL_RESTARTS,
+						      .deadline = deadline });
+	gone_check(me, s, GONE_SEM, "wait for", site);
+	if (got && !(deadline != CONTROL_NEVER && control_refused(me))) {
 		r = sync_sem_trywait((struct sync_sem *)s);
 		control_changed();
 	} else if (me->interrupted) {
@@ -84,11 +87,13 @@ int hook_sem_trywait(sem_t *s)
 		rt_record_sa_r(PLAIT_EV_SEM_TRYWAIT, site, s, r ? errno : 0);
 		return r;
 	}
+	gone_check(me, s, GONE_SEM, "try of", site);
 	control_point(me, &(struct control_op){ .kind = PLAIT_EV_SEM_TRYWAIT,
 						.site = site,
 						.object = s,
 						.writes = true,
 						.wait = attempt(me, &sem_waiting) });
+	gone_check(me, s, GONE_SEM, "try of", site);
 	r = control_refused(me) ? EAGAIN : sync_sem_trywait((struct sync_sem *)s);
 	if (r)
 		control_spin_check(me, site, s, 0);
@@ -108,7 +113,9 @@ int hook_sem_post(sem_t *s)
 		rt_record_sa_r(PLAIT_EV_SEM_POST, site, s, 0);
 		return real.sem_post(s);
 	}
+	gone_check(me, s, GONE_SEM, "post of", site);
 	control_touch(me, PLAIT_EV_SEM_POST, site, s);
+	gone_check(me, s, GONE_SEM, "post of", site);
 	r = sync_sem_post((struct sync_sem *)s);
 	control_changed();
 	rt_record_sa_r(PLAIT_EV_SEM_POST, site, s, r);
@@ -131,11 +138,13 @@ int hook_sem_init(sem_t *s, int shared, unsigned value)
 
 int hook_sem_destroy(sem_t *s)
 {
+	struct control_thread *me = control_self();
 	uint32_t site = hook_site();
 
-	hook_renews(control_self(), PLAIT_EV_LOCK_DESTROY, site, s);
+	if (me)
+		hook_destroys(me, site, s, GONE_SEM);
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, s, OBJECT_SEM);
-	return real.sem_destroy(s);
+	return me ? 0 : real.sem_destroy(s);
 }
 
 /* ---- barriers ---- */
@@ -158,11 +167,13 @@ int hook_pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t 
 
 int hook_pthread_barrier_destroy(pthread_barrier_t *b)
 {
+	struct control_thread *me = control_self();
 	uint32_t site = hook_site();
 
-	hook_renews(control_self(), PLAIT_EV_LOCK_DESTROY, site, b);
+	if (me)
+		hook_destroys(me, site, b, GONE_BARRIER);
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, b, OBJECT_BARRIER);
-	return control_self() ? 0 : real.pthread_barrier_destroy(b);
+	return me ? 0 : real.pthread_barrier_destroy(b);
 }
 
 int hook_pthread_barrier_wait(pthread_barrier_t *b)
@@ -179,7 +190,9 @@ int hook_pthread_barrier_wait(pthread_barrier_t *b)
 		rt_record_sa_r(PLAIT_EV_BARRIER_LEAVE, site, b, r);
 		return r;
 	}
+	gone_check(me, b, GONE_BARRIER, "wait at", site);
 	control_touch(me, PLAIT_EV_BARRIER_WAIT, site, b);
+	gone_check(me, b, GONE_BARRIER, "wait at", site);
 	serial = sync_barrier_arrive(machine, &round);
 	control_changed();
 	rt_record_sa_n(PLAIT_EV_BARRIER_WAIT, site, b, machine->count);

@@ -1,7 +1,6 @@
 /* rt/interpose/sync-mutex.c - mutexes and spinlocks; the state machines are in sched/sync.c. */
 #include "rt/interpose/blocked.h"
 #include "rt/interpose/controlled.h"
-#include "rt/control/heap.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
 #include "sched/sync.h"
@@ -17,28 +16,9 @@ static struct sync_mutex *machine(pthread_mutex_t *m)
 	return (struct sync_mutex *)m;
 }
 
-bool mutex_is_gone(const pthread_mutex_t *m)
-{
-	return heap_is_bad(m) || sync_mutex_is_dead((const struct sync_mutex *)m);
-}
-
-void mutex_check_alive(const pthread_mutex_t *m, const char *what)
-{
-	if (likely(!mutex_is_gone(m)))
-		return;
-	if (heap_is_bad(m))
-		heap_misused(m, sizeof(*m), true, 0);
-	control_misuse(PLAIT_MISUSE_LOCK, what, m, "", 0);
-}
-
-static void check_alive(pthread_mutex_t *m)
-{
-	mutex_check_alive(m, "use of a mutex that was destroyed or freed");
-}
-
 static bool mutex_ready(const struct control_thread *t)
 {
-	return sync_mutex_ready(t->op.object, t->task.id + 1) || mutex_is_gone(t->op.object);
+	return sync_mutex_ready(t->op.object, t->task.id + 1) || gone_is(t->op.object, GONE_MUTEX);
 }
 
 static uint32_t mutex_holder(const struct control_thread *t)
@@ -94,7 +74,7 @@ static int lock_controlled(struct control_thread *me, uint32_t site, pthread_mut
 {
 	int r = ETIMEDOUT;
 
-	check_alive(m);
+	gone_check(me, m, GONE_MUTEX, "lock of", site);
 	if (control_point(me, &(struct control_op){ .kind = PLAIT_EV_LOCK,
 						    .site = site,
 						    .object = m,
@@ -103,7 +83,8 @@ static int lock_controlled(struct control_thread *me, uint32_t site, pthread_mut
 						    .wait = &mutex_wait,
 						    .deadline = deadline }) &&
 	    !(deadline != CONTROL_NEVER && control_refused(me))) {
-		check_alive(m); /* it may have been destroyed while we waited */
+		gone_check(me, m, GONE_MUTEX, "lock of",
+			   site); /* it may have ended while we waited */
 		r = sync_mutex_lock(machine(m), me->task.id + 1);
 		note_held(me, machine(m), r);
 		control_changed();
@@ -144,13 +125,13 @@ int hook_pthread_mutex_trylock(pthread_mutex_t *m)
 	int r;
 
 	if (me) {
-		check_alive(m);
+		gone_check(me, m, GONE_MUTEX, "try of", site);
 		control_point(me, &(struct control_op){ .kind = PLAIT_EV_TRYLOCK,
 							.site = site,
 							.object = m,
 							.writes = true,
 							.wait = attempt(me, &mutex_wait) });
-		check_alive(m);
+		gone_check(me, m, GONE_MUTEX, "try of", site);
 		r = control_refused(me) ? EBUSY : sync_mutex_trylock(machine(m), me->task.id + 1);
 		note_held(me, machine(m), r);
 		if (r == EBUSY)
@@ -174,8 +155,9 @@ int hook_pthread_mutex_unlock(pthread_mutex_t *m)
 		rt_record_sa_r(PLAIT_EV_UNLOCK, site, m, 0);
 		return real.pthread_mutex_unlock(m);
 	}
-	check_alive(m);
+	gone_check(me, m, GONE_MUTEX, "unlock of", site);
 	control_release(me, PLAIT_EV_UNLOCK, site, m);
+	gone_check(me, m, GONE_MUTEX, "unlock of", site);
 	r = sync_mutex_unlock(machine(m), me->task.id + 1);
 	if (!r)
 		control_gives_back(me, m);
@@ -217,9 +199,12 @@ int hook_pthread_mutex_destroy(pthread_mutex_t *m)
 	int r;
 
 	if (me) {
-		check_alive(m);
+		gone_check(me, m, GONE_MUTEX, "destruction of", site);
 		control_touch(me, PLAIT_EV_LOCK_DESTROY, site, m);
+		gone_check(me, m, GONE_MUTEX, "destruction of", site);
 		r = sync_mutex_destroy(machine(m));
+		if (!r)
+			gone_destroyed(me, m, GONE_MUTEX);
 	} else {
 		r = real.pthread_mutex_destroy(m);
 	}
@@ -265,7 +250,7 @@ int hook_mtx_unlock(mtx_t *m)
 
 static bool spin_ready(const struct control_thread *t)
 {
-	return sync_spin_ready(t->op.object);
+	return sync_spin_ready(t->op.object) || gone_is(t->op.object, GONE_SPIN);
 }
 
 static const struct control_wait spin_wait = { "to lock a spinlock", spin_ready, NULL, 0 };
@@ -281,11 +266,13 @@ int hook_pthread_spin_init(pthread_spinlock_t *s, int shared)
 
 int hook_pthread_spin_destroy(pthread_spinlock_t *s)
 {
+	struct control_thread *me = control_self();
 	uint32_t site = hook_site();
 
-	hook_renews(control_self(), PLAIT_EV_LOCK_DESTROY, site, (const void *)s);
+	if (me)
+		hook_destroys(me, site, (void *)s, GONE_SPIN);
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, (const void *)s, OBJECT_SPIN);
-	return real.pthread_spin_destroy(s);
+	return me ? 0 : real.pthread_spin_destroy(s);
 }
 
 int hook_pthread_spin_lock(pthread_spinlock_t *s)
@@ -295,11 +282,13 @@ int hook_pthread_spin_lock(pthread_spinlock_t *s)
 	int r;
 
 	if (me) {
+		gone_check(me, (const void *)s, GONE_SPIN, "lock of", site);
 		control_point(me, &(struct control_op){ .kind = PLAIT_EV_LOCK,
 							.site = site,
 							.object = (const void *)s,
 							.writes = true,
 							.wait = &spin_wait });
+		gone_check(me, (const void *)s, GONE_SPIN, "lock of", site);
 		r = sync_spin_trylock((int *)s);
 		control_holds(me, (const void *)s);
 		control_changed();
@@ -317,11 +306,13 @@ int hook_pthread_spin_trylock(pthread_spinlock_t *s)
 	int r;
 
 	if (me) {
+		gone_check(me, (const void *)s, GONE_SPIN, "try of", site);
 		control_point(me, &(struct control_op){ .kind = PLAIT_EV_TRYLOCK,
 							.site = site,
 							.object = (const void *)s,
 							.writes = true,
 							.wait = attempt(me, &spin_wait) });
+		gone_check(me, (const void *)s, GONE_SPIN, "try of", site);
 		r = control_refused(me) ? EBUSY : sync_spin_trylock((int *)s);
 		if (r) {
 			control_spin_check(me, site, (const void *)s, 1);
@@ -345,7 +336,9 @@ int hook_pthread_spin_unlock(pthread_spinlock_t *s)
 		rt_record_sa_r(PLAIT_EV_UNLOCK, site, (const void *)s, 0);
 		return real.pthread_spin_unlock(s);
 	}
+	gone_check(me, (const void *)s, GONE_SPIN, "unlock of", site);
 	control_release(me, PLAIT_EV_UNLOCK, site, (const void *)s);
+	gone_check(me, (const void *)s, GONE_SPIN, "unlock of", site);
 	sync_spin_unlock((int *)s);
 	control_gives_back(me, (const void *)s);
 	control_changed();

@@ -29,14 +29,16 @@ static bool read_ready(const struct control_thread *t)
 {
 	const struct sync_rwlock *l = t->op.object;
 
-	return l->writer == (int32_t)t->task.id + 1 || sync_rwlock_read_ready(l, writer_waits(l));
+	return l->writer == (int32_t)t->task.id + 1 || sync_rwlock_read_ready(l, writer_waits(l)) ||
+	       gone_is(l, GONE_RWLOCK);
 }
 
 static bool write_ready(const struct control_thread *t)
 {
 	const struct sync_rwlock *l = t->op.object;
 
-	return l->writer == (int32_t)t->task.id + 1 || sync_rwlock_write_ready(l);
+	return l->writer == (int32_t)t->task.id + 1 || sync_rwlock_write_ready(l) ||
+	       gone_is(l, GONE_RWLOCK);
 }
 
 static uint32_t holder(const struct control_thread *t)
@@ -63,15 +65,20 @@ static int lock_controlled(struct control_thread *me, uint32_t kind, uint32_t si
 	bool try = kind == PLAIT_EV_TRYRDLOCK || kind == PLAIT_EV_TRYWRLOCK;
 	const struct control_wait *wait = write ? &write_wait : &read_wait;
 	struct sync_rwlock *machine = (struct sync_rwlock *)l;
+	const char *use = try ? "try of" : write ? "write lock of" : "read lock of";
 	int r = ETIMEDOUT;
+	bool got;
 
-	if (control_point(me, &(struct control_op){ .kind = kind,
-						    .site = site,
-						    .object = l,
-						    .writes = true,
-						    .shared = machine->shared != 0,
-						    .wait = try ? attempt(me, wait) : wait,
-						    .deadline = deadline }))
+	gone_check(me, l, GONE_RWLOCK, use, site);
+	got = control_point(me, &(struct control_op){ .kind = kind,
+						      .site = site,
+						      .object = l,
+						      .writes = true,
+						      .shared = machine->shared != 0,
+						      .wait = try ? attempt(me, wait) : wait,
+						      .deadline = deadline });
+	gone_check(me, l, GONE_RWLOCK, use, site);
+	if (got)
 		r = (try || deadline != CONTROL_NEVER) && control_refused(me)
 			    ? (try ? EBUSY : ETIMEDOUT)
 			    : acquire(machine, me->task.id + 1, write, try);
@@ -136,7 +143,9 @@ int hook_pthread_rwlock_unlock(pthread_rwlock_t *l)
 		rt_record_sa_r(PLAIT_EV_RWUNLOCK, site, l, 0);
 		return real.pthread_rwlock_unlock(l);
 	}
+	gone_check(me, l, GONE_RWLOCK, "unlock of", site);
 	control_release(me, PLAIT_EV_RWUNLOCK, site, l);
+	gone_check(me, l, GONE_RWLOCK, "unlock of", site);
 	sync_rwlock_unlock((struct sync_rwlock *)l, me->task.id + 1);
 	control_gives_back(me, l);
 	control_changed();
@@ -159,7 +168,7 @@ int hook_pthread_rwlock_destroy(pthread_rwlock_t *l)
 	uint32_t site = hook_site();
 
 	if (me)
-		control_touch(me, PLAIT_EV_LOCK_DESTROY, site, l);
+		hook_destroys(me, site, l, GONE_RWLOCK);
 	rt_record_sa_n(PLAIT_EV_LOCK_DESTROY, site, l, OBJECT_RWLOCK);
-	return real.pthread_rwlock_destroy(l);
+	return me ? 0 : real.pthread_rwlock_destroy(l);
 }

@@ -347,6 +347,16 @@ void plait_write_range(void *p, size_t n, uint32_t site) { watch(p, n, 1, site);
 void plait_atomic_read_range(const void *p, size_t n, uint32_t site) { watch(p, n, 0, site); }
 void plait_atomic_write_range(void *p, size_t n, uint32_t site) { watch(p, n, 1, site); }
 void plait_racing(void) {}
+
+void plait_scope_begin(void *p, size_t size, uint32_t site)
+{
+	(void)p, (void)size, (void)site;
+}
+
+void plait_scope_end(void *p, size_t size, const char *name, uint32_t site)
+{
+	(void)p, (void)size, (void)name, (void)site;
+}
 void plait_fence(uint32_t order, uint32_t site) { (void)order; (void)site; __atomic_thread_fence(5); }
 void plait_branch(uint32_t successor, uint32_t site) { (void)successor; (void)site; }
 void plait_flush_bits(void) { plait_bits = 1; }
