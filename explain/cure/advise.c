@@ -315,6 +315,10 @@ static struct err *gather(const struct advise_request *r, size_t at, struct plan
 		cures_anywhere(r->failing, alternate, &projection, &cures);
 		err = add_ranked(r, at, &cures, ret);
 		if (!err) {
+			cures_updates(r->failing, alternate, &projection, &cures);
+			err = add_ranked(r, at, &cures, ret);
+		}
+		if (!err) {
 			cures_crossing(r->failing, alternate, &projection, &cures);
 			err = add_ranked(r, at, &cures, ret);
 		}

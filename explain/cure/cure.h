@@ -35,6 +35,7 @@ struct cure {
 	bool missed;   /* order: the failing run ended before what should have come first */
 	bool teardown; /* order: what must wait gives something back, or is part of that */
 	bool closing;  /* order: what must wait is the first of several changes (closing.h) */
+	bool updates;  /* block: each change of its object, wherever it is (updates.c) */
 	bool stretch;  /* all that a thread does between two synchronisations (stretch.c) */
 	bool crossing; /* broken only when the two blocks meet as they do here (crossings.c) */
 };
@@ -55,6 +56,10 @@ void cures_anywhere(const struct steps *failing, const struct alternate *alterna
 /* ... and wherever two threads used two objects, each the first at one of them. */
 void cures_crossing(const struct steps *failing, const struct alternate *alternate,
 		    const struct projection *projection, struct cures *ret);
+
+/* ... and every change of an object that is changed in several places. */
+void cures_updates(const struct steps *failing, const struct alternate *alternate,
+		   const struct projection *projection, struct cures *ret);
 
 /* ... and all that the two threads of the pair do before they synchronise again. */
 void cures_stretch(const struct steps *failing, const struct alternate *alternate,

@@ -60,6 +60,28 @@ static bool share_object(const struct block *a, const struct block *b)
 	       a->last == b->last;
 }
 
+/* A block that begins with a lock is part of a critical section; where it ends may be one of several
+ * accesses of a line. Does the section use an object of b? */
+static bool section_uses(const struct observer *o, const struct block *section,
+			 const struct block *b)
+{
+	const struct step *lock = &o->run->data[section->begin];
+
+	for (uint32_t i = section->begin + 1, seen = 0;
+	     step_is_acquire(lock) && i < o->run->len && seen < UNFINISHED; i++) {
+		const struct step *e = &o->run->data[i];
+
+		if (e->thread != section->thread)
+			continue;
+		seen++;
+		if (step_is_release(e) && e->address == lock->address)
+			return false;
+		if (step_is_memory(e) && (e->address == b->first || e->address == b->last))
+			return true;
+	}
+	return false;
+}
+
 /* A block has ended; those that ended before it are known: does it overlap one of them? */
 static bool close_block(struct observer *o, const struct block *b)
 {
@@ -68,7 +90,9 @@ static bool close_block(struct observer *o, const struct block *b)
 
 		if (other->end < b->begin)
 			break;
-		if (other->thread != b->thread && (!o->same_object || share_object(other, b)))
+		if (other->thread != b->thread &&
+		    (!o->same_object || share_object(other, b) || section_uses(o, other, b) ||
+		     section_uses(o, b, other)))
 			return true;
 	}
 	vec_push(&o->closed, *b);

@@ -11,7 +11,7 @@
 
 /* Separations from which on a cure tells failing schedules from passing ones ... */
 #define SEPARATION_WEAK	      0.2 /* ... at all */
-#define SEPARATION_WEAK_ORDER 0.5 /* ... for an order: nearly all who break a needed one fail */
+#define SEPARATION_WEAK_ORDER 0.6 /* ... for an order: nearly all who break a needed one fail */
 #define SEPARATION_TELLING    0.5 /* ... hardly by chance */
 #define SEPARATION_SURE	      0.9 /* ... nearly always */
 

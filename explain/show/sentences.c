@@ -241,6 +241,26 @@ static struct err *tell_sections(struct teller *t, const struct told *from, cons
 	return NULL;
 }
 
+/* Of two changes the lines are told, and that there may be more. */
+static struct err *tell_updates(struct teller *t, const struct told *from, const struct told *to)
+{
+	struct told begin = { 0 }, end = { 0 };
+	struct err *err = tell(t, t->f, t->c->other_from, &begin);
+
+	if (!err)
+		err = tell(t, t->f, t->c->other_to, &end);
+	if (!err)
+		tell_other_in_common(t, &begin, &end);
+	if (!err)
+		t->out->advice = arena_printf(
+			&t->p.x->arena,
+			"make every change of %s one step, at %s%s%s and elsewhere: hold one lock "
+			"from the read to the write, or use an atomic",
+			from->object, to->where, strcmp(to->where, end.where) == 0 ? "" : ", at ",
+			strcmp(to->where, end.where) == 0 ? "" : end.where);
+	return err;
+}
+
 static struct err *tell_both_sides(struct teller *t, const struct told *from, const struct told *to)
 {
 	struct explanation *x = t->p.x;
@@ -446,6 +466,8 @@ static struct err *tell_block(struct teller *t)
 		return err;
 	if (t->c->waits && wait_inside(t) != STEP_NONE)
 		return tell_wait(t, &from, wait_inside(t));
+	if (t->c->updates)
+		return tell_updates(t, &from, &to);
 	if (t->c->other_from != STEP_NONE)
 		return tell_both_sides(t, &from, &to);
 	tell_lock(t, &from, &to, &intruder);
