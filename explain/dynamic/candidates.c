@@ -42,10 +42,14 @@ static bool is_block(const struct candidate *c)
 }
 
 /* A block within what was used after its end: a reference count that is changed and looked at in two
- * steps. It says why it came to that. (A lock in that memory is no count.) */
+ * steps. It says why it came to that. (A lock in that memory is no count, and that it was freed between two
+ * uses says nothing.) */
 static bool is_about_count(const struct job *j, const struct candidate *c)
 {
-	return is_block(c) && step_is_memory(&j->steps.data[c->cure.from]) &&
+	const struct step *d = j->steps.data;
+
+	return is_block(c) && step_is_memory(&d[c->cure.from]) &&
+	       c->cure.intruder < j->steps.len && d[c->cure.intruder].kind != PLAIT_EV_FREE &&
 	       candidate_standing(c) <= STANDING_HELPS && mends_most(&c->evidence) &&
 	       in_gone(j, &j->steps, c->cure.from) && ends_in_gone(j, c);
 }

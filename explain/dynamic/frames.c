@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "explain/dynamic/found.h"
+#include "explain/find/grip.h"
 #include "explain/find/units.h"
 #include "trace/trace.h"
 #include "unplait/effects.h"
@@ -57,6 +58,17 @@ static void want_waiting(const struct job *j, struct wanted *w)
 			want(j, w, cure_held(&j->steps, i));
 		else
 			want(j, w, units_held(&j->steps, i).first);
+}
+
+static void want_grip(const struct job *j, struct wanted *w)
+{
+	struct grip grip = grip_find(&j->steps, &j->alternate.passing, &j->gone);
+
+	if (!grip.kind)
+		return;
+	want(j, w, grip.seen);
+	if (!grip.in_passing)
+		want(j, w, grip.other);
 }
 
 /* Names one step of the failing run. Memory is given back where the engine does not stop: then by its
@@ -130,6 +142,7 @@ struct err *job_find_stacks(struct job *j, const struct candidates *all, size_t 
 		want(j, &w, j->gone.use);
 		if (j->gone.by != STEP_NONE)
 			want(j, &w, cure_held(&j->steps, j->gone.by));
+		want_grip(j, &w);
 	}
 	for (uint32_t i = 0; p && i < j->steps.len; i++)
 		if (p->show_failing[i])

@@ -2,11 +2,13 @@
  * and who still used it.
  *
  * A lock around two lines does not keep an object alive, so the advice is about its life: wait for
- * the other thread, count those who use it, let the last one give it back. */
+ * the other thread, count those who use it, let the last one give it back. Where the run shows what should
+ * have kept it (find/grip.c), that is named. */
 #include "explain/show/lifetime.h"
 
 #include "base/err.h"
 #include "explain/cure/cure.h"
+#include "explain/find/grip.h"
 #include "explain/find/guards.h"
 #include "explain/show/labels.h"
 #include "explain/show/stacks.h"
@@ -16,7 +18,7 @@
 
 struct teller {
 	struct labels p;
-	const struct steps *f;
+	const struct steps *f, *g; /* the failing and the passing run */
 	const struct gone *gone;
 	struct telling *out;
 	const char *user, *freer;	/* threads */
@@ -128,9 +130,89 @@ static struct err *look(struct teller *t)
 	return by ? look_for_lock(t) : NULL;
 }
 
-static void tell_use(struct teller *t)
+/* The step in words: its object, or "it", and its place. */
+struct told {
+	const char *object, *where;
+};
+
+static struct err *tell(struct teller *t, const struct steps *s, uint32_t i, struct told *ret)
+{
+	struct shown_event e = { 0 };
+	struct err *err = labels_event(&t->p, &s->data[i], &e);
+
+	if (err)
+		return err;
+	ret->object = labels_is_anonymous(e.object) ? NULL : e.object;
+	ret->where = labels_place(&t->p, &e);
+	return NULL;
+}
+
+/* What it was kept by, and how that ended. */
+static struct err *tell_grip(struct teller *t, const struct grip *grip)
+{
+	struct arena *arena = &t->p.x->arena;
+	struct told seen = { 0 }, other = { 0 };
+	struct err *err = tell(t, t->f, grip->seen, &seen);
+	const char *more = "", *what;
+
+	if (!err)
+		err = tell(t, grip->in_passing ? t->g : t->f, grip->other, &other);
+	if (err)
+		return err;
+	switch (grip->kind) {
+	case GRIP_COUNTED:
+		what = other.object ? other.object : seen.object ? seen.object : "the count in it";
+		more = arena_printf(arena,
+				    ": since its update of %s at %s it had no share in it any "
+				    "more, and thread %s took the last one at %s",
+				    what, seen.where, t->freer, other.where);
+		t->out->advice = arena_printf(
+			arena,
+			"use nothing of it after %s: the use at %s must come before the update of "
+			"%s at %s; or keep a share of its own in that count until then",
+			seen.where, t->use_at, what, seen.where);
+		break;
+	case GRIP_LOOKED_UP:
+		what = other.object ? other.object : "a lock";
+		more = arena_printf(arena, ": it found it at %s under %s, which it gave back before the use",
+				    seen.where, what);
+		t->out->advice = arena_printf(
+			arena,
+			"hold %s from %s until after the use at %s: thread %s holds it where it is "
+			"freed (locked at %s); or keep it until thread %s is done with it: count "
+			"those who use it and let the last one free it",
+			what, seen.where, t->use_at, t->freer, other.where, t->user);
+		break;
+	default:
+		what = seen.object ? seen.object : other.object ? other.object : "the pointer to it";
+		more = arena_printf(arena,
+				    ": it has read %s at %s, where thread %s puts another one at %s",
+				    what, seen.where, t->freer, other.where);
+		t->out->advice = arena_printf(
+			arena,
+			"hold one lock from the read of %s at %s until after the use at %s, and "
+			"the same lock where thread %s frees it (%s) and puts another one there "
+			"(%s); or keep the old one until thread %s is done with it",
+			what, seen.where, t->use_at, t->freer, t->gone_at, other.where, t->user);
+	}
+	t->out->summary = arena_printf(arena, "%s%s", t->out->summary, more);
+	return NULL;
+}
+
+static void advise_lock(struct teller *t)
+{
+	t->out->advice = arena_printf(
+		&t->p.x->arena,
+		"thread %s holds %s there (%s), thread %s does not: hold it around the use "
+		"at %s, from where it is looked up; or keep it until thread %s is done "
+		"with it",
+		t->freer, t->lock, t->locked_at, t->user, t->use_at, t->user);
+}
+
+static struct err *tell_use(struct teller *t)
 {
 	struct explanation *x = t->p.x;
+	struct grip grip = grip_find(t->f, t->g, t->gone);
 	bool destroyed = t->f->data[t->gone->by].kind == PLAIT_EV_LOCK_DESTROY;
 	const char *verb = t->gone->kind == BUG_DOUBLE_FREE	 ? "frees"
 			   : t->gone->kind == BUG_DESTROYED_LOCK ? "uses the lock"
@@ -140,24 +222,22 @@ static void tell_use(struct teller *t)
 		arena_printf(&x->arena, "thread %s %s %s%s at %s after thread %s %s it at %s",
 			     t->user, verb, t->object, t->allocated, t->use_at, t->freer,
 			     destroyed ? "destroyed" : "freed", t->gone_at);
+	if (grip.kind == GRIP_COUNTED || (grip.kind && !t->lock))
+		return tell_grip(t, &grip);
 	if (t->gone->kind == BUG_DOUBLE_FREE)
 		t->out->advice = arena_printf(&x->arena,
 					      "only one of the two may free it: let one thread own "
 					      "it, or count those who use it and let the last one "
 					      "free it");
 	else if (t->lock)
-		t->out->advice = arena_printf(
-			&x->arena,
-			"thread %s holds %s there (%s), thread %s does not: hold it around the use "
-			"at %s, from where it is looked up; or keep it until thread %s is done "
-			"with it",
-			t->freer, t->lock, t->locked_at, t->user, t->use_at, t->user);
+		advise_lock(t);
 	else
 		t->out->advice = arena_printf(
 			&x->arena,
 			"keep it until thread %s is done with it: before %s wait for that thread "
 			"(join it), or count those who still use it and let the last one %s it",
 			t->user, t->gone_at, destroyed ? "destroy" : "free");
+	return NULL;
 }
 
 static void tell_unlock(struct teller *t)
@@ -178,7 +258,9 @@ static void tell_unlock(struct teller *t)
 struct err *present_lifetime(const struct scene *scene, const struct gone *gone,
 			     struct telling *ret)
 {
-	struct teller t = { .f = scene->failing, .gone = gone, .out = ret };
+	struct teller t = {
+		.f = scene->failing, .g = scene->passing, .gone = gone, .out = ret
+	};
 	struct err *err = labels_init(&t.p, scene->x, scene->trace);
 
 	t.p.others = scene->failing;
@@ -189,7 +271,7 @@ struct err *present_lifetime(const struct scene *scene, const struct gone *gone,
 	if (!err && gone->kind == BUG_FOREIGN_UNLOCK)
 		tell_unlock(&t);
 	else if (!err)
-		tell_use(&t);
+		err = tell_use(&t);
 	labels_deinit(&t.p);
 	return err;
 }
