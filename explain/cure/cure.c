@@ -276,6 +276,21 @@ static bool waits_for_ever(const struct finder *fd, uint32_t from, bool to_in_pa
 	return false;
 }
 
+/* Does its thread wait inside the block for the end of the thread that it shall keep out? */
+static bool joins_intruder(const struct finder *fd, const struct cure *c)
+{
+	const struct steps *s = c->to_in_passing ? fd->g : fd->f;
+	uint32_t from = c->to_in_passing ? fd->p->twin_of_failing[c->from] : c->from;
+	const struct birth *b;
+
+	if (c->intruder == STEP_NONE || from == STEP_NONE || !s->births ||
+	    fd->f->data[c->intruder].thread >= s->nthreads)
+		return false;
+	b = &s->births[fd->f->data[c->intruder].thread];
+	return b->joiner == s->data[from].thread && b->joined > s->data[from].clock &&
+	       b->joined <= s->data[c->to].clock;
+}
+
 void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_passing,
 		      uint32_t intruder, enum bug_kind kind)
 {
@@ -292,7 +307,7 @@ void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_
 	if (fd->out->len >= fd->most || !first || !last || waiting == LOOKS_AGAIN ||
 	    (waiting == STALE && !checks(&fd->f->data[from])) || is_alone(fd, &c, false) ||
 	    is_alone(fd, &c, true) || is_over(fd, &c) || went_elsewhere(fd, &c) ||
-	    waits_for_ever(fd, from, to_in_passing))
+	    waits_for_ever(fd, from, to_in_passing) || joins_intruder(fd, &c))
 		return;
 	for (size_t i = 0; i < fd->out->len; i++)
 		if (fd->f->data[fd->out->data[i].from].site == first &&
@@ -518,7 +533,7 @@ static void whole_object(struct finder *fd, const struct steps *s, uint32_t at, 
 			continue;
 		seen++;
 		if (step_is_memory(&s->data[k]) && step_writes(&s->data[k]) &&
-		    s->data[k].address - e->address + WORDS_NEAR < 2 * WORDS_NEAR)
+		    s->data[k].kind != PLAIT_EV_FREE && s->data[k].address - e->address + WORDS_NEAR < 2 * WORDS_NEAR)
 			last = k;
 	}
 	if (step_writes(e) && last != at)
@@ -687,6 +702,42 @@ static void decisive_failure(const struct finder *fd, struct decisive *d)
 	}
 }
 
+/* Does the thread of e wait, after the step `from` of another thread, for what that thread does then: a signal,
+ * a post? */
+static bool is_let_go_by(const struct steps *s, const struct step *e, uint32_t from)
+{
+	return e->thread != s->data[from].thread && !e->pending && !step_is_memory(e) &&
+	       (e->kind == PLAIT_EV_SEM_WAIT || e->kind == PLAIT_EV_WOKEN) && !step_is_acquire(e) &&
+	       e->source != STEP_NONE && e->source > from &&
+	       s->data[e->source].thread == s->data[from].thread;
+}
+
+/* "Wait until the others are done", and one of them is done only when the thread that waits lets it go, later:
+ * who did as it is told would wait for ever. (What is torn down may come after that as well.) */
+static bool would_hang(const struct finder *fd, const struct cure *c)
+{
+	uint32_t then = c->kind == BUG_ORDER && c->to < fd->f->len && !c->teardown && !c->barrier
+				? fd->p->twin_of_failing[c->to]
+				: STEP_NONE;
+
+	if (then == STEP_NONE || c->constraints[0].kind != PLAIT_CONSTRAINT_LATE)
+		return false;
+	for (uint32_t i = then + 1; i < fd->g->len; i++)
+		if (is_let_go_by(fd->g, &fd->g->data[i], then))
+			return true;
+	return false;
+}
+
+static void drop_hanging(struct finder *fd)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < fd->out->len; i++)
+		if (!would_hang(fd, &fd->out->data[i]))
+			fd->out->data[kept++] = fd->out->data[i];
+	fd->out->len = kept;
+}
+
 void cures_find(const struct steps *failing, const struct alternate *alternate,
 		const struct projection *projection, bool deadlocked, struct cures *ret)
 {
@@ -721,4 +772,5 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
 	finder_add_orders(&fd, x, y);
 	if (alternate->missed && alternate->missed != y)
 		finder_add_missed(&fd, alternate->early, alternate->missed);
+	drop_hanging(&fd);
 }

@@ -2,6 +2,7 @@
 #include "explain/find/guards.h"
 
 #include "base/mem.h"
+#include "explain/find/before.h"
 #include "unplait/abi.h"
 
 enum { MAX_LOCKS = 8, MAX_PLACES = 64, AT_FAILURE = 24 };
@@ -67,6 +68,15 @@ uint32_t guards_held(const struct steps *s, uint32_t at, uint64_t lock)
 	struct held h = held_at(s, at);
 
 	return find_lock(s, &h, lock);
+}
+
+uint32_t guards_nested(const struct steps *s, uint64_t outer, uint64_t inner)
+{
+	for (uint32_t i = 0; i < s->len; i++)
+		if (takes(&s->data[i]) && lock_of(&s->data[i]) == inner &&
+		    guards_held(s, i, outer) != STEP_NONE)
+			return i;
+	return STEP_NONE;
 }
 
 /* ---- every access to an object ---- */
@@ -163,6 +173,23 @@ bool guards_shared(const struct steps *s, uint32_t a, uint32_t b)
 	return have_common_lock(s, &mine, &other);
 }
 
+/* A read after all that others write, ordered by a join or a lock: it sees what became of it, and nobody can
+ * come between. The last write of each thread stands for all. */
+static bool only_checks(const struct steps *s, uint32_t at)
+{
+	for (uint32_t t = 0; t < s->nthreads; t++) {
+		uint32_t last = STEP_NONE;
+
+		for (uint32_t k = 0; k < s->len; k++)
+			if (s->data[k].thread == t && step_is_memory(&s->data[k]) &&
+			    step_conflicts(&s->data[k], &s->data[at]))
+				last = k;
+		if (last != STEP_NONE && (last > at || !steps_ordered(s, last, at)))
+			return false;
+	}
+	return !step_writes(&s->data[at]);
+}
+
 static bool forgot(const struct steps *s, uint32_t without, uint32_t with, struct guard *ret)
 {
 	struct held mine = held_at(s, without), other = held_at(s, with);
@@ -173,7 +200,7 @@ static bool forgot(const struct steps *s, uint32_t without, uint32_t with, struc
 		uint64_t lock = lock_of(&s->data[other.step[k]]);
 
 		if (find_lock(s, &mine, lock) != STEP_NONE || s->data[other.step[k]].sole ||
-		    !is_rule(s, without, lock, ret))
+		    !is_rule(s, without, lock, ret) || only_checks(s, without))
 			continue;
 		ret->lock = other.step[k];
 		ret->with = with;

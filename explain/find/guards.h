@@ -20,9 +20,13 @@ uint32_t guards_held(const struct steps *s, uint32_t at, uint64_t lock);
 /* Are both steps done with one lock in hand? Then their order is that of two critical sections. */
 bool guards_shared(const struct steps *s, uint32_t a, uint32_t b);
 
+/* Where a thread takes `inner` while it holds `outer`; STEP_NONE: nobody does. */
+uint32_t guards_nested(const struct steps *s, uint64_t outer, uint64_t inner);
+
 /* Of two accesses of different threads to one object: does one of them lack a lock that every other
- * place holds? A lock that only one thread ever takes does not count, nor an atomic access without it; and
- * two that have a lock in common are safe from each other. */
+ * place holds? A lock that only one thread ever takes does not count, nor an atomic access without it, nor
+ * a read that synchronisation orders after all that others write; and two that have a lock in common are safe
+ * from each other. */
 bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret);
 
 /* Both hold a lock that was taken at one place, but not the same one, and have none in common: the step

@@ -51,12 +51,14 @@ static void note_life(struct steps *s, const struct event *ev)
 {
 	if (ev->other >= s->nthreads)
 		return;
-	if (ev->kind == PLAIT_EV_FORK)
+	if (ev->kind == PLAIT_EV_FORK) {
 		s->births[ev->other] = (struct birth){ .parent = ev->thread,
 						       .clock = ev->clock + 1,
 						       .site = ev->site };
-	else if (ev->kind == PLAIT_EV_JOIN && !ev->result)
+	} else if (ev->kind == PLAIT_EV_JOIN && !ev->result) {
 		s->births[ev->other].joined = ev->clock + 1;
+		s->births[ev->other].joiner = ev->thread;
+	}
 }
 
 struct err *steps_load(struct trace *trace, struct steps *ret)

@@ -34,6 +34,7 @@ struct birth {
 	uint64_t clock;	 /* of the fork, + 1; 0: the first thread */
 	uint32_t site;	 /* of the fork */
 	uint64_t joined; /* clock of the join, + 1; 0: nobody has joined it */
+	uint32_t joiner; /* who did */
 };
 
 struct steps {

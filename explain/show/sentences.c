@@ -209,9 +209,44 @@ static bool is_one_place(const struct told *a, const struct told *b)
 	return strcmp(a->where, b->where) == 0;
 }
 
+/* To keep the first lock until the second is taken would nest them. If a thread nests them the other way
+ * round, that is a deadlock: the second must be taken first, and lie around both. */
+static struct err *tell_second_around(struct teller *t, const struct told *from,
+				      const struct told *to, bool *ret)
+{
+	const struct step *first = &t->f->data[t->c->from];
+	const struct step *second = t->c->to_in_passing ? &t->g->data[t->c->to]
+							: &t->f->data[t->c->to];
+	const struct steps *s = t->f;
+	uint32_t nested = guards_nested(s, second->address, first->address);
+	struct told inner = { 0 };
+	struct err *err;
+
+	if (nested == STEP_NONE) {
+		s = t->g;
+		nested = guards_nested(s, second->address, first->address);
+	}
+	*ret = first->address != second->address && nested != STEP_NONE;
+	if (!*ret)
+		return NULL;
+	err = tell(t, s, nested, &inner);
+	if (err)
+		return err;
+	t->out->advice = arena_printf(
+		&t->p.x->arena,
+		"make the critical sections at %s and %s one: take %s before %s already, and keep "
+		"it until the end of the second (not %s around %s: at %s they are taken the other "
+		"way round)",
+		from->where, to->where, to->object, from->where, from->object, to->object,
+		inner.where);
+	return NULL;
+}
+
 static struct err *tell_sections(struct teller *t, const struct told *from, const struct told *to,
 				 const struct told *intruder)
 {
+	bool around = false;
+
 	struct explanation *x = t->p.x;
 	uint32_t data = guarded_intruder(t);
 	struct told does = *intruder;
@@ -232,6 +267,9 @@ static struct err *tell_sections(struct teller *t, const struct told *from, cons
 		is_one_place(from, to)
 			? arena_printf(&x->arena, "both begin at %s", from->where)
 			: arena_printf(&x->arena, "begin at %s and %s", from->where, to->where));
+	err = tell_second_around(t, from, to, &around);
+	if (err || around)
+		return err;
 	t->out->advice = arena_printf(
 		&x->arena, "make the critical sections at %s one: keep %s locked in between",
 		is_one_place(from, to)
