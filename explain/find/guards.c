@@ -72,10 +72,16 @@ uint32_t guards_held(const struct steps *s, uint32_t at, uint64_t lock)
 
 uint32_t guards_nested(const struct steps *s, uint64_t outer, uint64_t inner)
 {
-	for (uint32_t i = 0; i < s->len; i++)
-		if (takes(&s->data[i]) && lock_of(&s->data[i]) == inner &&
-		    guards_held(s, i, outer) != STEP_NONE)
+	_cleanup_(xfreep) bool *holds = xcalloc(s->nthreads, sizeof(*holds));
+
+	for (uint32_t i = 0; i < s->len; i++) {
+		const struct step *e = &s->data[i];
+
+		if (takes(e) && lock_of(e) == inner && holds[e->thread])
 			return i;
+		if (lock_of(e) == outer && (takes(e) || gives_back(e)))
+			holds[e->thread] = takes(e);
+	}
 	return STEP_NONE;
 }
 
@@ -222,6 +228,66 @@ bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *re
 	    x->pending || y->pending || !(step_writes(x) || step_writes(y)))
 		return false;
 	return forgot(s, a, b, ret) || forgot(s, b, a, ret);
+}
+
+/* The last thing that this step's thread synchronised by, if it was giving back the lock; STEP_NONE. */
+static uint32_t given_back_before(const struct steps *s, uint32_t at, uint64_t lock)
+{
+	for (uint32_t k = at; k-- > 0;)
+		if (s->data[k].thread == s->data[at].thread && !step_is_memory(&s->data[k]))
+			return step_is_release(&s->data[k]) && s->data[k].address == lock ? k
+											  : STEP_NONE;
+	return STEP_NONE;
+}
+
+/* Who holds the lock, and who has just given it back. */
+enum { HOLDS = 1, GAVE_BACK = 2 };
+
+/* Is every access to the object done with the lock in hand, or just after it was given back? */
+static bool all_with_or_after(const struct steps *s, uint32_t at, uint64_t lock)
+{
+	_cleanup_(xfreep) uint8_t *state = xcalloc(s->nthreads, sizeof(*state));
+	bool holds = true;
+
+	for (uint32_t i = 0; i < s->len && holds; i++) {
+		const struct step *e = &s->data[i];
+
+		if (!step_is_memory(e) && lock_of(e) == lock && (takes(e) || gives_back(e)))
+			state[e->thread] = takes(e) ? HOLDS : GAVE_BACK;
+		else if (!step_is_memory(e))
+			state[e->thread] &= HOLDS;
+		else if (!e->pending && !e->alone && overlaps(e, &s->data[at]) &&
+			 e->kind != PLAIT_EV_FREE && !is_lonely(s, e))
+			holds = state[e->thread] != 0;
+	}
+	return holds;
+}
+
+static bool is_early(const struct steps *s, uint32_t without, uint32_t with, struct guard *ret,
+		     uint32_t *release)
+{
+	struct held other = held_at(s, with);
+
+	for (uint32_t k = other.n; k-- > 0 && !is_atomic(&s->data[without]);) {
+		uint64_t lock = lock_of(&s->data[other.step[k]]);
+
+		*release = given_back_before(s, without, lock);
+		if (*release == STEP_NONE || guards_held(s, without, lock) != STEP_NONE ||
+		    !all_with_or_after(s, without, lock))
+			continue;
+		*ret = (struct guard){ other.step[k], with, without, 0 };
+		return true;
+	}
+	return false;
+}
+
+bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret, uint32_t *release)
+{
+	if (a >= s->len || b >= s->len || s->data[a].thread == s->data[b].thread ||
+	    !step_is_memory(&s->data[a]) || !step_is_memory(&s->data[b]) ||
+	    !overlaps(&s->data[a], &s->data[b]))
+		return false;
+	return is_early(s, a, b, ret, release) || is_early(s, b, a, ret, release);
 }
 
 uint32_t guards_differ(const struct steps *s, uint32_t a, uint32_t b)

@@ -461,6 +461,37 @@ static struct err *tell_guard(struct teller *t, const struct guard *g, const str
 	return NULL;
 }
 
+/* One side has just given back the lock of the object. */
+static struct err *tell_early(struct teller *t, bool *ret)
+{
+	const struct cure *c = t->c;
+	struct told gives = { 0 }, early = { 0 }, lock = { 0 };
+	uint32_t release = STEP_NONE;
+	struct guard g;
+	struct err *err;
+
+	*ret = guards_early(t->f, c->intruder, c->from, &g, &release) ||
+	       (!c->to_in_passing && guards_early(t->f, c->intruder, c->to, &g, &release));
+	if (!*ret)
+		return NULL;
+	err = tell(t, t->f, release, &gives);
+	if (!err)
+		err = tell(t, t->f, g.without, &early);
+	if (!err)
+		err = tell(t, t->f, g.lock, &lock);
+	if (err)
+		return err;
+	t->out->summary = arena_printf(&t->p.x->arena, "%s. Thread %s %s just after it gave back %s (%s)",
+				       t->out->summary, early.thread, early.verb, lock.object,
+				       gives.where);
+	t->out->advice = arena_printf(&t->p.x->arena,
+				      "give %s back after %s, not at %s: everything else that is "
+				      "done with %s is done with it in hand (locked at %s)",
+				      lock.object, early.where, gives.where, early.object,
+				      lock.where);
+	return NULL;
+}
+
 /* Two threads that hold different locks for one purpose: one lock more does not help who reads this. */
 static struct err *add_other_lock(struct teller *t)
 {
@@ -481,6 +512,7 @@ static struct err *tell_block(struct teller *t)
 	struct guard guard;
 	struct explanation *x = t->p.x;
 	struct told from = { 0 }, to = { 0 }, intruder = { 0 };
+	bool early = false;
 	struct err *err = tell(t, t->f, t->c->from, &from);
 
 	if (!err)
@@ -499,6 +531,9 @@ static struct err *tell_block(struct teller *t)
 			     "thread %s %s between thread %s's %s and its %s, which belong "
 			     "together",
 			     intruder.thread, intruder.verb, from.thread, from.noun, to.noun);
+	err = tell_early(t, &early);
+	if (err || early)
+		return err;
 	err = add_other_lock(t);
 	if (err)
 		return err;
@@ -595,6 +630,39 @@ static const char *created_too_early(struct teller *t)
 	return arena_printf(&t->p.x->arena, " at %s", labels_point(&t->p, &at));
 }
 
+/* Has the thread that is too early seen before what the other one had written since it was created: the message
+ * by which it goes on? The write; STEP_NONE: no. */
+static uint32_t find_message(const struct teller *t)
+{
+	const struct step *d = t->f->data, *first = &d[t->c->from], *then = &d[t->c->to];
+	const struct birth *b = t->f->births ? &t->f->births[then->thread] : NULL;
+
+	for (uint32_t k = t->c->to; b && k-- > 0;) {
+		uint32_t by = d[k].source;
+
+		if (d[k].thread == then->thread && step_is_memory(&d[k]) && step_reads(&d[k]) &&
+		    by != STEP_NONE && by < t->c->from && d[by].thread == first->thread &&
+		    d[by].clock >= b->clock && d[by].address != first->address)
+			return by;
+	}
+	return STEP_NONE;
+}
+
+/* It should have been done before it was announced. */
+static struct err *tell_announced(struct teller *t, uint32_t message, const struct told *first,
+				  const struct told *then)
+{
+	struct told says = { 0 };
+	struct err *err = tell(t, t->f, message, &says);
+
+	if (!err)
+		t->out->advice = arena_printf(&t->p.x->arena,
+					      "the %s must come before the %s, which thread %s has seen by "
+					      "then: do it before that, or let that thread wait for it",
+					      first->noun, says.noun, then->thread);
+	return err;
+}
+
 /* Is what should come first done by a constructor: a function with the name of its class, that sets a
  * member of it? Nobody else has the object yet, and no lock is missing there. */
 static bool in_constructor(struct teller *t, const struct told *first)
@@ -684,6 +752,8 @@ static struct err *tell_order(struct teller *t)
 					      "the %s must wait until the other threads are done: "
 					      "join them first, or count those who still need it",
 					      then.noun);
+	else if (created && find_message(t) != STEP_NONE)
+		return tell_announced(t, find_message(t), &first, &then);
 	else if (created)
 		t->out->advice = arena_printf(&x->arena,
 					      "the %s must come before thread %s is created%s: set "

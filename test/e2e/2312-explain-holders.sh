@@ -241,6 +241,66 @@ C
 # The opposite: it is torn down.
 sed 's/^\tint .more.*//
 	s/entries = more;/entries = 0;/' grows.c >torn.c
+# Counted out after the unlock. The opposite: one thread counts without any lock.
+cat >early.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile int inside;
+static void *visit(void *p)
+{
+	pthread_mutex_lock(&lock);
+	inside++;
+	pthread_mutex_unlock(&lock);
+	inside--;
+	return p;
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, 0, visit, 0);
+	pthread_create(&b, 0, visit, 0);
+	pthread_join(a, 0);
+	pthread_join(b, 0);
+	assert(inside == 0);
+	return 0;
+}
+C
+sed 's/^static void .visit/static void *sneak(void *p)\n{\n\tinside++;\n\tinside--;\n\treturn p;\n}\n&/
+	s/&a, 0, visit/\&a, 0, sneak/' early.c >sneak.c
+# Announced before it is there.
+cat >says.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t mail_lock = PTHREAD_MUTEX_INITIALIZER, desk_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t came = PTHREAD_COND_INITIALIZER;
+static int mail, desk;
+static void *clerk(void *p)
+{
+	pthread_mutex_lock(&mail_lock);
+	while (!mail)
+		pthread_cond_wait(&came, &mail_lock);
+	pthread_mutex_unlock(&mail_lock);
+	pthread_mutex_lock(&desk_lock);
+	assert(desk);
+	pthread_mutex_unlock(&desk_lock);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, clerk, 0);
+	pthread_mutex_lock(&mail_lock);
+	mail = 1;
+	pthread_cond_signal(&came);
+	pthread_mutex_unlock(&mail_lock);
+	pthread_mutex_lock(&desk_lock);
+	desk = 1;
+	pthread_mutex_unlock(&desk_lock);
+	pthread_join(t, 0);
+	return 0;
+}
+C
 # Its share is given up, and then it writes once more.
 cat >share.c <<'C'
 #include <pthread.h>
@@ -302,6 +362,13 @@ for level in -O0 -O2; do
 	has flat "it has read entries at grows.c:6, where thread 0 puts another one at grows.c:18" "$level: what moves while it is read"
 	explained torn cc $level
 	hasnt flat "puts another one" "$level: what is torn down"
+	explained early cc $level
+	has flat "give lock back after early.c:10, not at early.c:9" "$level: the unlock that is too early"
+	explained sneak cc $level
+	hasnt flat "just after it gave back" "$level: others count without the lock"
+	explained says cc $level
+	has flat "must come before the write to mail at says.c:22" "$level: the announcement comes last"
+	hasnt flat "is created" "$level: the thread was not created too early, it was told too early"
 	explained share cc $level
 	has flat "it had no share in it any more, and thread 0 took the last one at share.c:7" "$level: used after its share was given up"
 done
