@@ -37,7 +37,10 @@ static void show_goal(const struct synth_goal *g, struct strbuf *out)
 			strbuf_add_printable(out, k->points.data[n].function, "");
 			strbuf_adds(out, " at ");
 			strbuf_add_printable(out, k->points.data[n].file, "");
-			strbuf_addf(out, ":%u\n", k->points.data[n].line);
+			if (k->points.data[n].line)
+				strbuf_addf(out, ":%u\n", k->points.data[n].line);
+			else
+				strbuf_addf(out, ", at a merged call\n");
 		}
 	}
 	if (!g->has_lines)

@@ -369,7 +369,9 @@ static void add_functions(struct stacks *s, struct stack *k, uint64_t pc, bool i
 		frame.column = f->column;
 		frame.inlined = f->inlined;
 		frame.split = !f->inlined && is_part(s, at);
-		frame.own = l == &s->loaded.data[s->program] && f->file && f->line && !f->of_system;
+		frame.own = l == &s->loaded.data[s->program] && f->file && !f->of_system;
+		frame.merged = frame.own && !f->line;
+		frame.own &= f->line != 0;
 		vec_push(&k->frames, frame);
 	}
 	if (!found.len)

@@ -23,7 +23,8 @@ struct stack_frame {
 	bool inlined; /* into the next frame */
 	bool split;   /* a part of a function that gcc made a function of: called by the rest */
 	bool own;     /* the program's own code: neither a library nor a header of the system */
-	uint64_t pc;  /* of the machine frame; a return address but for the innermost frame */
+	bool merged; /* the same, but an optimiser made one of several pieces of code: no line is known */
+	uint64_t pc;	    /* of the machine frame; a return address but for the innermost frame */
 	const char *module; /* its path; NULL = in no module */
 	uint64_t offset;    /* pc as the module's own file counts */
 };

@@ -142,6 +142,7 @@ struct sym_config {
 	const char *query_log; /* file that receives every query in SMT-LIB, or NULL */
 	bool all_errors;       /* report every path to an error, not one per place */
 	bool exit_is_error;    /* schedules: an exit status other than 0 is an error, too */
+	bool whole_ends;       /* schedules: two deadlocks differ if the stack of any thread does */
 	bool keep_paths;       /* also report paths that end well, with their inputs */
 	/* schedules: told of each end when it is met first; true = look no further. What it takes is not counted
 	 * as time of the search. May be NULL */
@@ -294,6 +295,7 @@ struct sym_end {
 	turns; /* from the second thread's birth on; without what one thread
 		* alone does */
 	uint64_t times;
+	uint64_t key; /* what tells it from other ends, also from those of another walk */
 };
 
 struct sym_schedules {

@@ -24,11 +24,19 @@ enum {
 	STATEMENT_LINES = 8, /* compilers may name any line of a statement for a call in it */
 };
 
+/* Lines between them; one, if the dump does not know its line. */
+static unsigned lines_away(const struct synth_point *want, const struct place *have)
+{
+	if (!want->line)
+		return 1;
+	return want->line > have->line ? want->line - have->line : have->line - want->line;
+}
+
 /* Folders differ between builds; functions of one name in two classes may stand at equal lines. */
 static bool same_point(const struct synth_point *want, const struct place *have, unsigned slack)
 {
 	char *own = function_own_name(have->function);
-	unsigned away = want->line > have->line ? want->line - have->line : have->line - want->line;
+	unsigned away = lines_away(want, have);
 	bool same = away <= slack && !strcmp(want->own_name, own) &&
 		    (!want->file[0] || !strcmp(path_name(want->file), path_name(have->file)));
 

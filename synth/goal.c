@@ -83,7 +83,7 @@ static void add_stack(struct study *s, size_t thread)
 			vec_push(&to->offsets, f->offset);
 		if (i && is_rest(&from->frames.data[i - 1], f))
 			continue;
-		if (f->own && f->function)
+		if ((f->own || f->merged) && f->function)
 			vec_push(&to->points,
 				 (struct synth_point){ .function = plain_function(f->function),
 						       .file = xstrdup(f->file),

@@ -26,6 +26,7 @@ enum {
 	STATES_MOST = 2000000,
 	SOON = 3000,
 	SECONDS_MOST = 20,
+	ENDS_MOST = 500, /* that are carried out natively, per input */
 };
 
 /* A hunt, or each of its two parts. */
@@ -34,6 +35,8 @@ struct effort {
 	double seconds;
 };
 static const struct effort own_effort = { .runs = 2000, .seconds = 10 };
+static const struct effort brief_effort = { .runs = 100,
+					    .seconds = 1 }; /* the walk saw every schedule */
 static const struct effort first_effort = {
 	.runs = 128, .seconds = 1
 }; /* of the shipped binary; doubled each round */
@@ -83,6 +86,7 @@ struct walk {
 	const char *plait;
 	enum agreement *best;
 	struct map tried; /* ends, by what they look like */
+	bool complete;
 	struct err *err;
 };
 
@@ -99,11 +103,8 @@ static bool try_end(void *arg, const struct sym_end *e)
 
 	if (!is_wanted(w->s, e->outcome.kind))
 		return false;
-	map_put(&w->tried,
-		hash_bytes(e->outcome.message, strlen(e->outcome.message),
-			   hash_bytes(e->outcome.stack, strlen(e->outcome.stack), 0)),
-		1);
-	if (w->tried.len > known) {
+	map_put(&w->tried, e->key, 1);
+	if (w->tried.len > known && known < ENDS_MOST) {
 		w->err = carry(w->s, w->own, e, w->plait, w->best);
 		log_verbose("synth: %s: %s", e->outcome.message,
 			    *w->best == NOT_SAME ? "another one" : "the dump's");
@@ -145,10 +146,9 @@ static struct err *walk_all(struct walk *w, struct sym_config *c)
 		{ .preemptions = 1, .within = common, .steps_after = SOON },
 		{ .max_states = STATES_MOST }
 	};
-	bool complete = false;
 	struct err *err = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(walks) && !err && !complete && !is_over(w); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(walks) && !err && !w->complete && !is_over(w); i++) {
 		struct sym_schedules r = { 0 };
 
 		if (i == 1 && !common)
@@ -168,14 +168,14 @@ static struct err *walk_all(struct walk *w, struct sym_config *c)
 			    c->within ? " in " : "", c->within ? c->within : "",
 			    (unsigned long long)r.states, r.ends.len, r.stats.seconds,
 			    r.complete ? ", complete" : "");
-		complete = r.complete;
+		w->complete = r.complete;
 		sym_schedules_deinit(&r);
 	}
 	return err;
 }
 
 static struct err *by_machine(struct study *s, const struct synth_inputs *in, struct own_run *own,
-			      const char *plait, enum agreement *ret)
+			      const char *plait, enum agreement *ret, bool *complete)
 {
 	struct walk w = { .s = s, .own = own, .plait = plait, .best = ret };
 	struct sym_config c = { .args = (const char *const *)own->argv.data,
@@ -186,6 +186,7 @@ static struct err *by_machine(struct study *s, const struct synth_inputs *in, st
 				.interrupted = interrupted,
 				.host_files = true,
 				.all_errors = true,
+				.whole_ends = true,
 				.ended = try_end,
 				.ended_arg = &w };
 	struct err *err = study_program(s);
@@ -193,6 +194,7 @@ static struct err *by_machine(struct study *s, const struct synth_inputs *in, st
 	if (!err)
 		err = walk_all(&w, &c);
 	map_deinit(&w.tried);
+	*complete = w.complete;
 	return err ? err : w.err;
 }
 
@@ -257,31 +259,33 @@ static struct err *by_hunt(struct study *s, const struct target *target, const s
 		       : hunt(s, target, e, folder, plait, true, agrees, run, ret);
 }
 
-static struct err *by_own_hunt(struct study *s, struct own_run *own, const char *plait,
-			       enum agreement *ret)
+static struct err *by_own_hunt(struct study *s, struct own_run *own, const struct effort *e,
+			       const char *plait, enum agreement *ret)
 {
 	char *folder = NULL;
 	struct err *err = file_temp_dir(&folder);
 
 	if (!err)
-		err = by_hunt(s, &own->target, &own_effort, folder, plait, run_agrees,
-			      best_agreement(s), &s->r->run, ret);
+		err = by_hunt(s, &own->target, e, folder, plait, run_agrees, best_agreement(s),
+			      &s->r->run, ret);
 	if (folder)
 		file_remove_tree(folder);
 	free(folder);
 	return err;
 }
 
-/* What the machine cannot load can still be run. */
+/* What the machine cannot load can still be run. *complete: it saw every schedule. */
 static struct err *by_machine_or_note(struct study *s, const struct synth_inputs *in,
-				      struct own_run *own, const char *plait, enum agreement *ret)
+				      struct own_run *own, const char *plait, enum agreement *ret,
+				      bool *complete)
 {
-	struct err *err = by_machine(s, in, own, plait, ret);
+	struct err *err = by_machine(s, in, own, plait, ret, complete);
 
 	if (!err || interrupted())
 		return err;
 	names_intern(&s->r->notes, err_message(err));
 	err_free(err);
+	*complete = false;
 	return NULL;
 }
 
@@ -290,17 +294,20 @@ struct err *try_schedules(struct study *s, const struct synth_inputs *in, struct
 {
 	enum agreement enough = best_agreement(s);
 	struct err *err = steer(s, own, plait, ret);
+	bool complete = false;
 
 	if (err || *ret != NOT_SAME || interrupted())
 		return err;
 	if (s->r->goal.has_lines) {
-		err = by_machine_or_note(s, in, own, plait, ret);
-		return err || *ret >= enough || interrupted() ? err
-							      : by_own_hunt(s, own, plait, ret);
+		err = by_machine_or_note(s, in, own, plait, ret, &complete);
+		if (err || *ret >= enough || interrupted())
+			return err;
+		return by_own_hunt(s, own, complete ? &brief_effort : &own_effort, plait, ret);
 	}
-	err = by_own_hunt(s, own, plait, ret);
-	return err || *ret >= enough || interrupted() ? err
-						      : by_machine_or_note(s, in, own, plait, ret);
+	err = by_own_hunt(s, own, &own_effort, plait, ret);
+	if (err || *ret >= enough || interrupted())
+		return err;
+	return by_machine_or_note(s, in, own, plait, ret, &complete);
 }
 
 /* ---- the shipped binary ---- */

@@ -278,8 +278,14 @@ static struct route *add_route(struct hunt *h, size_t npoints)
 	return r;
 }
 
+/* A frame whose line the dump does not know, and one that it may have. */
+struct guess {
+	size_t stack, point;
+	unsigned line;
+};
+
 /* The stacks of the goal as the machine wants them: outermost frame first, one behind the other. */
-static void add_known_route(struct hunt *h)
+static void add_known_route(struct hunt *h, const struct guess *guess)
 {
 	const struct synth_goal *g = &h->study->r->goal;
 	struct route *r;
@@ -294,10 +300,66 @@ static void add_known_route(struct hunt *h)
 
 		r->stacks[i].points = r->points + n;
 		r->stacks[i].n = (uint32_t)k->points.len;
-		for (size_t p = k->points.len; p-- > 0; n++)
+		for (size_t p = k->points.len; p-- > 0; n++) {
+			bool guessed = guess && guess->stack == i && guess->point == p;
+
 			r->points[n] = (struct sym_point){ k->points.data[p].own_name,
-							   k->points.data[p].line };
+							   guessed ? guess->line
+								   : k->points.data[p].line };
+		}
 	}
+}
+
+/* The lines at which `caller` calls `callee`: up to `most`. */
+static uint32_t lines_of_calls(struct study *s, const char *caller, const char *callee,
+			       unsigned *ret, uint32_t most)
+{
+	struct sym_sketches all = { 0 };
+	uint32_t n = 0;
+
+	sym_sketches_init(&all, s->program);
+	for (size_t i = 0; i < all.len; i++) {
+		const struct sym_sketch *k = &all.data[i];
+
+		if (!k->name || strcmp(k->name, caller) != 0)
+			continue;
+		for (size_t m = 0; m < k->marks.len && n < most; m++) {
+			const struct sym_mark *mark = &k->marks.data[m];
+			const char *to =
+				mark->kind == SYM_MARK_CALL ? all.data[mark->callee].name : NULL;
+			struct sym_point at;
+			bool known =
+				!to || strcmp(to, callee) != 0 ||
+				!sym_points_at(s->program,
+					       (struct sym_place){ (uint32_t)i, mark->pc }, &at, 1);
+
+			for (uint32_t j = 0; j < n && !known; j++)
+				known = ret[j] == at.line;
+			if (!known && !strcmp(at.function, caller))
+				ret[n++] = at.line;
+		}
+	}
+	sym_sketches_deinit(&all);
+	return n;
+}
+
+/* An optimiser made one call of several, and its line is none of theirs: each of them is a route. Without them nothing
+ * but the function would be known, and what leads to one of the calls alone would be no need of the search. */
+static void add_guessed_routes(struct hunt *h)
+{
+	const struct synth_goal *g = &h->study->r->goal;
+	unsigned lines[ROUTES_MOST];
+
+	for (size_t i = 0; i < g->stacks.len && !h->routes.len; i++)
+		for (size_t p = 1; p < g->stacks.data[i].points.len && !h->routes.len; p++) {
+			const struct synth_point *at = &g->stacks.data[i].points.data[p];
+			uint32_t n = at->line ? 0
+					      : lines_of_calls(h->study, at->own_name,
+							       at[-1].own_name, lines, ROUTES_MOST);
+
+			for (uint32_t k = 0; k < n; k++)
+				add_known_route(h, &(struct guess){ i, p, lines[k] });
+		}
 }
 
 /* Number `which` of the likely stacks of each thread, or its last. */
@@ -358,7 +420,10 @@ static struct err *add_routes(struct hunt *h)
 
 	if (!g->has_lines && (!guide || !strcmp(guide, "goal")))
 		err = add_likely_routes(h);
-	add_known_route(h);
+	else if (g->has_lines)
+		add_guessed_routes(h);
+	if (!g->has_lines || !h->routes.len)
+		add_known_route(h, NULL);
 	return err;
 }
 

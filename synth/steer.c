@@ -144,7 +144,7 @@ static bool is_at(const struct steering *x, const struct lock_event *e,
 	struct code_point p;
 
 	return e->locks && e->entry != NONE && symbols_site(x->symbols, e->site, &p) &&
-	       p.line == want->line && !strcmp(p.function, want->function);
+	       (p.line == want->line || !want->line) && !strcmp(p.function, want->function);
 }
 
 static bool has_stack(const struct steering *x, const struct plait_stack *k,

@@ -114,14 +114,33 @@ static void tell_end(struct machine *m, struct search *x, const struct sym_end *
 		m->deadline += clock_seconds() - start;
 }
 
+/* Where every thread stands that lives, with its callers. */
+static uint64_t hash_stacks(const struct state *s, uint64_t hash)
+{
+	for (uint32_t i = 0; i < s->nthreads; i++) {
+		if (s->threads[i].status == TH_DONE)
+			continue;
+		hash = hash_bytes(&i, sizeof(i), hash);
+		for (const struct frame *f = s->threads[i].top; f; f = f->caller) {
+			uint32_t at[2] = { f->f->index, f->pc };
+
+			hash = hash_bytes(at, sizeof(at), hash);
+		}
+	}
+	return hash;
+}
+
 static void add_end(struct machine *m, struct search *x, const struct sym_turn *last)
 {
 	const struct sym_outcome *o = &m->outcome;
 	uint64_t key = hash_bytes(o->stack, o->kind == SYM_EXIT ? 0 : strlen(o->stack),
 				  (uint64_t)o->kind << 32 | (uint32_t)o->code);
-	uint64_t *known = map_put(&x->seen, key, UINT64_MAX);
+	uint64_t *known;
 	struct sym_end *e;
 
+	if (m->config->whole_ends && o->kind == SYM_DEADLOCK)
+		key = hash_stacks(m->s, key);
+	known = map_put(&x->seen, key, UINT64_MAX);
 	if (o->kind == SYM_UNSUPPORTED || o->kind == SYM_BUDGET)
 		x->incomplete = true;
 	if (*known != UINT64_MAX) {
@@ -132,6 +151,7 @@ static void add_end(struct machine *m, struct search *x, const struct sym_turn *
 	e = vec_add(&x->ret->ends);
 	e->outcome = *o;
 	e->times = 1;
+	e->key = key;
 	for (size_t i = 1; i < x->path.len; i++)
 		vec_push(&e->turns, x->path.data[i].by);
 	if (last)

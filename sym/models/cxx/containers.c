@@ -28,15 +28,15 @@ struct node *tree_next(struct node *x)
 		x = up;
 	return x->right != up ? up : x; /* the root may be the last one: then x is the header */
 }
-struct node *tree_next_const(struct node *x) __asm__(
-	"_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base");
+struct node *
+tree_next_const(struct node *x) __asm__("_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base");
 struct node *tree_next_const(struct node *x)
 {
 	return tree_next(x);
 }
 
-struct node *tree_previous(struct node *x) __asm__(
-	"_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base");
+struct node *
+tree_previous(struct node *x) __asm__("_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base");
 struct node *tree_previous(struct node *x)
 {
 	struct node *up;
@@ -52,8 +52,8 @@ struct node *tree_previous(struct node *x)
 		x = up;
 	return up;
 }
-struct node *tree_previous_const(struct node *x) __asm__(
-	"_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base");
+struct node *
+tree_previous_const(struct node *x) __asm__("_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base");
 struct node *tree_previous_const(struct node *x)
 {
 	return tree_previous(x);
@@ -209,8 +209,8 @@ struct link {
 	struct link *next, *previous;
 };
 
-void list_hook(struct link *l, struct link *before) __asm__(
-	"_ZNSt8__detail15_List_node_base7_M_hookEPS0_");
+void list_hook(struct link *l,
+	       struct link *before) __asm__("_ZNSt8__detail15_List_node_base7_M_hookEPS0_");
 void list_hook(struct link *l, struct link *before)
 {
 	*l = (struct link){ before, before->previous };
@@ -260,8 +260,8 @@ static void relink(struct link *l, const struct link *was)
 	l->next->previous = l;
 	l->previous->next = l;
 }
-void list_swap(struct link *a, struct link *b) __asm__(
-	"_ZNSt8__detail15_List_node_base4swapERS0_S1_");
+void list_swap(struct link *a,
+	       struct link *b) __asm__("_ZNSt8__detail15_List_node_base4swapERS0_S1_");
 void list_swap(struct link *a, struct link *b)
 {
 	struct link was = *a;
@@ -283,21 +283,25 @@ struct policy {
  * million, are not had. */
 static const size_t few[] = { 1, 2, 2, 3, 5, 5, 7, 7, 11, 11, 11, 11, 13, 13 };
 static const size_t sizes[] = {
-	13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 103, 109,
-	113, 127, 137, 139, 149, 157, 167, 179, 193, 199, 211, 227, 241, 257, 277, 293, 313, 337,
-	359, 383, 409, 439, 467, 503, 541, 577, 619, 661, 709, 761, 823, 887, 953, 1031, 1109,
-	1193, 1289, 1381, 1493, 1613, 1741, 1879, 2029, 2179, 2357, 2549, 2753, 2971, 3209, 3469,
-	3739, 4027, 4349, 4703, 5087, 5503, 5953, 6427, 6949, 7517, 8123, 8783, 9497, 10273,
-	11113, 12011, 12983, 14033, 15173, 16411, 17749, 19183, 20753, 22447, 24281, 26267, 28411,
-	30727, 33223, 35933, 38873, 42043, 45481, 49201, 53201, 57557, 62233, 67307, 72817, 78779,
-	85229, 92203, 99733, 107897, 116731, 126271, 136607, 147793, 159871, 172933, 187091,
-	202409, 218971, 236897, 256279, 277261, 299951, 324503, 351061, 379787, 410857, 444487,
-	480881, 520241, 562841, 608903, 658753, 712697, 771049, 834181, 902483, 976369, 1056323,
+	13,	17,	 19,	 23,	 29,	 31,	 37,	 41,	 43,	 47,	 53,
+	59,	61,	 67,	 71,	 73,	 79,	 83,	 89,	 97,	 103,	 109,
+	113,	127,	 137,	 139,	 149,	 157,	 167,	 179,	 193,	 199,	 211,
+	227,	241,	 257,	 277,	 293,	 313,	 337,	 359,	 383,	 409,	 439,
+	467,	503,	 541,	 577,	 619,	 661,	 709,	 761,	 823,	 887,	 953,
+	1031,	1109,	 1193,	 1289,	 1381,	 1493,	 1613,	 1741,	 1879,	 2029,	 2179,
+	2357,	2549,	 2753,	 2971,	 3209,	 3469,	 3739,	 4027,	 4349,	 4703,	 5087,
+	5503,	5953,	 6427,	 6949,	 7517,	 8123,	 8783,	 9497,	 10273,	 11113,	 12011,
+	12983,	14033,	 15173,	 16411,	 17749,	 19183,	 20753,	 22447,	 24281,	 26267,	 28411,
+	30727,	33223,	 35933,	 38873,	 42043,	 45481,	 49201,	 53201,	 57557,	 62233,	 67307,
+	72817,	78779,	 85229,	 92203,	 99733,	 107897, 116731, 126271, 136607, 147793, 159871,
+	172933, 187091,	 202409, 218971, 236897, 256279, 277261, 299951, 324503, 351061, 379787,
+	410857, 444487,	 480881, 520241, 562841, 608903, 658753, 712697, 771049, 834181, 902483,
+	976369, 1056323,
 };
 enum { FEW = sizeof(few) / sizeof(few[0]), SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-size_t table_size(struct policy *p, size_t n) __asm__(
-	"_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm");
+size_t table_size(struct policy *p,
+		  size_t n) __asm__("_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm");
 size_t table_size(struct policy *p, size_t n)
 {
 	size_t i = 0, size;
@@ -317,8 +321,9 @@ struct need { /* std::pair<bool, size_t> */
 	_Bool grow;
 	size_t size;
 };
-struct need table_need(struct policy *p, size_t buckets, size_t have, size_t more) __asm__(
-	"_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm");
+struct need
+table_need(struct policy *p, size_t buckets, size_t have,
+	   size_t more) __asm__("_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm");
 struct need table_need(struct policy *p, size_t buckets, size_t have, size_t more)
 {
 	size_t wanted = have + more;
