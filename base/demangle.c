@@ -96,8 +96,8 @@ static const char *behind_scopes(const char *from, const char *end)
 	int depth = 0;
 
 	for (const char *p = from; p < end; p++) {
-		depth += *p == '<' || *p == '(' || *p == '{' ? 1 : 0;
-		depth -= *p == '>' || *p == ')' || *p == '}' ? 1 : 0;
+		depth += *p == '<' || *p == '(' || *p == '{' || *p == '[' ? 1 : 0;
+		depth -= *p == '>' || *p == ')' || *p == '}' || *p == ']' ? 1 : 0;
 		if (!depth && (*p == ' ' || *p == ':'))
 			begin = p + 1;
 	}
@@ -132,7 +132,7 @@ char *function_own_name(const char *name)
 	} else {
 		end = parameters(text);
 		begin = behind_scopes(text, end);
-		end = begin + strcspn(begin, "<(.");
+		end = begin + strcspn(begin, "<(.["); /* "[abi:cxx11]" */
 	}
 	own = xstrndup(begin, (size_t)(end - begin));
 	free(text);

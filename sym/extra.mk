@@ -7,7 +7,7 @@ MODEL_CXX_BC := $(patsubst sym/models/cxx/%,$(BUILD)/models/cxx/%.bc,$(wildcard 
 MODEL_H    := $(wildcard sym/models/libc/*.h)
 MODEL_COMMON := --target=x86_64-linux-gnu -O1 -gline-tables-only -fno-builtin -fno-vectorize -fno-slp-vectorize \
 	-fno-stack-protector -D_GNU_SOURCE -Wall -Wextra -I. -U_FORTIFY_SOURCE
-MODEL_FLAGS := -std=gnu17 -ffreestanding -Wno-cast-function-type-mismatch $(MODEL_COMMON)
+MODEL_FLAGS := -std=gnu17 -ffreestanding $(MODEL_COMMON) -Wno-cast-function-type-mismatch
 MODEL_CXX_FLAGS := -std=gnu++17 -fno-exceptions -fno-rtti $(MODEL_COMMON)
 
 $(BUILD)/models/%.bc: sym/models/libc/%.c $(MODEL_H)

@@ -1,7 +1,10 @@
 /* What programs do with the C++ library: strings, streams, containers, exceptions. Its output is compared between a native run
  * and the symbolic machine (test/e2e/0862-sym-cxx.sh). */
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <clocale>
+#include <cxxabi.h>
 #include <deque>
 #include <fstream>
 #include <functional>
@@ -16,6 +19,7 @@
 #include <stack>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -174,6 +178,13 @@ ostream &operator<<(ostream &o, const Shape &s)
 }
 static void library(int argc)
 {
+	double whole, part = modf(-3.75, &whole);
+
+	cout << whole << ' ' << part << ' ' << typeid(int).name() << typeid(string).name() << endl;
+	char *type = abi::__cxa_demangle(typeid(unsigned).name(), nullptr, nullptr, nullptr);
+	cout << type << localeconv()->decimal_point << endl;
+	free(type);
+
 	{
 		ofstream o("f.tmp");
 		o << "one 1\n" << "two " << 2 << endl;

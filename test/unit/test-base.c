@@ -169,6 +169,7 @@ Test(base, own_name_of_a_function)
 		{ "Pool::Pool(int)::{lambda()#1}::operator()() const", "operator()" },
 		{ "operator<<(std::ostream&, Point const&)", "operator<<" },
 		{ "Pool::~Pool()", "~Pool" },
+		{ "picojson::value::to_str[abi:cxx11]() const", "to_str" },
 		{ "", "" },
 	};
 

@@ -104,3 +104,62 @@ _Noreturn void _ZSt9terminatev(void)
 {
 	abort();
 }
+
+/* What typeid says of types that every program shares. */
+struct type_info {
+	void *table;
+	const char *name;
+};
+static void *type_table[8];
+#define TYPE(name)                                                                                 \
+	struct type_info type_##name __asm__("_ZTI" #name) = { type_table, #name };
+TYPE(v)
+TYPE(b)
+TYPE(c)
+TYPE(a)
+TYPE(h)
+TYPE(w)
+TYPE(s)
+TYPE(t)
+TYPE(i)
+TYPE(j)
+TYPE(l)
+TYPE(m)
+TYPE(x)
+TYPE(y)
+TYPE(f)
+TYPE(d)
+TYPE(e)
+TYPE(Pv)
+TYPE(PKv)
+TYPE(Pc)
+TYPE(PKc)
+TYPE(Pi)
+TYPE(NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE)
+
+/* Of the types above. */
+char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
+char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status)
+{
+	static const char *const names[] = {
+		['v' - 'a'] = "void",	       ['b' - 'a'] = "bool",
+		['c' - 'a'] = "char",	       ['a' - 'a'] = "signed char",
+		['h' - 'a'] = "unsigned char", ['w' - 'a'] = "wchar_t",
+		['s' - 'a'] = "short",	       ['t' - 'a'] = "unsigned short",
+		['i' - 'a'] = "int",	       ['j' - 'a'] = "unsigned int",
+		['l' - 'a'] = "long",	       ['m' - 'a'] = "unsigned long",
+		['x' - 'a'] = "long long",     ['y' - 'a'] = "unsigned long long",
+		['f' - 'a'] = "float",	       ['d' - 'a'] = "double",
+		['e' - 'a'] = "long double",   ['z' - 'a'] = "...",
+	};
+	const char *text = *name >= 'a' && *name <= 'z' && !name[1] ? names[*name - 'a'] : NULL;
+
+	if (!strcmp(name, "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"))
+		text = "std::__cxx11::basic_string<char, std::char_traits<char>, "
+		       "std::allocator<char> >";
+	if (!text || buffer || size)
+		sym_refuse("the name of this type, demangled, has no model");
+	if (status)
+		*status = 0;
+	return strdup(text);
+}

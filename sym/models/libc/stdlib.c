@@ -604,3 +604,35 @@ void __longjmp_chk(struct __jmp_buf_tag *b, int v)
 {
 	longjmp(b, v);
 }
+
+/* The rest of mathematics is the machine's (sym/ir/fmath.def). */
+double modf(double d, double *whole)
+{
+	*whole = __builtin_trunc(d);
+	return __builtin_isinf(d) ? __builtin_copysign(0.0, d) : __builtin_copysign(d - *whole, d);
+}
+float modff(float f, float *whole)
+{
+	*whole = __builtin_truncf(f);
+	return __builtin_isinf(f) ? __builtin_copysignf(0.0f, f)
+				  : __builtin_copysignf(f - *whole, f);
+}
+
+struct lconv *localeconv(void)
+{
+	static struct lconv plain;
+
+	plain = (struct lconv){ .decimal_point = (char *)".",
+				.thousands_sep = (char *)"",
+				.grouping = (char *)"",
+				.int_curr_symbol = (char *)"",
+				.currency_symbol = (char *)"",
+				.mon_decimal_point = (char *)"",
+				.mon_thousands_sep = (char *)"",
+				.mon_grouping = (char *)"",
+				.positive_sign = (char *)"",
+				.negative_sign = (char *)"",
+				.int_frac_digits = CHAR_MAX,
+				.frac_digits = CHAR_MAX };
+	return &plain;
+}
