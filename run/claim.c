@@ -85,6 +85,7 @@ void claim_add_run(struct claim *c, const struct run_result *r)
 		{ PLAIT_LIMIT_TIMER, CLAIM_TIMERS }, { PLAIT_LIMIT_GUARD, CLAIM_GUARDS },
 		{ PLAIT_LIMIT_CLOCK, CLAIM_CLOCK },  { PLAIT_LIMIT_SPIN, CLAIM_SPINS },
 		{ PLAIT_LIMIT_COPY, CLAIM_COPIES },  { PLAIT_LIMIT_REUSE, CLAIM_REUSE },
+		{ PLAIT_LIMIT_ALIAS, CLAIM_ALIASES },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(gaps); i++)
@@ -124,6 +125,7 @@ void claim_describe_gaps(const struct claim *c, const char *between, struct strb
 			       "static variable is taken to wait for ever" },
 		{ CLAIM_COPIES, "long copies: they are made in pieces, not byte by byte" },
 		{ CLAIM_REUSE, "addresses: which thread is given memory that another one freed" },
+		{ CLAIM_ALIASES, "memory that is mapped at two addresses" },
 		{ CLAIM_BUDGET, "runs that were given up before their end (--steps, --timeout)" },
 		{ CLAIM_UNSEEN, "accesses in code that was not built with unplait cc" },
 		{ CLAIM_UNKNOWN, "functions that were not looked into: " },

@@ -23,6 +23,7 @@ enum claim_gap {
 	CLAIM_SPINS = 512,	/* loops that wait, and may count where nobody looks */
 	CLAIM_COPIES = 1024,	/* accesses of more than a word at once */
 	CLAIM_REUSE = 2048,	/* addresses that malloc gives out again */
+	CLAIM_ALIASES = 4096,	/* memory that is mapped at two addresses */
 	CLAIM_UNKNOWN = 64,	/* functions outside that nobody looked into: `unknown` */
 };
 

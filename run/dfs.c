@@ -45,10 +45,15 @@ static bool overlap(uint64_t object, uint32_t size, const struct plait_choice *b
 	return object / 8 <= b_end / 8 && b->object / 8 <= end / 8;
 }
 
+static bool is_wait(const struct plait_choice *c)
+{
+	return c->kind == PLAIT_EV_WAIT || c->kind == PLAIT_EV_WOKEN;
+}
+
 /* Does the order of the two matter? */
 static bool dependent(const struct plait_choice *a, const struct plait_choice *b)
 {
-	if (a->thread == b->thread)
+	if (a->thread == b->thread || (a->flags | b->flags) & PLAIT_CHOICE_ANYTHING)
 		return true;
 	/* the order of what is printed can be seen */
 	if (a->kind == PLAIT_EV_OUTPUT && b->kind == PLAIT_EV_OUTPUT)
@@ -58,9 +63,10 @@ static bool dependent(const struct plait_choice *a, const struct plait_choice *b
 		return a->kind == PLAIT_EV_PROCESS_EXIT || b->kind == PLAIT_EV_PROCESS_EXIT;
 	if (!((a->flags | b->flags) & PLAIT_CHOICE_WRITES))
 		return false;
-	/* a wait for a condition touches its mutex too */
+	/* a wait for a condition touches its mutex too, a use of a descriptor the state of all of them */
 	return overlap(a->object, a->size, b) || (a->mutex && overlap(a->mutex, 0, b)) ||
-	       (b->mutex && overlap(b->mutex, 0, a)) || (a->mutex && a->mutex == b->mutex);
+	       (b->mutex && overlap(b->mutex, 0, a)) ||
+	       (a->mutex && a->mutex == b->mutex && is_wait(a) && is_wait(b));
 }
 
 static bool is_asleep(const struct dfs_node *n, uint32_t thread)

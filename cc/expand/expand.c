@@ -228,13 +228,18 @@ static void expand_one(struct expand *x, LLVMValueRef call)
 
 struct calls VEC_FIELDS(LLVMValueRef);
 
-static bool wants_expansion(struct expand *x, LLVMValueRef i)
+static bool is_external(LLVMValueRef i)
 {
 	LLVMValueRef f = is_call(i) ? direct_callee(i) : NULL;
+
+	return f && LLVMIsDeclaration(f);
+}
+
+static bool wants_expansion(struct expand *x, LLVMValueRef i)
+{
+	LLVMValueRef f = direct_callee(i);
 	enum call_kind kind;
 
-	if (!f || !LLVMIsDeclaration(f))
-		return false;
 	kind = call_classify(i);
 	if (strncmp(value_name(f), "llvm.", 5) == 0)
 		return (kind == CALL_MEMCPY || kind == CALL_MEMSET) &&
@@ -262,25 +267,33 @@ static bool is_passed_on(LLVMValueRef f)
 	return false;
 }
 
-static void note_unseen(struct expand *x)
+static bool is_unseen(LLVMValueRef f)
 {
-	for_each_function(f, x->p->module)
-	{
-		const char *name = value_name(f);
+	const char *name = value_name(f);
 
-		if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) &&
-		    (takes_list(name) ||
-		     (summary_find(name) && !is_modelled(name) && is_passed_on(f))))
-			names_intern(&x->p->unseen, name);
-	}
+	if (is_modelled(name))
+		return false;
+	return takes_list(name) || !state_is_known(name) ||
+	       (summary_find(name) && is_passed_on(f));
 }
 
-static void collect(struct expand *x, struct calls *ret)
+static void note_unseen(struct expand *x)
+{
+	for_each_function(f, x->p->module) if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) &&
+					       is_unseen(f))
+		names_intern(&x->p->unseen, value_name(f));
+}
+
+/* Every call of a function outside, and those of them that are to be expanded. */
+static void collect(struct expand *x, struct calls *all, struct calls *ret)
 {
 	for (size_t k = 0; k < x->p->fns.len; k++)
 		if (!x->p->fns.data[k].hands_off)
 			for_each_block(b, x->p->fns.data[k].f) for_each_instruction(i, b)
 			{
+				if (!is_external(i))
+					continue;
+				vec_push(all, i);
 				if (wants_expansion(x, i))
 					vec_push(ret, i);
 			}
@@ -379,16 +392,18 @@ static struct err *inline_bodies(struct expand *x)
 struct err *expand_program(struct program *p, struct analysis *a)
 {
 	struct expand x = { .p = p, .a = a };
-	struct calls calls = { 0 };
+	struct calls all = { 0 }, calls = { 0 };
 	struct err *err = NULL;
 
 	if (!a->sharing.threaded)
 		return NULL;
-	collect(&x, &calls);
+	collect(&x, &all, &calls);
 	note_unseen(&x);
 	if (calls.len)
 		err = load_bodies(&x);
 	x.b = LLVMCreateBuilderInContext(p->context);
+	for (size_t i = 0; i < all.len; i++)
+		state_access(&x, all.data[i], value_name(direct_callee(all.data[i])));
 	for (size_t i = 0; !err && i < calls.len; i++) {
 		LLVMValueRef call = calls.data[i];
 
@@ -399,6 +414,7 @@ struct err *expand_program(struct program *p, struct analysis *a)
 	}
 	LLVMDisposeBuilder(x.b);
 	vec_deinit(&calls);
+	vec_deinit(&all);
 	pointsto_forget_homes(&a->pt);
 	if (!err && x.used)
 		err = inline_bodies(&x);

@@ -32,5 +32,9 @@ bool copies_expand(struct expand *x, LLVMValueRef call);
 /* arguments.c: the call stays, with private memory for its arguments. False when nothing is known
  * about an argument that may be shared. */
 bool arguments_expand(struct expand *x, LLVMValueRef call, const char *name);
+/* state.c: an access of what the call reads or changes outside of the program's memory, if it does. */
+void state_access(struct expand *x, LLVMValueRef call, const char *name);
+/* Is it known what the function does outside of its arguments? */
+bool state_is_known(const char *name);
 
 #endif

@@ -114,6 +114,7 @@ enum plait_limit {
 	PLAIT_LIMIT_SPIN = 8,  /* a loop that waits was passed over; what it counts may be unseen */
 	PLAIT_LIMIT_COPY = 16, /* accessed more than a word at once, beside other threads */
 	PLAIT_LIMIT_REUSE = 32, /* one thread freed memory that malloc may give to another */
+	PLAIT_LIMIT_ALIAS = 64, /* mapped memory at a second address */
 };
 
 /* Which events a constraint speaks of; PLAIT_ANY where a field does not matter. */
@@ -372,6 +373,7 @@ enum plait_choice_flags {
 	PLAIT_CHOICE_WRITES = 4,      /* its operation changes the object */
 	PLAIT_CHOICE_ALTERNATIVE = 8, /* no thread, but an alternative (which waiter wakes) */
 	PLAIT_CHOICE_EXECUTED = 16,   /* executed without a choice */
+	PLAIT_CHOICE_ANYTHING = 32,   /* a signal, or where one may be handled: it conflicts with everything */
 };
 /* Where an event happened: what PLAIT_CONSTRAINT_STACK asked for. */
 struct plait_stack {

@@ -223,7 +223,7 @@ static int make(struct slot *s, const pthread_attr_t *attr, pthread_t *handle,
 
 	if (s) {
 		clear_slot(s);
-		mprotect(stack_of(s), STACK, PROT_READ | PROT_WRITE);
+		real.mprotect(stack_of(s), STACK, PROT_READ | PROT_WRITE);
 		pthread_attr_init(&own);
 		pthread_attr_setstack(&own, stack_of(s), STACK);
 	} else if (attr) {

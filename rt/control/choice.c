@@ -583,6 +583,12 @@ void control_note(enum plait_uncontrolled what)
 		control.area->uncontrolled |= what;
 }
 
+void control_limit(enum plait_limit what)
+{
+	if (control.area)
+		control.area->limits |= what;
+}
+
 /* ---- the beginning ---- */
 
 static void on_sync(const struct rt_sync *s)

@@ -74,7 +74,8 @@ struct control_op {
 	uint32_t kind; /* enum plait_event_kind */
 	uint32_t site;
 	const void *object;  /* what conflicts are judged by */
-	const void *object2; /* for the wait's own use: the mutex of a wait ... */
+	/* for the wait's own use: the mutex of a wait ...; where a descriptor is used, plait_state_files */
+	const void *object2;
 	uint64_t value;	     /* likewise: a barrier's round ... */
 	uint32_t size;
 	bool writes;
@@ -82,6 +83,7 @@ struct control_op {
 	bool cancellable; /* a cancellation point */
 	bool logged;	  /* counts as an operation of mode sync's log */
 	bool racing;	  /* so does this one: a plain access on a racing line */
+	bool sends;	  /* a signal is sent or taken, or a cancellation: others may do another thing next */
 	bool shared;	  /* the object is process-shared: another process may end the wait */
 	/* what a signal handler does to the wait */
 	enum {
@@ -248,6 +250,7 @@ void control_yield(struct control_thread *me, uint32_t kind, uint32_t site);
 void control_spin_check(struct control_thread *me, uint32_t site, const void *object,
 			uint64_t value);
 void control_note(enum plait_uncontrolled what);
+void control_limit(enum plait_limit what);
 /* Does the request for this run have this flag? */
 bool control_asked(enum plait_control_flags flag);
 /* A constraint wants the signal that me has just executed to wake everybody. */

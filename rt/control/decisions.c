@@ -12,6 +12,7 @@
 #include "rt/control/turns.h"
 #include "rt/control/vectors.h"
 #include "sched/decisions.h"
+#include "unplait/hooks.h"
 
 static struct decision_reader replay;
 static struct decision next;
@@ -124,9 +125,20 @@ bool decisions_away_due(void)
 
 /* ---- the log of choices ---- */
 
-static uint64_t mutex_of(const struct control_op *op)
+/* What the operation touches beside its object: a wait its mutex, a use of a descriptor the state of all. */
+static uint64_t second_of(const struct control_op *op)
 {
-	return op->kind == PLAIT_EV_WAIT || op->kind == PLAIT_EV_WOKEN ? (uint64_t)op->object2 : 0;
+	bool second = op->kind == PLAIT_EV_WAIT || op->kind == PLAIT_EV_WOKEN ||
+		      op->object2 == &plait_state_files;
+
+	return second ? (uint64_t)op->object2 : 0;
+}
+
+/* Where a signal may come, or a request to end: what the thread does next is another thing then. */
+static bool may_be_anything(const struct control_thread *t)
+{
+	return t->op.sends || t == control_timers || control_signal_due(t) ||
+	       control_cancel_due(t);
 }
 
 static void log_push(const struct plait_choice *entry)
@@ -144,13 +156,14 @@ static void log_push(const struct plait_choice *entry)
 static void log_entry(const struct control_thread *t, uint32_t thread, uint32_t flags)
 {
 	log_push(&(struct plait_choice){ .object = (uint64_t)t->op.object,
-					 .mutex = mutex_of(&t->op),
+					 .mutex = second_of(&t->op),
 					 .thread = thread,
 					 .site = t->op.site,
 					 .kind = t->op.kind,
 					 .size = t->op.size,
 					 .flags = flags |
-						  (t->op.writes ? PLAIT_CHOICE_WRITES : 0) });
+						  (t->op.writes ? PLAIT_CHOICE_WRITES : 0) |
+						  (may_be_anything(t) ? PLAIT_CHOICE_ANYTHING : 0) });
 }
 
 void decisions_log_free(const struct control_thread *me, const void *p, size_t size)

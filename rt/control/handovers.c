@@ -143,12 +143,23 @@ bool control_refused(struct control_thread *me)
 	return true;
 }
 
+/* What such an object stands for is used by code of the program in full alone (cc/expand). */
+static bool stands_for_state(const void *object)
+{
+	static const uint64_t *const states[] = { &plait_state_rand, &plait_state_files,
+						  &plait_state_locale, &plait_state_handlers,
+						  &plait_state_process };
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (object == states[i])
+			return true;
+	return false;
+}
+
 static bool counts(const struct control_op *op)
 {
-	/* rand() is code of the program in full alone (cc/expand) */
 	return op->logged || (op->racing && log->atomics) ||
-	       (plait_log_counts(op->kind, log->atomics) &&
-		op->object != (const void *)&plait_state_rand);
+	       (plait_log_counts(op->kind, log->atomics) && !(plait_is_atomic(op->kind) && stands_for_state(op->object)));
 }
 
 void handovers_count_next(void)

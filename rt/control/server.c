@@ -156,13 +156,13 @@ void control_init(const struct control_world *world)
 		return;
 	if (memcmp(area->magic, PLAIT_CONTROL_MAGIC, 8) || area->version != PLAIT_CONTROL_VERSION ||
 	    area->size != sizeof(*area)) {
-		munmap(area, PLAIT_CONTROL_SIZE);
+		real.munmap(area, PLAIT_CONTROL_SIZE);
 		return;
 	}
 	/* a program that a controlled one starts inherits the environment, but not the control */
 	if (area->started && area->pid != (uint32_t)rt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) &&
 	    rt_syscall(SYS_kill, area->pid, 0, 0, 0, 0, 0) == 0) {
-		munmap(area, PLAIT_CONTROL_SIZE);
+		real.munmap(area, PLAIT_CONTROL_SIZE);
 		return;
 	}
 	control.area = area;

@@ -9,12 +9,14 @@ static void begin(void)
 	timers_reset();
 	ids_reset();
 	random_reset();
+	maps_reset();
 }
 
 void interpose_control_init(void)
 {
 	threads_init();
 	keys_init();
+	exec_init();
 	random_init();
 }
 

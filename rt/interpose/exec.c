@@ -135,11 +135,29 @@ void hook__Exit(int status)
 	__builtin_unreachable();
 }
 
+/* Handlers of the target run first: ours was registered before them. */
+static int quick_status;
+
+static void at_end(void)
+{
+	control_exit_point();
+	rt_finish(quick_status);
+}
+
+void exec_init(void)
+{
+	at_quick_exit(at_end);
+}
+
 void hook_quick_exit(int status)
 {
-	HOOK_ENTER;
-	control_exit_point();
-	rt_finish(status);
+	struct control_thread *me = control_self();
+	uint32_t site = hook_site();
+
+	if (me)
+		control_point(me,
+			      &(struct control_op){ .kind = PLAIT_EV_PROCESS_EXIT, .site = site });
+	quick_status = status;
 	real.quick_exit(status);
 	__builtin_unreachable();
 }

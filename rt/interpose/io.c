@@ -9,6 +9,7 @@
 #include "rt/interpose/world.h"
 #include "rt/core/rt.h"
 #include "rt/interpose/timeout.h"
+#include "unplait/hooks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -297,7 +298,8 @@ int hook_setsockopt(int fd, int level, int option, const void *value, socklen_t 
 }
 
 /* The point before an operation on one descriptor. Different descriptors do not conflict; two uses
- * of one do. A made-up address stands for it. False: a signal handler or a timeout ended it. */
+ * of one do, and calls that change or look at any of them (cc/expand/state.def). A made-up address
+ * stands for it. False: a signal handler or a timeout ended it. */
 static bool fd_point(uint32_t site, int fd, short events, bool dont_wait)
 {
 	struct control_thread *me = control_self();
@@ -313,6 +315,7 @@ static bool fd_point(uint32_t site, int fd, short events, bool dont_wait)
 		&(struct control_op){ .kind = events == POLLOUT ? PLAIT_EV_OUTPUT : PLAIT_EV_INPUT,
 				      .site = site,
 				      .object = (void *)(uintptr_t)(unsigned)(fd + 1),
+				      .object2 = &plait_state_files,
 				      .writes = true,
 				      .value = (uint64_t)(uint16_t)events << 32 | (uint32_t)fd,
 				      .signals = CONTROL_RESTARTS,
@@ -435,6 +438,7 @@ static bool wait_point(struct control_thread *me, uint32_t site, struct pollfd *
 	control_point(me, &(struct control_op){
 				  .kind = PLAIT_EV_INPUT,
 				  .site = site,
+				  .object = &plait_state_files,
 				  .object2 = fds,
 				  .value = n,
 				  .signals = signals,
@@ -624,7 +628,12 @@ int hook_close(int fd)
 	uint32_t site = hook_site();
 
 	if (me && fd >= 0 && fd < MAX_FDS) {
-		control_touch(me, PLAIT_EV_OUTPUT, site, (void *)(uintptr_t)(fd + 1));
+		control_point(me,
+			      &(struct control_op){ .kind = PLAIT_EV_OUTPUT,
+						    .site = site,
+						    .object = (void *)(uintptr_t)(fd + 1),
+						    .object2 = &plait_state_files,
+						    .writes = true });
 		rt_record_sa_n(PLAIT_EV_RELEASE, site, message_of(fd), 0);
 		known[fd] = OUTSIDE;
 		watches_foreign[fd] = false;

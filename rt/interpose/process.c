@@ -30,7 +30,11 @@ int hook_pthread_cancel(pthread_t handle)
 	t = me ? control_thread_find(handle) : NULL;
 	if (!t)
 		return real.pthread_cancel(handle);
-	control_touch(me, PLAIT_EV_CANCEL, site, t);
+	control_point(me, &(struct control_op){ .kind = PLAIT_EV_CANCEL,
+						.site = site,
+						.object = t,
+						.writes = true,
+						.sends = true });
 	rt_record_thread(PLAIT_EV_CANCEL, site, t->task.id, 0);
 	if (t->ended)
 		return 0;
@@ -51,4 +55,14 @@ int hook_pthread_setcancelstate(int state, int *old)
 	if (me && r == 0)
 		me->uncancellable = state == PTHREAD_CANCEL_DISABLE;
 	return r;
+}
+
+/* Where such a thread ends is no scheduling point. */
+int hook_pthread_setcanceltype(int type, int *old)
+{
+	HOOK_ENTER;
+	plait_call_site = 0;
+	if (type == PTHREAD_CANCEL_ASYNCHRONOUS && control_self())
+		control_note(PLAIT_UNCONTROLLED_CANCEL);
+	return real.pthread_setcanceltype(type, old);
 }

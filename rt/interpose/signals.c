@@ -282,7 +282,12 @@ static int send_at_point(struct control_thread *me, uint32_t site, struct contro
 {
 	int r;
 
-	control_touch(me, PLAIT_EV_INPUT, site, t ? (void *)t : (void *)&control_signals);
+	control_point(me,
+		      &(struct control_op){ .kind = PLAIT_EV_INPUT,
+					    .site = site,
+					    .object = t ? (void *)t : (void *)&control_signals,
+					    .writes = true,
+					    .sends = true });
 	if (t && t->ended)
 		return ESRCH;
 	if (number < 0 || number >= _NSIG)
@@ -443,10 +448,15 @@ int hook_sigprocmask(int how, const sigset_t *set, sigset_t *old)
 int hook_sigpending(sigset_t *set)
 {
 	struct control_thread *me = control_self();
+	uint32_t site = hook_site();
 	uint64_t bits;
 	int r;
 
-	HOOK_ENTER;
+	if (me)
+		control_point(me, &(struct control_op){ .kind = PLAIT_EV_INPUT,
+							.site = site,
+							.object = &control_signals,
+							.sends = true });
 	r = real.sigpending(set);
 	if (!me || r)
 		return r;
@@ -496,6 +506,7 @@ static bool await_signal(struct control_thread *me, uint32_t site, const sigset_
 						.wait = &signal_wait,
 						.deadline = deadline,
 						.cancellable = true,
+						.sends = true,
 						.signals = CONTROL_ENDS });
 	rt_record_sa_n(PLAIT_EV_ACQUIRE, site, SIGNALS_MESSAGE, 0);
 	return !me->interrupted && dequeue(me, bits_of(set), ret);

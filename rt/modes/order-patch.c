@@ -7,6 +7,7 @@
  * code of it has run yet, and no other thread is in it. The pages are private copies from then on.
  *
  * Where the system forbids changing code (SELinux, some sandboxes) the full variant is used. */
+#include "rt/core/real.h"
 #include "rt/modes/order.h"
 
 #include <string.h>
@@ -29,7 +30,7 @@ static bool protect(const uint8_t *from, const uint8_t *end, int how)
 	uintptr_t low = (uintptr_t)from & ~(uintptr_t)(PAGE - 1);
 	uintptr_t high = ((uintptr_t)end + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
 
-	return mprotect((void *)low, high - low, how) == 0;
+	return real.mprotect((void *)low, high - low, how) == 0;
 }
 
 bool order_can_patch(void)

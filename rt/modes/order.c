@@ -28,6 +28,7 @@
  *
  * Wide accesses (memcpy ...) are entered before they are made, without holding the lock during
  * them. */
+#include "rt/core/real.h"
 #include "rt/modes/order.h"
 
 #include <fcntl.h>
@@ -311,7 +312,7 @@ static bool read_profile(const char *path)
 
 	if (size <= 0)
 		return false;
-	text = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, (int)fd, 0);
+	text = real.mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, (int)fd, 0);
 	rt_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	if (text == MAP_FAILED)
 		return false;
@@ -322,7 +323,7 @@ static bool read_profile(const char *path)
 			next = end;
 		read_line(line, next);
 	}
-	munmap((void *)text, (size_t)size);
+	real.munmap((void *)text, (size_t)size);
 	return true;
 }
 

@@ -5,3 +5,4 @@ char *plait_state_strtok;
 uint64_t plait_state_rand, plait_state_rand48, plait_state_environ;
 struct tm plait_state_tm;
 char plait_state_asctime[64];
+uint64_t plait_state_files, plait_state_locale, plait_state_handlers, plait_state_process;

@@ -45,7 +45,7 @@ Test(claim, a_run_with_a_dropped_decision_spoils_it)
 /* Every gap is named, and none but the bound leaves the claim whole. */
 Test(claim, every_gap_has_its_sentence)
 {
-	for (uint32_t gap = CLAIM_UNCONTROLLED; gap <= CLAIM_REUSE; gap <<= 1) {
+	for (uint32_t gap = CLAIM_UNCONTROLLED; gap <= CLAIM_ALIASES; gap <<= 1) {
 		struct claim c = { .ended = true, .gaps = gap };
 		struct strbuf text = { 0 };
 
