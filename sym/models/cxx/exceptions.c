@@ -111,8 +111,7 @@ struct type_info {
 	const char *name;
 };
 static void *type_table[8];
-#define TYPE(name)                                                                                 \
-	struct type_info type_##name __asm__("_ZTI" #name) = { type_table, #name };
+#define TYPE(name) struct type_info type_##name __asm__("_ZTI" #name) = { type_table, #name };
 TYPE(v)
 TYPE(b)
 TYPE(c)
