@@ -495,6 +495,20 @@ int main(void)
 	return fork() < 0;
 }
 C
+cat >quiet.c <<'C'
+#include <errno.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <termios.h>
+int main(void)
+{
+	struct termios t;
+	FILE *f = fopen("names", "w");
+	printf("%d %d\n", prctl(PR_SET_NAME, "worker"), tcgetattr(fileno(f), &t) == -1 && errno == ENOTTY);
+	return 0;
+}
+C
+agrees quiet.c "names of threads, and no terminal" 2
 refuse ask.c "inline assembly" "cpuid" <<'C'
 int main(int argc, char **argv)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <termios.h>
 #include <unistd.h>
 
 struct open_file sym_open_files[MAX_FILES] = {
@@ -473,6 +474,20 @@ int fdatasync(int fd)
 int isatty(int fd)
 {
 	(void)fd;
+	return fail(ENOTTY);
+}
+/* There is no terminal. */
+int tcgetattr(int fd, struct termios *ret)
+{
+	(void)fd;
+	(void)ret;
+	return fail(ENOTTY);
+}
+int tcsetattr(int fd, int when, const struct termios *to)
+{
+	(void)fd;
+	(void)when;
+	(void)to;
 	return fail(ENOTTY);
 }
 int dup(int fd)

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -386,5 +387,13 @@ int clock_nanosleep(clockid_t c, int flags, const struct timespec *t, struct tim
 	sym_sleep(ns);
 	if (left)
 		left->tv_sec = left->tv_nsec = 0;
+	return 0;
+}
+
+/* Names of threads and the like; what it would tell is not known. */
+int prctl(int what, ...)
+{
+	if (what != PR_SET_NAME && what != PR_SET_PDEATHSIG && what != PR_SET_DUMPABLE)
+		sym_refuse("prctl has a model for names of threads only");
 	return 0;
 }
