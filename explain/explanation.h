@@ -63,15 +63,12 @@ enum bug_kind {
 	BUG_FOREIGN_UNLOCK, /* a lock is released by a thread that does not hold it */
 };
 #define BUG_KIND_NAMES                                                                             \
-	{                                                                                          \
-		"unknown", "atomicity", "multi-variable", "order", "deadlock", "lost-wakeup",      \
-			"use-after-free", "double-free", "destroyed-lock", "foreign-unlock"        \
-	}
+	{ "unknown",	 "atomicity",	   "multi-variable", "order",	       "deadlock",         \
+	  "lost-wakeup", "use-after-free", "double-free",    "destroyed-lock", "foreign-unlock" }
 
 /* One of several ways in which schedules fail. */
 struct shown_face {
-	const char *
-		how; /* "Assertion `open' failed", "Segmentation fault at q.c:9"; NULL: just as here */
+	const char *how; /* "Segmentation fault at main.c:9 in get()"; NULL: just as here */
 	uint64_t runs;
 };
 
@@ -98,10 +95,7 @@ struct shown_earlier {
 };
 
 /* How a candidate stands (rank/candidate.h), the best first. */
-#define STANDING_NAMES                                                                             \
-	{                                                                                          \
-		"shown", "cured", "signs", "helps", "near", "weak", "rejected"                     \
-	}
+#define STANDING_NAMES { "shown", "cured", "signs", "helps", "near", "weak", "rejected" }
 
 /* A cause that was considered, and what speaks for it. */
 struct shown_candidate {
