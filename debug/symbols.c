@@ -389,7 +389,8 @@ struct err *symbols_event_object(struct symbols *s, const struct event *ev, stru
 	struct err *err;
 
 	/* for calls the site's object is the callee's name, not the argument's */
-	if (plait_is_access(ev->kind) && symbols_site(s, ev->site, &at) && at.object[0]) {
+	if (plait_is_access(ev->kind) && symbols_site(s, ev->site, &at) && at.object[0] &&
+	    !(at.site && at.site->kind == PLAIT_SITE_CALL)) {
 		strbuf_adds(out, at.object);
 		return NULL;
 	}

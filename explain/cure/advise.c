@@ -479,15 +479,16 @@ static bool mends_all(const struct evidence *e)
 	       share(e->before.failed + e->before.other, &e->before);
 }
 
-/* Where the best leaves most failures, if with other faces: those that mend these as well. What mends
+/* Where the best leaves failures, if with other faces: those that mend these as well. What mends
  * only some of them explains no more than the best does. */
 static struct err *try_wider(struct trials *t)
 {
 	struct planned_cures wide = { 0 };
+	const struct candidate *best = good_enough(t) ? best_of(t) : NULL;
 	struct err *err = NULL;
-	bool done = !leaves_failures(t);
+	bool done = false;
 
-	if (done)
+	if (best && mends_all(&best->evidence))
 		return NULL;
 	for (size_t i = 0; i < t->all.len; i++) {
 		struct planned_cure c = t->all.data[i];

@@ -116,10 +116,13 @@ static struct err *tell_candidates(const struct scene *scene, const struct job *
 	x->candidates = arena_array(&x->arena, struct shown_candidate, MAX_TOLD);
 	for (size_t i = 0; i < all->len && x->ncandidates < MAX_TOLD && !err; i++) {
 		const struct candidate *c = &all->data[i];
+		struct scene own = *scene;
 		struct telling told = { 0 };
 		bool known = false;
 
-		err = tell(scene, j, found, c, &told);
+		if (c->cure.nconstraints && c->alternate < j->alternates.len)
+			own.passing = &j->alternates.data[c->alternate].passing;
+		err = tell(&own, j, found, c, &told);
 		for (size_t k = 0; k < x->ncandidates && told.summary; k++)
 			known |= strcmp(x->candidates[k].summary, told.summary) == 0;
 		if (err || !told.summary || known)
@@ -380,7 +383,9 @@ static struct err *conclude(struct job *j, struct candidates *all, const struct 
 	struct err *err;
 
 	if (j->alternates.len)
-		j->alternate = j->alternates.data[cure ? cure->alternate : 0];
+		j->alternate = j->alternates.data[because ? because->alternate
+						  : cure  ? cure->alternate
+							  : 0];
 	projection_make(&j->steps, &j->alternate.passing, job_failed_thread(j), &projection);
 	err = job_find_stacks(j, all, MAX_TOLD, found, a->earlier.found ? &a->earlier.cure : NULL,
 			      NULL);
