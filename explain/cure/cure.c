@@ -533,7 +533,8 @@ static void whole_object(struct finder *fd, const struct steps *s, uint32_t at, 
 			continue;
 		seen++;
 		if (step_is_memory(&s->data[k]) && step_writes(&s->data[k]) &&
-		    s->data[k].kind != PLAIT_EV_FREE && s->data[k].address - e->address + WORDS_NEAR < 2 * WORDS_NEAR)
+		    s->data[k].kind != PLAIT_EV_FREE &&
+		    s->data[k].address - e->address + WORDS_NEAR < 2 * WORDS_NEAR)
 			last = k;
 	}
 	if (step_writes(e) && last != at)

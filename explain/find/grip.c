@@ -140,7 +140,8 @@ static bool find_lock(const struct finder *d, struct grip *ret)
 /* ---- pointers ---- */
 
 /* Where the freeing thread stores another object in the pointer; STEP_NONE. */
-static uint32_t replaced_in(const struct finder *d, const struct steps *s, const struct step *pointer)
+static uint32_t replaced_in(const struct finder *d, const struct steps *s,
+			    const struct step *pointer)
 {
 	for (uint32_t k = 0; s && k < s->len; k++) {
 		const struct step *e = &s->data[k];

@@ -235,8 +235,9 @@ static uint32_t given_back_before(const struct steps *s, uint32_t at, uint64_t l
 {
 	for (uint32_t k = at; k-- > 0;)
 		if (s->data[k].thread == s->data[at].thread && !step_is_memory(&s->data[k]))
-			return step_is_release(&s->data[k]) && s->data[k].address == lock ? k
-											  : STEP_NONE;
+			return step_is_release(&s->data[k]) && s->data[k].address == lock
+				       ? k
+				       : STEP_NONE;
 	return STEP_NONE;
 }
 
@@ -281,7 +282,8 @@ static bool is_early(const struct steps *s, uint32_t without, uint32_t with, str
 	return false;
 }
 
-bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret, uint32_t *release)
+bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret,
+		  uint32_t *release)
 {
 	if (a >= s->len || b >= s->len || s->data[a].thread == s->data[b].thread ||
 	    !step_is_memory(&s->data[a]) || !step_is_memory(&s->data[b]) ||

@@ -32,7 +32,8 @@ bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *re
 /* Of two accesses of different threads to one object: is the one done just after its thread gave back a lock
  * that the other one holds, and so is every access without it? Given back too early. ret->without: that
  * access; *release: where its thread gave the lock back. */
-bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret, uint32_t *release);
+bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret,
+		  uint32_t *release);
 
 /* Both hold a lock that was taken at one place, but not the same one, and have none in common: the step
  * that took that of a; else STEP_NONE. */

@@ -3,7 +3,8 @@
 
 #include "unplait/abi.h"
 
-static struct units held_before(const struct steps *s, uint32_t end, uint32_t thread, uint64_t address)
+static struct units held_before(const struct steps *s, uint32_t end, uint32_t thread,
+				uint64_t address)
 {
 	struct units held = { STEP_NONE, 0 };
 

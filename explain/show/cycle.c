@@ -257,7 +257,8 @@ static struct err *tell_orphan(struct teller *t, uint32_t waiting)
 	return NULL;
 }
 
-static struct err *tell_holder(struct teller *t, uint32_t i, struct strbuf *all, const char **object)
+static struct err *tell_holder(struct teller *t, uint32_t i, struct strbuf *all,
+			       const char **object)
 {
 	struct units held = units_held(t->f, i);
 	struct told waits, holds;
@@ -285,8 +286,8 @@ static struct err *tell_units(struct teller *t, uint32_t first)
 	unsigned n = 0;
 
 	for (uint32_t i = first; i < t->f->len && !err; i++)
-		if (t->f->data[i].address == t->f->data[first].address &&
-		    units_held(t->f, i).n && ++n <= MAX_WAITING)
+		if (t->f->data[i].address == t->f->data[first].address && units_held(t->f, i).n &&
+		    ++n <= MAX_WAITING)
 			err = tell_holder(t, i, &all, &object);
 	if (n > MAX_WAITING)
 		strbuf_addf(&all, "; and %u more", n - MAX_WAITING);

@@ -174,8 +174,9 @@ static struct err *tell_grip(struct teller *t, const struct grip *grip)
 		break;
 	case GRIP_LOOKED_UP:
 		what = other.object ? other.object : "a lock";
-		more = arena_printf(arena, ": it found it at %s under %s, which it gave back before the use",
-				    seen.where, what);
+		more = arena_printf(
+			arena, ": it found it at %s under %s, which it gave back before the use",
+			seen.where, what);
 		t->out->advice = arena_printf(
 			arena,
 			"hold %s from %s until after the use at %s: thread %s holds it where it is "
@@ -184,10 +185,12 @@ static struct err *tell_grip(struct teller *t, const struct grip *grip)
 			what, seen.where, t->use_at, t->freer, other.where, t->user);
 		break;
 	default:
-		what = seen.object ? seen.object : other.object ? other.object : "the pointer to it";
-		more = arena_printf(arena,
-				    ": it has read %s at %s, where thread %s puts another one at %s",
-				    what, seen.where, t->freer, other.where);
+		what = seen.object    ? seen.object
+		       : other.object ? other.object
+				      : "the pointer to it";
+		more = arena_printf(
+			arena, ": it has read %s at %s, where thread %s puts another one at %s",
+			what, seen.where, t->freer, other.where);
 		t->out->advice = arena_printf(
 			arena,
 			"hold one lock from the read of %s at %s until after the use at %s, and "
@@ -258,9 +261,7 @@ static void tell_unlock(struct teller *t)
 struct err *present_lifetime(const struct scene *scene, const struct gone *gone,
 			     struct telling *ret)
 {
-	struct teller t = {
-		.f = scene->failing, .g = scene->passing, .gone = gone, .out = ret
-	};
+	struct teller t = { .f = scene->failing, .g = scene->passing, .gone = gone, .out = ret };
 	struct err *err = labels_init(&t.p, scene->x, scene->trace);
 
 	t.p.others = scene->failing;

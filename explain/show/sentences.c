@@ -215,8 +215,8 @@ static struct err *tell_second_around(struct teller *t, const struct told *from,
 				      const struct told *to, bool *ret)
 {
 	const struct step *first = &t->f->data[t->c->from];
-	const struct step *second = t->c->to_in_passing ? &t->g->data[t->c->to]
-							: &t->f->data[t->c->to];
+	const struct step *second =
+		t->c->to_in_passing ? &t->g->data[t->c->to] : &t->f->data[t->c->to];
 	const struct steps *s = t->f;
 	uint32_t nested = guards_nested(s, second->address, first->address);
 	struct told inner = { 0 };
@@ -481,14 +481,14 @@ static struct err *tell_early(struct teller *t, bool *ret)
 		err = tell(t, t->f, g.lock, &lock);
 	if (err)
 		return err;
-	t->out->summary = arena_printf(&t->p.x->arena, "%s. Thread %s %s just after it gave back %s (%s)",
-				       t->out->summary, early.thread, early.verb, lock.object,
-				       gives.where);
-	t->out->advice = arena_printf(&t->p.x->arena,
-				      "give %s back after %s, not at %s: everything else that is "
-				      "done with %s is done with it in hand (locked at %s)",
-				      lock.object, early.where, gives.where, early.object,
-				      lock.where);
+	t->out->summary =
+		arena_printf(&t->p.x->arena, "%s. Thread %s %s just after it gave back %s (%s)",
+			     t->out->summary, early.thread, early.verb, lock.object, gives.where);
+	t->out->advice =
+		arena_printf(&t->p.x->arena,
+			     "give %s back after %s, not at %s: everything else that is "
+			     "done with %s is done with it in hand (locked at %s)",
+			     lock.object, early.where, gives.where, early.object, lock.where);
 	return NULL;
 }
 
@@ -656,10 +656,11 @@ static struct err *tell_announced(struct teller *t, uint32_t message, const stru
 	struct err *err = tell(t, t->f, message, &says);
 
 	if (!err)
-		t->out->advice = arena_printf(&t->p.x->arena,
-					      "the %s must come before the %s, which thread %s has seen by "
-					      "then: do it before that, or let that thread wait for it",
-					      first->noun, says.noun, then->thread);
+		t->out->advice =
+			arena_printf(&t->p.x->arena,
+				     "the %s must come before the %s, which thread %s has seen by "
+				     "then: do it before that, or let that thread wait for it",
+				     first->noun, says.noun, then->thread);
 	return err;
 }
 
