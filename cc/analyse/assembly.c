@@ -349,13 +349,30 @@ static bool build_cmpxchg(struct raise *r, struct statement *s)
 	return !out || set_register(r, out, LLVMBuildExtractValue(r->b, pair, 0, ""));
 }
 
-/* lock add, sub, and, or, xor; inc, dec, not */
+/* The same without a lock: another thread may come between the load and the store. */
+static LLVMValueRef load_and_store(struct raise *r, LLVMOpcode op, const struct operand *memory,
+				   LLVMValueRef v)
+{
+	LLVMValueRef old, s;
+
+	if (!memory || !memory->memory || !v)
+		return NULL;
+	old = LLVMBuildLoad2(r->b, LLVMTypeOf(v), memory->value, "");
+	LLVMSetVolatile(old, true);
+	s = LLVMBuildStore(r->b, LLVMBuildBinOp(r->b, op, old, v, ""), memory->value);
+	LLVMSetVolatile(s, true);
+	LLVMSetAlignment(old, 1);
+	LLVMSetAlignment(s, 1);
+	return old;
+}
+
+/* add, sub, and, or, xor; inc, dec, not */
 static bool build_arithmetic(struct raise *r, struct statement *s)
 {
 	static const struct {
 		const char *name;
 		LLVMAtomicRMWBinOp op;
-		LLVMOpcode again; /* the result, for the flags */
+		LLVMOpcode again; /* without a lock, and the result for the flags */
 		int constant;
 	} table[] = {
 		{ "add", LLVMAtomicRMWBinOpAdd, LLVMAdd, 0 },
@@ -374,10 +391,12 @@ static bool build_arithmetic(struct raise *r, struct statement *s)
 
 		if (strcmp(s->name, table[i].name) != 0)
 			continue;
-		if (!s->locked || s->nargs != (table[i].constant ? 1 : 2))
+		if (s->nargs != (table[i].constant ? 1 : 2))
 			return false;
 		v = value_of(r, table[i].constant ? &one : &s->args[0], s->size);
-		old = rmw(r, table[i].op, s->args[s->nargs - 1].operand, v);
+		old = s->locked ? rmw(r, table[i].op, s->args[s->nargs - 1].operand, v)
+				: load_and_store(r, table[i].again, s->args[s->nargs - 1].operand,
+						 v);
 		if (!old)
 			return false;
 		if (strcmp(s->name, "not") != 0)
@@ -559,4 +578,52 @@ bool assembly_memory(LLVMValueRef call, unsigned arg, LLVMTargetDataRef layout, 
 		*written |= r.operands[i].output && r.operands[i].memory &&
 			    r.operands[i].value == LLVMGetOperand(call, arg);
 	return true;
+}
+
+/* ---- what stays ---- */
+
+/* Instructions that touch no memory another thread can see. */
+static bool is_harmless_word(const char *word)
+{
+	static const char *const words[] = {
+		"rep",	   "repz",	"nop",	  "pause",    "mfence",	   "lfence", "sfence",
+		"rdtsc",   "rdtscp",	"rdpmc",  "rdrand",   "rdseed",	   "cpuid",  "xgetbv",
+		"ud2",	   "int3",	"int",	  "hlt",      "tpause",	   "umwait", "serialize",
+		"endbr64", "stmxcsr",	"ldmxcsr", "fnstcw",  "fldcw",	   "fnclex", "clflush",
+		"clwb",	   "clflushopt", "emms",  "vzeroupper", "prefetchw", "prefetchnta",
+		"prefetcht0", "prefetcht1", "prefetcht2",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcmp(words[i], word) == 0)
+			return true;
+	return *word == '.' || *word == '#' || word[strlen(word) - 1] == ':';
+}
+
+static bool is_harmless_text(const char *text, size_t len)
+{
+	char copy[MAX_TEXT], *save = NULL, *inner = NULL, *word;
+
+	if (len >= sizeof(copy))
+		return false;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	for (char *at = strtok_r(copy, ";\n", &save); at; at = strtok_r(NULL, ";\n", &save)) {
+		word = strtok_r(at, " \t", &inner);
+		if (word && strncmp(word, "rep", 3) == 0 && *inner)
+			word = strtok_r(NULL, " \t", &inner);
+		if (word && !is_harmless_word(word))
+			return false;
+	}
+	return true;
+}
+
+bool assembly_may_touch(LLVMValueRef call)
+{
+	LLVMValueRef f = LLVMGetCalledValue(call);
+	size_t len, clen;
+	const char *text = LLVMGetInlineAsmAsmString(f, &len);
+	const char *constraints = LLVMGetInlineAsmConstraintString(f, &clen);
+
+	return memmem(constraints, clen, "~{memory}", 9) && !is_harmless_text(text, len);
 }

@@ -12,4 +12,7 @@ void assembly_raise(LLVMModuleRef m, LLVMTargetDataRef layout);
 bool assembly_memory(LLVMValueRef call, unsigned arg, LLVMTargetDataRef layout, uint64_t *bytes,
 		     bool *written);
 
+/* What stays assembly: may it touch memory beside the operands that it names? */
+bool assembly_may_touch(LLVMValueRef call);
+
 #endif

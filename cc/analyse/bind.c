@@ -143,6 +143,82 @@ static void sort_elements(struct pointsto *pt, struct cell array, LLVMValueRef s
 		node_collapse(pt, array.node);
 }
 
+/* The text of a constant; NULL: another value. */
+static const char *text_of(LLVMValueRef v)
+{
+	LLVMValueRef init = LLVMIsAGlobalVariable(v) ? LLVMGetInitializer(v) : NULL;
+	size_t n = 0;
+
+	if (!init || !LLVMIsGlobalConstant(v) || !LLVMIsConstantString(init))
+		return NULL;
+	return LLVMGetAsString(init, &n);
+}
+
+static bool holds_pointers(LLVMTypeRef t)
+{
+	switch (LLVMGetTypeKind(t)) {
+	case LLVMPointerTypeKind:
+		return true;
+	case LLVMArrayTypeKind:
+		return holds_pointers(LLVMGetElementType(t));
+	case LLVMStructTypeKind:
+		for (unsigned i = 0; i < LLVMCountStructElementTypes(t); i++)
+			if (holds_pointers(LLVMStructGetTypeAtIndex(t, i)))
+				return true;
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* Is this a variable that has pointers? Of other memory nobody knows, and bytes are what mostly comes. */
+static bool is_for_pointers(LLVMValueRef v)
+{
+	while (LLVMIsAGetElementPtrInst(v) || LLVMIsAConstantExpr(v))
+		v = LLVMGetOperand(v, 0);
+	if (LLVMIsAAllocaInst(v))
+		return holds_pointers(LLVMGetAllocatedType(v));
+	return LLVMIsAGlobalVariable(v) && holds_pointers(LLVMGlobalGetValueType(v));
+}
+
+/* What comes from outside into argument i may point to what was sent there. */
+static void bind_received(struct pointsto *pt, LLVMValueRef call, unsigned i)
+{
+	if (is_for_pointers(LLVMGetOperand(call, i)))
+		add_copy(pt, arg_cell(pt, call, i), node_outside(pt), NULL);
+}
+
+static void bind_scans(struct pointsto *pt, LLVMValueRef call)
+{
+	unsigned fixed = LLVMCountParamTypes(LLVMGetCalledFunctionType(call));
+	const char *format = fixed ? text_of(LLVMGetOperand(call, fixed - 1)) : NULL;
+
+	for (unsigned i = fixed; i < LLVMGetNumArgOperands(call); i++)
+		if (!format || strstr(format, "%p"))
+			bind_received(pt, call, i);
+}
+
+/* A number that came from a pointer, or a pointer where the format shows one as a number. */
+static void bind_prints(struct pointsto *pt, LLVMValueRef call)
+{
+	unsigned fixed = LLVMCountParamTypes(LLVMGetCalledFunctionType(call));
+	const char *format = fixed ? text_of(LLVMGetOperand(call, fixed - 1)) : NULL;
+	bool shows = !format || strstr(format, "%p");
+
+	for (unsigned i = fixed; i < LLVMGetNumArgOperands(call); i++) {
+		LLVMValueRef v = LLVMGetOperand(call, i);
+		bool pointer = LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind;
+		struct cell c;
+
+		if (!cell_carries(LLVMTypeOf(v)) || (pointer && !shows) ||
+		    (!pointer && !cell_is_known(pt, v)))
+			continue;
+		c = pointsto_cell(pt, v);
+		if (c.node)
+			node_add_edge(pt, c, node_outside(pt));
+	}
+}
+
 static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct summary *s)
 {
 	struct cell c;
@@ -175,6 +251,19 @@ static void bind_special(struct pointsto *pt, LLVMValueRef call, const struct su
 	case SPECIAL_ENVIRON:
 		if (s->result == RESULT_NOTHING)
 			node_add_edge(pt, arg_cell(pt, call, 0), pt->environment);
+		break;
+	case SPECIAL_SENDS:
+		add_copy(pt, node_outside(pt), arg_cell(pt, call, 1),
+			 LLVMGetNumArgOperands(call) > 2 ? LLVMGetOperand(call, 2) : NULL);
+		break;
+	case SPECIAL_RECEIVES:
+		bind_received(pt, call, 1);
+		break;
+	case SPECIAL_SCANS:
+		bind_scans(pt, call);
+		break;
+	case SPECIAL_PRINTS:
+		bind_prints(pt, call);
 		break;
 	case SPECIAL_ONCE:
 		call_back(pt, arg_cell(pt, call, 1), NOWHERE, 0, 0);

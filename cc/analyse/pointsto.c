@@ -196,6 +196,23 @@ static void process(struct pointsto *pt, LLVMValueRef f, LLVMValueRef i)
 	}
 }
 
+/* The linker's names for the beginning and the end of a section reach all variables in it. */
+static void bind_section(struct pointsto *pt, LLVMValueRef g)
+{
+	static const char *const ends[] = { "__start_", "__stop_" };
+	const char *section = LLVMGetSection(g);
+
+	for (size_t i = 0; section && *section && i < ARRAY_SIZE(ends); i++) {
+		_cleanup_(xfreep) char *name = xasprintf("%s%s", ends[i], section);
+		LLVMValueRef end = LLVMGetNamedGlobal(pt->p->module, name);
+
+		if (!end)
+			continue;
+		node_unify(pt, pointsto_cell(pt, g), pointsto_cell(pt, end));
+		node_collapse(pt, pointsto_find(pt, pointsto_cell(pt, g)).node);
+	}
+}
+
 void pointsto_run(struct pointsto *pt, struct program *p)
 {
 	memset(pt, 0, sizeof(*pt));
@@ -228,6 +245,7 @@ void pointsto_run(struct pointsto *pt, struct program *p)
 			add_initializer(pt, c, init, 0);
 		if (program_is_exported(p, g))
 			node_add_edge(pt, c, node_outside(pt));
+		bind_section(pt, g);
 	}
 	for (size_t i = 0; i < p->fns.len; i++) {
 		if (program_is_exported(p, p->fns.data[i].f))

@@ -83,3 +83,35 @@ bool copies_expand(struct expand *x, LLVMValueRef call)
 	LLVMInstructionEraseFromParent(call);
 	return true;
 }
+
+void copies_split(struct expand *x, LLVMValueRef access)
+{
+	bool is_store = LLVMIsAStoreInst(access) != NULL;
+	LLVMValueRef p = LLVMGetOperand(access, is_store), half[2];
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(x->p->context);
+	LLVMTypeRef i128 = LLVMIntTypeInContext(x->p->context, 128);
+	LLVMValueRef up = LLVMConstInt(i128, 64, 0);
+
+	LLVMPositionBuilderBefore(x->b, access);
+	LLVMSetCurrentDebugLocation2(x->b, LLVMInstructionGetDebugLoc(access));
+	for (unsigned k = 0; k < 2; k++) {
+		LLVMValueRef at = address(x, p, k * 8), v = LLVMGetOperand(access, 0);
+
+		if (is_store) {
+			v = k ? LLVMBuildLShr(x->b, v, up, "") : v;
+			half[k] = LLVMBuildStore(x->b, LLVMBuildTrunc(x->b, v, i64, ""), at);
+		} else {
+			half[k] = LLVMBuildLoad2(x->b, i64, at, "");
+		}
+		LLVMSetAlignment(half[k], LLVMGetAlignment(access) < 8 ? LLVMGetAlignment(access) : 8);
+		LLVMSetVolatile(half[k], LLVMGetVolatile(access));
+	}
+	if (!is_store) {
+		LLVMValueRef low = LLVMBuildZExt(x->b, half[0], i128, "");
+		LLVMValueRef high = LLVMBuildShl(
+			x->b, LLVMBuildZExt(x->b, half[1], i128, ""), up, "");
+
+		LLVMReplaceAllUsesWith(access, LLVMBuildOr(x->b, high, low, ""));
+	}
+	LLVMInstructionEraseFromParent(access);
+}

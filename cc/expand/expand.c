@@ -21,6 +21,7 @@
 #include "cc/expand/expand.h"
 
 #include "base/err.h"
+#include "cc/analyse/assembly.h"
 #include "cc/analyse/calls.h"
 #include "cc/analyse/plan.h"
 #include "cc/analyse/summaries.h"
@@ -277,20 +278,75 @@ static bool is_unseen(LLVMValueRef f)
 	       (summary_find(name) && is_passed_on(f));
 }
 
+static bool has_pointers(LLVMTypeRef t)
+{
+	if (LLVMGetTypeKind(t) == LLVMVectorTypeKind)
+		t = LLVMGetElementType(t);
+	return LLVMGetTypeKind(t) == LLVMPointerTypeKind;
+}
+
+/* Vector instructions with masks, or with an address for each element: which bytes they touch is not followed, and
+ * no analysis sees that they touch any. */
+static bool is_masked(LLVMValueRef call, const char *name)
+{
+	static const char *const harmless[] = { "mxcsr",  "clflush", "clwb",    "cldemote", "save",
+						"rstor",  "monitor", "umwait",  "rdtscp",   "prefetch" };
+
+	if (strncmp(name, "llvm.x86.", 9) != 0 && strncmp(name, "llvm.masked.", 12) != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
+		if (strstr(name, harmless[i]))
+			return false;
+	for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
+		if (has_pointers(LLVMTypeOf(LLVMGetOperand(call, i))))
+			return true;
+	return false;
+}
+
+/* Instructions that the program gives by name. */
+static void note_instructions(struct expand *x, LLVMValueRef i)
+{
+	LLVMValueRef f = is_call(i) ? direct_callee(i) : NULL;
+
+	if (f && is_masked(i, value_name(f)))
+		names_intern(&x->p->unseen, value_name(f));
+	else if (is_call(i) && LLVMIsAInlineAsm(LLVMGetCalledValue(i)) &&
+		 (assembly_may_touch(i) || any_hot(x, i)))
+		names_intern(&x->p->unseen, "inline assembly");
+}
+
 static void note_unseen(struct expand *x)
 {
 	for_each_function(f, x->p->module) if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) &&
 					       is_unseen(f))
 		names_intern(&x->p->unseen, value_name(f));
+	for (size_t k = 0; k < x->p->fns.len; k++)
+		for_each_block(b, x->p->fns.data[k].f) for_each_instruction(i, b)
+			note_instructions(x, i);
 }
 
-/* Every call of a function outside, and those of them that are to be expanded. */
+/* A plain access of 16 bytes is two of eight. */
+static bool is_double_word(struct expand *x, LLVMValueRef i)
+{
+	bool store = LLVMIsAStoreInst(i) != NULL;
+	LLVMTypeRef t;
+
+	if ((!store && !LLVMIsALoadInst(i)) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic)
+		return false;
+	t = LLVMTypeOf(store ? LLVMGetOperand(i, 0) : i);
+	return LLVMGetTypeKind(t) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(t) == 128 &&
+	       expand_is_hot(x, LLVMGetOperand(i, store));
+}
+
+/* Every call of a function outside, and those of them and the accesses that are to be expanded. */
 static void collect(struct expand *x, struct calls *all, struct calls *ret)
 {
 	for (size_t k = 0; k < x->p->fns.len; k++)
 		if (!x->p->fns.data[k].hands_off)
 			for_each_block(b, x->p->fns.data[k].f) for_each_instruction(i, b)
 			{
+				if (is_double_word(x, i))
+					vec_push(ret, i);
 				if (!is_external(i))
 					continue;
 				vec_push(all, i);
@@ -407,7 +463,9 @@ struct err *expand_program(struct program *p, struct analysis *a)
 	for (size_t i = 0; !err && i < calls.len; i++) {
 		LLVMValueRef call = calls.data[i];
 
-		if (strncmp(value_name(direct_callee(call)), "llvm.", 5) == 0)
+		if (!is_call(call))
+			copies_split(&x, call);
+		else if (strncmp(value_name(direct_callee(call)), "llvm.", 5) == 0)
 			expand_intrinsic(&x, call);
 		else
 			expand_one(&x, call);

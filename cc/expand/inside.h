@@ -29,6 +29,8 @@ LLVMValueRef expand_call(struct expand *x, const char *body, LLVMValueRef *args,
 
 /* copies.c: struct copies of a few words, without a loop. False: not one of those. */
 bool copies_expand(struct expand *x, LLVMValueRef call);
+/* ... a load or store of 16 bytes, as two of eight. */
+void copies_split(struct expand *x, LLVMValueRef access);
 /* arguments.c: the call stays, with private memory for its arguments. False when nothing is known
  * about an argument that may be shared. */
 bool arguments_expand(struct expand *x, LLVMValueRef call, const char *name);

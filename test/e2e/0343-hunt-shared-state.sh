@@ -114,10 +114,67 @@ for n in u p s n l v; do
 	grep -q 'every schedule' out && not_ok "states says nothing false of $n" "$(cat out)"
 done
 
+# accesses that no load or store of a word shows
+cat >access.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <unistd.h>
+static __int128 wide;
+static int x, ends[2];
+static char text[32];
+static sem_t sem;
+__attribute__((section("mine"), used)) static volatile int in_section;
+extern volatile int __start_mine[];
+static void set(volatile int *p) { *p = 1; *p = 0; }
+static void *thread(void *case_)
+{
+	int *q;
+	void *v;
+	switch (*(char *)case_) {
+	case 'w': wide = (__int128)1 << 64 | 1; break;
+	case 'a': __asm__ volatile("incl %0" : "+m"(x) : : "memory"); break;
+	case 's': in_section = 1; in_section = 0; break;
+	case 'p': read(ends[0], &q, sizeof(q)); set(q); break;
+	case 't': sem_wait(&sem); sscanf(text, "%p", &v); set(v); break;
+	}
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	int local = 0, *q = &local;
+	__int128 v;
+	pthread_t t;
+	(void)argc;
+	pipe(ends); sem_init(&sem, 0, 0);
+	pthread_create(&t, NULL, thread, argv[1]);
+	switch (argv[1][0]) {
+	case 'w': v = *(volatile __int128 *)&wide; assert((long)v == (long)(v >> 64)); break;
+	case 'a': __asm__ volatile("incl %0" : "+m"(x) : : "memory"); pthread_join(t, NULL); assert(x == 2); return 0;
+	case 's': assert(!__start_mine[0]); break;
+	case 'p': write(ends[1], &q, sizeof(q)); assert(!*(volatile int *)&local); break;
+	case 't': sprintf(text, "%p", (void *)&local); sem_post(&sem); assert(!*(volatile int *)&local); break;
+	}
+	pthread_join(t, NULL);
+	return 0;
+}
+C
+for o in -O0 -O2; do
+	run 0 unplait cc -D_GNU_SOURCE -w -g $o -pthread -o access$o access.c
+	missed=
+	for n in w:wide a:assembly s:section p:pipe t:text; do
+		timeout 60 "$UNPLAIT" hunt -s dfs -n 3000 -o f.plait ./access$o "${n%%:*}" >out 2>&1 </dev/null
+		[ $? = 1 ] && grep -q 'replayed 5 of 5' out || missed="$missed ${n#*:}"
+	done
+	is "$missed" "" "$o: dfs finds every failure of accesses"
+done
+
 # what is not known is named, what is harmless is not
 # program NAME THREAD MAIN
 program() {
 	cat >"$1.c" <<C
+#include <emmintrin.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -149,6 +206,12 @@ program twice 'p[0] = 1; p[0] = q[0]' 'int fd = fileno(tmpfile()); ftruncate(fd,
 has out 'mapped at two addresses'
 program tuned 'x ? mallopt(M_ARENA_MAX, 1) : 0' ''
 has out 'looked into: `mallopt'
+program assembled 'int *r = &x; __asm__ volatile("movl $1,(%0)" : : "r"(r) : "memory")' ''
+has out 'looked into: `inline assembly'
+program waiting '__asm__ volatile("pause" : : : "memory"); __asm__ volatile("" : : : "memory")' ''
+hasnt out 'not covered' 'barriers and hints are no gap'
+program masked '_mm_maskmoveu_si128(_mm_set1_epi8(1), _mm_set1_epi8(-1), (char *)p)' 'p = mmap(0, 4096, 3, 34, -1, 0)'
+has out 'maskmov'
 program cancelled 'pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0)' ''
 has out 'asynchronous cancellation'
 finish
