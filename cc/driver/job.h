@@ -30,6 +30,8 @@ struct link {
 /* variants.c: analyse the whole program and write an object per variant into l->tmp, with the files
  * that the tables are made of; or take both from the cache. */
 struct err *variants_make(struct link *l);
+/* The name of the second object of full, which may exist. The caller's. */
+char *variants_hooks(const struct link *l);
 /* Does $UNPLAIT_VARIANTS make sense? */
 struct err *variants_check(void);
 /* Was the link asked to make code for hunting alone? */

@@ -79,6 +79,8 @@ static const struct object *find_library(struct link *l, const struct arg *arg)
 
 static void push_ours(struct link *l, struct command *c, bool *done)
 {
+	_cleanup_(xfreep) char *hooks = variants_hooks(l);
+
 	if (*done)
 		return;
 	*done = true;
@@ -90,6 +92,8 @@ static void push_ours(struct link *l, struct command *c, bool *done)
 	for (int v = 0; v < PLAIT_VARIANTS && !l->units; v++)
 		if (!l->program.absent[v])
 			command_takef(c, "%s/%s.o", l->tmp, variant_names[v]);
+	if (file_exists(hooks))
+		command_takef(c, "%s", hooks);
 	command_takef(c, "%s/tables.o", l->tmp);
 }
 

@@ -117,8 +117,8 @@ static struct err *make_unit(struct unit *u, struct program *p)
 	if (err)
 		return err;
 	instrument(p, PLAIT_VARIANT_FULL);
-	return variant_emit(p, PLAIT_VARIANT_FULL, l->args->opt_level, l->args->gc_sections,
-			    object);
+	return variant_emit(p, PLAIT_VARIANT_FULL, l->args->opt_level, l->args->gc_sections, object,
+			    NULL);
 }
 
 static int unit_main(void *arg)

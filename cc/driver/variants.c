@@ -24,6 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* What halves.c puts beside full.o. */
+#define HOOKS_FILE "hooks.o"
+
 const char *const variant_names[PLAIT_VARIANTS] = { "plain", "path", "full", "graph", "order" };
 
 static bool read_all(int fd, void *p, size_t n)
@@ -58,6 +61,11 @@ static bool wait_for_decision(struct link *l, int v)
 	return true;
 }
 
+char *variants_hooks(const struct link *l)
+{
+	return xasprintf("%s/%s", l->tmp, HOOKS_FILE);
+}
+
 /* Where the maker of a variant says what went wrong. */
 static char *complaint_of(const struct link *l, int v)
 {
@@ -68,6 +76,7 @@ static char *complaint_of(const struct link *l, int v)
 static _Noreturn void emit_variant(struct link *l, int v)
 {
 	_cleanup_(xfreep) char *path = xasprintf("%s/%s.o", l->tmp, variant_names[v]);
+	_cleanup_(xfreep) char *hooks = variants_hooks(l);
 	_cleanup_(xfreep) char *complaint = complaint_of(l, v);
 	struct err *err;
 
@@ -76,7 +85,7 @@ static _Noreturn void emit_variant(struct link *l, int v)
 	times_begin();
 	instrument(&l->program, v);
 	variant_split(&l->program, v);
-	err = variant_emit(&l->program, v, l->args->opt_level, l->args->gc_sections, path);
+	err = variant_emit(&l->program, v, l->args->opt_level, l->args->gc_sections, path, hooks);
 	if (err) {
 		err_free(file_write(complaint, err_message(err), strlen(err_message(err))));
 		_exit(3);
@@ -276,7 +285,7 @@ static struct err *adopt(struct link *l)
 
 static void keep(const struct link *l, const char *key)
 {
-	const char *names[PLAIT_VARIANTS + ARRAY_SIZE(table_files)];
+	const char *names[PLAIT_VARIANTS + ARRAY_SIZE(table_files) + 1];
 	_cleanup_(xfreep) char *prefix = file_in(l, "");
 	_cleanup_(strbuf_deinit) struct strbuf pack = { 0 };
 	char objects[PLAIT_VARIANTS][16];
@@ -288,6 +297,7 @@ static void keep(const struct link *l, const char *key)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(table_files); i++)
 		names[n++] = table_files[i];
+	names[n++] = HOOKS_FILE;
 	if (l->cache.dir && cache_pack(prefix, names, n, &pack))
 		cache_put(&l->cache, key, &pack);
 }

@@ -4,7 +4,7 @@
  * plain gets the other half, so that mode off runs at the speed of `clang -O2`. Code generation is
  * what a link spends its time on, five times: the others are spared what they can do without. Most
  * functions of path and full are hooks with little between them, and those get no optimised code
- * ("optnone"): it would not make a difference.
+ * ("optnone"): it would not make a difference. In full they get an object of their own (halves.c).
  *
  * AddressSanitizer's pass comes last. What it must not see are accesses that a hook makes: full.c
  * calls its checks by itself. */
@@ -12,10 +12,14 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "cc/instrument/halves.h"
 #include "cc/program.h"
 #include "cc/times.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct err *take_message(const char *what, char *text)
 {
@@ -30,12 +34,18 @@ static bool module_is_pic(LLVMModuleRef m)
 	return LLVMGetModuleFlag(m, "PIC Level", 9) != NULL;
 }
 
-static struct err *make_machine(struct program *p, char opt, LLVMTargetMachineRef *ret)
+static LLVMCodeGenOptLevel level_of(const struct program *p, int v, char opt)
 {
-	LLVMCodeGenOptLevel level = opt == '0'	 ? LLVMCodeGenLevelNone
-				    : opt == '1' ? LLVMCodeGenLevelLess
-				    : opt == '3' ? LLVMCodeGenLevelAggressive
-						 : LLVMCodeGenLevelDefault;
+	if (p->absent[PLAIT_VARIANT_PLAIN] || opt == '0')
+		return LLVMCodeGenLevelNone;
+	if (v == PLAIT_VARIANT_FULL || opt == '1')
+		return LLVMCodeGenLevelLess;
+	return opt == '3' ? LLVMCodeGenLevelAggressive : LLVMCodeGenLevelDefault;
+}
+
+static struct err *make_machine(struct program *p, LLVMCodeGenOptLevel level,
+				LLVMTargetMachineRef *ret)
+{
 	const char *triple = LLVMGetTarget(p->module);
 	LLVMTargetRef target;
 	char *message;
@@ -65,10 +75,12 @@ static void set_sections(struct program *p)
 	}
 }
 
-/* A function gains nothing from optimised code when every so many instructions there is a hook,
- * which costs more, and no long stretch without. A branch bit does not count, it is no call. */
+/* A function gains nothing from optimised code when one of PER_HOOK instructions there is a hook,
+ * which costs more, and when at most one of PER_STRETCH is part of a long stretch without. A branch
+ * bit does not count, it is no call. */
 #define PER_HOOK      16
 #define SHORT_STRETCH 24
+#define PER_STRETCH   16
 
 static bool is_hook(LLVMValueRef i)
 {
@@ -79,7 +91,7 @@ static bool is_hook(LLVMValueRef i)
 
 static bool is_all_hooks(LLVMValueRef f)
 {
-	unsigned hooks = 0, all = 0;
+	unsigned hooks = 0, all = 0, without = 0;
 
 	for_each_block(b, f)
 	{
@@ -91,10 +103,10 @@ static bool is_all_hooks(LLVMValueRef f)
 			hooks += is_hook(i);
 			stretch = is_hook(i) ? 0 : stretch + 1;
 			if (stretch > SHORT_STRETCH)
-				return false;
+				without += stretch == SHORT_STRETCH + 1 ? stretch : 1;
 		}
 	}
-	return hooks * PER_HOOK >= all;
+	return hooks * PER_HOOK >= all && without * PER_STRETCH <= all;
 }
 
 /* After the passes, before code generation. */
@@ -150,8 +162,91 @@ static bool has_asan(const struct program *p)
 	return false;
 }
 
-struct err *variant_emit(struct program *p, int v, char opt, bool sections, const char *path)
+static struct err *generate(LLVMTargetMachineRef machine, LLVMModuleRef m, const char *path)
 {
+	char *message = NULL;
+
+	if (LLVMTargetMachineEmitToFile(machine, m, path, LLVMObjectFile, &message))
+		return take_message("cannot generate code", message);
+	return NULL;
+}
+
+/* The functions that consist of hooks: unoptimised code, in an object of its own. */
+static struct err *generate_hooks(struct program *p, const char *path)
+{
+	LLVMTargetMachineRef machine;
+	struct err *err = make_machine(p, LLVMCodeGenLevelNone, &machine);
+
+	if (!err)
+		err = halves_keep(p->module, true);
+	if (!err)
+		err = generate(machine, p->module, path);
+	times_note("generate hooks", PLAIT_VARIANT_FULL);
+	return err;
+}
+
+static struct err *join(pid_t hooks)
+{
+	int st;
+
+	if (hooks < 0)
+		return err_new(ERR_ENV, "cannot start a process");
+	if (waitpid(hooks, &st, 0) != hooks || st != 0)
+		return err_new(ERR_ENV, "cannot generate code for hooks");
+	return NULL;
+}
+
+/* Each half by a process of its own, at the same time. */
+static struct err *generate_halves(struct program *p, LLVMTargetMachineRef machine,
+				   const char *path, const char *hooks)
+{
+	struct err *err, *other;
+	pid_t pid;
+
+	halves_publish(p->module, ".plait.full");
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		_exit(generate_hooks(p, hooks) ? 3 : 0);
+	err = halves_keep(p->module, false);
+	if (!err)
+		err = generate(machine, p->module, path);
+	other = join(pid);
+	if (!err)
+		return other;
+	err_free(other);
+	return err;
+}
+
+/* full is calls of hooks with little between them: tidying up is all it needs; graph has been
+ * optimised when it was compiled, and would not be vectorised. path is as it was compiled, too, and
+ * its bits and values stay where they are: what the other files of the program give to inline, and
+ * what plain gets of loops without them, is all there is to gain. Nobody looks at variables in path;
+ * the debugger runs full. */
+static char *pipeline_of(int v, char opt)
+{
+	const char *strip = v == PLAIT_VARIANT_PLAIN || v == PLAIT_VARIANT_FULL
+				    ? ""
+				    : "strip-nonlinetable-debuginfo,";
+
+	if (v == PLAIT_VARIANT_FULL || v == PLAIT_VARIANT_GRAPH)
+		return xasprintf("%sglobaldce,always-inline,globaldce,"
+				 "function(sroa,early-cse,"
+				 "instcombine<no-verify-fixpoint>,simplifycfg)",
+				 strip);
+	if (v == PLAIT_VARIANT_PATH && opt != '0')
+		return xasprintf("%sglobaldce,always-inline,globaldce,cgscc(inline),globaldce,"
+				 "function<eager-inv>(sroa,early-cse<memssa>,"
+				 "instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),"
+				 "loop-vectorize,slp-vectorizer,simplifycfg)",
+				 strip);
+	return xasprintf("%sglobaldce,always-inline,lto<O%c>", strip, opt ? opt : '2');
+}
+
+struct err *variant_emit(struct program *p, int v, char opt, bool sections, const char *path,
+			 const char *hooks)
+{
+	const LLVMCodeGenOptLevel level = level_of(p, v, opt);
 	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
 	_cleanup_(xfreep) char *pipeline = NULL;
 	LLVMTargetMachineRef machine;
@@ -159,12 +254,7 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 	char *message = NULL;
 	struct err *err;
 
-	err = make_machine(p,
-			   p->absent[PLAIT_VARIANT_PLAIN]	   ? '0'
-			   : v == PLAIT_VARIANT_FULL && opt != '0' ? '1'
-			   : opt				   ? opt
-								   : '2',
-			   &machine);
+	err = make_machine(p, level, &machine);
 	if (err)
 		return err;
 	if (v == PLAIT_VARIANT_ORDER)
@@ -179,20 +269,7 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 		spare_variables();
 	LLVMPassBuilderOptionsSetLoopVectorization(options, true);
 	LLVMPassBuilderOptionsSetSLPVectorization(options, true);
-	/* full is calls of hooks with little between them: tidying up is all it needs; graph has
-	 * been optimised when it was compiled, and would not be vectorised. Nobody looks at
-	 * variables in path; the debugger runs full. */
-	if (v == PLAIT_VARIANT_FULL || v == PLAIT_VARIANT_GRAPH)
-		pipeline =
-			xasprintf("%sglobaldce,always-inline,globaldce,"
-				  "function(sroa,early-cse,"
-				  "instcombine<no-verify-fixpoint>,simplifycfg)",
-				  v == PLAIT_VARIANT_GRAPH ? "strip-nonlinetable-debuginfo," : "");
-	else
-		pipeline =
-			xasprintf("%sglobaldce,always-inline,lto<O%c>",
-				  v != PLAIT_VARIANT_PLAIN ? "strip-nonlinetable-debuginfo," : "",
-				  opt ? opt : '2');
+	pipeline = pipeline_of(v, opt);
 	bad = LLVMRunPasses(p->module, pipeline, machine, options);
 	if (!bad && has_asan(p)) {
 		if (v != PLAIT_VARIANT_PLAIN)
@@ -204,11 +281,13 @@ struct err *variant_emit(struct program *p, int v, char opt, bool sections, cons
 		return err_new(ERR_ENV, "cannot optimise: %s", LLVMGetErrorMessage(bad));
 	if (v == PLAIT_VARIANT_PATH || v == PLAIT_VARIANT_FULL)
 		leave_unoptimised(p);
-	message = NULL;
 	times_note("optimise", v);
-	if (LLVMTargetMachineEmitToFile(machine, p->module, path, LLVMObjectFile, &message))
-		return take_message("cannot generate code", message);
+	if (hooks && v == PLAIT_VARIANT_FULL && level != LLVMCodeGenLevelNone &&
+	    halves_are_worth_it(p->module))
+		err = generate_halves(p, machine, path, hooks);
+	else
+		err = generate(machine, p->module, path);
 	times_note("generate code", v);
 	LLVMDisposeTargetMachine(machine);
-	return NULL;
+	return err;
 }
