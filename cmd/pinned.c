@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "run/log.h"
 #include "run/pin.h"
 #include "run/run.h"
@@ -28,6 +29,18 @@ struct err *pinned_to_look(const char *plait)
 	return bare && ours ? pinned(plait, NULL, NULL, NULL) : NULL;
 }
 
+/* What to type, so that the next recording has the order that this one leaves open. */
+static char *next_step(const char *plait, const char *racing)
+{
+	if (racing)
+		return xasprintf("; their lines are in %s now: build with `unplait cc "
+				 "--unplait-racing=%s` and record again",
+				 racing, racing);
+	return xasprintf("; to have their order recorded, `unplait replay --racing FILE %s`, build "
+			 "with `unplait cc --unplait-racing=FILE` and record again",
+			 plait);
+}
+
 struct err *pinned(const char *plait, char *const *command, const struct target *said,
 		   const char *racing)
 {
@@ -36,6 +49,7 @@ struct err *pinned(const char *plait, char *const *command, const struct target 
 				 .timeout = said ? said->timeout : 0,
 				 .racing = racing };
 	struct pin_report r;
+	_cleanup_(xfreep) char *next = next_step(plait, racing);
 	struct err *err = pin_plait(plait, &o, &r);
 
 	if (!err && racing && r.state == PIN_NOT_NEEDED)
@@ -49,7 +63,8 @@ struct err *pinned(const char *plait, char *const *command, const struct target 
 				 "way"
 			       : "");
 	if (!err && r.races)
-		log_note("%s: data races that a recording leaves open: %s", plait, r.races);
+		log_note("%s: data races that a recording leaves open: %s%s", plait, r.races,
+			 r.state == PIN_DIVERGED ? next : "");
 	if (!err && r.state == PIN_DIVERGED)
 		err = err_new(ERR_INCONCLUSIVE,
 			      "%s: none of %u attempts was the recorded run; the one that came "
