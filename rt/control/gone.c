@@ -331,10 +331,12 @@ void gone_check(struct control_thread *me, const void *object, enum gone_kind ki
 {
 	bool own = is_on_stack_of(me, (uint64_t)object);
 
-	if (own) /* whatever has ended here, its owner has something else here now */
+	/* whatever has ended on its stack, the thread that runs has something else there now */
+	if (own)
 		gone_renewed(object);
 	if (unlikely(gone_is(object, kind)))
 		tell(object, kind, use, site);
+	gone_renewed(object);
 	if (own ||
 	    (!is_within((uint64_t)object, heap.base, heap.size) && owner_of((uint64_t)object)))
 		note_used((uint64_t)object, kind);
