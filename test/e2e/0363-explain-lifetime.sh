@@ -4,11 +4,12 @@
 # level: check
 . "$(dirname "$0")/lib.sh"
 
+# By one strategy: a better mixture finds other failures first, and this is about explaining.
 explained() { # FILE [LEVEL]: hunt and explain it
 	local cc=cc
 	case $1 in *.cc) cc=c++ ;; esac
 	run 0 unplait $cc -g "-O${2:-1}" -pthread "$1" -o prog
-	run 1 unplait hunt -q --seed "${seed:-1}" -n 3000 -o prog.plait ./prog
+	run 1 unplait hunt -q -s pct --seed 1 -n 3000 -o prog.plait ./prog
 	run 1 unplait explain --runs 100 prog.plait
 	tr -s ' \n' ' ' <out >flat
 }
@@ -194,15 +195,12 @@ int main()
 	b.join();
 }
 C
-# with other seeds its first failure is a read behind the end: the vector was seen half changed
-seed=2
 for level in 0 2; do
 	explained names.cc $level
 	has out "kind     use-after-free"
 	says "at names.cc:1[34] after thread 0.1 freed it at names.cc:21"
 	has flat "thread 0.1 holds guard there (names.cc:20), thread 0.2 does not: hold it around the use"
 done
-seed=1
 silent names.cc
 
 # Who is the last is decided in two steps: the block is the advice, the end of the object the headline.

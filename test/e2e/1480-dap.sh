@@ -6,7 +6,7 @@ command -v gdb >/dev/null || { skip "dap" "no gdb"; finish; }
 
 cp "$CORPUS"/pbzip2/*.[ch] .
 run 0 unplait cc -g -pthread -o pbzip2 main.c queue.c output.c rle.c
-run 1 unplait hunt --seed 1 -o fail.plait -- ./pbzip2
+run 1 unplait hunt -s random --seed 1 -o fail.plait -- ./pbzip2
 cat >dead.c <<'END'
 #include <pthread.h>
 #include <stdio.h>
