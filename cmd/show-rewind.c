@@ -224,7 +224,9 @@ static void show_end(struct rewind *r, struct strbuf *out)
 		    "%" PRIu64 " steps tried, %" PRIu64
 		    " contradict the dump; %zu suffixes left%s\n",
 		    r->tree.tried, r->tree.refuted, tree_alive(&r->tree),
-		    r->tree.out_of_time ? "; the time was over" : "");
+		    r->tree.interrupted	  ? "; interrupted"
+		    : r->tree.out_of_time ? "; the time was over"
+					  : "");
 }
 
 static uint32_t records_followed(const struct rewind *r)
@@ -252,7 +254,9 @@ void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 	show_answers(r, out);
 	if (r->cause.text)
 		strbuf_addf(out, "%s (%s): %s\n",
-			    r->cause.certain ? "cause" : "cause in this suffix",
+			    r->cause.certain	   ? "cause"
+			    : r->cause.passed_over ? "likely cause"
+						   : "cause in this suffix",
 			    cause_kind_name(r->cause.kind), r->cause.text);
 	else if (r->live)
 		strbuf_adds(out, "the process had not failed when it was dumped: there is no cause "
@@ -269,6 +273,12 @@ void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 		return;
 	}
 	show_verdict(r, out);
+	if (r->cause.text && r->cause.passed_over)
+		strbuf_addf(out,
+			    "likely: %" PRIu64
+			    " parts of the program were not walked through; by their "
+			    "code they did not write what broke it\n",
+			    r->tree.passed_over);
 	show_chain(r, out);
 	show_exploit(r, out);
 	show_threads(r, out);
@@ -397,6 +407,7 @@ static void json_cause(struct rewind *r, struct json *j)
 	json_begin_object(j, "cause");
 	json_str(j, "kind", cause_kind_name(r->cause.kind));
 	json_bool(j, "certain", r->cause.certain);
+	json_bool(j, "passed_over", r->cause.passed_over);
 	json_thread(r, j);
 	json_point(r, j, "at", r->cause.insn);
 	json_str(j, "text", r->cause.text);

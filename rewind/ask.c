@@ -310,8 +310,9 @@ static const struct effect *effect_at(const struct step *s, uint64_t insn)
 /* How many bytes it says that it wrote, and did it write all of them? */
 static bool is_partial(const struct effect *e)
 {
-	return !e || e->kind == EFFECT_WRITES || e->kind == EFFECT_SCANS || e->kind == EFFECT_SORTS || e->kind == EFFECT_RESIZES ||
-	       e->kind == EFFECT_FREES || e->kind == EFFECT_ALLOCATES;
+	return !e || e->kind == EFFECT_WRITES || e->kind == EFFECT_SCANS ||
+	       e->kind == EFFECT_SORTS || e->kind == EFFECT_RESIZES || e->kind == EFFECT_FREES ||
+	       e->kind == EFFECT_ALLOCATES;
 }
 
 static bool wrote_by_call(struct rewind *r, const struct node *leaf, const struct step *s,

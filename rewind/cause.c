@@ -497,9 +497,11 @@ void cause_find(struct rewind *r)
 	struct cause *c = &r->cause;
 	char what[64];
 
+	c->passed_over = r->tree.passed_over != 0;
 	for (size_t i = 0; i < c->chain.len; i++)
-		c->chain.data[i].certain = !c->chain.data[i].node->parent ||
-					   tree_is_certain(&r->tree, c->chain.data[i].node);
+		c->chain.data[i].certain =
+			!c->chain.data[i].node->parent ||
+			(tree_is_certain(&r->tree, c->chain.data[i].node) && !c->passed_over);
 	if (use.found && !use.is_divisor && is_stack_overflow(r, use.address)) {
 		name_failure(r, CAUSE_STACK, "the stack is exhausted at ");
 		return;

@@ -61,8 +61,9 @@ struct link {
 };
 
 struct cause {
-	uint8_t kind;	   /* enum cause_kind */
-	bool certain;	   /* in every suffix */
+	uint8_t kind; /* enum cause_kind */
+	bool certain; /* in every suffix */
+	bool passed_over; /* parts of the program were not walked through: one of them may have written it, too */
 	uint64_t insn;	   /* where it happened; 0 = not known */
 	uint64_t address;  /* of the memory concerned; 0 = none */
 	uint64_t freed_at; /* the call that freed it; 0 = not known */

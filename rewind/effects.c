@@ -7,11 +7,17 @@
 #include "base/mem.h"
 #include "debug/dump.h"
 #include "debug/heap.h"
+#include "rewind/reach.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FREE_BLOCKS = 64, BOOKKEEPING = 16 /* of a free block, in it */, DEEPEST_CALL = 1 << 17 };
+enum {
+	FREE_BLOCKS = 64,
+	BOOKKEEPING = 16 /* of a free block, in it */,
+	DEEPEST_CALL = 1 << 17,
+	NEAR = 1 << 16
+};
 
 static const struct effect summaries[] = {
 #define S(name, effect, at, len, times, bytes)                                                     \
@@ -277,8 +283,7 @@ static void resize(struct run *r, const struct extent *x)
 
 static void lose(struct run *r)
 {
-	r->lost = true;
-	r->lost_at = r->insn;
+	run_lose(r, 0, 0);
 }
 
 /* Argument number n, also one that lies on the stack: above the return address, which the call has pushed. */
@@ -290,7 +295,8 @@ static bool any_argument(struct run *r, unsigned n, uint64_t *ret)
 		return run_argument(r, n, ret);
 	return past_value(r->h, r->now, r->now->registers[LIFT_RSP], &sp) &&
 	       past_value(r->h, r->now,
-			  run_load(r, expr_const(&r->h->exprs, 64, sp + 8 + 8ull * (n - 6)), 64), ret);
+			  run_load(r, expr_const(&r->h->exprs, 64, sp + 8 + 8ull * (n - 6)), 64),
+			  ret);
 }
 
 /* What one conversion of a format writes. */
@@ -344,11 +350,11 @@ static bool read_conversion(struct run *r, uint64_t *at, struct conversion *ret)
 	if (c == '%' || ignored)
 		return true;
 	ret->is_text = c == 's' && !width;
-	ret->bytes = c == 'c'	  ? MAX(width, 1u)
-		     : c == 's'	  ? width + 1
-		     : c == 'p'	  ? 8
-		     : is_float	  ? (big ? 16 : size)
-				  : (big ? 8 : size);
+	ret->bytes = c == 'c'	? MAX(width, 1u)
+		     : c == 's' ? width + 1
+		     : c == 'p' ? 8
+		     : is_float ? (big ? 16 : size)
+				: (big ? 8 : size);
 	return size != 8 || (c != 's' && c != 'c'); /* wide characters */
 }
 
@@ -450,6 +456,20 @@ static void use_up_list(struct run *r, const struct effect *e)
 		lose(r);
 }
 
+/* The walk looks for one place, and this call, whose arguments are not known, did not write there. */
+static bool is_passed_over(struct run *r, const struct effect *e)
+{
+	const struct skim *s = &r->h->skim;
+	bool is_text = e->kind == EFFECT_TEXT || e->kind == EFFECT_APPENDS ||
+		       e->kind == EFFECT_PRINTS || e->kind == EFFECT_DOUBLES;
+
+	if (!s->on)
+		return false;
+	return e->kind == EFFECT_FREES || e->kind == EFFECT_ALLOCATES ||
+	       (e->kind == EFFECT_ZEROES && s->value) ||
+	       (is_text && !reach_may_make(s, &(struct reach_loose){ .is_text = true }));
+}
+
 static void apply(struct run *r, const struct effect *e)
 {
 	struct extent x;
@@ -468,7 +488,11 @@ static void apply(struct run *r, const struct effect *e)
 	if (e->kind == EFFECT_THREADS)
 		overwrite_shared(r);
 	if (!find_extent(r, e, &x)) {
-		if (e->kind == EFFECT_FREES) {
+		if (is_passed_over(r, e)) {
+			if (e->kind == EFFECT_FREES)
+				note_freed(r, r->now->registers[LIFT_RDI]);
+			r->fog = true;
+		} else if (e->kind == EFFECT_FREES) {
 			free_some_block(r);
 		} else {
 			lose(r);
@@ -541,7 +565,7 @@ void run_add_gap(struct run *r, const struct effect *e)
 {
 	const struct dump_module *m = dump_module_at(r->h->dump, e->address);
 
-	if (!m)
+	if (!m || e->kind == EFFECT_PART)
 		return;
 	r->gap_low = r->gap_high ? MIN(r->gap_low, m->low) : m->low;
 	r->gap_high = MAX(r->gap_high, m->high);
@@ -585,4 +609,119 @@ void run_skip_call(struct run *r, const struct piece *piece)
 		r->now->registers[LIFT_RAX] = target;
 	r->now->registers[LIFT_RSP] =
 		expr_binary(x, EX_ADD, r->now->registers[LIFT_RSP], expr_const(x, 64, 8));
+}
+
+/* ---- parts of the program ---- */
+
+static bool hits(const struct skim *s, uint64_t at, uint64_t len)
+{
+	return at < s->address + s->w / 8 && s->address < at + len;
+}
+
+/* One somewhere in the object at this address. */
+static void write_of_element(struct run *r, uint64_t at, bool may_make)
+{
+	const struct skim *s = &r->h->skim;
+	struct heap_chunk c;
+
+	if (heap_chunk_at(r->h->dump, at, &c)) {
+		if (may_make && hits(s, c.start, c.size))
+			r->why = "a part of the program that may have written it";
+		else if (c.size <= RUN_MOST_WRITTEN)
+			run_overwrite(r, c.start, c.size);
+		r->fog |= c.size > RUN_MOST_WRITTEN;
+		return;
+	}
+	if (at >= s->stack_low && at < s->stack_high)
+		r->why = "a part of the program that may have written the stack";
+	else if (may_make && at - s->address + NEAR < 2 * NEAR)
+		r->why = "a part of the program that may have written it";
+	r->fog = true;
+}
+
+static bool value_of_base(struct run *r, unsigned base, uint64_t *ret)
+{
+	uint64_t sp;
+
+	if (base < REACH_STACK)
+		return past_value(r->h, r->now, r->now->registers[base], ret);
+	if (!past_value(r->h, r->now, r->now->registers[LIFT_RSP], &sp))
+		return false;
+	return past_value(r->h, r->now,
+			  past_load(r->h, r->after, sp + 8ull * (base - REACH_STACK), 64), ret);
+}
+
+/* What the part writes at known distances from what the registers hold where it begins. */
+static void write_of_part(struct run *r, const struct reach_write *w)
+{
+	const struct skim *s = &r->h->skim;
+	uint64_t base = 0, at;
+	bool may_make = reach_may_make(s, &(struct reach_loose){ .w = w->w });
+
+	if (w->base != REACH_ABSOLUTE && !value_of_base(r, w->base, &base)) {
+		if (may_make && !w->maybe)
+			r->why = "a part of the program that may have written it";
+		r->fog = true;
+		return;
+	}
+	at = base + w->offset;
+	if (!w->length) {
+		write_of_element(r, at, may_make);
+		return;
+	}
+	if (hits(s, at, w->length))
+		r->why = "a part of the program that may have written it";
+	else if (at >= 4096) /* else it is a store that did not run */
+		run_overwrite(r, at, w->length);
+}
+
+/* The libraries that it may have called keep something for themselves. */
+static void add_gaps(struct run *r, const struct piece *piece)
+{
+	const struct dump *d = r->h->dump;
+	const struct dump_module *own = dump_module_at(d, piece->function->low);
+
+	for (size_t i = 0; i < d->modules.len; i++) {
+		const struct dump_module *m = &d->modules.data[i];
+
+		if (m == own || !strstr(m->path, ".so"))
+			continue;
+		r->gap_low = r->gap_high ? MIN(r->gap_low, m->low) : m->low;
+		r->gap_high = MAX(r->gap_high, m->high);
+	}
+}
+
+void run_skip_part(struct run *r, const struct piece *piece)
+{
+	const struct effect *e = piece->effect;
+	const struct reach *x = e->reach;
+	const struct skim *s = &r->h->skim;
+	uint64_t sp;
+
+	expr_id behind = expr_binary(&r->h->exprs, EX_ADD, r->now->registers[LIFT_RSP],
+				     expr_const(&r->h->exprs, 64, e->stack));
+
+	r->skipped = e->address;
+	if (past_value(r->h, r->now, r->now->registers[LIFT_RSP], &sp)) {
+		r->floor = MAX(r->floor, sp);
+		forget_below(r, sp);
+	} else { /* the equations of the registers tell it */
+		r->lost = true;
+		r->lost_at = r->insn;
+	}
+	if (x->calls)
+		add_gaps(r, piece);
+	for (size_t i = 0; i < x->loose.len; i++)
+		if (reach_may_make(s, &x->loose.data[i]))
+			r->why = "a part of the program that may have written it";
+	r->fog |= x->frees || x->loose.len;
+	for (size_t i = 0; i < x->writes.len && !r->why && !r->lost; i++)
+		write_of_part(r, &x->writes.data[i]);
+	for (unsigned i = 0; i < LIFT_REGISTERS; i++)
+		if (i < 16 ? x->registers >> i & 1 : i != LIFT_FS && i != LIFT_GS)
+			r->now->registers[i] =
+				past_simplify(r->h, r->now,
+					      run_fresh(r, lift_register_width(i), OF_REGISTER, i,
+							"behind a part"));
+	r->now->registers[LIFT_RSP] = behind;
 }

@@ -8,11 +8,14 @@
 #include "base/mem.h"
 #include "debug/dump.h"
 #include "rewind/compute.h"
+#include "rewind/reach.h"
 
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { DEEPEST_CALL = 1 << 17 };
 
 expr_id run_fresh(struct run *r, unsigned w, enum owner owner, uint64_t number, const char *what)
 {
@@ -38,13 +41,57 @@ static bool is_in_gap(struct run *r, uint64_t address)
 	       code_file_bytes(r->h->code, address, &len, &flags) && flags & PF_W;
 }
 
+/* Somewhere in this step memory is overwritten that is not known. */
+static bool is_in_fog(struct run *r, uint64_t address)
+{
+	return (r->fog || r->had_fog) && past_is_foggy(r->h, address);
+}
+
+/* Could this store have left the value there that the walk looks for? Pointers and numbers are stored as a whole. */
+static bool may_have_made(const struct skim *s, unsigned bits, bool has_value, uint64_t value)
+{
+	if (bits && bits < s->w)
+		return false;
+	for (unsigned at = 0; has_value && bits && at + s->w <= bits; at += s->w)
+		if ((value >> at & mask_of(s->w)) == s->value)
+			return true;
+	return !has_value || (!bits && s->value == value);
+}
+
+bool reach_may_make(const struct skim *s, const struct reach_loose *l)
+{
+	/* a text has one zero, behind it */
+	if (l->is_text)
+		for (unsigned i = 0; i + 1 < s->w / 8; i++)
+			if (!(s->value >> 8 * i & 0xff))
+				return false;
+	return may_have_made(s, l->w, l->has_value, l->value);
+}
+
+void run_lose(struct run *r, unsigned bits, expr_id value)
+{
+	const struct skim *s = &r->h->skim;
+	uint64_t v = 0;
+	bool has_value = value && past_value(r->h, r->now, value, &v);
+
+	if (s->on && !may_have_made(s, bits, has_value, v)) {
+		r->fog = true;
+		return;
+	}
+	if (!r->lost)
+		r->lost_at = r->insn;
+	r->lost = true;
+}
+
 expr_id run_byte(struct run *r, uint64_t address)
 {
 	uint64_t *v = map_find(&r->stored, address);
 
 	if (!v)
 		v = map_find(r->before, address);
-	if (!v && is_in_gap(r, address))
+	if (!v && address < r->had_floor && address >= r->had_floor - DEEPEST_CALL)
+		return run_fresh(r, 8, OF_BYTE, address, "below a call");
+	if (!v && (is_in_gap(r, address) || is_in_fog(r, address)))
 		return run_fresh(r, 8, OF_BYTE, address, "of a library that was skipped");
 	return v ? past_simplify(r->h, r->now, (expr_id)*v) : past_byte(r->h, r->now, address);
 }
@@ -103,9 +150,7 @@ static void store(struct run *r, expr_id address, unsigned w, expr_id value)
 	address = past_simplify(r->h, r->now, address);
 	note(r, address, w, true, value);
 	if (!expr_is_const(x, address)) {
-		if (!r->lost)
-			r->lost_at = r->insn;
-		r->lost = true;
+		run_lose(r, w, value);
 		return;
 	}
 	at = expr_get(x, address)->imm;
@@ -209,6 +254,11 @@ static void find_next(struct run *r, const struct lift_op *op)
 		r->undecided = true;
 }
 
+static bool is_part(const struct piece *p)
+{
+	return p->way == WAY_SKIPPED && p->effect->kind == EFFECT_PART;
+}
+
 void run_insn(struct run *r, const struct function *f, const struct insn *in, bool is_last,
 	      const struct piece *piece)
 {
@@ -250,6 +300,8 @@ void run_insn(struct run *r, const struct function *f, const struct insn *in, bo
 				exit++;
 				break;
 			}
+			if (is_last && piece->exit == REACH_SEVERAL)
+				break;
 			run_leave(r, r->temps[op->a], is_last && exit == piece->exit);
 			if (is_last && exit++ == piece->exit)
 				return;
@@ -259,7 +311,7 @@ void run_insn(struct run *r, const struct function *f, const struct insn *in, bo
 				system_call(r, op->imm);
 			if (r->deciding)
 				find_next(r, op);
-			else if (is_last && op->a)
+			else if (is_last && op->a && !is_part(piece))
 				run_leave(r,
 					  expr_binary(&r->h->exprs, EX_EQ, r->temps[op->a],
 						      expr_const(&r->h->exprs, 64,
@@ -285,7 +337,7 @@ void run_upto(struct run *r, uint32_t upto)
 	map_clear(&r->stored);
 	vec_clear(&r->accesses);
 	vec_clear(&r->path);
-	r->lost = r->refuted = r->some_block = false;
+	r->lost = r->refuted = r->some_block = r->fog = false;
 	r->undecided = r->strayed = r->too_long = false;
 	r->why = NULL;
 	r->place = r->order = 0;
@@ -308,7 +360,9 @@ void run_upto(struct run *r, uint32_t upto)
 				 k + 1 == p->n, p);
 			r->order++;
 		}
-		if (p->way == WAY_SKIPPED && !r->why)
+		if (is_part(p) && !r->why)
+			run_skip_part(r, p);
+		else if (p->way == WAY_SKIPPED && !r->why)
 			run_skip_call(r, p);
 	}
 }

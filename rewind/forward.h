@@ -26,8 +26,11 @@ struct run {
 	uint64_t floor;	  /* the highest stack pointer at a call that was skipped */
 	uint64_t skipped; /* address of a function that was skipped */
 	bool lost;	  /* a write went to an unknown address */
-	bool some_block;  /* a block was freed, and it is not known which */
-	struct assumed {  /* of addresses that were lost: where pointers.h finds what was written */
+	bool fog; /* a write went to an unknown address, but not where the walk looks (past.h) */
+	bool had_fog;	    /* the same of the run before */
+	uint64_t had_floor; /* `floor` of the run before: what the code read below it may be gone */
+	bool some_block;    /* a block was freed, and it is not known which */
+	struct assumed { /* of addresses that were lost: where pointers.h finds what was written */
 		expr_id address;
 		uint64_t is;
 	} assumed[RUN_MOST_ASSUMED];
@@ -83,6 +86,10 @@ void run_insn(struct run *r, const struct function *f, const struct insn *in, bo
 void run_skip_call(struct run *r, const struct piece *piece);
 /* What that library has of its own becomes unknown. */
 void run_add_gap(struct run *r, const struct effect *e);
+/* The part of the program at the end of a piece, which is not walked through. */
+void run_skip_part(struct run *r, const struct piece *piece);
+/* A write to an address that is not known. bytes: 0 = not known, either; value: 0 = not known. */
+void run_lose(struct run *r, unsigned bits, expr_id value);
 /* All turns of a loop. */
 void run_loop(struct run *r, const struct piece *piece);
 

@@ -106,15 +106,39 @@ static bool is_forgotten(const struct past *p, uint64_t address)
 	       (address >= p->gap_low && address < p->gap_high);
 }
 
+/* Memory that can be written. */
+static bool is_writable(const struct history *h, uint64_t address)
+{
+	for (size_t i = 0; i < h->dump->segments.len; i++) {
+		const struct dump_segment *s = &h->dump->segments.data[i];
+
+		if (address - s->address < s->size)
+			return s->flags & PF_W;
+	}
+	return true;
+}
+
+bool past_is_foggy(const struct history *h, uint64_t address)
+{
+	const struct skim *s = &h->skim;
+
+	return address - s->address >= s->w / 8 &&
+	       (address < s->stack_low || address >= s->stack_high) && is_writable(h, address);
+}
+
 static expr_id byte_of_dump(struct history *h, const struct past *p, uint64_t address)
 {
 	size_t len;
 	uint32_t flags = 0;
 	const uint8_t *b = dump_bytes(h->dump, address, &len);
-	uint64_t *known;
+	uint64_t *known, key = address;
 
-	if (b && is_forgotten(p, address) &&
-	    (address < p->floor || (code_file_bytes(h->code, address, &len, &flags), flags & PF_W)))
+	if (p->fog && past_is_foggy(h, address)) {
+		b = NULL;
+		key = hash_u64(address ^ (uint64_t)p->fog << 48);
+	} else if (b && is_forgotten(p, address) &&
+		   (address < p->floor ||
+		    (code_file_bytes(h->code, address, &len, &flags), flags & PF_W)))
 		b = NULL;
 	else if (!b) {
 		b = code_file_bytes(h->code, address, &len, &flags);
@@ -123,9 +147,9 @@ static expr_id byte_of_dump(struct history *h, const struct past *p, uint64_t ad
 	}
 	if (b)
 		return number(h, 8, *b);
-	known = map_find(&h->unknown, address);
+	known = map_find(&h->unknown, key);
 	if (!known)
-		known = map_put(&h->unknown, address, past_unknown(h, 8, "not dumped"));
+		known = map_put(&h->unknown, key, past_unknown(h, 8, "not dumped"));
 	return (expr_id)*known;
 }
 
@@ -223,6 +247,19 @@ void past_forget(struct history *h, struct past *p, uint64_t floor, uint64_t low
 		p->gap_low = p->gap_high ? MIN(p->gap_low, low) : low;
 		p->gap_high = MAX(p->gap_high, high);
 	}
+}
+
+void past_fog(struct history *h, struct past *p)
+{
+	struct forget f = { .high = UINT64_MAX };
+
+	trie_each(p->memory, collect_forgotten, &f);
+	for (size_t i = 0; i < f.keys.len; i++)
+		for (uint64_t at = f.keys.data[i] * 8; at < f.keys.data[i] * 8 + 8; at++)
+			if (past_is_foggy(h, at))
+				past_store(h, p, at, 8, past_unknown(h, 8, "in the fog"));
+	vec_deinit(&f.keys);
+	p->fog++;
 }
 
 void past_remember(struct history *h, struct past *p, uint64_t floor, const struct past *after)

@@ -22,6 +22,16 @@ struct dump;
 struct solver;
 struct trie;
 
+/* The walk looks for who wrote one place, and passes over what cannot have done it: a store to an address that is not
+ * known then leaves unknown memory (`fog`), but not there. */
+struct skim {
+	bool on;
+	uint64_t address;
+	unsigned w; /* bits */
+	uint64_t value;
+	uint64_t stack_low, stack_high; /* memory that such stores leave alone */
+};
+
 /* What all pasts of one dump share. */
 struct history {
 	const struct dump *dump;
@@ -38,6 +48,7 @@ struct history {
 	double deadline;	  /* of work_seconds(): what takes long gives up then; 0 = none */
 	uint64_t *free_blocks;	  /* of the dump's heap; NULL = nobody has asked yet */
 	size_t nfree_blocks;	  /* may be more than were kept: FREE_BLOCKS */
+	struct skim skim;
 };
 
 struct late_read;
@@ -50,6 +61,8 @@ struct past {
 	uint64_t
 		floor; /* memory of the stack below it is not known any more: a skipped call used it */
 	uint64_t gap_low, gap_high; /* writable memory of a library that was skipped: not known */
+	uint32_t
+		fog; /* some of the memory that is no stack was overwritten later; counts how often; 0 = never */
 	const expr_id *constraints;
 	uint32_t nconstraints;
 	const struct late_read
@@ -87,6 +100,10 @@ void past_store(struct history *h, struct past *p, uint64_t address, unsigned w,
 void past_forget(struct history *h, struct past *p, uint64_t floor, uint64_t low, uint64_t high);
 /* Behind that call: what lies below `floor` is as in `after`, as far as nobody has written it since. */
 void past_remember(struct history *h, struct past *p, uint64_t floor, const struct past *after);
+/* Something in memory that is no stack was overwritten behind this moment. */
+void past_fog(struct history *h, struct past *p);
+/* Would it be hidden by that? */
+bool past_is_foggy(const struct history *h, uint64_t address);
 /* A fresh symbol. */
 expr_id past_unknown(struct history *h, unsigned w, const char *what);
 

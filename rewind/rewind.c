@@ -2,6 +2,7 @@
 #include "rewind/rewind.h"
 
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "crumbs/crumbs.h"
@@ -14,7 +15,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCKS = 200, SECONDS = 20, WIDTH = 32, MOST_RUNS = 6, LARGEST_RUN = 1 << 30, MARGIN = 12 };
+enum {
+	BLOCKS = 200,
+	SECONDS = 20,
+	WIDTH = 32,
+	MOST_RUNS = 6,
+	LARGEST_RUN = 1 << 30,
+	MARGIN = 12,
+	MOST_PLACES = 3
+};
+
+/* Of the time, for the walk that leaves out nothing. */
+#define EXACT_SHARE 0.6
 
 /* A dump of somebody else is data, never a program. */
 static void may_it_run(struct rewind *r, const char *core)
@@ -247,12 +259,112 @@ static void grow(struct rewind *r, const struct suffix_options *o)
 		r->route.n = 0;
 }
 
+/* The chain ends with a place in memory that nobody in the suffix wrote: where the chain came to it, and what is there. */
+static const struct link *unwritten_place(struct rewind *r, uint64_t *value)
+{
+	const struct cause *c = &r->cause;
+	const struct link *last = c->chain.len ? vec_last(&c->chain) : NULL, *read;
+
+	if (c->complete || c->chain.len < 2 || last->kind != LINK_BEFORE || !last->has_address)
+		return NULL;
+	read = last - 1;
+	*value = read->value;
+	return read->has_address && read->has_value && read->address == last->address &&
+			       read->w == last->w && read->w <= 64
+		       ? read
+		       : NULL;
+}
+
+/* The last moment in the best suffix from which on it is known where the link's instruction read. */
+static struct node *node_with_address(struct rewind *r, const struct link *l)
+{
+	struct node *found = NULL;
+
+	for (struct node *n = r->best; n && n->parent; n = n->parent) {
+		uint64_t at;
+
+		for (uint32_t i = 0; n->past && i < l->node->step.naccesses; i++) {
+			const struct access *a = &l->node->step.accesses[i];
+
+			if (a->insn == l->insn && !a->is_write && a->w == l->w &&
+			    past_value(&r->h, n->past, a->address, &at) && at == l->address)
+				found = n;
+		}
+		if (n == l->node)
+			return found;
+	}
+	return l->node->parent ? found : r->tree.nodes.data[0];
+}
+
+/* The exact walk has not come to the write: look for that alone, from where the value was read on. False: not found. */
+static bool skim(struct rewind *r, struct suffix_options *o)
+{
+	double end = o->deadline + r->o.seconds - EXACT_SHARE * r->o.seconds;
+
+	for (int i = 0; i < MOST_PLACES && !interrupted(); i++) {
+		const struct link *l;
+		uint64_t value;
+		struct node *n;
+
+		r->best = tree_best(&r->tree);
+		if (!r->best)
+			return false;
+		cause_trace(r);
+		if (i && r->cause.complete)
+			return true;
+		l = unwritten_place(r, &value);
+		n = l ? node_with_address(r, l) : NULL;
+		if (!n)
+			return false;
+		o->blocks = n->depth + (uint32_t)r->o.blocks;
+		o->deadline = work_seconds() + (end - work_seconds()) / (MOST_PLACES - i);
+		r->h.deadline = o->deadline;
+		tree_skim(&r->tree, n, l->address, l->w, value & mask_of(l->w));
+		tree_grow(&r->tree, o);
+	}
+	r->best = tree_best(&r->tree);
+	if (r->best)
+		cause_trace(r);
+	return r->best && r->cause.complete;
+}
+
+static struct err *confirm_best(struct rewind *r)
+{
+	r->confirmed = (struct confirmation){ 0 };
+	r->tried = 0;
+	r->h.deadline = work_seconds() + MAX(r->o.seconds / 4, 1);
+	return r->may_run && r->best && (!r->live || r->at_call) ? confirm(r) : NULL;
+}
+
+/* Only an answer that holds when it is run natively is one; else what the exact walk has found stays. */
+static struct err *try_skim(struct rewind *r, struct suffix_options *o)
+{
+	struct tree_state before;
+	struct err *err = NULL;
+	bool found;
+
+	tree_save(&r->tree, &before);
+	found = skim(r, o);
+	if (found) {
+		err = confirm_best(r);
+		cause_trace(r);
+		found = r->cause.complete && is_confirmed(&r->confirmed);
+	}
+	if (!found)
+		tree_restore(&r->tree, &before);
+	tree_state_deinit(&before);
+	r->best = tree_best(&r->tree);
+	r->confirmed = (struct confirmation){ 0 };
+	return err;
+}
+
 struct err *rewind_work(struct rewind *r)
 {
 	double start = clock_seconds(), cpu = work_seconds(), share;
 	struct suffix_options o = { .blocks = (uint32_t)r->o.blocks,
 				    .width = WIDTH,
 				    .deadline = cpu + r->o.seconds };
+	bool can_skim;
 	struct err *err = NULL;
 
 	r->h.deadline = o.deadline;
@@ -264,14 +376,21 @@ struct err *rewind_work(struct rewind *r)
 		o.enough = has_all;
 		o.arg = r;
 	}
+	can_skim = o.enough && !r->live && !r->o.nquestions && r->may_run;
+	if (can_skim)
+		r->h.deadline = o.deadline = cpu + r->o.seconds * EXACT_SHARE;
 	grow(r, &o);
 	r->best = tree_best(&r->tree);
+	if (can_skim && r->best) {
+		cause_trace(r);
+		if (!r->cause.complete)
+			err = try_skim(r, &o);
+	}
 	r->walk_seconds = clock_seconds() - start;
 	r->step_seconds = tree_step_seconds(&r->tree);
 	share = MAX(r->o.seconds / 4, 1);
-	r->h.deadline = work_seconds() + share;
-	if (r->may_run && r->best && (!r->live || r->at_call))
-		err = confirm(r);
+	if (!err)
+		err = confirm_best(r);
 	if (!err && !r->live && r->confirmed.verdict != DIFFERS) { /* else it did not happen so */
 		cause_find(r);
 		cause_find_others(r);

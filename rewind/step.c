@@ -21,11 +21,13 @@
  * that it was guessed. */
 #include "rewind/forward.h"
 
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "debug/dump.h"
 #include "rewind/compute.h"
 #include "rewind/fixed.h"
 #include "rewind/late.h"
+#include "rewind/reach.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,6 +143,14 @@ static void add_written_by_call(struct run *r)
 		r->written[n] = true;
 }
 
+static void add_written_by_part(struct run *r, const struct reach *x)
+{
+	for (unsigned i = 0; i < LIFT_REGISTERS; i++)
+		if (i < 16 ? x->registers >> i & 1 : i != LIFT_FS && i != LIFT_GS)
+			r->written[i] = true;
+	r->written[LIFT_RSP] = true;
+}
+
 /* Which registers the code writes, by its text. What a call in a loop keeps is taken to be kept; the equations of
  * such a step contain every register, so a call that did not keep it is found out. */
 static void find_written(struct run *r)
@@ -153,7 +163,9 @@ static void find_written(struct run *r)
 		for (uint32_t k = 0; p->way == WAY_LOOP && k < f->blocks.len; k++)
 			if (p->loop->has[k])
 				add_written(r, f, f->blocks.data[k].first, f->blocks.data[k].n);
-		if (p->way == WAY_SKIPPED || (p->way == WAY_LOOP && p->loop->calls))
+		if (p->way == WAY_SKIPPED && p->effect->kind == EFFECT_PART)
+			add_written_by_part(r, p->effect->reach);
+		else if (p->way == WAY_SKIPPED || (p->way == WAY_LOOP && p->loop->calls))
 			add_written_by_call(r);
 		if (p->way == WAY_SKIPPED)
 			run_add_gap(r, p->effect);
@@ -340,6 +352,22 @@ static bool equate_memory(struct run *r)
 
 /* ---- the result ---- */
 
+/* What was read of it becomes memory of its own, so that a native run gets it. */
+static void show_fog(struct history *h, struct past *p, const struct run *r)
+{
+	uint64_t at;
+
+	for (size_t i = 0; p->fog && i < r->accesses.len; i++) {
+		const struct access *a = &r->accesses.data[i];
+
+		if (a->is_write || !past_value(h, p, a->address, &at))
+			continue;
+		for (uint64_t k = at; k < at + a->w / 8; k++)
+			if (past_is_foggy(h, k) && past_is_dumped(p, k))
+				past_store(h, p, k, 8, past_byte(h, p, k));
+	}
+}
+
 static void fill(struct run *r, struct step *ret)
 {
 	struct history *h = r->h;
@@ -349,9 +377,12 @@ static void fill(struct run *r, struct step *ret)
 	memcpy(p->registers, r->start, sizeof(p->registers));
 	if (r->floor)
 		past_forget(h, p, r->floor, r->gap_low, r->gap_high);
+	if (r->fog)
+		past_fog(h, p);
 	for (size_t i = 0; i < r->before->len; i++)
 		past_store(h, p, r->before->entries[i].key, 8,
 			   (expr_id)r->before->entries[i].value);
+	show_fog(h, p, r);
 	p->evidence = r->after->evidence +
 		      MIN(r->agreed, (uint32_t)MOST_EVIDENCE * (uint32_t)r->path.len);
 	p->pc = r->pieces[0].function->insns.data[r->pieces[0].first].address;
@@ -389,19 +420,24 @@ static enum step_result find_writes(struct run *r, struct step *ret, bool *fits)
 {
 	for (int i = 0;; i++) {
 		uint64_t gap_low = r->gap_low, gap_high = r->gap_high;
+		bool fog = r->had_fog;
+		uint64_t floor = r->had_floor;
 
 		if (history_over(r->h)) {
-			ret->why = "the time was over";
+			ret->why = interrupted() ? "it was interrupted" : "the time was over";
 			ret->where = r->insn;
 			return STEP_STUCK;
 		}
 		*fits = settle_run(r);
+		r->had_fog = r->fog;
+		r->had_floor = r->floor;
 		if (r->why) {
 			ret->why = r->why;
 			ret->where = r->insn;
 			return STEP_STUCK;
 		}
-		if (adopt_written(r) && gap_low == r->gap_low && gap_high == r->gap_high) {
+		if (adopt_written(r) && gap_low == r->gap_low && gap_high == r->gap_high &&
+		    fog == r->fog && floor == r->floor) {
 			ret->why = "a loop that takes too many turns";
 			ret->where = r->insn;
 			if (r->undecided)
@@ -432,6 +468,7 @@ static enum step_result conclude(struct run *r, struct step *ret)
 		return r->guess ? STEP_OPEN : STEP_REFUTED;
 	fill(r, ret);
 	ret->guessed = r->guess || r->some_block || r->nassumed;
+	ret->passed_over = r->fog;
 	return STEP_DONE;
 }
 

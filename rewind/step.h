@@ -25,8 +25,9 @@ enum effect_kind {
 	EFFECT_DOUBLES,	  /* a new block with the text of its first argument */
 	EFFECT_THREADS, /* writes as EFFECT_WRITES does, and other threads wrote what they share */
 	EFFECT_LENGTH,	/* nothing; the result is the length of a text */
-	EFFECT_SCANS,	/* writes where the arguments behind its format say, which is number `where` */
-	EFFECT_SORTS,	/* writes as EFFECT_WRITES does, if what it calls to compare writes nothing */
+	EFFECT_SCANS, /* writes where the arguments behind its format say, which is number `where` */
+	EFFECT_SORTS, /* writes as EFFECT_WRITES does, if what it calls to compare writes nothing */
+	EFFECT_PART, /* not a call of libc: a part of the program that is not walked through (reach.h) */
 	EFFECT_COMPARES, /* nothing; the result says whether its arguments are equal; `fixed`: they are texts */
 };
 
@@ -36,9 +37,12 @@ struct effect {
 	int8_t length; /* number of the argument that says how many bytes; -1: `fixed` */
 	uint8_t scale; /* number of an argument to multiply with + 1; 0 = none */
 	uint32_t fixed;
-	int8_t list;	      /* number of the argument that is a va_list, which it uses up; -1 = none */
+	int8_t list; /* number of the argument that is a va_list, which it uses up; -1 = none */
 	const char *function; /* its name */
 	uint64_t address;
+	const struct reach *reach; /* EFFECT_PART */
+	uint64_t
+		stack; /* what it adds to the stack pointer; a call's own 8 bytes are not counted */
 };
 
 /* What summaries.def says about a function; NULL when it says nothing. In the arena. */
@@ -83,8 +87,9 @@ struct step {
 	uint32_t naccesses;
 	const struct map_entry *symbols; /* that stand for values inside the step; private */
 	uint32_t nsymbols;
-	bool has_loop; /* its pieces contain all turns of one */
-	bool guessed;  /* a write could also have hit another byte that the step writes */
+	bool has_loop;	  /* its pieces contain all turns of one */
+	bool passed_over; /* it left unknown memory behind (struct skim) */
+	bool guessed;	  /* a write could also have hit another byte that the step writes */
 	bool unstable; /* STEP_STUCK: what it writes changes where it writes; step_search() may help */
 	const char *why; /* STEP_STUCK; a constant */
 	uint64_t where;	 /* STEP_STUCK, STEP_OPEN: the instruction */

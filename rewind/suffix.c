@@ -9,6 +9,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "rewind/origins.h"
+#include "debug/dump.h"
+#include "rewind/fixed.h"
+#include "rewind/reach.h"
 #include "rewind/route.h"
 
 #include <stdlib.h>
@@ -42,6 +45,7 @@ void tree_deinit(struct tree *t)
 {
 	vec_deinit(&t->nodes);
 	vec_deinit(&t->seconds);
+	reaches_free(t->reaches);
 }
 
 /* ---- growing ---- */
@@ -315,15 +319,163 @@ static void try_candidate(struct tree *t, struct node *n, const struct piece *p)
 	}
 }
 
+/* ---- passing over ---- */
+
+/* A part of the program that the step need not go through; false: there is none here. */
+static bool find_part(struct tree *t, const struct node *n, struct piece *ret)
+{
+	const char *why;
+	const struct function *f = code_function(t->h->code, n->pc, &why), *g;
+	const struct block *b = f ? function_block(f, n->pc) : NULL;
+	const char *name;
+	const struct insn *call = f ? code_call_before(t->h->code, n->pc, &g) : NULL;
+	struct effect *e = arena_new(&t->h->arena, struct effect);
+	uint64_t target, here, there;
+	struct ways ways = { 0 };
+	uint32_t before, to;
+	bool joins;
+
+	if (!b || b->start != n->pc || f->incomplete)
+		return false;
+	*e = (struct effect){ .kind = EFFECT_PART, .list = -1 };
+	*ret = (struct piece){
+		.function = f, .way = WAY_SKIPPED, .exit = -1, .to = n->pc, .effect = e
+	};
+	if (call && g == f) {
+		name = code_import(t->h->code, f, call);
+		target = code_behind_stub(t->h->code, code_target(t->h->code, f, call));
+		if ((name && effect_of(&t->h->arena, name, 0)) || !target)
+			return false;
+		b = function_block(f, call->address);
+		e->address = target;
+		e->reach = name && !strstr(name, "_Z") ? reach_of_library(t->reaches)
+						       : reach_of_function(t->reaches, target);
+		e->stack = 8;
+		e->function = "a function";
+	} else {
+		code_jumps_to(t->h->code, f, n->pc, &ways);
+		joins = ways.len > 1;
+		vec_deinit(&ways);
+		to = (uint32_t)(b - f->blocks.data);
+		if (!joins || !reach_block_before(t->reaches, f, to, &before))
+			return false;
+		b = &f->blocks.data[before];
+		call = &f->insns.data[b->first + b->n - 1];
+		e->address = call->address;
+		e->reach = reach_between(t->reaches, f, before, to);
+		e->function = "what lies between";
+		ret->exit = e->reach->exit;
+		if (!fixed_stack(f, n->pc, &here) || !fixed_stack(f, call->address, &there))
+			return false;
+		e->stack = here - there + (block_end(f, b)->w == LIFT_CALL ? 8 : 0);
+	}
+	ret->first = b->first;
+	ret->n = b->n;
+	return !e->reach->opaque;
+}
+
+/* True: its only child is known. */
+static bool pass_over(struct tree *t, struct node *n)
+{
+	struct node *child;
+	struct piece p;
+	struct step s = { 0 };
+
+	if (!t->reaches || n->open || !n->past)
+		return false;
+	if (!find_part(t, n, &p))
+		return false;
+	t->tried++;
+	if (step_back(t->h, n->past, &p, 1, &s) != STEP_DONE)
+		return false;
+	t->passed_over++;
+	child = new_child(t, n, &p);
+	child->step = s;
+	child->past = s.before;
+	count_insns(child);
+	n->state = NODE_INNER;
+	n->incomplete = true;
+	return true;
+}
+
+void tree_skim(struct tree *t, struct node *n, uint64_t address, unsigned w, uint64_t value)
+{
+	struct skim *s = &t->h->skim;
+	uint64_t sp = 0;
+
+	if (!t->reaches)
+		t->reaches = reaches_new(t->h);
+	for (size_t i = 0; i < t->nodes.len; i++) {
+		struct node *k = t->nodes.data[i];
+		const struct node *up = k;
+
+		while (up && up->depth > n->depth)
+			up = up->parent;
+		if (k == n || (up != n && k->depth < n->depth && k->state == NODE_INNER))
+			continue;
+		k->state = NODE_DEAD;
+	}
+	for (struct node *k = n->parent; k; k = k->parent) {
+		k->state = NODE_INNER;
+		k->incomplete = true;
+		k->children = 1;
+		k->dead = 0;
+	}
+	n->state = NODE_LIVE;
+	n->children = n->dead = 0;
+	n->incomplete = n->guessed = false;
+	*s = (struct skim){ .on = true, .address = address, .w = w, .value = value };
+	past_value(t->h, t->nodes.data[0]->past, t->nodes.data[0]->past->registers[LIFT_RSP], &sp);
+	for (size_t i = 0; i < t->h->dump->segments.len; i++) {
+		const struct dump_segment *d = &t->h->dump->segments.data[i];
+
+		if (sp - d->address < d->size) {
+			s->stack_low = d->address;
+			s->stack_high = d->address + d->size;
+		}
+	}
+}
+
+void tree_save(const struct tree *t, struct tree_state *ret)
+{
+	*ret = (struct tree_state){ .cut = t->cut,
+				    .out_of_time = t->out_of_time,
+				    .reached = t->reached };
+	for (size_t i = 0; i < t->nodes.len; i++)
+		vec_push(&ret->nodes, *t->nodes.data[i]);
+}
+
+void tree_restore(struct tree *t, const struct tree_state *s)
+{
+	t->nodes.len = s->nodes.len;
+	for (size_t i = 0; i < s->nodes.len; i++)
+		*t->nodes.data[i] = s->nodes.data[i];
+	t->cut = s->cut;
+	t->out_of_time = s->out_of_time;
+	t->reached = s->reached;
+	t->h->skim.on = false;
+	reaches_free(t->reaches);
+	t->reaches = NULL;
+	t->passed_over = 0;
+}
+
+void tree_state_deinit(struct tree_state *s)
+{
+	vec_deinit(&s->nodes);
+}
+
 static void expand(struct tree *t, struct node *n)
 {
-	struct origins *c = xmalloc(sizeof(*c));
+	struct origins *c;
 
+	if (pass_over(t, n))
+		return;
+	c = xmalloc(sizeof(*c));
 	origins_find(t, n, c);
 	route_filter(t->route, n->passed, n->pc, c);
 	for (unsigned i = 0; i < c->n; i++)
 		try_candidate(t, n, &c->data[i]);
-	if (!n->nopen && !history_over(t->h) && !route_goes_on(t->route, n->passed))
+	if (!t->reaches && !n->nopen && !history_over(t->h) && !route_goes_on(t->route, n->passed))
 		try_loops(t, n, c);
 	if (n->shortcut) {
 		n->shortcut->unsure |= !c->complete;

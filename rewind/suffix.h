@@ -55,6 +55,8 @@ struct tree {
 	const struct route *route; /* what branch records say about the way; NULL = nothing */
 	VEC(struct node *) nodes;  /* [0] is the root */
 	uint64_t tried, refuted;   /* steps */
+	struct reaches *reaches;   /* while it passes over what did not write a place; NULL */
+	uint64_t passed_over;	   /* parts */
 	bool cut;		   /* not every way was followed */
 	bool out_of_time, interrupted;
 	uint32_t reached;    /* blocks back */
@@ -67,6 +69,20 @@ void tree_init(struct tree *t, struct history *h, const struct past *start);
 void tree_follow(struct tree *t, const struct route *route);
 void tree_deinit(struct tree *t);
 void tree_grow(struct tree *t, const struct suffix_options *o);
+
+/* Go on from this node, and forget all that lay further back: look for who wrote a place, w bits, and pass over what cannot
+ * have done it. value: what is there. Then tree_grow() again. */
+void tree_skim(struct tree *t, struct node *n, uint64_t address, unsigned w, uint64_t value);
+
+/* What tree_skim() changes, to undo it. */
+struct tree_state {
+	VEC(struct node) nodes;
+	bool cut, out_of_time;
+	uint32_t reached;
+};
+void tree_save(const struct tree *t, struct tree_state *ret);
+void tree_restore(struct tree *t, const struct tree_state *s);
+void tree_state_deinit(struct tree_state *s);
 
 /* The best leaf that is not dead; NULL when every way is contradictory. */
 struct node *tree_best(const struct tree *t);

@@ -1,6 +1,8 @@
 /* rewind/trail.c - see trail.h. */
 #include "rewind/trail.h"
 
+#include "rewind/reach.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -478,6 +480,24 @@ static bool follow_copy(struct trail *t, const struct access *a, uint64_t at)
 	return true;
 }
 
+/* The walk passed over this part for another place, or it made the register: then nobody knows. */
+static bool set_by_part(struct trail *t, const struct piece *p)
+{
+	const struct reach *x = p->effect->reach;
+	const struct skim *s = &t->h->skim;
+
+	if (t->place.in_memory ? t->place.address == s->address && t->place.w == s->w
+			       : !(x->registers >> (t->place.reg % 16) & 1) && t->place.reg < 16)
+		return false;
+	if (t->place.in_memory && !x->loose.len && !x->frees && !x->writes.len)
+		return false;
+	trail_add(t, (struct link){ .kind = LINK_BEFORE,
+				    .address = t->place.address,
+				    .has_address = t->place.in_memory,
+				    .w = (uint8_t)t->place.w });
+	return t->lost = true;
+}
+
 /* Did a skipped call at the end of this piece set the place? *go_on: the chain goes on. */
 static bool set_by_call(struct trail *t, const struct piece *p, bool *go_on)
 {
@@ -488,6 +508,8 @@ static bool set_by_call(struct trail *t, const struct piece *p, bool *go_on)
 	uint64_t at, len;
 
 	*go_on = false;
+	if (p->effect->kind == EFFECT_PART)
+		return set_by_part(t, p);
 	if (!t->place.in_memory) {
 		if (!is_lost_in_call(t->place.reg))
 			return false;

@@ -41,7 +41,7 @@ void trail_add(struct trail *t, struct link l);
 /* What an instruction could not use. */
 struct bad_use {
 	bool found, is_write, is_jump;
-	bool is_divisor; /* a division by it is what failed: no address */
+	bool is_divisor;  /* a division by it is what failed: no address */
 	uint64_t address; /* that could not be used */
 	uint64_t from;	  /* where the target or the divisor was read; 0 = it was in the register */
 	uint8_t w;	  /* bits that were read there */
