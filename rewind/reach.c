@@ -1,5 +1,7 @@
 /* rewind/reach.c - see reach.h.
  *
+ * Why this file is long: one computation, what a part of the code may write, over one set of shapes.
+ *
  * Registers are followed along all jumps as "what register k held at the beginning, plus a number", as rewind/fixed.h does
  * with the frame. What is read from memory is not known, and a store through it is loose. Only blocks count that lie on a way
  * from the beginning to the end; what ends in abort() does not come back.

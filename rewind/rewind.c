@@ -398,7 +398,8 @@ struct err *rewind_work(struct rewind *r)
 	r->h.deadline = work_seconds() + share;
 	if (!err)
 		err = threads_work(r, r->h.deadline);
-	if (r->threads.mates.len && !r->threads.complete) /* an order that was not looked at may say more */
+	if (r->threads.mates.len &&
+	    !r->threads.complete) /* an order that was not looked at may say more */
 		r->cause.certain = false;
 	if (!err)
 		exploit_find(r, &r->exploit);

@@ -48,8 +48,8 @@ static bool is_about_count(const struct job *j, const struct candidate *c)
 {
 	const struct step *d = j->steps.data;
 
-	return is_block(c) && step_is_memory(&d[c->cure.from]) &&
-	       c->cure.intruder < j->steps.len && d[c->cure.intruder].kind != PLAIT_EV_FREE &&
+	return is_block(c) && step_is_memory(&d[c->cure.from]) && c->cure.intruder < j->steps.len &&
+	       d[c->cure.intruder].kind != PLAIT_EV_FREE &&
 	       candidate_standing(c) <= STANDING_HELPS && mends_most(&c->evidence) &&
 	       in_gone(j, &j->steps, c->cure.from) && ends_in_gone(j, c);
 }
