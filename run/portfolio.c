@@ -8,7 +8,13 @@
 #include <ctype.h>
 #include <stdio.h>
 
-enum { LEARNING_RUNS = 1, EAGER_EVERY = 4, ALL_POINTS_EVERY = 4, ALL_POINTS_FIRST = 32 };
+enum {
+	FIRST_RUNS = 32,
+	LEARNING_RUNS = 1,
+	EAGER_EVERY = 4,
+	ALL_POINTS_EVERY = 4,
+	ALL_POINTS_FIRST = 32
+};
 
 static uint64_t draw(struct portfolio *p, uint64_t n)
 {
@@ -33,6 +39,7 @@ static struct arm *add_arm(struct portfolio *p, uint32_t strategy, uint32_t dept
  * pos; where a thread must wait for long, pct is best, and between locks a random walk. */
 static void add_all(struct portfolio *p)
 {
+	/* these two take turns first */
 	add_arm(p, PLAIT_STRATEGY_RF, 0, 2);
 	add_arm(p, PLAIT_STRATEGY_SURW, 0, 1.5);
 	add_arm(p, PLAIT_STRATEGY_PCT, 3, 1);
@@ -106,12 +113,15 @@ bool portfolio_is_mixed(const struct portfolio *p)
 
 /* ---- planning ---- */
 
-static struct arm *draw_arm(struct portfolio *p)
+/* Wishes and surw take turns first: most bugs are found by one of them, and soon. */
+static struct arm *draw_arm(struct portfolio *p, uint64_t run)
 {
 	double total = 0, at;
 	size_t i;
 
 	assert(p->narms > 0);
+	if (portfolio_is_mixed(p) && run < FIRST_RUNS)
+		return &p->arms[run % 2];
 	for (i = 0; i < p->narms; i++)
 		total += p->arms[i].share * p->arms[i].weight;
 	at = (double)draw(p, 1u << 30) / (double)(1u << 30) * total;
@@ -163,7 +173,7 @@ void portfolio_plan(struct portfolio *p, uint64_t run, const struct knowledge *k
 		    struct planned *ret)
 {
 	bool learning = run < LEARNING_RUNS && p->points == PLAIT_ANY;
-	struct arm *arm = draw_arm(p);
+	struct arm *arm = draw_arm(p, run);
 
 	*ret = (struct planned){ .arm = arm, .learning = learning };
 	ret->request = (struct run_request){
