@@ -394,9 +394,9 @@ static bool build_arithmetic(struct raise *r, struct statement *s)
 		if (s->nargs != (table[i].constant ? 1 : 2))
 			return false;
 		v = value_of(r, table[i].constant ? &one : &s->args[0], s->size);
-		old = s->locked ? rmw(r, table[i].op, s->args[s->nargs - 1].operand, v)
-				: load_and_store(r, table[i].again, s->args[s->nargs - 1].operand,
-						 v);
+		old = s->locked
+			      ? rmw(r, table[i].op, s->args[s->nargs - 1].operand, v)
+			      : load_and_store(r, table[i].again, s->args[s->nargs - 1].operand, v);
 		if (!old)
 			return false;
 		if (strcmp(s->name, "not") != 0)
@@ -586,12 +586,13 @@ bool assembly_memory(LLVMValueRef call, unsigned arg, LLVMTargetDataRef layout, 
 static bool is_harmless_word(const char *word)
 {
 	static const char *const words[] = {
-		"rep",	   "repz",	"nop",	  "pause",    "mfence",	   "lfence", "sfence",
-		"rdtsc",   "rdtscp",	"rdpmc",  "rdrand",   "rdseed",	   "cpuid",  "xgetbv",
-		"ud2",	   "int3",	"int",	  "hlt",      "tpause",	   "umwait", "serialize",
-		"endbr64", "stmxcsr",	"ldmxcsr", "fnstcw",  "fldcw",	   "fnclex", "clflush",
-		"clwb",	   "clflushopt", "emms",  "vzeroupper", "prefetchw", "prefetchnta",
-		"prefetcht0", "prefetcht1", "prefetcht2",
+		"rep",	      "repz",	    "nop",	 "pause",	"mfence",     "lfence",
+		"sfence",     "rdtsc",	    "rdtscp",	 "rdpmc",	"rdrand",     "rdseed",
+		"cpuid",      "xgetbv",	    "ud2",	 "int3",	"int",	      "hlt",
+		"tpause",     "umwait",	    "serialize", "endbr64",	"stmxcsr",    "ldmxcsr",
+		"fnstcw",     "fldcw",	    "fnclex",	 "clflush",	"clwb",	      "clflushopt",
+		"emms",	      "vzeroupper", "prefetchw", "prefetchnta", "prefetcht0", "prefetcht1",
+		"prefetcht2",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)

@@ -44,10 +44,10 @@ enum summary_special {
 	SPECIAL_ENVIRON, /* getenv returns what the environment has; putenv puts argument 0 there */
 	SPECIAL_RETURNED, /* pthread_exit: threads that join get argument 0 */
 	SPECIAL_KEY,	  /* pthread_key_create: calls argument 1 with what a thread has set */
-	SPECIAL_SENDS, /* argument 1's contents leave: any pointer in it may come back (write) */
+	SPECIAL_SENDS,	  /* argument 1's contents leave: any pointer in it may come back (write) */
 	SPECIAL_RECEIVES, /* ... and what it gets may have such pointers (read) */
-	SPECIAL_SCANS, /* a format: pointers that it reads may be anybody's */
-	SPECIAL_PRINTS, /* a format: a pointer that it prints as a number may be read again */
+	SPECIAL_SCANS,	  /* a format: pointers that it reads may be anybody's */
+	SPECIAL_PRINTS,	  /* a format: a pointer that it prints as a number may be read again */
 	SPECIAL_EVENT, /* will call its last argument but one, whose third parameter is the last */
 	/* the C++ library: cxx.c */
 	SPECIAL_START,	/* std::thread's own pthread_create */

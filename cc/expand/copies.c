@@ -103,13 +103,14 @@ void copies_split(struct expand *x, LLVMValueRef access)
 		} else {
 			half[k] = LLVMBuildLoad2(x->b, i64, at, "");
 		}
-		LLVMSetAlignment(half[k], LLVMGetAlignment(access) < 8 ? LLVMGetAlignment(access) : 8);
+		LLVMSetAlignment(half[k],
+				 LLVMGetAlignment(access) < 8 ? LLVMGetAlignment(access) : 8);
 		LLVMSetVolatile(half[k], LLVMGetVolatile(access));
 	}
 	if (!is_store) {
 		LLVMValueRef low = LLVMBuildZExt(x->b, half[0], i128, "");
-		LLVMValueRef high = LLVMBuildShl(
-			x->b, LLVMBuildZExt(x->b, half[1], i128, ""), up, "");
+		LLVMValueRef high =
+			LLVMBuildShl(x->b, LLVMBuildZExt(x->b, half[1], i128, ""), up, "");
 
 		LLVMReplaceAllUsesWith(access, LLVMBuildOr(x->b, high, low, ""));
 	}

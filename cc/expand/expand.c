@@ -274,8 +274,7 @@ static bool is_unseen(LLVMValueRef f)
 
 	if (is_modelled(name))
 		return false;
-	return takes_list(name) || !state_is_known(name) ||
-	       (summary_find(name) && is_passed_on(f));
+	return takes_list(name) || !state_is_known(name) || (summary_find(name) && is_passed_on(f));
 }
 
 static bool has_pointers(LLVMTypeRef t)
@@ -289,8 +288,10 @@ static bool has_pointers(LLVMTypeRef t)
  * no analysis sees that they touch any. */
 static bool is_masked(LLVMValueRef call, const char *name)
 {
-	static const char *const harmless[] = { "mxcsr",  "clflush", "clwb",    "cldemote", "save",
-						"rstor",  "monitor", "umwait",  "rdtscp",   "prefetch" };
+	static const char *const harmless[] = {
+		"mxcsr", "clflush", "clwb",   "cldemote", "save",
+		"rstor", "monitor", "umwait", "rdtscp",	  "prefetch"
+	};
 
 	if (strncmp(name, "llvm.x86.", 9) != 0 && strncmp(name, "llvm.masked.", 12) != 0)
 		return false;

@@ -20,7 +20,11 @@ struct row {
 	const char *const *names; /* ends with NULL */
 };
 
-#define LIST(...) (const char *const[]){ __VA_ARGS__, NULL }
+#define LIST(...)                                                                                  \
+	(const char *const[])                                                                      \
+	{                                                                                          \
+		__VA_ARGS__, NULL                                                                  \
+	}
 static const struct row rows[] = {
 #define READS(state, ...)   { #state, READING_CALL, false, LIST(__VA_ARGS__) },
 #define CHANGES(state, ...) { #state, CHANGING_CALL, false, LIST(__VA_ARGS__) },
@@ -38,7 +42,7 @@ static const struct row rows[] = {
 /* The runtime takes these over: they are points of their own, or answer the same in every run. */
 static const char *const taken_over[] = {
 #define INTERPOSE(ret, name, params) #name,
-#include "rt/core/libc.def"
+#include "unplait/libc.def"
 #undef INTERPOSE
 };
 
@@ -101,9 +105,10 @@ static bool is_of_cxx_files(const char *name)
 
 static bool is_of_cxx(const char *name)
 {
-	static const char *const prefixes[] = { "_ZNS",	  "_ZNKS",	  "_ZNVKS",	      "_ZS",
-						"_ZN9__gnu_cxx", "_ZN10__cxxabiv1", "_Zn", "_Zd",
-						"_ZTh",	  "_ZTv",	  "__dynamic_cast",   "__gxx" };
+	static const char *const prefixes[] = {
+		"_ZNS", "_ZNKS", "_ZNVKS", "_ZS",  "_ZN9__gnu_cxx",  "_ZN10__cxxabiv1",
+		"_Zn",	"_Zd",	 "_ZTh",   "_ZTv", "__dynamic_cast", "__gxx"
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
 		if (begins(name, prefixes[i]))
@@ -114,8 +119,8 @@ static bool is_of_cxx(const char *name)
 /* Tools of compilers and the runtime's own. */
 static bool is_of_tools(const char *name)
 {
-	static const char *const prefixes[] = { "llvm.",   "plait_",  "__llvm_",   "__gcov",
-						"__asan_", "__ubsan_", "__lsan_",   "__tsan_",
+	static const char *const prefixes[] = { "llvm.",	"plait_",   "__llvm_",	  "__gcov",
+						"__asan_",	"__ubsan_", "__lsan_",	  "__tsan_",
 						"__sanitizer_", "Annotate", "__VERIFIER_" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)

@@ -373,7 +373,8 @@ enum plait_choice_flags {
 	PLAIT_CHOICE_WRITES = 4,      /* its operation changes the object */
 	PLAIT_CHOICE_ALTERNATIVE = 8, /* no thread, but an alternative (which waiter wakes) */
 	PLAIT_CHOICE_EXECUTED = 16,   /* executed without a choice */
-	PLAIT_CHOICE_ANYTHING = 32,   /* a signal, or where one may be handled: it conflicts with everything */
+	PLAIT_CHOICE_ANYTHING =
+		32, /* a signal, or where one may be handled: it conflicts with everything */
 };
 /* Where an event happened: what PLAIT_CONSTRAINT_STACK asked for. */
 struct plait_stack {

@@ -103,7 +103,8 @@ PLAIT_EXPORT extern struct tm plait_state_tm;
 PLAIT_EXPORT extern char plait_state_asctime[64];
 /* What the system and libc keep for all threads, and calls read and change (cc/expand/state.def). Their values
  * mean nothing. */
-PLAIT_EXPORT extern uint64_t plait_state_files, plait_state_locale, plait_state_handlers, plait_state_process;
+PLAIT_EXPORT extern uint64_t plait_state_files, plait_state_locale, plait_state_handlers,
+	plait_state_process;
 
 /* ---- path and full variants ---- */
 

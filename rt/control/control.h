@@ -73,18 +73,18 @@ enum {
 struct control_op {
 	uint32_t kind; /* enum plait_event_kind */
 	uint32_t site;
-	const void *object;  /* what conflicts are judged by */
+	const void *object; /* what conflicts are judged by */
 	/* for the wait's own use: the mutex of a wait ...; where a descriptor is used, plait_state_files */
 	const void *object2;
-	uint64_t value;	     /* likewise: a barrier's round ... */
+	uint64_t value; /* likewise: a barrier's round ... */
 	uint32_t size;
 	bool writes;
 	const struct control_wait *wait;
 	bool cancellable; /* a cancellation point */
 	bool logged;	  /* counts as an operation of mode sync's log */
 	bool racing;	  /* so does this one: a plain access on a racing line */
-	bool sends;	  /* a signal is sent or taken, or a cancellation: others may do another thing next */
-	bool shared;	  /* the object is process-shared: another process may end the wait */
+	bool sends; /* a signal is sent or taken, or a cancellation: others may do another thing next */
+	bool shared; /* the object is process-shared: another process may end the wait */
 	/* what a signal handler does to the wait */
 	enum {
 		CONTROL_GOES_ON,     /* nothing */

@@ -137,8 +137,7 @@ static uint64_t second_of(const struct control_op *op)
 /* Where a signal may come, or a request to end: what the thread does next is another thing then. */
 static bool may_be_anything(const struct control_thread *t)
 {
-	return t->op.sends || t == control_timers || control_signal_due(t) ||
-	       control_cancel_due(t);
+	return t->op.sends || t == control_timers || control_signal_due(t) || control_cancel_due(t);
 }
 
 static void log_push(const struct plait_choice *entry)
@@ -155,15 +154,15 @@ static void log_push(const struct plait_choice *entry)
 
 static void log_entry(const struct control_thread *t, uint32_t thread, uint32_t flags)
 {
-	log_push(&(struct plait_choice){ .object = (uint64_t)t->op.object,
-					 .mutex = second_of(&t->op),
-					 .thread = thread,
-					 .site = t->op.site,
-					 .kind = t->op.kind,
-					 .size = t->op.size,
-					 .flags = flags |
-						  (t->op.writes ? PLAIT_CHOICE_WRITES : 0) |
-						  (may_be_anything(t) ? PLAIT_CHOICE_ANYTHING : 0) });
+	log_push(&(struct plait_choice){
+		.object = (uint64_t)t->op.object,
+		.mutex = second_of(&t->op),
+		.thread = thread,
+		.site = t->op.site,
+		.kind = t->op.kind,
+		.size = t->op.size,
+		.flags = flags | (t->op.writes ? PLAIT_CHOICE_WRITES : 0) |
+			 (may_be_anything(t) ? PLAIT_CHOICE_ANYTHING : 0) });
 }
 
 void decisions_log_free(const struct control_thread *me, const void *p, size_t size)

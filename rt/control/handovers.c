@@ -159,7 +159,8 @@ static bool stands_for_state(const void *object)
 static bool counts(const struct control_op *op)
 {
 	return op->logged || (op->racing && log->atomics) ||
-	       (plait_log_counts(op->kind, log->atomics) && !(plait_is_atomic(op->kind) && stands_for_state(op->object)));
+	       (plait_log_counts(op->kind, log->atomics) &&
+		!(plait_is_atomic(op->kind) && stands_for_state(op->object)));
 }
 
 void handovers_count_next(void)

@@ -110,7 +110,7 @@ void heap_begin(void)
 	if (heap.size || !heap.base || control.area->flags & PLAIT_CONTROL_NO_POISON)
 		return;
 	maps = real.mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (maps == MAP_FAILED)
 		return;
 	heap.bad = maps;

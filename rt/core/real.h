@@ -41,7 +41,7 @@
 
 struct real_functions {
 #define INTERPOSE(ret, name, params) ret(*name) params;
-#include "rt/core/libc.def"
+#include "unplait/libc.def"
 #undef INTERPOSE
 };
 

@@ -25,7 +25,7 @@ struct real_functions real, outside;
 		":\n\t.hidden jump_" #name "\n\t.globl jump_" #name "\njump_" #name                \
 		":\n\tjmp *interpose_" #name "(%rip)\n\t.size " #name ", .-" #name                 \
 		"\n\t.popsection");
-#include "rt/core/libc.def"
+#include "unplait/libc.def"
 #undef INTERPOSE
 
 #ifdef INTERPOSE_STRONG
@@ -86,7 +86,7 @@ void interpose_init(enum interpose_wish wish)
 		interpose_##name = real.name;
 #define INTERPOSE(ret, name, params)	  TAKE(ret, name, params, wish == INTERPOSE_ALL)
 #define INTERPOSE_LIFE(ret, name, params) TAKE(ret, name, params, wish != INTERPOSE_NONE)
-#include "rt/core/libc.def"
+#include "unplait/libc.def"
 #undef INTERPOSE
 #undef TAKE
 	outside = real;

@@ -48,7 +48,7 @@ int __pthread_key_create(pthread_key_t *, void (*)(void *)); /* no header has it
 #define INTERPOSE(ret, name, params)                                                               \
 	ret hook_##name params;                                                                    \
 	extern ret(*interpose_##name) params;
-#include "rt/core/libc.def"
+#include "unplait/libc.def"
 #undef INTERPOSE
 
 #endif

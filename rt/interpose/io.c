@@ -628,12 +628,11 @@ int hook_close(int fd)
 	uint32_t site = hook_site();
 
 	if (me && fd >= 0 && fd < MAX_FDS) {
-		control_point(me,
-			      &(struct control_op){ .kind = PLAIT_EV_OUTPUT,
-						    .site = site,
-						    .object = (void *)(uintptr_t)(fd + 1),
-						    .object2 = &plait_state_files,
-						    .writes = true });
+		control_point(me, &(struct control_op){ .kind = PLAIT_EV_OUTPUT,
+							.site = site,
+							.object = (void *)(uintptr_t)(fd + 1),
+							.object2 = &plait_state_files,
+							.writes = true });
 		rt_record_sa_n(PLAIT_EV_RELEASE, site, message_of(fd), 0);
 		known[fd] = OUTSIDE;
 		watches_foreign[fd] = false;

@@ -282,12 +282,11 @@ static int send_at_point(struct control_thread *me, uint32_t site, struct contro
 {
 	int r;
 
-	control_point(me,
-		      &(struct control_op){ .kind = PLAIT_EV_INPUT,
-					    .site = site,
-					    .object = t ? (void *)t : (void *)&control_signals,
-					    .writes = true,
-					    .sends = true });
+	control_point(me, &(struct control_op){ .kind = PLAIT_EV_INPUT,
+						.site = site,
+						.object = t ? (void *)t : (void *)&control_signals,
+						.writes = true,
+						.sends = true });
 	if (t && t->ended)
 		return ESRCH;
 	if (number < 0 || number >= _NSIG)
