@@ -263,7 +263,7 @@ static void copy_out(struct expand *x, LLVMValueRef call, struct moved *m)
 	}
 	args[2] = l.kind == LENGTH_SCANNED ? LLVMBuildMul(x->b, is_scanned(x, call, m), m->room, "")
 					   : length_after(x, call, l, m->room);
-	expand_call(x, "out_bytes", args, 3);
+	expand_call(x, l.kind == LENGTH_PRINTED ? "out_printed" : "out_bytes", args, 3);
 }
 
 /* fgets and bsearch return a place in their argument. `result` is what the program uses as the

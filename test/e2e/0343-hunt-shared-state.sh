@@ -123,7 +123,7 @@ cat >access.c <<'C'
 #include <unistd.h>
 static __int128 wide;
 static int x, ends[2];
-static char text[32];
+static char text[32], made[16] = "a-a";
 static sem_t sem;
 __attribute__((section("mine"), used)) static volatile int in_section;
 extern volatile int __start_mine[];
@@ -138,12 +138,15 @@ static void *thread(void *case_)
 	case 's': in_section = 1; in_section = 0; break;
 	case 'p': read(ends[0], &q, sizeof(q)); set(q); break;
 	case 't': sem_wait(&sem); sscanf(text, "%p", &v); set(v); break;
+	case 'f': sprintf(made, "%d-%d", 1, 1); break;
+	case 'F': snprintf(made, sizeof(made), "%s-%s", "1", "1"); break;
 	}
 	return NULL;
 }
 int main(int argc, char **argv)
 {
 	int local = 0, *q = &local;
+	char first;
 	__int128 v;
 	pthread_t t;
 	(void)argc;
@@ -155,6 +158,7 @@ int main(int argc, char **argv)
 	case 's': assert(!__start_mine[0]); break;
 	case 'p': write(ends[1], &q, sizeof(q)); assert(!*(volatile int *)&local); break;
 	case 't': sprintf(text, "%p", (void *)&local); sem_post(&sem); assert(!*(volatile int *)&local); break;
+	case 'f': case 'F': first = *(volatile char *)made; assert(first != '1' || *(volatile char *)(made + 2) == '1'); break;
 	}
 	pthread_join(t, NULL);
 	return 0;
@@ -163,7 +167,7 @@ C
 for o in -O0 -O2; do
 	run 0 unplait cc -D_GNU_SOURCE -w -g $o -pthread -o access$o access.c
 	missed=
-	for n in w:wide a:assembly s:section p:pipe t:text; do
+	for n in w:wide a:assembly s:section p:pipe t:text f:sprintf F:snprintf; do
 		timeout 60 "$UNPLAIT" hunt -s dfs -n 3000 -o f.plait ./access$o "${n%%:*}" >out 2>&1 </dev/null
 		[ $? = 1 ] && grep -q 'replayed 5 of 5' out || missed="$missed ${n#*:}"
 	done

@@ -68,6 +68,19 @@ BODY void body_out_bytes(char *d, const char *t, size_t n)
 		copy_up(d, t, n);
 }
 
+/* What sprintf makes comes conversion by conversion, and short pieces of text byte by byte: so all of it does. */
+BODY void body_out_printed(char *d, const char *t, size_t n)
+{
+	if (!d)
+		return;
+	if (n > BY_WORDS) {
+		copy_up(d, t, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		d[i] = t[i];
+}
+
 BODY void body_out_text(char *d, const char *t, uint64_t result)
 {
 	if (d && result)
