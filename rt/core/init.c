@@ -245,6 +245,7 @@ static void init_once(void)
 	}
 	pthread_atfork(NULL, after_fork_in_parent, after_fork_in_child);
 	on_exit(at_exit, NULL);
+	interpose_ends_init();
 	if (rt_mode == PLAIT_MODE_FULL)
 		rt_access = RT_ACCESS_RECORD;
 	else if (rt_mode == PLAIT_MODE_CONTROL)

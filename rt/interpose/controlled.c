@@ -16,7 +16,6 @@ void interpose_control_init(void)
 {
 	threads_init();
 	keys_init();
-	exec_init();
 	random_init();
 }
 

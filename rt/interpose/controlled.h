@@ -87,10 +87,9 @@ bool timers_rested(void);
 void timers_closed(int fd); /* a descriptor that may be a timerfd is about to be closed */
 void timers_reset(void);
 
-/* ---- maps.c, exec.c ---- */
+/* ---- maps.c ---- */
 
 void maps_reset(void);
-void exec_init(void);
 
 /* ---- io.c ---- */
 

@@ -144,7 +144,7 @@ static void at_end(void)
 	rt_finish(quick_status);
 }
 
-void exec_init(void)
+void interpose_ends_init(void)
 {
 	at_quick_exit(at_end);
 }

@@ -23,6 +23,8 @@ enum interpose_wish {
 void interpose_init(enum interpose_wish wish);
 /* Somebody stands between the program and our names, and calls us. */
 extern bool interpose_is_behind;
+/* Every mode but off: a run that leaves by quick_exit ends with us, after its own handlers. */
+void interpose_ends_init(void);
 /* Mode control: get ready, and what the engine asks of us. */
 void interpose_control_init(void);
 extern const struct control_world interpose_world;
