@@ -182,7 +182,7 @@ static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int 
 		OPT_COUNT('k', "k", "N", &paths, "inputs to look at for each race (default 5)"),
 		OPT_COUNT(0, "schedules", "N", &schedules,
 			  "continuations of each racing state (default 8)"),
-		OPT_COUNT('n', "runs", "N", &runs, "runs that look for races (default 24)"),
+		OPT_U64('n', "runs", "N", &runs, "runs that look for races (default 24)"),
 		OPT_REAL(0, "time", "SEC", &o.seconds, "stop after SEC seconds"),
 		OPT_STR('o', "output", "DIR", &o.output, "folder for the plaits (default races)"),
 		OPT_FLAG(0, "details", &out.details, "tell everything about every race"),
@@ -212,6 +212,8 @@ static struct err *races_main(const struct cmd *cmd, int argc, char **argv, int 
 		return err;
 	if (argc < 1)
 		return cmd_usage(cmd, "which program?");
+	if (!runs && !from)
+		return cmd_usage(cmd, "without --from, --runs needs a number from 1 on");
 	err = run_options(fail_on, gate, NULL, &o.target, &points);
 	if (err)
 		return err;

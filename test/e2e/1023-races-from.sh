@@ -19,6 +19,8 @@ has out "k-witness-harmless dirty"
 has err "without a source line"
 
 # no search of ours: the accesses are met because the report names them
+run 2 unplait races -n 0 ./counter
+has err "without --from"
 run 1 unplait races -n 0 --one-path --from "$fixtures/tsan.log" -o n.d ./counter
 has out "output-differs     count"
 
