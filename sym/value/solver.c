@@ -23,7 +23,7 @@
 
 struct answer_entry {
 	enum answer answer;
-	struct model *model; /* of a yes, restricted to the slice's symbols; values by symbol */
+	struct model *model; /* of a yes, if one was asked for; values by symbol */
 	uint32_t n;
 	expr_id *conds; /* sorted */
 };
@@ -46,7 +46,8 @@ struct solver {
 	VEC(expr_id) slice;
 	VEC(expr_id) pending;
 	uint32_t *symbol_round, symbol_cap, round;
-	uint32_t *mark; /* per expression: the round in which it was in the slice */
+	uint64_t *values; /* by symbol: of the newest question that had it */
+	uint32_t *mark;	  /* per expression: the round in which it was in the slice */
 	uint32_t mark_cap;
 	uint32_t query_ms;
 	double deadline; /* of clock_seconds; 0 = none */
@@ -105,6 +106,7 @@ void solver_free(struct solver *s)
 	vec_deinit(&s->pending);
 	map_deinit(&s->answers);
 	free(s->symbol_round);
+	free(s->values);
 	free(s->mark);
 	byte_sets_deinit(&s->bytes);
 	z3_link_free(s->z3);
@@ -121,6 +123,8 @@ static void begin_round(struct solver *s)
 		s->symbol_round = xreallocarray(s->symbol_round, cap, sizeof(uint32_t));
 		memset(s->symbol_round + s->symbol_cap, 0,
 		       (cap - s->symbol_cap) * sizeof(uint32_t));
+		s->values = xreallocarray(s->values, cap, sizeof(uint64_t));
+		memset(s->values + s->symbol_cap, 0, (cap - s->symbol_cap) * sizeof(uint64_t));
 		s->symbol_cap = cap;
 	}
 	if (s->mark_cap < s->e->nodes.len) {
@@ -198,6 +202,17 @@ static bool satisfies(struct solver *s, const uint64_t *values, uint32_t count)
 	return true;
 }
 
+/* The values of the slice's symbols as in the hint. */
+static void take_hint(struct solver *s, const struct model *hint)
+{
+	for (size_t i = 0; i < s->slice.len; i++) {
+		const uint32_t *set = expr_symbols(s->e, s->slice.data[i]);
+
+		for (uint32_t k = 1; k <= set[0]; k++)
+			s->values[set[k]] = hint && set[k] < hint->count ? hint->values[set[k]] : 0;
+	}
+}
+
 /* A full model: the slice's symbols from `values`, the others as in the hint. */
 static struct model *complete(struct solver *s, const struct model *hint, const uint64_t *values,
 			      uint32_t count)
@@ -243,12 +258,17 @@ static void remember_answer(struct solver *s, uint64_t hash, enum answer answer,
 			    struct model *model)
 {
 	struct answer_entry a = { .answer = answer, .model = model, .n = (uint32_t)s->slice.len };
+	struct answer_entry *known = find_answer(s, hash);
 
-	if (map_find(&s->answers, hash))
+	if (!known && map_find(&s->answers, hash))
 		return;
-	a.conds = xmemdup(s->slice.data, s->slice.len * sizeof(expr_id));
-	if (model)
+	if (model && (!known || !known->model))
 		model->refs++;
+	if (known) {
+		known->model = known->model ? known->model : model;
+		return;
+	}
+	a.conds = xmemdup(s->slice.data, s->slice.len * sizeof(expr_id));
 	map_put(&s->answers, hash, s->entries.len);
 	vec_push(&s->entries, a);
 }
@@ -294,21 +314,17 @@ static bool only_symbol(struct solver *s, uint32_t *symbol)
 
 /* --- all together --- */
 
-/* Values tried out, beginning with the hint's. */
-static enum answer try_values(struct solver *s, const struct model *hint, uint64_t *values,
-			      uint32_t count)
+/* Values tried out, beginning with those that are there. */
+static enum answer try_values(struct solver *s, uint32_t count)
 {
-	enum answer answer;
+	enum answer answer =
+		local_check(&s->bytes, s->slice.data, (uint32_t)s->slice.len, s->values, count);
 
-	for (uint32_t i = 0; hint && i < count && i < hint->count; i++)
-		values[i] = hint->values[i];
-	answer = local_check(&s->bytes, s->slice.data, (uint32_t)s->slice.len, values, count);
 	s->stats->by_local += answer != ANSWER_UNKNOWN;
 	return answer;
 }
 
-static enum answer compute(struct solver *s, const struct model *hint, uint64_t *values,
-			   uint32_t count)
+static enum answer compute(struct solver *s, uint32_t count)
 {
 	expr_id *core;
 	uint32_t symbol, ncore = 0;
@@ -317,20 +333,20 @@ static enum answer compute(struct solver *s, const struct model *hint, uint64_t 
 	bool cached;
 
 	if (only_symbol(s, &symbol)) {
-		answer = byte_sets_check(&s->bytes, s->slice.data, s->slice.len, &values[symbol],
+		answer = byte_sets_check(&s->bytes, s->slice.data, s->slice.len, &s->values[symbol],
 					 &cached);
 		s->stats->by_cache += cached;
 		s->stats->by_enum += !cached;
 		return answer;
 	}
-	answer = try_values(s, hint, values, count);
+	answer = try_values(s, count);
 	if (answer != ANSWER_UNKNOWN)
 		return answer;
 	if (!time_left(s))
 		return ANSWER_UNKNOWN;
 	core = xmalloc(s->slice.len * sizeof(*core));
 	start = clock_seconds();
-	answer = z3_link_check(s->z3, s->slice.data, (uint32_t)s->slice.len, values, count, core,
+	answer = z3_link_check(s->z3, s->slice.data, (uint32_t)s->slice.len, s->values, count, core,
 			       &ncore);
 	s->stats->z3_seconds += clock_seconds() - start;
 	s->stats->by_z3++;
@@ -340,30 +356,55 @@ static enum answer compute(struct solver *s, const struct model *hint, uint64_t 
 	return answer;
 }
 
+/* Do the values of earlier questions satisfy the slice? */
+static bool is_known_model(struct solver *s, const struct model *hint, uint64_t hash,
+			   uint32_t count, struct model **ret)
+{
+	for (uint32_t i = 0; i < MODELS; i++) {
+		struct model *m = s->models[(s->next_model + MODELS - 1 - i) % MODELS];
+
+		if (!m || !satisfies(s, m->values, m->count))
+			continue;
+		if (ret)
+			*ret = complete(s, hint, m->values, m->count);
+		remember_answer(s, hash, ANSWER_YES, m);
+		return true;
+	}
+	if (ret || !satisfies(s, s->values, count))
+		return false;
+	remember_answer(s, hash, ANSWER_YES, NULL);
+	return true;
+}
+
+/* A model has a value for every symbol there is, so one is made only for those who want it. */
+static void remember_yes(struct solver *s, const struct model *hint, uint64_t hash, uint32_t count,
+			 struct model **ret)
+{
+	assert(satisfies(s, s->values, count)); /* never believe a solver */
+	if (ret) {
+		*ret = complete(s, hint, s->values, count);
+		remember_model(s, *ret);
+	}
+	remember_answer(s, hash, ANSWER_YES, ret ? *ret : NULL);
+}
+
 static enum answer check(struct solver *s, const struct model *hint, struct model **ret)
 {
 	uint32_t count = (uint32_t)s->e->symbols.len;
 	struct answer_entry *known;
 	enum answer answer;
-	struct model *m;
-	uint64_t *values, hash;
+	uint64_t hash;
 
 	hash = slice_hash(s);
 	known = find_answer(s, hash);
-	if (known) {
+	if (known && (known->answer != ANSWER_YES || !ret || known->model)) {
 		s->stats->by_cache++;
 		if (known->answer == ANSWER_YES && ret)
 			*ret = complete(s, hint, known->model->values, known->model->count);
 		return known->answer;
 	}
-	for (uint32_t i = 0; i < MODELS; i++) {
-		m = s->models[(s->next_model + MODELS - 1 - i) % MODELS];
-		if (!m || !satisfies(s, m->values, m->count))
-			continue;
+	if (is_known_model(s, hint, hash, count, ret)) {
 		s->stats->by_model++;
-		if (ret)
-			*ret = complete(s, hint, m->values, m->count);
-		remember_answer(s, hash, ANSWER_YES, m);
 		return ANSWER_YES;
 	}
 	if (has_core(s)) {
@@ -371,23 +412,15 @@ static enum answer check(struct solver *s, const struct model *hint, struct mode
 		remember_answer(s, hash, ANSWER_NO, NULL);
 		return ANSWER_NO;
 	}
-	values = xcalloc(count + 1, sizeof(*values));
-	answer = compute(s, hint, values, count);
-	if (answer == ANSWER_YES) {
-		m = complete(s, hint, values, count);
-		assert(satisfies(s, m->values, m->count)); /* never believe a solver */
-		remember_model(s, m);
-		remember_answer(s, hash, answer, m);
-		if (ret)
-			*ret = m;
-		else
-			model_unref(m);
-	} else if (answer == ANSWER_NO) {
+	if (ret || hint)
+		take_hint(s, hint);
+	answer = compute(s, count);
+	if (answer == ANSWER_YES)
+		remember_yes(s, hint, hash, count, ret);
+	else if (answer == ANSWER_NO)
 		remember_answer(s, hash, answer, NULL);
-	} else {
+	else
 		s->stats->unknown++;
-	}
-	free(values);
 	return answer;
 }
 

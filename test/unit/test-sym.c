@@ -247,6 +247,35 @@ Test(sym_solver, answers_and_models)
 	exprs_deinit(&e);
 }
 
+/* An answer that was asked for without values is asked for with values later. */
+Test(sym, solver_values_later)
+{
+	struct sym_stats stats = { 0 };
+	struct exprs e;
+	exprs_init(&e);
+	struct solver *s = solver_new(&e, &stats, 5000, NULL);
+	expr_id x = expr_symbol(&e, 32, "x", NULL), y = expr_symbol(&e, 32, "y", NULL);
+	struct constraint sum = { .refs = 1,
+				  .count = 1,
+				  .cond = expr_binary(&e, EX_EQ, expr_binary(&e, EX_ADD, x, y),
+						      expr_const(&e, 32, 1000)) };
+	expr_id less = expr_binary(&e, EX_ULT, x, expr_const(&e, 32, 10));
+	struct model *m = NULL;
+
+	cr_assert_eq(solver_check(s, &sum, less, NULL, NULL), ANSWER_YES);
+	cr_assert_eq(solver_check(s, &sum, less, NULL, NULL), ANSWER_YES);
+	cr_assert_eq(stats.by_cache, 1);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(solver_check(s, &sum, less, NULL, &m), ANSWER_YES);
+		cr_assert_eq((uint32_t)(m->values[0] + m->values[1]), 1000);
+		cr_assert_lt(m->values[0], 10);
+		model_unref(m);
+	}
+	cr_assert_eq(stats.by_cache, 2);
+	solver_free(s);
+	exprs_deinit(&e);
+}
+
 /* A condition on x that holds for the value v: mostly an equality that can be turned back, or one that cannot. */
 static expr_id holds_for(struct exprs *e, expr_id x, uint64_t v, uint64_t *seed)
 {
