@@ -311,6 +311,10 @@ static struct err *gather(const struct advise_request *r, size_t at, struct plan
 		cures_stretch(r->failing, alternate, &projection, &cures);
 		err = add_ranked(r, at, &cures, ret);
 	}
+	if (!err && alternate->found && at + 1 < r->alternates->len) {
+		cures_beyond(r->failing, alternate, &projection, &cures);
+		err = add_ranked(r, at, &cures, ret);
+	}
 	if (!err && alternate->found && at + 1 == r->alternates->len) {
 		cures_anywhere(r->failing, alternate, &projection, &cures);
 		err = add_ranked(r, at, &cures, ret);
@@ -625,6 +629,19 @@ static uint32_t length_of(const struct steps *s, const struct cure *c)
 	return n;
 }
 
+/* What is checked first and set last: no part of it that leaves out either end says as much. */
+static bool leaves_out_an_end(const struct trials *t, const struct candidate *found,
+			      const struct planned_cure *c)
+{
+	const struct step *d = t->r->failing->data, *from = &d[found->cure.from];
+
+	if (found->cure.came_back)
+		return !c->cure.came_back;
+	return found->cure.kind == BUG_ATOMICITY && !found->cure.to_in_passing &&
+	       step_is_memory(from) && step_reads(from) && !step_writes(from) &&
+	       step_writes(&d[found->cure.to]) && d[c->cure.to].address != from->address;
+}
+
 /* Does it lie within what was taken, and say as much? */
 static bool is_within(const struct trials *t, const struct candidate *found,
 		      const struct planned_cure *c)
@@ -636,7 +653,7 @@ static bool is_within(const struct trials *t, const struct candidate *found,
 	       c->cure.to_in_passing == best->to_in_passing &&
 	       (c->cure.other_from == STEP_NONE || best->other_from != STEP_NONE) &&
 	       !c->cure.around_lock && c->cure.from >= best->from && c->cure.to <= best->to &&
-	       d[c->cure.from].thread == d[best->from].thread &&
+	       !leaves_out_an_end(t, found, c) && d[c->cure.from].thread == d[best->from].thread &&
 	       length_of(t->r->failing, &c->cure) < length_of(t->r->failing, best) &&
 	       cure_separation(&c->seen) >= cure_separation(&found->evidence.seen) - LITTLE_LESS;
 }
@@ -705,6 +722,39 @@ static struct err *narrow(struct trials *t, const struct candidate *found)
 	return NULL;
 }
 
+/* A check that was not repeated under the lock, in every schedule that fails: the thread should not have come to
+ * what breaks the program in the end. */
+static struct err *look_behind(struct trials *t, const struct candidate *found)
+{
+	struct trial_limits limits =
+		limits_of(t, t->r->runs, UINT64_MAX, SECONDS_FULL, found->evidence.counted);
+	struct planned_cure *first = NULL;
+	struct cure_trial trial;
+	struct err *err;
+
+	for (size_t i = 0; i < t->all.len && !found->cure.stale; i++) {
+		struct planned_cure *c = &t->all.data[i];
+
+		if (c->cure.stale && c->seen.broken_failing == c->seen.failing &&
+		    cure_separation(&c->seen) >= SIMPLER &&
+		    (!first || c->cure.cost < first->cure.cost))
+			first = c;
+	}
+	if (!first || explain_spent(t->r->runner) >= t->end)
+		return NULL;
+	err = cure_try(t->r->runner, &first->cure, &limits, NULL, &trial);
+	if (err)
+		return err;
+	log_trial(first, &trial);
+	if (!trial.failed && !trial.other && !trial.dropped) {
+		struct candidate behind = candidate_of(t, first, &trial);
+
+		behind.plan = found->plan - 1;
+		vec_push(&t->out->tried, behind);
+	}
+	return NULL;
+}
+
 /* The same schedules that cures will be tried on, without one. */
 static struct err *watch_all(struct trials *t)
 {
@@ -769,6 +819,9 @@ static struct err *look_around(struct trials *t)
 		return NULL;
 	found = *best;
 	err = narrow(t, &found);
+	found = *best_of(t);
+	if (!err)
+		err = look_behind(t, &found);
 	found = *best_of(t);
 	if (err || found.evidence.after.failed)
 		return err;

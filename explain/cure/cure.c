@@ -24,6 +24,7 @@
  * schedule fails, else the order. */
 #include "explain/cure/finder.h"
 
+#include "explain/find/guards.h"
 #include "unplait/effects.h"
 
 #include <string.h>
@@ -262,6 +263,49 @@ static bool takes_again(const struct finder *fd, const struct cure *c)
 	return false;
 }
 
+/* Does it read a value and end with an update that finds the same one again, which was another in between? The
+ * update cannot tell that all that belongs to the value may have changed. */
+static bool came_back(const struct finder *fd, const struct cure *c)
+{
+	const struct step *d = fd->f->data, *from = &d[c->from], *to = &d[c->to];
+	bool changed = false;
+
+	if (c->to_in_passing || !step_is_memory(from) || from->address != to->address ||
+	    to->kind != PLAIT_EV_ATOMIC_RMW || !to->size || to->size != from->size ||
+	    to->value != from->value)
+		return false;
+	for (uint32_t k = c->from + 1; k < c->to && !changed; k++)
+		changed = step_is_memory(&d[k]) && d[k].address == from->address &&
+			  d[k].size == from->size && d[k].value != from->value;
+	return changed;
+}
+
+/* Is a lock, under which another thread has changed what the block begins with, taken after that and without a
+ * second look? Where, + 1; 0: no. */
+static uint32_t stale_at(const struct finder *fd, const struct cure *c)
+{
+	const struct step *d = fd->f->data, *from = &d[c->from];
+	uint32_t taken = 0;
+
+	if (c->intruder == STEP_NONE || !step_is_memory(from) || step_writes(from) ||
+	    !step_writes(&d[c->intruder]) || d[c->intruder].address != from->address ||
+	    !step_writes(cure_end(fd, c)))
+		return 0;
+	for (uint32_t k = c->intruder + 1; k < fd->f->len; k++) {
+		const struct step *e = &d[k];
+
+		if (e->thread != from->thread || e->pending)
+			continue;
+		if (taken && step_is_memory(e) && step_reads(e) && e->address == from->address)
+			return 0;
+		if (!taken && step_is_acquire(e) &&
+		    guards_held(fd->f, c->intruder, e->address) != STEP_NONE &&
+		    guards_held(fd->f, c->from, e->address) == STEP_NONE)
+			taken = k + 1;
+	}
+	return taken;
+}
+
 /* Does the thread of a block that it ends in the passing run only wait in it for ever, for a signal or for
  * another's end? Who holds a lock meanwhile keeps everybody out for ever. */
 static bool waits_for_ever(const struct finder *fd, uint32_t from, bool to_in_passing)
@@ -317,6 +361,8 @@ void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_
 	c.waits = waiting == STALE;
 	c.around_lock = takes_again(fd, &c) || (fd->f->data[from].kind == PLAIT_EV_ATOMIC_WRITE &&
 						cure_end(fd, &c)->kind == PLAIT_EV_ATOMIC_RMW);
+	c.came_back = came_back(fd, &c);
+	c.stale = kind == BUG_ATOMICITY ? stale_at(fd, &c) : 0;
 	if (intruder != STEP_NONE) {
 		c.constraints[1] = outsider(fd, intruder);
 		c.block[1] = 1;
@@ -392,7 +438,8 @@ uint32_t finder_cost(const struct finder *fd, const struct cure *c)
 	uint32_t length = MIN(block_length(fd, c), 100000u);
 
 	return (length + 1) * (c->kind == BUG_MULTI_VARIABLE ? 2 : 1) * (c->to_in_passing ? 2 : 1) *
-	       (c->other_from != STEP_NONE ? 2 : 1) * (c->around_lock ? 16 : 1);
+	       (c->other_from != STEP_NONE ? 2 : 1) * (c->around_lock ? 16 : 1) /
+	       (c->came_back ? 2 : 1);
 }
 
 /* Rule 5: B's next write of y's object, in the failing run or after y's twin in the passing one. */

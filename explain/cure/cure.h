@@ -25,6 +25,11 @@ struct cure {
 	/* from where a lock made of an atomic is given back to where it is taken again, or beyond:
 	 * what it guards tells more */
 	bool around_lock;
+	bool came_back; /* it ends with an update that finds what it began with, though that was
+			 * something else in between: a compare-and-swap that succeeds (ABA) */
+	/* it begins with a check before a lock is taken; another thread changes that under the lock,
+	 * and what follows under it does not look again: the step that takes it, + 1; 0: no */
+	uint32_t stale;
 	bool to_in_passing; /* `to` is a step of the passing run: the failing one ended before it */
 	uint32_t intruder; /* atomic: the step of another thread inside the block; else STEP_NONE */
 	/* atomic: what that thread does around the intruder must be one block too; from STEP_NONE:
@@ -52,6 +57,10 @@ void cures_find(const struct steps *failing, const struct alternate *alternate,
  * block. */
 void cures_anywhere(const struct steps *failing, const struct alternate *alternate,
 		    const struct projection *projection, struct cures *ret);
+
+/* ... those of them alone that the failing run did not live to end, as this passing run shows them. */
+void cures_beyond(const struct steps *failing, const struct alternate *alternate,
+		  const struct projection *projection, struct cures *ret);
 
 /* ... and wherever two threads used two objects, each the first at one of them. */
 void cures_crossing(const struct steps *failing, const struct alternate *alternate,

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TRIPLES = 120, MAX_ACCESSES = 4096, MAX_OBJECTS = 20000, DEARER = 4 };
+enum { MAX_TRIPLES = 120, MAX_BEYOND = 24, MAX_ACCESSES = 4096, MAX_OBJECTS = 20000, DEARER = 4 };
 
 struct uses VEC_FIELDS(uint32_t); /* steps on one object, in order */
 struct objects VEC_FIELDS(struct uses);
@@ -129,20 +129,42 @@ static void look_at(struct finder *fd, const struct uses *u, size_t k)
 	}
 }
 
+/* The last use of the object by each thread. */
+static void look_at_last(struct finder *fd, const struct uses *u, size_t k)
+{
+	if (own(fd, u, k, 1, false) == STEP_NONE)
+		look_beyond(fd, u, k);
+}
+
+static void look_everywhere(struct finder *fd,
+			    void (*look)(struct finder *, const struct uses *, size_t))
+{
+	struct objects objects = { 0 };
+
+	memset(fd->out, 0, sizeof(*fd->out));
+	collect(fd->f, &objects);
+	for (size_t i = 0; i < objects.len && fd->out->len < fd->most; i++)
+		for (size_t k = objects.data[i].len; k-- > 0 && fd->out->len < fd->most;)
+			look(fd, &objects.data[i], k);
+	for (size_t i = 0; i < fd->out->len; i++)
+		fd->out->data[i].cost = finder_cost(fd, &fd->out->data[i]) * DEARER;
+	for (size_t i = 0; i < objects.len; i++)
+		vec_deinit(&objects.data[i]);
+	vec_deinit(&objects);
+}
+
 void cures_anywhere(const struct steps *failing, const struct alternate *alternate,
 		    const struct projection *projection, struct cures *ret)
 {
 	struct finder fd = { failing, &alternate->passing, projection, ret, MAX_TRIPLES };
-	struct objects objects = { 0 };
 
-	memset(ret, 0, sizeof(*ret));
-	collect(failing, &objects);
-	for (size_t i = 0; i < objects.len && ret->len < MAX_TRIPLES; i++)
-		for (size_t k = objects.data[i].len; k-- > 0 && ret->len < MAX_TRIPLES;)
-			look_at(&fd, &objects.data[i], k);
-	for (size_t i = 0; i < ret->len; i++)
-		ret->data[i].cost = finder_cost(&fd, &ret->data[i]) * DEARER;
-	for (size_t i = 0; i < objects.len; i++)
-		vec_deinit(&objects.data[i]);
-	vec_deinit(&objects);
+	look_everywhere(&fd, look_at);
+}
+
+void cures_beyond(const struct steps *failing, const struct alternate *alternate,
+		  const struct projection *projection, struct cures *ret)
+{
+	struct finder fd = { failing, &alternate->passing, projection, ret, MAX_BEYOND };
+
+	look_everywhere(&fd, look_at_last);
 }

@@ -34,6 +34,8 @@ static void want_cure(const struct job *j, struct wanted *w, const struct cure *
 	else if (c->to < j->alternate.passing.len)
 		want(j, w, steps_last_at(&j->steps, j->alternate.passing.data[c->to].site));
 	want(j, w, c->intruder);
+	if (c->stale)
+		want(j, w, c->stale - 1);
 	want(j, w, c->other_from);
 	if (c->other_from != STEP_NONE && !c->other_to_in_passing)
 		want(j, w, c->other_to);

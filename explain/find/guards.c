@@ -282,6 +282,20 @@ static bool is_early(const struct steps *s, uint32_t without, uint32_t with, str
 	return false;
 }
 
+/* Another thread's access that this one can meet, nearest to it; STEP_NONE. */
+static uint32_t nearest_conflict(const struct steps *s, uint32_t at)
+{
+	for (uint32_t d = 1; d < s->len; d++) {
+		if (at >= d && step_is_memory(&s->data[at - d]) &&
+		    step_conflicts(&s->data[at - d], &s->data[at]))
+			return at - d;
+		if (at + d < s->len && step_is_memory(&s->data[at + d]) &&
+		    step_conflicts(&s->data[at + d], &s->data[at]))
+			return at + d;
+	}
+	return STEP_NONE;
+}
+
 bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret,
 		  uint32_t *release)
 {
@@ -290,6 +304,13 @@ bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *r
 	    !overlaps(&s->data[a], &s->data[b]))
 		return false;
 	return is_early(s, a, b, ret, release) || is_early(s, b, a, ret, release);
+}
+
+bool guards_left(const struct steps *s, uint32_t at, struct guard *ret, uint32_t *release)
+{
+	uint32_t other = step_is_memory(&s->data[at]) ? nearest_conflict(s, at) : STEP_NONE;
+
+	return other != STEP_NONE && is_early(s, at, other, ret, release);
 }
 
 uint32_t guards_differ(const struct steps *s, uint32_t a, uint32_t b)
@@ -306,20 +327,6 @@ uint32_t guards_differ(const struct steps *s, uint32_t a, uint32_t b)
 		for (uint32_t i = 0; i < other.n; i++)
 			if (s->data[mine.step[k]].site == s->data[other.step[i]].site)
 				return mine.step[k];
-	return STEP_NONE;
-}
-
-/* Another thread's access that this one can meet, nearest to it; STEP_NONE. */
-static uint32_t nearest_conflict(const struct steps *s, uint32_t at)
-{
-	for (uint32_t d = 1; d < s->len; d++) {
-		if (at >= d && step_is_memory(&s->data[at - d]) &&
-		    step_conflicts(&s->data[at - d], &s->data[at]))
-			return at - d;
-		if (at + d < s->len && step_is_memory(&s->data[at + d]) &&
-		    step_conflicts(&s->data[at + d], &s->data[at]))
-			return at + d;
-	}
 	return STEP_NONE;
 }
 

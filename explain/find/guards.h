@@ -35,6 +35,9 @@ bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *re
 bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret,
 		  uint32_t *release);
 
+/* The same for one access, and the nearest one that it can meet. */
+bool guards_left(const struct steps *s, uint32_t at, struct guard *ret, uint32_t *release);
+
 /* Both hold a lock that was taken at one place, but not the same one, and have none in common: the step
  * that took that of a; else STEP_NONE. */
 uint32_t guards_differ(const struct steps *s, uint32_t a, uint32_t b);

@@ -15,6 +15,7 @@
 #define HARDLY_LESS 0.02
 #define LOOP_ROUND  0.35 /* ... what a round of a loop as a block has to make up for */
 #define STALE_CHECK 0.25 /* ... and what a wait between check and use is worth */
+#define CAME_BACK   0.35 /* ... or what was there before, and not the same */
 #define FORGOTTEN   0.1	 /* ... or a lock that every other access holds */
 
 static int best_first(const void *a, const void *b)
@@ -38,13 +39,15 @@ static int cheapest_of_group_first(const void *a, const void *b)
 }
 
 /* Nobody wants all rounds of a loop in one critical section, however well that works; what is checked
- * before a wait and used after it, and a lock that only one place forgets, are well-known mistakes. */
+ * before a wait and used after it, a compare-and-swap that what came back deceives, and a lock that only one
+ * place forgets, are well-known mistakes. */
 static double worth_of(const struct planned_cure *c)
 {
 	if (!cure_observable(&c->cure))
 		return 1;
 	return cure_separation(&c->seen) - (c->cure.loop ? LOOP_ROUND : 0) +
-	       (c->cure.waits ? STALE_CHECK : 0) + (c->lacks_lock ? FORGOTTEN : 0);
+	       (c->cure.waits ? STALE_CHECK : 0) + (c->cure.came_back ? CAME_BACK : 0) +
+	       (c->lacks_lock ? FORGOTTEN : 0);
 }
 
 /* An order is between two roles: who fills in, who uses. Where two threads come to both places, now one

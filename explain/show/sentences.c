@@ -77,6 +77,7 @@ struct told {
 	const char *act;   /* "write to count" */
 	const char *object;
 	const char *thread;
+	const char *function; /* NULL: not known */
 };
 
 static void say_where(struct arena *arena, struct told *ret, const char *where)
@@ -99,6 +100,7 @@ static struct err *tell(struct teller *t, const struct steps *s, uint32_t i, str
 	ret->words = w;
 	ret->object = e.object ? e.object : "memory";
 	ret->thread = t->p.x->threads[s->data[i].thread];
+	ret->function = e.function;
 	say_where(arena, ret, labels_place(&t->p, &e));
 	return NULL;
 }
@@ -381,6 +383,40 @@ static void tell_lock(struct teller *t, const struct told *from, const struct to
 				   : "");
 }
 
+/* Checked before the lock was taken, and not again under it. */
+static struct err *tell_stale(struct teller *t, const struct told *from)
+{
+	struct arena *arena = &t->p.x->arena;
+	struct told lock = { 0 };
+	struct err *err = tell(t, t->f, t->c->stale - 1, &lock);
+
+	if (err)
+		return err;
+	t->out->summary =
+		arena_printf(arena,
+			     "%s. Thread %s takes %s after that (%s), and does not look "
+			     "at %s again",
+			     t->out->summary, from->thread, lock.object, lock.where, from->object);
+	t->out->advice = arena_printf(arena,
+				      "look at %s again when %s is locked at %s: the check at %s "
+				      "comes before that; or take the lock before the check",
+				      from->object, lock.object, lock.where, from->where);
+	return NULL;
+}
+
+/* A compare-and-swap that succeeds although others were there. */
+static void tell_came_back(struct teller *t, const struct told *from, const struct told *to)
+{
+	struct arena *arena = &t->p.x->arena;
+
+	t->out->summary = arena_printf(
+		arena, "%s: %s was changed, and changed back, and the %s finds it as it was",
+		t->out->summary, from->object, to->noun);
+	t->out->advice = arena_printf(
+		arena, "%s; or let a number beside %s tell every change from the last (ABA)",
+		t->out->advice, from->object);
+}
+
 /* Does the block, or the one who broke into it, lack a lock that every other access holds? A block
  * under that lock must be under it from its beginning to its end. */
 static bool find_guard(const struct teller *t, struct guard *ret)
@@ -461,35 +497,81 @@ static struct err *tell_guard(struct teller *t, const struct guard *g, const str
 	return NULL;
 }
 
+/* An access just after its thread gave back the lock of the object, and where that was. */
+struct early {
+	struct told access, gives, lock;
+};
+
+/* Not in another function: there the lock has done what it was taken for, and the access should take it itself. */
+static struct err *tell_left(struct teller *t, const struct guard *g, uint32_t release,
+			     struct early *ret, bool *is_early)
+{
+	struct err *err = tell(t, t->f, release, &ret->gives);
+
+	if (!err)
+		err = tell(t, t->f, g->without, &ret->access);
+	if (!err)
+		err = tell(t, t->f, g->lock, &ret->lock);
+	*is_early = !err && ret->gives.function && ret->access.function &&
+		    strcmp(ret->gives.function, ret->access.function) == 0;
+	return err;
+}
+
+/* Was a lock given back too early? Where the block itself gives it back, that is what broke it. */
+static bool find_early(const struct teller *t, struct guard *g, uint32_t *release)
+{
+	const struct cure *c = t->c;
+
+	if (!c->to_in_passing && guards_left(t->f, c->to, g, release) && *release > c->from)
+		return true;
+	return guards_early(t->f, c->intruder, c->from, g, release) ||
+	       (!c->to_in_passing && guards_early(t->f, c->intruder, c->to, g, release));
+}
+
+/* The other side does the same: it takes both. */
+static struct err *tell_early_too(struct teller *t, const struct guard *first)
+{
+	struct early e = { 0 };
+	uint32_t release = STEP_NONE;
+	struct guard g;
+	struct err *err;
+	bool is_early = false;
+
+	if (first->without == t->c->intruder || !guards_left(t->f, t->c->intruder, &g, &release) ||
+	    t->f->data[g.lock].address != t->f->data[first->lock].address)
+		return NULL;
+	err = tell_left(t, &g, release, &e, &is_early);
+	if (err || !is_early)
+		return err;
+	t->out->summary =
+		arena_printf(&t->p.x->arena, "%s, and thread %s %s just after it did (%s)",
+			     t->out->summary, e.access.thread, e.access.verb, e.gives.where);
+	t->out->advice = arena_printf(&t->p.x->arena, "%s; the same for the unlock at %s",
+				      t->out->advice, e.gives.where);
+	return NULL;
+}
+
 /* One side has just given back the lock of the object. */
 static struct err *tell_early(struct teller *t, bool *ret)
 {
-	const struct cure *c = t->c;
-	struct told gives = { 0 }, early = { 0 }, lock = { 0 };
+	struct early e = { 0 };
 	uint32_t release = STEP_NONE;
 	struct guard g;
 	struct err *err;
 
-	*ret = guards_early(t->f, c->intruder, c->from, &g, &release) ||
-	       (!c->to_in_passing && guards_early(t->f, c->intruder, c->to, &g, &release));
-	if (!*ret)
-		return NULL;
-	err = tell(t, t->f, release, &gives);
-	if (!err)
-		err = tell(t, t->f, g.without, &early);
-	if (!err)
-		err = tell(t, t->f, g.lock, &lock);
-	if (err)
+	*ret = find_early(t, &g, &release);
+	err = *ret ? tell_left(t, &g, release, &e, ret) : NULL;
+	if (err || !*ret)
 		return err;
-	t->out->summary =
-		arena_printf(&t->p.x->arena, "%s. Thread %s %s just after it gave back %s (%s)",
-			     t->out->summary, early.thread, early.verb, lock.object, gives.where);
-	t->out->advice =
-		arena_printf(&t->p.x->arena,
-			     "give %s back after %s, not at %s: everything else that is "
-			     "done with %s is done with it in hand (locked at %s)",
-			     lock.object, early.where, gives.where, early.object, lock.where);
-	return NULL;
+	t->out->summary = arena_printf(
+		&t->p.x->arena, "%s. Thread %s %s just after it gave back %s (%s)", t->out->summary,
+		e.access.thread, e.access.verb, e.lock.object, e.gives.where);
+	t->out->advice = arena_printf(&t->p.x->arena,
+				      "give %s back after %s, not at %s: everything else that is "
+				      "done with %s is done with it in hand (locked at %s)",
+				      e.lock.object, e.access.where, e.gives.where, e.access.object,
+				      e.lock.where);
+	return tell_early_too(t, &g);
 }
 
 /* Two threads that hold different locks for one purpose: one lock more does not help who reads this. */
@@ -539,11 +621,15 @@ static struct err *tell_block(struct teller *t)
 		return err;
 	if (t->c->waits && wait_inside(t) != STEP_NONE)
 		return tell_wait(t, &from, wait_inside(t));
+	if (t->c->stale)
+		return tell_stale(t, &from);
 	if (t->c->updates)
 		return tell_updates(t, &from, &to);
 	if (t->c->other_from != STEP_NONE)
 		return tell_both_sides(t, &from, &to);
 	tell_lock(t, &from, &to, &intruder);
+	if (t->c->came_back)
+		tell_came_back(t, &from, &to);
 	return NULL;
 }
 
