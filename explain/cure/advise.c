@@ -668,8 +668,17 @@ static bool is_simpler(const struct candidate *found, const struct planned_cure 
 	       c->seen.broken_failing == c->seen.failing && cure_separation(&c->seen) >= SIMPLER;
 }
 
+/* One variable before several: what lies between the uses of two variables is often no more than the
+ * shortest way from one thing to another. */
+static bool says_it_simpler(const struct cure *a, const struct cure *b)
+{
+	bool one = a->kind == BUG_ATOMICITY, other = b->kind == BUG_ATOMICITY;
+
+	return one != other ? one : a->cost < b->cost;
+}
+
 /* A long block may cure only because a short one lies in it, or near it, that cures as well: that is the
- * part which must not be broken. The shortest of those within it, else the cheapest. */
+ * part which must not be broken. The shortest of those within it, else the simplest. */
 static struct planned_cure *find_narrower(const struct trials *t, const struct candidate *found)
 {
 	const struct steps *f = t->r->failing;
@@ -684,7 +693,7 @@ static struct planned_cure *find_narrower(const struct trials *t, const struct c
 			continue;
 		if (!best || inside > within ||
 		    (inside ? length_of(f, &c->cure) < length_of(f, &best->cure)
-			    : c->cure.cost < best->cure.cost))
+			    : says_it_simpler(&c->cure, &best->cure)))
 			best = c;
 		within |= inside;
 	}

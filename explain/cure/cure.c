@@ -433,11 +433,19 @@ static uint32_t block_length(const struct finder *fd, const struct cure *c)
 	return from == STEP_NONE ? UINT32_MAX : n;
 }
 
+/* Two variables that each have a lock of their own, mostly have nothing to do with each other. */
+static bool is_far_fetched(const struct finder *fd, const struct cure *c)
+{
+	return c->kind == BUG_MULTI_VARIABLE && !c->to_in_passing &&
+	       guards_apart(fd->f, c->from, c->to);
+}
+
 uint32_t finder_cost(const struct finder *fd, const struct cure *c)
 {
 	uint32_t length = MIN(block_length(fd, c), 100000u);
 
-	return (length + 1) * (c->kind == BUG_MULTI_VARIABLE ? 2 : 1) * (c->to_in_passing ? 2 : 1) *
+	return (length + 1) * (c->kind == BUG_MULTI_VARIABLE ? 2 : 1) *
+	       (is_far_fetched(fd, c) ? 2 : 1) * (c->to_in_passing ? 2 : 1) *
 	       (c->other_from != STEP_NONE ? 2 : 1) * (c->around_lock ? 16 : 1) /
 	       (c->came_back ? 2 : 1);
 }

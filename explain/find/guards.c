@@ -179,6 +179,13 @@ bool guards_shared(const struct steps *s, uint32_t a, uint32_t b)
 	return have_common_lock(s, &mine, &other);
 }
 
+bool guards_apart(const struct steps *s, uint32_t a, uint32_t b)
+{
+	struct held mine = held_at(s, a), other = held_at(s, b);
+
+	return mine.n && other.n && !have_common_lock(s, &mine, &other);
+}
+
 /* A read after all that others write, ordered by a join or a lock: it sees what became of it, and nobody can
  * come between. The last write of each thread stands for all. */
 static bool only_checks(const struct steps *s, uint32_t at)

@@ -20,6 +20,9 @@ uint32_t guards_held(const struct steps *s, uint32_t at, uint64_t lock);
 /* Are both steps done with one lock in hand? Then their order is that of two critical sections. */
 bool guards_shared(const struct steps *s, uint32_t a, uint32_t b);
 
+/* Are both done with locks in hand, and with none in common? */
+bool guards_apart(const struct steps *s, uint32_t a, uint32_t b);
+
 /* Where a thread takes `inner` while it holds `outer`; STEP_NONE: nobody does. */
 uint32_t guards_nested(const struct steps *s, uint64_t outer, uint64_t inner);
 

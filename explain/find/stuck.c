@@ -297,6 +297,13 @@ static struct stuck look_outside(const struct steps *s, uint32_t wait, uint32_t 
 	return found;
 }
 
+/* Of two changes before the signal that was lost, it announces the later one. */
+static bool announces(const struct stuck *outside, const struct stuck *inside)
+{
+	return outside->kind == STUCK_MISSED && inside->kind == STUCK_LOST &&
+	       outside->signal == inside->signal && outside->change > inside->change;
+}
+
 static struct stuck explain_wait(const struct steps *s, uint32_t wait)
 {
 	struct stuck found = nothing(wait), before;
@@ -307,7 +314,7 @@ static struct stuck explain_wait(const struct steps *s, uint32_t wait)
 		return found;
 	look_at_checks(s, &c, begin, &found);
 	before = look_outside(s, wait, begin, &c);
-	if (before.kind && (!found.kind || before.kind < found.kind))
+	if (before.kind && (!found.kind || before.kind < found.kind || announces(&before, &found)))
 		return before;
 	if (found.kind)
 		return found;

@@ -87,5 +87,5 @@ done
 run 2 unplait record --last 1 --mode sync -- ./server serve
 has err "--last does without --mode"
 run 2 unplait record --last -1 -- ./server serve
-has err "--last is a number of seconds"
+has err "--last needs a number, not '-1'"
 finish

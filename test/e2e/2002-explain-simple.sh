@@ -9,7 +9,7 @@ line() { grep -n "BUG:$1\b" "$2" | head -n 1 | cut -d: -f1; }
 cp "$CORPUS"/mozjsinterp/*.[ch] .
 run 0 unplait cc -g -O2 -pthread -o moz main.c cache.c scope.c interp.c
 last=$(line d cache.c)
-for seed in 1 3; do
+for seed in 1 3 4; do
 	run 1 unplait hunt -q --seed $seed -n 5000 -o moz.plait -- ./moz
 	run 1 unplait explain -q -n 100 moz.plait
 	tr -s ' \n' ' ' <out | sed 's/ kind .*//' >cause
