@@ -64,7 +64,7 @@ static void use(struct trail *t, const struct effect *e, uint64_t value, uint64_
 
 static bool trace_heap(struct trail *t, const struct effect *e)
 {
-	uint64_t given, broken = heap_broken_at(&t->r->dump);
+	uint64_t given, header, broken = heap_broken_at(&t->r->dump);
 	struct heap_chunk c;
 
 	if (takes_block(e) && argument(t->r, 0, &given) && !is_block(t->r, given, &c) &&
@@ -85,6 +85,14 @@ static bool trace_heap(struct trail *t, const struct effect *e)
 		return false;
 	use(t, e, 0, broken + 8);
 	t->r->cause.chain.data[0].has_value = false;
+	if (dump_read(&t->r->dump, broken + 8, &header, 8))
+		trail_add(t, (struct link){ .kind = LINK_READ,
+					    .insn = t->r->start->pc,
+					    .address = broken + 8,
+					    .has_address = true,
+					    .w = 64,
+					    .value = header,
+					    .has_value = true });
 	t->place = (struct place){ .in_memory = true, .address = broken + 8, .w = 64 };
 	t->r->cause.complete = trail_walk(t);
 	return true;

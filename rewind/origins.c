@@ -114,9 +114,10 @@ static void from_callee(struct tree *t, const struct node *n, const struct funct
 	for (size_t i = 0; i < callee->partners.len; i++) {
 		const struct function *g = code_function(code, callee->partners.data[i], &why);
 
-		if (g && g != callee)
+		if (g && g != callee) {
 			code_returns(g, &ways);
-		else if (!g)
+			from_tail_calls(t, g, at, c);
+		} else if (!g)
 			c->complete = false;
 		if (g && g->incomplete)
 			unknown = g;

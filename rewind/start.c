@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <string.h>
 
-enum { MOST_FRAMES = 40 };
+enum { MOST_FRAMES = 40, MOST_JUMPS = 4 };
 
 struct frame {
 	uint64_t pc, regs[16]; /* by our numbers; only what callees keep is right */
@@ -92,15 +92,18 @@ static bool leave_stub(struct history *h, struct frame *f)
 	return true;
 }
 
-/* The program's own frame above libc's. */
-static bool find_own(struct history *h, struct dump_names *names, size_t thread, struct frame *f)
+/* The program's own frame above libc's. *inner: an address in the function of libc that it called. */
+static bool find_own(struct history *h, struct dump_names *names, size_t thread, struct frame *f,
+		     uint64_t *inner)
 {
+	*inner = 0;
 	innermost(h->dump, thread, f);
 	if (leave_stub(h, f))
 		return true;
 	if (!is_system_library(dump_module_at(h->dump, f->pc)))
 		return false;
 	for (unsigned i = 0; i < MOST_FRAMES; i++) {
+		*inner = f->pc - (i > 0);
 		if (!unwind(h, names, f, i == 0))
 			return false;
 		if (!is_system_library(dump_module_at(h->dump, f->pc - 1)))
@@ -115,7 +118,7 @@ bool own_call_find(struct history *h, struct dump_names *names, size_t thread, s
 	const struct insn *call;
 	struct frame f;
 
-	if (!find_own(h, names, thread, &f))
+	if (!find_own(h, names, thread, &f, &ret->inner))
 		return false;
 	call = code_call_before(h->code, f.pc, &fn);
 	if (!call)
@@ -147,6 +150,51 @@ bool entry_stack(struct history *h, struct dump_names *names, size_t thread, uin
 	return found;
 }
 
+/* The only jump by which the function leaves for this address of a library; 0 = there is none, or another one. */
+static uint64_t jump_to(struct history *h, const struct function *f, uint64_t to, unsigned depth)
+{
+	uint64_t found = 0;
+
+	for (size_t i = 0; f && depth && i < f->blocks.len; i++) {
+		const struct block *b = &f->blocks.data[i];
+		const struct insn *last = &f->insns.data[b->first + b->n - 1];
+		const struct lift_op *end = block_end(f, b);
+		uint64_t target, at = 0;
+		const char *why;
+
+		if (end->kind != LIFT_NEXT || end->w != LIFT_JUMP || end->a ||
+		    (end->imm >= f->low && end->imm < f->high))
+			continue;
+		target = code_behind_stub(h->code, end->imm);
+		if (target == to)
+			at = last->address;
+		else if (target == end->imm)
+			at = jump_to(h, code_function(h->code, target, &why), to, depth - 1);
+		if (at && found && at != found)
+			return 0;
+		found = at ? at : found;
+	}
+	return found;
+}
+
+/* The own function that was called may have ended with a jump to the library's, as a wrapper of free() does: then that is
+ * the moment. The frame above is as before the call, but for the return address. */
+static void go_to_jump(struct history *h, struct own_call *c)
+{
+	const char *why;
+	const struct function *f = code_function(h->code, c->pc, &why), *inner;
+	uint64_t target = f ? code_target(h->code, f, function_insn(f, c->pc)) : 0, jump;
+
+	inner = c->inner ? code_function(h->code, c->inner, &why) : NULL;
+	if (!target || !inner || code_behind_stub(h->code, target) != target)
+		return;
+	jump = jump_to(h, code_function(h->code, target, &why), inner->low, MOST_JUMPS);
+	if (!jump)
+		return;
+	c->pc = jump;
+	c->regs[LIFT_RSP] -= 8;
+}
+
 struct past *start_of(struct history *h, struct dump_names *names, size_t thread, bool always,
 		      bool *at_call)
 {
@@ -157,6 +205,7 @@ struct past *start_of(struct history *h, struct dump_names *names, size_t thread
 	*at_call = false;
 	if ((!always && !is_about_the_caller(h->dump)) || !own_call_find(h, names, thread, &c))
 		return p;
+	go_to_jump(h, &c);
 	*at_call = true;
 	p->pc = c.pc;
 	for (unsigned i = 0; i < LIFT_FS; i++)

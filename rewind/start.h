@@ -8,8 +8,9 @@ struct dump_names;
 
 /* A thread's place in the program itself: a call of a library that it is in, or of a library's stub. */
 struct own_call {
-	uint64_t pc;	   /* the call instruction */
-	uint64_t back;	   /* behind it */
+	uint64_t pc;	/* the call instruction */
+	uint64_t back;	/* behind it */
+	uint64_t inner; /* somewhere in the library's function that was called; 0 = not there yet */
 	uint64_t regs[16]; /* as before the call; only those that callees keep are right */
 };
 /* False: it is in the program's own code, or its stack cannot be read. */

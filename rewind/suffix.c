@@ -182,6 +182,15 @@ static bool comes_from(struct tree *t, const struct loop *l, const struct origin
 	return false;
 }
 
+/* The failure's own moment comes only once, unless it is a call: that may have been made before, and did not fail. */
+static bool may_come_again(const struct node *n, const struct function *f)
+{
+	const struct insn *in = function_insn(f, n->pc);
+	const struct lift_op *end = in ? insn_ops(f, in) + in->nops - 1 : NULL;
+
+	return n->parent || (end && end->kind == LIFT_NEXT && end->w == LIFT_CALL);
+}
+
 static void try_loops(struct tree *t, struct node *n, const struct origins *c)
 {
 	const char *why;
@@ -202,8 +211,7 @@ static void try_loops(struct tree *t, struct node *n, const struct origins *c)
 		child->open_after = n->past;
 		child->shortcut = arena_new(&t->h->arena, struct shortcut);
 		*child->shortcut = (struct shortcut){ .at = n, .loop = l, .open = 1 };
-		/* inside the loop the same state might come again, unless it is the failure's own */
-		child->shortcut->unsure = n->parent && loop_has(l, f, n->pc);
+		child->shortcut->unsure = loop_has(l, f, n->pc) && may_come_again(n, f);
 	}
 }
 

@@ -54,14 +54,46 @@ static bool has_stopped(const struct run *r)
 	return r->why || r->undecided || r->strayed || r->refuted;
 }
 
+/* Does the address that this temporary holds come from a register that nobody knows? */
+static bool is_unknown(struct run *r, const struct lift_op *ops, unsigned n, uint16_t temp)
+{
+	uint64_t v;
+
+	for (unsigned i = 0; temp && i < n; i++)
+		if (ops[i].dst == temp)
+			return ops[i].kind == LIFT_GET
+				       ? !past_value(r->h, r->now, r->now->registers[ops[i].imm],
+						     &v)
+				       : is_unknown(r, ops, i, ops[i].a) ||
+						 is_unknown(r, ops, i, ops[i].b);
+	return false;
+}
+
+/* The failing instruction lies in the loop: whether it fails in this turn already is only decided when its addresses are
+ * known. */
+static bool may_not_fail(struct run *r, const struct function *f, const struct insn *in)
+{
+	const struct lift_op *ops = insn_ops(f, in);
+
+	for (unsigned i = 0; i < in->nops; i++)
+		if ((ops[i].kind == LIFT_LOAD || ops[i].kind == LIFT_STORE) &&
+		    is_unknown(r, ops, in->nops, ops[i].a))
+			return true;
+	return false;
+}
+
 /* Run a piece, or as much of it as lies before `to` if the loop is left there. True: it is. is_last: the step ends
  * there, too, so the state must be the one after it. */
-static bool run_until(struct run *r, struct piece *p, uint64_t to, bool is_last)
+static bool run_until(struct run *r, struct piece *p, const struct piece *loop, bool is_last)
 {
+	uint64_t to = loop->to;
+
 	for (uint32_t k = 0; k < p->n && !has_stopped(r); k++) {
 		const struct insn *in = &p->function->insns.data[p->first + k];
 
 		if (in->address == to && (!is_last || has_arrived(r))) {
+			r->undecided |= is_last && loop_has(loop->loop, p->function, to) &&
+					may_not_fail(r, p->function, in);
 			p->n = k;
 			p->to = to;
 			return true;
@@ -148,7 +180,7 @@ void run_loop(struct run *r, const struct piece *loop)
 		}
 		r->deciding = true;
 		r->taken = -1;
-		arrived = run_until(r, &p, loop->to, loop == &r->pieces[r->npieces - 1]);
+		arrived = run_until(r, &p, loop, loop == &r->pieces[r->npieces - 1]);
 		r->deciding = false;
 		if (arrived) {
 			if (p.n)
