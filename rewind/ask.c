@@ -312,7 +312,8 @@ static bool is_partial(const struct effect *e)
 {
 	return !e || e->kind == EFFECT_WRITES || e->kind == EFFECT_SCANS ||
 	       e->kind == EFFECT_SORTS || e->kind == EFFECT_RESIZES || e->kind == EFFECT_FREES ||
-	       e->kind == EFFECT_ALLOCATES;
+	       e->kind == EFFECT_ALLOCATES || e->kind == EFFECT_LINES || e->kind == EFFECT_WIDE ||
+	       e->kind == EFFECT_CUTS;
 }
 
 static bool wrote_by_call(struct rewind *r, const struct node *leaf, const struct step *s,

@@ -27,19 +27,20 @@ static const struct effect summaries[] = {
 	  .scale = times,                                                                          \
 	  .fixed = bytes,                                                                          \
 	  .function = name },
-#define V(name, argument)
+#define V(name, argument, bytes)
 #include "rewind/summaries.def"
 #undef S
 #undef V
 };
 
-/* Which argument is a va_list? */
-static const struct list {
+/* What else is written? */
+static const struct besides {
 	const char *function;
 	int8_t argument;
-} lists[] = {
+	uint8_t bytes;
+} besides[] = {
 #define S(name, effect, at, len, times, bytes)
-#define V(name, argument) { name, argument },
+#define V(name, argument, bytes) { name, argument, bytes },
 #include "rewind/summaries.def"
 #undef S
 #undef V
@@ -52,10 +53,12 @@ const struct effect *effect_of(struct arena *a, const char *name, uint64_t addre
 			struct effect *e = arena_memdup(a, &summaries[i], sizeof(summaries[i]));
 
 			e->address = address;
-			e->list = -1;
-			for (size_t k = 0; k < ARRAY_SIZE(lists); k++)
-				if (strcmp(lists[k].function, name) == 0)
-					e->list = lists[k].argument;
+			e->also = -1;
+			for (size_t k = 0; k < ARRAY_SIZE(besides); k++)
+				if (strcmp(besides[k].function, name) == 0) {
+					e->also = besides[k].argument;
+					e->also_bytes = besides[k].bytes;
+				}
 			return e;
 		}
 	return NULL;
@@ -85,7 +88,7 @@ static expr_id result_of(struct run *r)
 static bool is_result(const struct effect *e)
 {
 	return e->kind == EFFECT_ALLOCATES || e->kind == EFFECT_ZEROES ||
-	       e->kind == EFFECT_RESIZES || e->kind == EFFECT_DOUBLES;
+	       e->kind == EFFECT_RESIZES || e->kind == EFFECT_DOUBLES || e->kind == EFFECT_MAKES;
 }
 
 /* A thread is started or joined that the dump does not know: a loop over threads ran too often, or the thread's
@@ -185,6 +188,14 @@ static bool find_extent(struct run *r, const struct effect *e, struct extent *re
 			return false;
 		ret->len++;
 		return true;
+	case EFFECT_MAKES:
+		if (ret->at && !length_after(r, ret->at, &ret->len))
+			return false;
+		ret->len++;
+		return true;
+	case EFFECT_WIDE:
+		ret->len *= 4;
+		return true;
 	case EFFECT_PRINTS:
 		if (!past_value(r->h, r->now, result_of(r), &result))
 			return false;
@@ -243,9 +254,8 @@ static void note_freed(struct run *r, expr_id block)
 						 .value = expr_const(&r->h->exprs, 64, 0) }));
 }
 
-/* Which block was freed is not known any more. It is one of those that are free in the dump, or was handed out again by
- * a later call, which then says so; or free(NULL), which does nothing. */
-static void free_some_block(struct run *r)
+/* The bookkeeping of some free block has changed. */
+static void forget_free_blocks(struct run *r)
 {
 	struct history *h = r->h;
 
@@ -259,9 +269,16 @@ static void free_some_block(struct run *r)
 		return;
 	}
 	r->some_block = true;
-	note_freed(r, r->now->registers[LIFT_RDI]);
 	for (size_t i = 0; i < h->nfree_blocks && !r->why; i++)
 		run_overwrite(r, h->free_blocks[i], BOOKKEEPING);
+}
+
+/* Which block was freed is not known any more. It is one of those that are free in the dump, or was handed out again by
+ * a later call, which then says so; or free(NULL), which does nothing. */
+static void free_some_block(struct run *r)
+{
+	forget_free_blocks(r);
+	note_freed(r, r->now->registers[LIFT_RDI]);
 }
 
 /* The block stayed where it is, or was copied. */
@@ -395,6 +412,67 @@ static void scan(struct run *r, const struct effect *e)
 		lose(r);
 }
 
+/* ---- texts ---- */
+
+static void write_at(struct run *r, const struct effect *e, uint64_t at, uint64_t len)
+{
+	note_call(r, e, &(struct extent){ .at = at, .len = len });
+	run_overwrite(r, at, len);
+}
+
+/* strtok() wrote the zero with which the text that it returned ends. */
+static void cut(struct run *r, const struct effect *e)
+{
+	uint64_t at, len;
+
+	if (!past_value(r->h, r->now, result_of(r), &at) ||
+	    (at && (r->has_loop || !length_after(r, at, &len))))
+		run_lose(r, 8, expr_const(&r->h->exprs, 8, 0));
+	else if (at)
+		write_at(r, e, at + len, 1);
+}
+
+/* The word there as it is behind the step. */
+static bool word_after(struct run *r, uint64_t at, uint64_t *ret)
+{
+	return !r->has_loop && past_value(r->h, r->now, past_load(r->h, r->after, at, 64), ret);
+}
+
+/* asprintf() left the address of a new block, or failed. */
+static void tell_text(struct run *r, const struct effect *e)
+{
+	uint64_t at, block, len;
+
+	if (!run_argument(r, e->where, &at) || !word_after(r, at, &block) ||
+	    (block && !length_after(r, block, &len))) {
+		lose(r);
+		return;
+	}
+	write_at(r, e, at, 8);
+	if (block)
+		write_at(r, e, block, len + 1);
+}
+
+/* getline() has filled the block, which it may have moved. */
+static void read_line(struct run *r, const struct effect *e)
+{
+	uint64_t line, size, at, len;
+
+	if (!run_argument(r, 0, &line) || !run_argument(r, 1, &size) || !word_after(r, line, &at) ||
+	    !word_after(r, size, &len) || len > RUN_MOST_WRITTEN) {
+		lose(r);
+		return;
+	}
+	if (r->h->skim.on)
+		r->fog = true;
+	else
+		forget_free_blocks(r);
+	write_at(r, e, line, 8);
+	write_at(r, e, size, 8);
+	if (at)
+		write_at(r, e, at, len);
+}
+
 /* ---- qsort() ---- */
 
 /* Does the function write nothing but its own stack, and call nothing else that writes? */
@@ -438,22 +516,22 @@ static bool is_sort_of_own(struct run *r, const struct effect *e)
 {
 	uint64_t compares;
 
-	return e->kind != EFFECT_SORTS ||
-	       (run_argument(r, 3, &compares) && is_pure(r, compares, 4));
+	return (e->kind != EFFECT_SORTS && e->kind != EFFECT_SEARCHES) ||
+	       (run_argument(r, e->kind == EFFECT_SORTS ? 3 : 4, &compares) &&
+		is_pure(r, compares, 4));
 }
 
 /* The caller's va_list is an array of one, so the call is given its address. */
-static void use_up_list(struct run *r, const struct effect *e)
+static void write_besides(struct run *r, const struct effect *e)
 {
-	enum { VA_LIST = 24 };
 	uint64_t at;
 
-	if (e->list < 0)
+	if (e->also < 0)
 		return;
-	if (run_argument(r, (unsigned)e->list, &at))
-		run_overwrite(r, at, VA_LIST);
-	else
+	if (!run_argument(r, (unsigned)e->also, &at))
 		lose(r);
+	else if (at)
+		run_overwrite(r, at, e->also_bytes);
 }
 
 /* The walk looks for one place, and this call, whose arguments are not known, did not write there. */
@@ -461,7 +539,8 @@ static bool is_passed_over(struct run *r, const struct effect *e)
 {
 	const struct skim *s = &r->h->skim;
 	bool is_text = e->kind == EFFECT_TEXT || e->kind == EFFECT_APPENDS ||
-		       e->kind == EFFECT_PRINTS || e->kind == EFFECT_DOUBLES;
+		       e->kind == EFFECT_PRINTS || e->kind == EFFECT_DOUBLES ||
+		       e->kind == EFFECT_MAKES;
 
 	if (!s->on)
 		return false;
@@ -474,16 +553,31 @@ static void apply(struct run *r, const struct effect *e)
 {
 	struct extent x;
 
-	use_up_list(r, e);
-	if (e->kind == EFFECT_NONE || e->kind == EFFECT_LENGTH || e->kind == EFFECT_COMPARES)
-		return;
-	if (e->kind == EFFECT_SCANS) {
-		scan(r, e);
-		return;
-	}
+	write_besides(r, e);
 	if (!is_sort_of_own(r, e)) {
 		lose(r);
 		return;
+	}
+	switch (e->kind) {
+	case EFFECT_NONE:
+	case EFFECT_LENGTH:
+	case EFFECT_COMPARES:
+	case EFFECT_SEARCHES:
+		return;
+	case EFFECT_SCANS:
+		scan(r, e);
+		return;
+	case EFFECT_CUTS:
+		cut(r, e);
+		return;
+	case EFFECT_TELLS:
+		tell_text(r, e);
+		return;
+	case EFFECT_LINES:
+		read_line(r, e);
+		return;
+	default:
+		break;
 	}
 	if (e->kind == EFFECT_THREADS)
 		overwrite_shared(r);

@@ -392,12 +392,13 @@ static void add_summary(struct part *p, uint64_t insn, const struct effect *e,
 {
 	struct shape n = e->length >= 0 ? s->regs[arguments[e->length]] : a_number(e->fixed);
 
-	if (e->list >= 0)
-		add_target(p, insn, s, (unsigned)e->list, 24, false);
+	if (e->also >= 0)
+		add_target(p, insn, s, (unsigned)e->also, e->also_bytes, false);
 	switch (e->kind) {
 	case EFFECT_NONE:
 	case EFFECT_LENGTH:
 	case EFFECT_COMPARES:
+	case EFFECT_SEARCHES:
 		return;
 	case EFFECT_FREES:
 	case EFFECT_ALLOCATES:
@@ -423,12 +424,28 @@ static void add_summary(struct part *p, uint64_t insn, const struct effect *e,
 	case EFFECT_PRINTS:
 		add_target(p, insn, s, e->where, 0, true);
 		return;
+	case EFFECT_CUTS:
+		add_loose(p, (struct reach_loose){ .insn = insn, .w = 8, .has_value = true });
+		return;
+	case EFFECT_WIDE:
+		add_target(p, insn, s, e->where, n.kind == SHAPE_NUMBER ? 4 * n.number : 0, false);
+		return;
+	case EFFECT_LINES:
+	case EFFECT_TELLS:
+		add_target(p, insn, s, e->where, 8, false);
+		if (e->kind == EFFECT_LINES)
+			add_target(p, insn, s, 1, 8, false);
+		p->ret->frees = true;
+		add_loose(p, (struct reach_loose){ .insn = insn, .is_text = true });
+		return;
 	case EFFECT_DOUBLES:
+	case EFFECT_MAKES:
 	case EFFECT_ZEROES:
 	case EFFECT_RESIZES:
 		p->ret->frees = true;
 		add_loose(p, (struct reach_loose){ .insn = insn,
-						   .is_text = e->kind == EFFECT_DOUBLES,
+						   .is_text = e->kind == EFFECT_DOUBLES ||
+							      e->kind == EFFECT_MAKES,
 						   .has_value = e->kind == EFFECT_ZEROES });
 		return;
 	case EFFECT_SORTS:

@@ -23,10 +23,16 @@ enum effect_kind {
 	EFFECT_ZEROES,	  /* a new block of zeroes */
 	EFFECT_RESIZES,	  /* the block at its first argument may have moved */
 	EFFECT_DOUBLES,	  /* a new block with the text of its first argument */
+	EFFECT_MAKES,	  /* a new block with a text that is not known */
+	EFFECT_TELLS,	  /* the same, and its address lies where the argument points to */
+	EFFECT_LINES, /* getline(): the block whose address and size its first arguments point to */
+	EFFECT_CUTS,  /* the text that it returns ends with a zero that it wrote */
+	EFFECT_WIDE,  /* writes `length` wide characters at the argument */
 	EFFECT_THREADS, /* writes as EFFECT_WRITES does, and other threads wrote what they share */
 	EFFECT_LENGTH,	/* nothing; the result is the length of a text */
 	EFFECT_SCANS, /* writes where the arguments behind its format say, which is number `where` */
 	EFFECT_SORTS, /* writes as EFFECT_WRITES does, if what it calls to compare writes nothing */
+	EFFECT_SEARCHES, /* writes nothing, if what it calls to compare writes nothing */
 	EFFECT_PART, /* not a call of libc: a part of the program that is not walked through (reach.h) */
 	EFFECT_COMPARES, /* nothing; the result says whether its arguments are equal; `fixed`: they are texts */
 };
@@ -37,7 +43,8 @@ struct effect {
 	int8_t length; /* number of the argument that says how many bytes; -1: `fixed` */
 	uint8_t scale; /* number of an argument to multiply with + 1; 0 = none */
 	uint32_t fixed;
-	int8_t list; /* number of the argument that is a va_list, which it uses up; -1 = none */
+	int8_t also; /* number of an argument where it writes something besides; -1 = none */
+	uint8_t also_bytes;
 	const char *function; /* its name */
 	uint64_t address;
 	const struct reach *reach; /* EFFECT_PART */

@@ -345,7 +345,7 @@ static bool find_part(struct tree *t, const struct node *n, struct piece *ret)
 
 	if (!b || b->start != n->pc || f->incomplete)
 		return false;
-	*e = (struct effect){ .kind = EFFECT_PART, .list = -1 };
+	*e = (struct effect){ .kind = EFFECT_PART, .also = -1 };
 	*ret = (struct piece){
 		.function = f, .way = WAY_SKIPPED, .exit = -1, .to = n->pc, .effect = e
 	};
