@@ -73,7 +73,8 @@ enum stop slow_divide(struct machine *m, struct frame *f, const struct op *o)
 	if (!b.x && !b.c)
 		return machine_fault(m, SYM_DIV_ZERO, "division by zero");
 	if (b.x) {
-		zero = expr_binary(&m->exprs, EX_EQ, b.x, expr_const(&m->exprs, o->w, 0));
+		zero = expr_binary(&m->exprs, EX_EQ, slow_operand(m, f, o->b, o->w),
+				   expr_const(&m->exprs, o->w, 0));
 		if (machine_may(m, zero, &model) == ANSWER_YES) {
 			machine_outcome(m, &out, SYM_DIV_ZERO, "division by zero");
 			m->guide->error(m, m->s, &out, model);

@@ -65,4 +65,9 @@ int main(int argc, char **argv) { return argc > 5 && argv[1][0] == 'q'; }
 C
 run 0 unplait sym explore --sym-args 1 d.c
 has out "0 errors"
+cat >e.c <<'C'
+int main(int argc, char **argv) { return argc > 1 && 1000 / (unsigned char)argv[1][0] == 11; }
+C
+run 1 unplait sym explore --sym-args 1 --sym-arg-len 1 e.c
+has out "division by zero" "by a value that is narrower than the division"
 finish
