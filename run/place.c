@@ -245,6 +245,7 @@ void places_of_stack(const struct stack *k, struct places *ret)
 		vec_push(ret, (struct place){ .file = xstrdup(f->file ? f->file : ""),
 					      .function = xstrdup(f->function ? f->function : ""),
 					      .line = f->line,
-					      .library = !f->own });
+					      .library = !f->own && !f->merged,
+					      .merged = f->merged });
 	}
 }

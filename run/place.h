@@ -21,6 +21,7 @@ struct place {
 	char *function;
 	uint32_t line;
 	bool library; /* not in the program's own file */
+	bool merged; /* of a dump: an optimiser made one of several pieces of code, and no line is known */
 };
 struct places VEC_FIELDS(struct place);
 

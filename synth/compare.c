@@ -24,10 +24,10 @@ enum {
 	STATEMENT_LINES = 8, /* compilers may name any line of a statement for a call in it */
 };
 
-/* Lines between them; one, if the dump does not know its line. */
+/* Lines between them; one, if one of them does not know its line. */
 static unsigned lines_away(const struct synth_point *want, const struct place *have)
 {
-	if (!want->line)
+	if (!want->line || !have->line)
 		return 1;
 	return want->line > have->line ? want->line - have->line : have->line - want->line;
 }
@@ -46,7 +46,7 @@ static bool same_point(const struct synth_point *want, const struct place *have,
 
 static bool is_own(const struct place *p)
 {
-	return !p->library && p->file[0] && p->line && !path_is_system(p->file);
+	return !p->library && p->file[0] && (p->line || p->merged) && !path_is_system(p->file);
 }
 
 /* From point w of the wanted stack and frame h of the run on, to the outermost of both. Callers may be
