@@ -87,7 +87,8 @@ static void add(struct places *ret, const struct code_point *p, bool library)
 	vec_push(ret, (struct place){ .file = clean_path(p->file),
 				      .function = xstrdup(p->function),
 				      .line = p->line,
-				      .library = library });
+				      .library = library,
+				      .merged = !library && p->file[0] && !p->line });
 }
 
 /* The runtime notices some failures itself, deep inside. The first frame outside of it. */
@@ -123,16 +124,16 @@ static void use_line_before(struct symbols *s, uint64_t pc, struct code_point *a
 	}
 }
 
-/* The functions at one address: where the program's own code is, and what that was inlined into. An
- * address inside a library stands for its innermost function. */
-static size_t functions_at(struct symbols *s, uint64_t pc, struct code_point *ret)
+/* The functions at one address: where the program's own code is, and what that was inlined into; merged: also those
+ * whose line is not known. An address inside a library stands for its innermost function. */
+static size_t functions_at(struct symbols *s, uint64_t pc, bool merged, struct code_point *ret)
 {
 	size_t n = symbols_frames(s, pc, ret, PLACES_MOST), own = 0;
 
 	if (n == 1)
 		use_line_before(s, pc, &ret[0]);
 	for (size_t i = 0; i < n; i++)
-		if (ret[i].file[0] && ret[i].line && !path_is_system(ret[i].file))
+		if (ret[i].file[0] && (ret[i].line || merged) && !path_is_system(ret[i].file))
 			ret[own++] = ret[i];
 	return own ? own : MIN(n, 1);
 }
@@ -152,13 +153,13 @@ static void use_site(struct symbols *s, const struct run_result *r, struct place
 
 /* exact: the first frame is the place itself; all others are return addresses. */
 static void add_frames(struct symbols *s, const uint64_t *frames, uint32_t n, bool exact,
-		       size_t most, struct places *ret)
+		       bool merged, size_t most, struct places *ret)
 {
 	struct code_point at[PLACES_MOST];
 
 	for (uint32_t i = skip_runtime(s, frames, n); i < n; i++) {
 		uint64_t pc = exact && i == 0 ? frames[0] : frames[i] - 1;
-		size_t m = functions_at(s, pc, at);
+		size_t m = functions_at(s, pc, merged, at);
 
 		for (size_t k = 0; k < m && ret->len < most; k++) {
 			if (is_root(&at[k]))
@@ -173,13 +174,13 @@ static void add_frames(struct symbols *s, const uint64_t *frames, uint32_t n, bo
 void places_of_blocked(struct symbols *s, const struct plait_blocked *b, struct places *ret)
 {
 	assert(b->nframes <= PLAIT_MAX_FRAMES);
-	add_frames(s, b->frames, b->nframes, false, PLACES_MOST, ret);
+	add_frames(s, b->frames, b->nframes, false, false, PLACES_MOST, ret);
 }
 
 void places_of_blocked_all(struct symbols *s, const struct plait_blocked *b, struct places *ret)
 {
 	assert(b->nframes <= PLAIT_MAX_FRAMES);
-	add_frames(s, b->frames, b->nframes, false, SIZE_MAX, ret);
+	add_frames(s, b->frames, b->nframes, false, true, SIZE_MAX, ret);
 }
 
 /* A fault is where it happened; abort() and the like were called from there. */
@@ -190,7 +191,7 @@ static bool is_fault(const struct run_result *r)
 
 void places_of_failure_all(struct symbols *s, const struct run_result *r, struct places *ret)
 {
-	add_frames(s, r->failure.frames, r->failure.nframes, is_fault(r), SIZE_MAX, ret);
+	add_frames(s, r->failure.frames, r->failure.nframes, is_fault(r), true, SIZE_MAX, ret);
 	use_site(s, r, ret);
 }
 
@@ -212,7 +213,8 @@ struct err *places_of_failure(const struct run_result *r, const char *path, stru
 	if (!err && r->blocked.len)
 		places_of_blocked(s, &r->blocked.data[0], ret);
 	else if (!err)
-		add_frames(s, r->failure.frames, r->failure.nframes, is_fault(r), PLACES_MOST, ret);
+		add_frames(s, r->failure.frames, r->failure.nframes, is_fault(r), false,
+			   PLACES_MOST, ret);
 	if (!err)
 		use_site(s, r, ret);
 	/* code without frame pointers hides its callers: the thread's last access is near */
@@ -226,7 +228,7 @@ struct err *places_of_failure(const struct run_result *r, const char *path, stru
 
 void places_of_outcome(struct symbols *s, const struct trace_outcome *o, struct places *ret)
 {
-	add_frames(s, o->frames, o->nframes, o->kind == PLAIT_OUTCOME_SIGNAL, SIZE_MAX, ret);
+	add_frames(s, o->frames, o->nframes, o->kind == PLAIT_OUTCOME_SIGNAL, false, SIZE_MAX, ret);
 }
 
 const struct place *places_at(const struct places *p)

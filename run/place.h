@@ -21,7 +21,7 @@ struct place {
 	char *function;
 	uint32_t line;
 	bool library; /* not in the program's own file */
-	bool merged; /* of a dump: an optimiser made one of several pieces of code, and no line is known */
+	bool merged; /* the program's own, but an optimiser made one of several pieces of code: no line is known */
 };
 struct places VEC_FIELDS(struct place);
 
@@ -33,7 +33,7 @@ void places_of_blocked(struct symbols *s, const struct plait_blocked *b, struct 
 /* The thread that failed; in a deadlock the first that waits. Empty when the run left no frames.
  * The plait at `path` says what the addresses mean. */
 struct err *places_of_failure(const struct run_result *r, const char *path, struct places *ret);
-/* The same without a limit, with the symbols of an open plait. */
+/* The same without a limit and with merged code, with the symbols of an open plait. */
 void places_of_failure_all(struct symbols *s, const struct run_result *r, struct places *ret);
 void places_of_blocked_all(struct symbols *s, const struct plait_blocked *b, struct places *ret);
 /* Of the run that a plait holds. */
