@@ -92,8 +92,7 @@ void file_map_close(struct file_map *m)
 	memset(m, 0, sizeof(*m));
 }
 
-/* A device, a pipe: something that must not be replaced by a file. */
-static bool is_special(const char *path)
+bool file_is_special(const char *path)
 {
 	struct stat st;
 
@@ -126,7 +125,7 @@ struct err *file_out_open(const char *path, struct file_out *ret)
 	int fd;
 
 	*ret = (struct file_out){ .path = xstrdup(path) };
-	if (is_special(path))
+	if (file_is_special(path))
 		fd = open(path, O_WRONLY | O_CLOEXEC);
 	else
 		fd = open_beside(path, &ret->temporary);

@@ -45,6 +45,8 @@ void file_remove_tree(const char *path);
 /* mkdir -p */
 struct err *file_make_dirs(const char *path);
 bool file_exists(const char *path);
+/* A device, a pipe: something that must not be replaced by a file. */
+bool file_is_special(const char *path);
 /* Where the installed parts live: `what` is "libplait.a", "libplait.so", "cmake" ...; looks next to
  * the running binary (build tree), then in ../lib/unplait (installed). NULL when absent. Owned. */
 char *file_find_part(const char *what);

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/strbuf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,25 +22,30 @@ bool program_is_exported(const struct program *p, LLVMValueRef global)
 	return names_find(&p->external_refs, name) != NAMES_NONE;
 }
 
-struct err *program_write_bitcode(struct program *p, const char *path)
+struct err *bitcode_pack(const void *data, size_t len, struct strbuf *ret)
 {
-	LLVMMemoryBufferRef buf = LLVMWriteBitcodeToMemoryBuffer(p->module);
-	size_t len = LLVMGetBufferSize(buf), cap = ZSTD_compressBound(len), n;
-	void *out = xmalloc(cap);
+	size_t before = ret->len, cap = ZSTD_compressBound(len), n;
 	ZSTD_CCtx *zstd = ZSTD_createCCtx();
-	struct err *err;
 
 	/* with a checksum: LLVM aborts on damaged bitcode, so the reader must notice before it */
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
-	n = ZSTD_compress2(zstd, out, cap, LLVMGetBufferStart(buf), len);
-	if (ZSTD_isError(n))
-		err = err_new(ERR_ENV, "cannot compress the bitcode: %s", ZSTD_getErrorName(n));
-	else
-		err = file_write(path, out, n);
+	strbuf_pad(ret, 0, cap);
+	n = ZSTD_compress2(zstd, ret->data + before, cap, data, len);
 	ZSTD_freeCCtx(zstd);
-	free(out);
+	ret->len = before + (ZSTD_isError(n) ? 0 : n);
+	return ZSTD_isError(n)
+		       ? err_new(ERR_ENV, "cannot compress the bitcode: %s", ZSTD_getErrorName(n))
+		       : NULL;
+}
+
+struct err *program_write_bitcode(struct program *p, const char *path)
+{
+	LLVMMemoryBufferRef buf = LLVMWriteBitcodeToMemoryBuffer(p->module);
+	_cleanup_(strbuf_deinit) struct strbuf out = { 0 };
+	struct err *err = bitcode_pack(LLVMGetBufferStart(buf), LLVMGetBufferSize(buf), &out);
+
 	LLVMDisposeMemoryBuffer(buf);
-	return err;
+	return err ? err : file_write(path, out.data, out.len);
 }
 
 void program_forget_sites(struct program *p)

@@ -18,6 +18,8 @@
 
 #include <stdint.h>
 
+struct strbuf;
+
 struct err;
 
 /* A function with a body. */
@@ -134,7 +136,9 @@ static inline bool program_is_open(const struct program *p)
 /* May code outside this module mention this function or variable by name? */
 bool program_is_exported(const struct program *p, LLVMValueRef global);
 
-/* The module as bitcode, zstd-compressed, into a file. */
+/* A zstd frame with a checksum, as debug/binary.c wants it, behind what `ret` has. */
+struct err *bitcode_pack(const void *data, size_t len, struct strbuf *ret);
+/* The module as bitcode, packed, into a file. */
 struct err *program_write_bitcode(struct program *p, const char *path);
 
 /* 1, 2, 4, 8 for what one register holds; 0 for everything wide or odd. */

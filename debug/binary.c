@@ -186,17 +186,15 @@ bool binary_same_sites(const char *a, const char *a_id, const char *b, const cha
 
 /* ---- bitcode ---- */
 
-static struct err *damaged(const char *path, const char *why)
+static struct err *damaged(const char *what, const char *why)
 {
-	return err_new(ERR_ENV,
-		       "the .plait.bc section of %s is damaged (%s); rebuild with unplait cc", path,
-		       why);
+	return err_new(ERR_ENV, "%s is damaged (%s); rebuild with unplait cc", what, why);
 }
 
 /* A piece is a zstd frame that says how long its content is. `unplait cc` also puts a checksum of the
  * content at its end, which zstd compares: LLVM would abort on damaged bitcode. Returns the length of
  * the frame in *used. */
-static struct err *unpack(const char *path, const char *data, size_t len, struct bitcode *ret,
+static struct err *unpack(const char *what, const char *data, size_t len, struct bitcode *ret,
 			  size_t *used)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(data, len);
@@ -206,30 +204,31 @@ static struct err *unpack(const char *path, const char *data, size_t len, struct
 	/* the factor is far beyond what zstd makes of real bitcode */
 	if (ZSTD_isError(*used) || !*used || size >= ZSTD_CONTENTSIZE_ERROR ||
 	    size > MIN(MAX_BITCODE, 1000ull * *used) || before + size > MAX_BITCODE)
-		return damaged(path, "no frame");
+		return damaged(what, "no frame");
 	strbuf_pad(&ret->bytes, 0, size);
 	n = ZSTD_decompress(ret->bytes.data + before, size, data, *used);
 	if (n != size)
-		return damaged(path, ZSTD_isError(n) ? ZSTD_getErrorName(n) : "too short");
+		return damaged(what, ZSTD_isError(n) ? ZSTD_getErrorName(n) : "too short");
 	vec_push(&ret->ends, ret->bytes.len);
 	return NULL;
 }
 
-struct err *binary_bitcode(const char *path, struct bitcode *ret)
+struct err *binary_bitcode(const char *path, const char *section, struct bitcode *ret)
 {
+	_cleanup_(xfreep) char *what = xasprintf("the %s section of %s", section, path);
 	struct strbuf packed = { 0 };
 	bool found;
-	struct err *err = binary_section(path, PLAIT_SECTION_BITCODE, &packed, &found);
+	struct err *err = binary_section(path, section, &packed, &found);
 	size_t used;
 
 	if (!err && packed.len >= 4 && !memcmp(packed.data, "BC\xc0\xde", 4)) {
 		strbuf_add(&ret->bytes, packed.data, packed.len); /* not packed at all */
 		vec_push(&ret->ends, packed.len);
 	} else if (!err && found && !packed.len) {
-		err = damaged(path, "empty");
+		err = damaged(what, "empty");
 	} else {
 		for (size_t at = 0; !err && at < packed.len; at += used)
-			err = unpack(path, packed.data + at, packed.len - at, ret, &used);
+			err = unpack(what, packed.data + at, packed.len - at, ret, &used);
 	}
 	strbuf_deinit(&packed);
 	return err;

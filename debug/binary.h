@@ -25,8 +25,8 @@ struct bitcode {
 	struct strbuf bytes;
 	VEC(size_t) ends; /* of each piece */
 };
-/* What .plait.bc has, unpacked; no pieces when the file has none. */
-struct err *binary_bitcode(const char *path, struct bitcode *ret);
+/* What a section of it has, unpacked; no pieces when the file has none. */
+struct err *binary_bitcode(const char *path, const char *section, struct bitcode *ret);
 void bitcode_deinit(struct bitcode *b);
 /* "lock" or "queue+24": the variable or function at an address in the file; NULL when unknown.
  * Owned. */

@@ -162,6 +162,9 @@ void sym_result_deinit(struct sym_result *r);
 
 /* Source (.c, .cc, .cpp), bitcode, or an ELF file with a .plait.bc section. */
 struct err *sym_open(const char *path, const char *const *cflags, struct sym_program **ret);
+/* The same of what the front end made of the sources, before any optimiser; *ret is NULL if the file does not have it
+ * (`unplait cc --unplait-source-bitcode`). It has no sites. */
+struct err *sym_open_source(const char *path, struct sym_program **ret);
 void sym_close(struct sym_program *p);
 
 /* sink, when not NULL, receives the program's output as it is written (fd 1 and 2). */
@@ -233,6 +236,8 @@ struct err *sym_search(struct sym_program *p, const struct sym_config *config,
 /* From now on no way to a goal calls one of these library functions; NULL: any may be called. Aims that are made later
  * know it. Returns how many of them the program calls. */
 uint32_t sym_never_called(struct sym_program *p, const struct names *names);
+/* Has an optimiser changed the bitcode, so that it has other branches and lines than the source? */
+bool sym_is_optimised(const struct sym_program *p);
 /* Does the source of the program have a function of this (demangled) name? Inlined ones count. */
 bool sym_has_function(struct sym_program *p, const char *name);
 /* Every call of the program with a constant text among its arguments. The text is the program's. */

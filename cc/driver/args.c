@@ -311,6 +311,8 @@ struct err *args_parse(struct args *a, int argc, char **argv)
 			a->plain_too = true;
 		} else if (strcmp(w, "--unplait-no-cache") == 0) {
 			a->no_cache = true;
+		} else if (strcmp(w, "--unplait-source-bitcode") == 0) {
+			a->source_bitcode = true;
 		} else if (starts(w, "--unplait-racing=")) {
 			a->racing = strchr(w, '=') + 1;
 		} else if (is_lto_option(a, w)) {
@@ -371,7 +373,19 @@ struct err *args_parse(struct args *a, int argc, char **argv)
 bool args_are_ours(const char *word)
 {
 	return strcmp(word, "--unplait-plain") == 0 || strcmp(word, "--unplait-no-cache") == 0 ||
-	       starts(word, "--unplait-racing=");
+	       strcmp(word, "--unplait-source-bitcode") == 0 || starts(word, "--unplait-racing=");
+}
+
+bool args_is_assembly(const struct arg *source)
+{
+	static const char *const endings[] = { ".s", ".S", ".asm", ".sx" };
+
+	if (source->language)
+		return starts(source->language, "assembler");
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
+		if (ends(source->words[0], endings[i]))
+			return true;
+	return false;
 }
 
 void args_deinit(struct args *a)

@@ -49,6 +49,7 @@ struct args {
 	const char *bad_sanitizer;	 /* one that cannot be combined with us */
 	bool plain_too;			 /* --unplait-plain */
 	bool no_cache;			 /* --unplait-no-cache */
+	bool source_bitcode;		 /* --unplait-source-bitcode */
 	const char *racing;		 /* --unplait-racing=; NULL */
 	char opt_level;			 /* of the last -O: '0'..'3', 's'; 0 = none given */
 	VEC(char *) owned;		 /* words from response files */
@@ -57,6 +58,8 @@ struct args {
 /* argv[1..argc) as a compiler gets it. */
 struct err *args_parse(struct args *a, int argc, char **argv);
 void args_deinit(struct args *a);
+/* Of a source: the compiler only assembles it. */
+bool args_is_assembly(const struct arg *source);
 /* Is this word for us alone? */
 bool args_are_ours(const char *word);
 

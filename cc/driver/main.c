@@ -3,9 +3,11 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "cc/driver/args.h"
 #include "cc/driver/link.h"
 #include "cc/driver/command.h"
+#include "cc/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +58,7 @@ enum object_kind {
 	FAT,	 /* native code and bitcode */
 	NATIVE,	 /* the first alone */
 	BITCODE, /* the second alone, as a file, without a sanitizer's checks */
+	SOURCE, /* bitcode as the front end makes it, as a file; the others say what is wrong with the source */
 };
 
 /* The bitcode is to be the program's own: AddressSanitizer's checks come last, after our hooks
@@ -86,8 +89,14 @@ static void push_object_flags(struct driver *d, struct command *c, enum object_k
 		return;
 	if (kind == BITCODE)
 		push_without_checks(c);
-	if (kind != NATIVE)
+	if (kind == SOURCE) {
+		command_push(c, "-emit-llvm");
+		command_push(c, "-Xclang");
+		command_push(c, "-disable-llvm-passes");
+		command_push(c, "-w");
+	} else if (kind != NATIVE) {
 		command_push(c, "-flto");
+	}
 	if (kind == FAT)
 		command_push(c, "-ffat-lto-objects");
 	if (!d->args.has_g)
@@ -191,15 +200,18 @@ static struct err *compile_as(struct driver *d, const struct arg *source, enum o
 	return err;
 }
 
-static struct err *add_bitcode(const char *object, const char *bitcode)
+/* An object that is thrown away (-o /dev/null) needs no section. */
+static struct err *add_section(const char *object, const char *name, const char *file)
 {
 	struct command c = { 0 };
 	struct err *err;
 	int status;
 
+	if (file_is_special(object))
+		return NULL;
 	command_push(&c, "objcopy");
-	command_takef(&c, "--add-section=.llvm.lto=%s", bitcode);
-	command_push(&c, "--set-section-flags=.llvm.lto=readonly,exclude");
+	command_takef(&c, "--add-section=%s=%s", name, file);
+	command_takef(&c, "--set-section-flags=%s=readonly,exclude", name);
 	command_push(&c, object);
 	err = command_run(&c, NULL, &status);
 	if (!err && status != 0)
@@ -220,7 +232,7 @@ static struct err *compile_halves(struct driver *d, const struct arg *source, bo
 	if (!err && *status == 0)
 		err = compile_as(d, source, NATIVE, linking, object, status);
 	if (!err && *status == 0)
-		err = add_bitcode(object, bitcode);
+		err = add_section(object, ".llvm.lto", bitcode);
 	return err;
 }
 
@@ -229,11 +241,42 @@ static bool in_halves(const struct driver *d)
 	return d->args.sanitizes_twice && !d->args.no_lto;
 }
 
-static struct err *compile_source(struct driver *d, const struct arg *source, const char *object,
-				  int *status)
+/* Does the optimiser change what the front end makes of it, and are we asked to keep that? */
+static bool keeps_source(const struct driver *d, const struct arg *source)
 {
-	return in_halves(d) ? compile_halves(d, source, true, object, status)
-			    : compile_as(d, source, FAT, true, object, status);
+	char level = d->args.opt_level;
+
+	return d->args.source_bitcode && !d->args.no_lto && level && level != '0' &&
+	       !args_is_assembly(source);
+}
+
+static struct err *pack_file(const char *path)
+{
+	_cleanup_(strbuf_deinit) struct strbuf plain = { 0 }, packed = { 0 };
+	struct err *err = file_read(path, &plain);
+
+	if (!err)
+		err = bitcode_pack(plain.data, plain.len, &packed);
+	return err ? err : file_write(path, packed.data, packed.len);
+}
+
+/* The object itself is made last: its files of dependencies are right. */
+static struct err *compile_source(struct driver *d, const struct arg *source, bool linking,
+				  const char *object, int *status)
+{
+	_cleanup_(xfreep) char *front = xasprintf("%s/front.bc", d->tmp);
+	bool keeps = keeps_source(d, source);
+	struct err *err = keeps ? compile_as(d, source, SOURCE, linking, front, status) : NULL;
+
+	if (!err && *status == 0 && in_halves(d) && !args_is_assembly(source))
+		err = compile_halves(d, source, linking, object, status);
+	else if (!err && *status == 0)
+		err = compile_as(d, source, FAT, linking, object, status);
+	if (!err && *status == 0 && keeps)
+		err = pack_file(front);
+	if (!err && *status == 0 && keeps)
+		err = add_section(object, PLAIT_SECTION_SOURCE, front);
+	return err;
 }
 
 /* Where `cc -c source` leaves its object. */
@@ -247,7 +290,7 @@ static char *object_name(const struct driver *d, const char *source)
 		       : xasprintf("%.*s.o", dot ? (int)(dot - stem) : (int)strlen(stem), stem);
 }
 
-static struct err *compile_all_halves(struct driver *d, int *status)
+static struct err *compile_each(struct driver *d, int *status)
 {
 	struct err *err = file_temp_dir(&d->tmp);
 
@@ -258,7 +301,7 @@ static struct err *compile_all_halves(struct driver *d, int *status)
 		if (arg->kind != ARG_SOURCE)
 			continue;
 		object = object_name(d, arg->words[0]);
-		err = compile_halves(d, arg, false, object, status);
+		err = compile_source(d, arg, false, object, status);
 	}
 	return err;
 }
@@ -267,8 +310,8 @@ static struct err *compile_only(struct driver *d, int *status)
 {
 	struct command c = { 0 };
 
-	if (in_halves(d))
-		return compile_all_halves(d, status);
+	if (in_halves(d) || d->args.source_bitcode)
+		return compile_each(d, status);
 	command_push(&c, d->clang);
 	for (size_t i = 0; i < d->args.list.len; i++)
 		for (int k = 0; k < d->args.list.data[i].nwords; k++)
@@ -296,7 +339,7 @@ static struct err *compile_sources(struct driver *d, int *status)
 		slash = strrchr(arg->words[0], '/');
 		object = xasprintf("%s/%s-%zu.o", d->tmp, slash ? slash + 1 : arg->words[0], i);
 		vec_push(&d->owned, object);
-		err = compile_source(d, arg, object, status);
+		err = compile_source(d, arg, true, object, status);
 		if (err || *status != 0)
 			return err;
 		arg->kind = ARG_OBJECT;

@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "cc/driver/command.h"
+#include "unplait/sites.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -252,11 +253,13 @@ static struct err *load_elf(struct object *o, Elf *elf)
 		name = elf_strptr(elf, names, sh.sh_name);
 		if (sh.sh_type == SHT_SYMTAB)
 			load_undefined(o, elf, scn, &sh);
-		if (!name || strcmp(name, ".llvm.lto") != 0)
+		data = name ? elf_rawdata(scn, NULL) : NULL;
+		if (!data || !data->d_size)
 			continue;
-		data = elf_rawdata(scn, NULL);
-		if (data && data->d_size)
+		if (strcmp(name, ".llvm.lto") == 0)
 			err = split_blobs(o, data->d_buf, data->d_size);
+		else if (strcmp(name, PLAIT_SECTION_SOURCE) == 0)
+			strbuf_add(&o->source, data->d_buf, data->d_size);
 	}
 	return err;
 }
@@ -384,6 +387,7 @@ void objects_deinit(struct object_list *list)
 		for (size_t j = 0; j < o->undefined.len; j++)
 			free(o->undefined.data[j]);
 		vec_deinit(&o->undefined);
+		strbuf_deinit(&o->source);
 		free(o->path);
 		free(o->member);
 	}

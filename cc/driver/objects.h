@@ -2,6 +2,7 @@
 #ifndef CC_DRIVER_OBJECTS_H
 #define CC_DRIVER_OBJECTS_H
 
+#include "base/strbuf.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct object {
 	int64_t offset;	   /* of the member in its archive, once it is loaded */
 	VEC(struct blob) blobs;
 	bool has_bitcode;
+	struct strbuf source;  /* .plait.bc0, as it is */
 	VEC(char *) undefined; /* of an object without bitcode */
 };
 

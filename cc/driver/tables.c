@@ -119,15 +119,43 @@ static struct err *assemble(struct link *l)
 	return err;
 }
 
+static bool any_source(const struct link *l)
+{
+	for (size_t i = 0; i < l->objects.len; i++)
+		if (l->objects.data[i].source.len)
+			return true;
+	return false;
+}
+
+/* What the front end made of each object's source; of one that has nothing else, its bitcode. */
+static struct err *write_source(struct link *l, const char *path)
+{
+	_cleanup_(strbuf_deinit) struct strbuf all = { 0 };
+	struct err *err = NULL;
+
+	for (size_t i = 0; !err && i < l->objects.len; i++) {
+		const struct object *o = &l->objects.data[i];
+
+		strbuf_add(&all, o->source.data, o->source.len);
+		for (size_t j = 0; !err && !o->source.len && j < o->blobs.len; j++)
+			err = bitcode_pack(o->blobs.data[j].data, o->blobs.data[j].len, &all);
+	}
+	return err ? err : file_write(path, all.data, all.len);
+}
+
 struct err *tables_write(struct link *l)
 {
 	_cleanup_(xfreep) char *build = xasprintf("%s/build.txt", l->tmp);
 	_cleanup_(xfreep) char *source = xasprintf("%s/tables.s", l->tmp);
+	_cleanup_(xfreep) char *front = xasprintf("%s/source.zst", l->tmp);
 	struct err *err = write_build(l, build);
+	bool has_source = any_source(l);
 
 	l->program.no_places = l->args->gc_sections && !l->program.absent[PLAIT_VARIANT_PLAIN];
+	if (!err && has_source)
+		err = write_source(l, front);
 	if (!err)
 		err = sites_write_assembly(&l->program, l->tmp, l->output, strbuf_str(&l->bases),
-					   source);
+					   has_source, source);
 	return err ? err : assemble(l);
 }

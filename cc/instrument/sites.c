@@ -67,7 +67,7 @@ static void add_section(struct strbuf *sb, const char *section, const char *dir,
 }
 
 struct err *sites_write_assembly(struct program *p, const char *dir, const char *output,
-				 const char *bases, const char *path)
+				 const char *bases, bool has_source, const char *path)
 {
 	const char *slash = strrchr(output, '/');
 	struct strbuf sb = { 0 };
@@ -76,6 +76,8 @@ struct err *sites_write_assembly(struct program *p, const char *dir, const char 
 	add_section(&sb, PLAIT_SECTION_SITES, dir, "sites.bin");
 	add_section(&sb, PLAIT_SECTION_BITCODE, dir, "bitcode.zst");
 	add_section(&sb, PLAIT_SECTION_BUILD, dir, "build.txt");
+	if (has_source)
+		add_section(&sb, PLAIT_SECTION_SOURCE, dir, "source.zst");
 	strbuf_addf(&sb,
 		    "\t.section .rodata.plait,\"a\",@progbits\n"
 		    "\t.p2align 3\n"

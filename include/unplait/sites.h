@@ -7,6 +7,8 @@
  *	.plait.sites  struct plait_sites_header, then the arrays it announces, then the strings
  *	.plait.bc     zstd frames: the bitcode before instrumentation; one module, or one per object that
  *	              was instrumented by itself (cc/driver/units.c)
+ *	.plait.bc0    the same frames, one per object: the bitcode as the front end left it, where the program
+ *	              was built with `--unplait-source-bitcode` and an optimiser changed it. Objects have it, too
  *	.plait.build  text, `key value` lines: how it was linked, for `unplait info`. `unseen NAME`: a
  *	              function outside the program that gets a pointer to memory that may be shared and
  *	              is not looked into
@@ -23,6 +25,7 @@
 
 #define PLAIT_SECTION_SITES   ".plait.sites"
 #define PLAIT_SECTION_BITCODE ".plait.bc"
+#define PLAIT_SECTION_SOURCE  ".plait.bc0"
 #define PLAIT_SECTION_BUILD   ".plait.build"
 
 #define PLAIT_SITES_MAGIC   "PLSITES" /* 8 bytes with the NUL */

@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+bool sym_is_optimised(const struct sym_program *p)
+{
+	return !p->front_end && ir_is_optimised(p->ir);
+}
+
 bool sym_has_function(struct sym_program *p, const char *name)
 {
 	const struct ir *ir = p->ir;

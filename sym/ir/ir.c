@@ -210,6 +210,16 @@ struct err *ir_load(const struct ir_piece *pieces, size_t n, struct ir **ret)
 	return NULL;
 }
 
+/* clang marks every function that it compiles with -O0. */
+bool ir_is_optimised(const struct ir *ir)
+{
+	unsigned optnone = LLVMGetEnumAttributeKindForName("optnone", 7);
+	LLVMValueRef f = LLVMGetNamedFunction(ir->llvm, "main");
+
+	return f && !LLVMIsDeclaration(f) &&
+	       !LLVMGetEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, optnone);
+}
+
 void ir_free(struct ir *ir)
 {
 	if (!ir)

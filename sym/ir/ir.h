@@ -217,6 +217,8 @@ struct ir_piece {
  * id i + 1. */
 struct err *ir_load(const struct ir_piece *pieces, size_t n, struct ir **ret);
 void ir_free(struct ir *ir);
+/* Was main compiled with optimisation? */
+bool ir_is_optimised(const struct ir *ir);
 
 /* Translate the function's body if that has not happened yet. */
 void ir_lower(struct ir *ir, struct function *f);

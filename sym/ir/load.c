@@ -167,11 +167,12 @@ static struct err *open_source(const char *path, const char *const *cflags,
 	return NULL;
 }
 
-static struct err *open_elf(const char *path, struct sym_program **ret)
+/* NULL when the file has no such section. */
+static struct err *open_elf(const char *path, const char *section, struct sym_program **ret)
 {
 	_cleanup_(bitcode_deinit) struct bitcode bitcode = { 0 };
 	VEC(struct ir_piece) pieces = { 0 };
-	struct err *err = binary_bitcode(path, &bitcode);
+	struct err *err = binary_bitcode(path, section, &bitcode);
 	struct stat st;
 
 	for (size_t i = 0, begin = 0; i < bitcode.ends.len; begin = bitcode.ends.data[i++]) {
@@ -180,16 +181,21 @@ static struct err *open_elf(const char *path, struct sym_program **ret)
 
 		vec_push(&pieces, piece);
 	}
-	if (!err && !pieces.len)
-		err = err_new(ERR_ENV,
-			      "%s carries no bitcode; build it with `unplait cc`, or give a .bc or "
-			      ".c file",
-			      path);
-	if (!err)
+	*ret = NULL;
+	if (!err && pieces.len)
 		err = load_pieces(pieces.data, pieces.len, ret);
 	vec_deinit(&pieces);
-	if (!err && !stat(path, &st) && (st.st_mode & 0111))
+	if (!err && *ret && !stat(path, &st) && (st.st_mode & 0111))
 		(*ret)->native = realpath(path, NULL);
+	return err;
+}
+
+struct err *sym_open_source(const char *path, struct sym_program **ret)
+{
+	struct err *err = open_elf(path, PLAIT_SECTION_SOURCE, ret);
+
+	if (!err && *ret)
+		(*ret)->front_end = true;
 	return err;
 }
 
@@ -205,9 +211,14 @@ struct err *sym_open(const char *path, const char *const *cflags, struct sym_pro
 	if (err)
 		return err;
 	if (map.len >= 4 && !memcmp(map.data, "\177ELF", 4))
-		err = open_elf(path, ret);
+		err = open_elf(path, PLAIT_SECTION_BITCODE, ret);
 	else
 		err = err_wrap(sym_load_bitcode(map.data, map.len, ret), "%s", path);
 	file_map_close(&map);
+	if (!err && !*ret)
+		err = err_new(ERR_ENV,
+			      "%s carries no bitcode; build it with `unplait cc`, or give a .bc or "
+			      ".c file",
+			      path);
 	return err;
 }

@@ -9,9 +9,10 @@
 
 struct sym_program {
 	struct ir *ir;
-	char *native; /* the executable, or NULL */
-	char *folder; /* temporary, removed on close; NULL = none */
-	char *source; /* what was compiled, with its flags (NULL-terminated, owned) */
+	bool front_end; /* the bitcode is the front end's, before any optimiser */
+	char *native;	/* the executable, or NULL */
+	char *folder;	/* temporary, removed on close; NULL = none */
+	char *source;	/* what was compiled, with its flags (NULL-terminated, owned) */
 	char **cflags;
 	char *sanitized; /* built on demand */
 	bool sanitized_tried;
