@@ -377,7 +377,8 @@ const struct cmd cmd_synth = {
 	.summary = "from a core dump to an execution that leads to it",
 	.help = "CORE is a dump of the program as it was shipped; PROGRAM is the same source, "
 		"built "
-		"with unplait cc.\nStatus: 1 found, run natively and saved; 0 every path within "
+		"with unplait cc: with -O0, or with --unplait-source-bitcode where its makefile "
+		"says -O2.\nStatus: 1 found, run natively and saved; 0 every path within "
 		"the "
 		"bounds was tried; 4 not found\nwithin the budget; 2 usage; 3 bad input.\n"
 		"Example: unplait synth core ./prog.unplait; unplait replay --gdb synth.plait\n",

@@ -160,7 +160,7 @@ static struct err *walk_all(struct walk *w, struct sym_config *c)
 		c->steps_after = walks[i].steps_after;
 		c->behind_calls = walks[i].behind_calls;
 		c->max_seconds = seconds_left(w->s, SECONDS_MOST);
-		err = sym_schedules(w->s->program, c, &r);
+		err = sym_schedules(w->s->built, c, &r);
 		w->s->r->states += r.states;
 		log_verbose("synth: schedules with %u preemptions%s%s%s: %llu states, %zu ends, "
 			    "%.2f s%s",
@@ -189,7 +189,7 @@ static struct err *by_machine(struct study *s, const struct synth_inputs *in, st
 				.whole_ends = true,
 				.ended = try_end,
 				.ended_arg = &w };
-	struct err *err = study_program(s);
+	struct err *err = study_built(s);
 
 	if (!err)
 		err = walk_all(&w, &c);

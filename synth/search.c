@@ -535,6 +535,21 @@ static struct err *search_ways(struct hunt *h, const struct happened *known)
 	return search_until(h, s->deadline);
 }
 
+/* What an optimiser did to the branches may be why nothing was found. */
+static void note_optimised(struct study *s)
+{
+	char *text;
+
+	if (s->r->found || s->r->exhausted || !sym_is_optimised(s->program))
+		return;
+	text = xasprintf(
+		"%s was optimised, which hides ways from the search: build it with -O0, or with "
+		"`unplait cc --unplait-source-bitcode`",
+		s->o->program);
+	names_intern(&s->r->notes, text);
+	free(text);
+}
+
 struct err *search(struct study *s)
 {
 	struct hunt h = { .study = s };
@@ -552,6 +567,8 @@ struct err *search(struct study *s)
 		set_stored(&h);
 	if (!err)
 		err = search_ways(&h, &known);
+	if (!err)
+		note_optimised(s);
 	happened_deinit(&known);
 	routes_deinit(&h.routes);
 	s->r->seconds_search = clock_seconds() - start - (s->r->seconds_native - native);

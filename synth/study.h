@@ -33,7 +33,10 @@ struct study {
 	struct names uncalled;	       /* library functions that the program never called */
 	const char *folder;	       /* all_causes: for their plaits */
 	double deadline;	       /* of clock_seconds() */
-	struct sym_program *program;   /* the bitcode; opened when it is needed */
+	struct sym_program
+		*program; /* where inputs are searched: the front end's bitcode, if there is some */
+	struct sym_program
+		*built; /* the bitcode that was built, where schedules are; maybe the same */
 	VEC(struct steered)
 	steered; /* steer.c: who waits for what, in the order in which they came there */
 };
@@ -124,7 +127,9 @@ struct err *hunt_preloaded(struct study *s, const struct synth_inputs *in, const
 /* A run of it, saved at `plait`: does each thread stand at the same instruction, called from the same ones? */
 struct err *shipped_agrees_whole(struct study *s, const struct run_result *r, const char *plait,
 				 enum agreement *ret);
+/* Open them when they are needed. */
 struct err *study_program(struct study *s);
+struct err *study_built(struct study *s);
 
 /* search.c: look for inputs whose path leads to the goal, and attempt each. */
 struct err *search(struct study *s);

@@ -35,7 +35,18 @@ static struct err *read_dump(struct study *s)
 
 struct err *study_program(struct study *s)
 {
-	return s->program ? NULL : sym_open(s->o->program, NULL, &s->program);
+	struct err *err = s->program ? NULL : sym_open_source(s->o->program, &s->program);
+
+	if (!err && !s->program)
+		err = study_built(s);
+	if (!err && !s->program)
+		s->program = s->built;
+	return err;
+}
+
+struct err *study_built(struct study *s)
+{
+	return s->built ? NULL : sym_open(s->o->program, NULL, &s->built);
 }
 
 /* Does the execution fail again, and how good an answer is it? `start`: when the work began. */
@@ -105,8 +116,9 @@ struct err *synth_run(const struct synth_options *o, struct synth_result *ret)
 	s.deadline = o->seconds > 0 ? start + o->seconds : 0;
 	if (!err)
 		err = work(&s, start);
-	if (s.program)
+	if (s.program != s.built)
 		sym_close(s.program);
+	sym_close(s.built);
 	stacks_close(s.stacks);
 	dump_close(&s.dump);
 	synth_inputs_deinit(&s.known);
