@@ -295,18 +295,6 @@ struct writer {
 	const char *why; /* HIT_UNKNOWN */
 };
 
-static const struct effect *effect_at(const struct step *s, uint64_t insn)
-{
-	for (uint32_t i = 0; i < s->npieces; i++) {
-		const struct piece *p = &s->pieces[i];
-
-		if (p->way == WAY_SKIPPED &&
-		    p->function->insns.data[p->first + p->n - 1].address == insn)
-			return p->effect;
-	}
-	return NULL;
-}
-
 /* How many bytes it says that it wrote, and did it write all of them? */
 static bool is_partial(const struct effect *e)
 {
@@ -319,7 +307,7 @@ static bool is_partial(const struct effect *e)
 static bool wrote_by_call(struct rewind *r, const struct node *leaf, const struct step *s,
 			  const struct access *k, const struct ask_target *t, struct writer *w)
 {
-	const struct effect *e = effect_at(s, k->insn);
+	const struct effect *e = step_effect(s, k->insn);
 	uint64_t at, len;
 
 	if (!past_value(&r->h, leaf->past, k->address, &at) ||

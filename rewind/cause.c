@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "debug/heap.h"
+#include "rewind/again.h"
 #include "rewind/library.h"
 #include "rewind/objects.h"
 #include "rewind/trail.h"
@@ -305,6 +306,34 @@ static bool also_stored(struct rewind *r, struct link *l)
 	return false;
 }
 
+/* The value is what the block's new owner wrote, and was read by somebody who knew the block before. */
+static bool name_again(struct rewind *r, size_t at)
+{
+	struct cause *c = &r->cause;
+	const struct link *written = &c->chain.data[at], *read = at ? written - 1 : NULL;
+	struct strbuf sb = { 0 };
+	struct again again;
+
+	if (!read || read->kind != LINK_READ || !read->has_address ||
+	    !again_find(r, read, written, &again))
+		return false;
+	read = &c->chain.data[at - 1];
+	c->kind = CAUSE_FREED;
+	c->insn = read->insn;
+	c->address = read->address;
+	c->freed_at = again.freed;
+	c->certain = chain_is_certain(c, at);
+	dump_names_add_object(&r->names, read->address, &sb);
+	strbuf_adds(
+		&sb,
+		" was read through a pointer from before it was freed and handed out again, at ");
+	dump_names_add_place(&r->names, read->insn, &sb);
+	strbuf_adds(&sb, "; handed out again at ");
+	dump_names_add_place(&r->names, again.given, &sb);
+	cause_say(c, &sb);
+	return true;
+}
+
 static void judge(struct rewind *r)
 {
 	struct cause *c = &r->cause;
@@ -314,6 +343,8 @@ static void judge(struct rewind *r)
 	if (c->kind == CAUSE_FREED)
 		return;
 	at = culprit(r);
+	if (at < c->chain.len && c->chain.data[at].kind == LINK_WRITTEN && name_again(r, at))
+		return;
 	if (at < c->chain.len && c->chain.data[at].kind == LINK_WRITTEN)
 		name_write(r, &c->chain.data[at], at);
 	else if (at < c->chain.len && says_failed(&c->chain.data[at]))
@@ -500,8 +531,9 @@ void cause_find(struct rewind *r)
 	c->passed_over = r->tree.passed_over != 0;
 	for (size_t i = 0; i < c->chain.len; i++)
 		c->chain.data[i].certain =
-			!c->chain.data[i].node->parent ||
-			(tree_is_certain(&r->tree, c->chain.data[i].node) && !c->passed_over);
+			!c->chain.data[i].searched &&
+			(!c->chain.data[i].node->parent ||
+			 (tree_is_certain(&r->tree, c->chain.data[i].node) && !c->passed_over));
 	if (use.found && !use.is_divisor && is_stack_overflow(r, use.address)) {
 		name_failure(r, CAUSE_STACK, "the stack is exhausted at ");
 		return;

@@ -50,6 +50,7 @@ struct link {
 	uint8_t kind;
 	bool certain;
 	bool has_value, has_address;
+	bool searched;		 /* its address is the only one where memory holds the value */
 	const struct node *node; /* the step in which it happened */
 	uint64_t insn;		 /* 0 for LINK_BEFORE */
 	uint64_t address;	 /* of memory */

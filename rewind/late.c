@@ -1,12 +1,13 @@
 /* rewind/late.c - see late.h.
  *
- * Which address is chosen for a read that nothing tells the address of? Programs keep their pointers on the stack, so the
+ * Which address is chosen for a read that nothing tells the address of? The places that had what was read, if they are few. Programs keep their pointers on the stack, so the
  * words there are tried in turn, from the stack pointer up: main()'s argv is one of them. If the address has a constant part
  * where memory lies, that is a table, and its entries are tried: the one that a switch took. */
 #include "rewind/late.h"
 
 #include "base/mem.h"
 #include "debug/dump.h"
+#include "rewind/pointers.h"
 
 enum {
 	MOST_LATE = 32,
@@ -151,12 +152,19 @@ static bool candidates_next(struct history *h, struct candidates *c, unsigned by
 
 static struct past *choose_for(struct history *h, const struct past *p, const struct late_read *l)
 {
-	uint64_t at, want, is;
+	uint64_t at, want, is, places[WORD_PLACES];
+	size_t n = 0;
 	bool has_want = past_value(h, p, l->value, &want);
 	struct past *q = NULL;
 	struct candidates c;
 	unsigned tries = 0;
 
+	if (has_want && l->w == 64)
+		n = word_places(h, l->before, want, places, ARRAY_SIZE(places));
+	for (size_t i = 0; i < MIN(n, ARRAY_SIZE(places)) && !q; i++)
+		q = with_address(h, p, l, places[i]);
+	if (q)
+		return q;
 	if (!candidates_init(h, p, l, &c))
 		return NULL;
 	while (!q && tries < MOST_TRIES && !history_over(h) &&

@@ -245,15 +245,9 @@ bool object_left(struct rewind *r, const struct link *l, uint64_t *from)
 /* Is there a call at this instruction that gives blocks back? */
 static bool frees_at(const struct step *s, uint64_t insn)
 {
-	for (uint32_t i = 0; i < s->npieces; i++) {
-		const struct piece *p = &s->pieces[i];
+	const struct effect *e = step_effect(s, insn);
 
-		if (p->way == WAY_SKIPPED &&
-		    (p->effect->kind == EFFECT_FREES || p->effect->kind == EFFECT_RESIZES) &&
-		    p->function->insns.data[p->first + p->n - 1].address == insn)
-			return true;
-	}
-	return false;
+	return e && (e->kind == EFFECT_FREES || e->kind == EFFECT_RESIZES);
 }
 
 uint64_t object_freed_at(struct rewind *r, uint64_t start, const struct link *l)

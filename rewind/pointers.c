@@ -14,6 +14,7 @@ enum { MOST_BYTES = 64 << 20 };
 void pointers_deinit(struct pointers *w)
 {
 	vec_deinit(&w->all);
+	vec_deinit(&w->words);
 }
 
 static int by_value(const void *a, const void *b)
@@ -103,5 +104,62 @@ size_t pointers_find(struct history *h, const struct past *p, uint64_t value, ui
 		add_place(&s, h->pointers.all.data[low].at);
 	if (s.n <= most)
 		trie_each(p->memory, add_cell, &s);
+	return s.n;
+}
+
+/* ---- any word ---- */
+
+static void find_in_segment(const struct dump *d, const struct dump_segment *s, struct word *w)
+{
+	uint64_t page[512];
+
+	for (uint64_t at = s->address; at + sizeof(page) <= s->address + s->there;
+	     at += sizeof(page)) {
+		if (!dump_read(d, at, page, sizeof(page)))
+			continue;
+		for (size_t i = 0; i < ARRAY_SIZE(page); i++) {
+			if (page[i] != w->value)
+				continue;
+			if (w->n < WORD_PLACES)
+				w->at[w->n] = at + 8 * i;
+			w->n++;
+		}
+	}
+}
+
+static const struct word *find_word(struct history *h, uint64_t value)
+{
+	struct word w = { .value = value };
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < h->pointers.words.len; i++)
+		if (h->pointers.words.data[i].value == value)
+			return &h->pointers.words.data[i];
+	for (size_t i = 0; i < h->dump->segments.len; i++) {
+		const struct dump_segment *s = &h->dump->segments.data[i];
+
+		if (s->flags & PF_X)
+			continue;
+		bytes += s->there;
+		if (bytes > MOST_BYTES)
+			w.n = WORD_PLACES + 1;
+		if (w.n <= WORD_PLACES)
+			find_in_segment(h->dump, s, &w);
+	}
+	vec_push(&h->pointers.words, w);
+	return vec_last(&h->pointers.words);
+}
+
+size_t word_places(struct history *h, const struct past *p, uint64_t value, uint64_t *ret,
+		   size_t most)
+{
+	struct places s = { .h = h, .p = p, .value = value, .at = ret, .most = most };
+	const struct word *w = value ? find_word(h, value) : NULL;
+
+	if (!w || w->n > WORD_PLACES)
+		return 0;
+	for (size_t i = 0; i < w->n; i++)
+		add_place(&s, w->at[i]);
+	trie_each(p->memory, add_cell, &s);
 	return s.n;
 }

@@ -291,7 +291,7 @@ static struct node *node_with_address(struct rewind *r, const struct link *l)
 				found = n;
 		}
 		if (n == l->node)
-			return found;
+			return found || !l->searched ? found : n;
 	}
 	return l->node->parent ? found : r->tree.nodes.data[0];
 }

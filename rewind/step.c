@@ -605,6 +605,18 @@ size_t step_search(struct history *h, const struct past *after, const struct pie
 	return n;
 }
 
+const struct effect *step_effect(const struct step *s, uint64_t insn)
+{
+	for (uint32_t i = 0; i < s->npieces; i++) {
+		const struct piece *p = &s->pieces[i];
+
+		if (p->way == WAY_SKIPPED && p->n &&
+		    p->function->insns.data[p->first + p->n - 1].address == insn)
+			return p->effect;
+	}
+	return NULL;
+}
+
 struct past *step_inside(struct history *h, const struct past *last, const struct step *s,
 			 uint32_t n)
 {

@@ -1,6 +1,7 @@
 /* rewind/trail.c - see trail.h. */
 #include "rewind/trail.h"
 
+#include "rewind/pointers.h"
 #include "rewind/reach.h"
 
 #include <signal.h>
@@ -405,6 +406,21 @@ static bool is_computation(const struct origin *o)
 	       o->op->kind != LIFT_CONST;
 }
 
+/* Nobody knows the address any more, but only one place had the value at that moment. */
+static bool find_address(struct trail *t, struct link *l)
+{
+	uint64_t at[2];
+	struct past *p;
+
+	if (!l->has_value || l->w != 64)
+		return false;
+	p = step_inside(t->h, t->best, &t->at.node->step, order_of(&t->at));
+	if (word_places(t->h, p, l->value, at, ARRAY_SIZE(at)) != 1)
+		return false;
+	l->address = at[0];
+	return l->has_address = l->searched = true;
+}
+
 /* The value that `temp` of the cursor's instruction has comes from somewhere: go there. False: the
  * chain ends. */
 static bool follow(struct trail *t, const struct function *f, const struct insn *in, uint16_t temp)
@@ -429,7 +445,7 @@ static bool follow(struct trail *t, const struct function *f, const struct insn 
 	if (o.op && o.op->kind == LIFT_LOAD) {
 		a = access_of(t, false, o.loads);
 		l.kind = LINK_READ;
-		if (!a || !value_at(t, a, &l.address, &l.value, &l)) {
+		if (!a || (!value_at(t, a, &l.address, &l.value, &l) && !find_address(t, &l))) {
 			l.kind = LINK_COMPUTED;
 			trail_add(t, l);
 			t->lost = true;
