@@ -51,40 +51,54 @@ static void each_callee(struct sharing *s, LLVMValueRef call, visit_fn *visit, u
 	}
 }
 
-struct todo VEC_FIELDS(size_t);
+/* Whom each of our functions may call, once each: threads are many, and each walks over all it reaches. */
+static void list_callees(struct sharing *s)
+{
+	struct fn_indexes listed_for = {
+		0
+	}; /* per function: whose list has it already, plus one */
+
+	for (size_t k = 0; k < s->p->fns.len; k++)
+		vec_push(&listed_for, 0);
+	for (size_t k = 0; k < s->p->fns.len; k++)
+		for_each_block(b, s->p->fns.data[k].f) for_each_instruction(i, b)
+		{
+			struct cell callee;
+			LLVMValueRef g;
+			size_t at = 0;
+
+			if (!is_call(i))
+				continue;
+			callee = pointsto_callee(s->pt, i);
+			while (pointsto_next_function(s->pt, callee, &at, &g)) {
+				uint64_t *c = index_of(s, g);
+
+				if (!c || listed_for.data[*c] == k + 1)
+					continue;
+				listed_for.data[*c] = k + 1;
+				vec_push(&s->callees.data[k], *c);
+			}
+		}
+	vec_deinit(&listed_for);
+}
 
 static void reach(struct sharing *s, LLVMValueRef f, uint64_t bit)
 {
-	struct todo todo = { 0 };
+	struct fn_indexes todo = { 0 };
 	uint64_t *first = index_of(s, f);
 
-	if (first && (s->threads.data[*first] & bit) != bit)
+	if (first)
 		vec_push(&todo, *first);
 	while (todo.len) {
 		size_t k = vec_pop(&todo);
+		const struct fn_indexes *callees = &s->callees.data[k];
 
 		if ((s->threads.data[k] & bit) == bit)
 			continue;
 		s->threads.data[k] |= bit;
-		for_each_block(b, s->p->fns.data[k].f)
-		{
-			for_each_instruction(i, b)
-			{
-				struct cell callee;
-				LLVMValueRef g;
-				size_t at = 0;
-
-				if (!is_call(i))
-					continue;
-				callee = pointsto_callee(s->pt, i);
-				while (pointsto_next_function(s->pt, callee, &at, &g)) {
-					uint64_t *c = index_of(s, g);
-
-					if (c && (s->threads.data[*c] & bit) != bit)
-						vec_push(&todo, *c);
-				}
-			}
-		}
+		for (size_t i = 0; i < callees->len; i++)
+			if ((s->threads.data[callees->data[i]] & bit) != bit)
+				vec_push(&todo, callees->data[i]);
 	}
 	vec_deinit(&todo);
 }
@@ -152,6 +166,7 @@ static void find_threads(struct sharing *s)
 	struct map entries = { 0 };
 	size_t at = 0;
 
+	list_callees(s);
 	for (size_t i = 0; i < s->pt->creations.len; i++) {
 		struct creation *c = &s->pt->creations.data[i];
 
@@ -682,6 +697,7 @@ void sharing_run(struct sharing *s, struct program *p, struct pointsto *pt)
 		vec_push(&s->threads, 0);
 		vec_push(&s->after, 0);
 		vec_push(&s->may_create, 0);
+		vec_push(&s->callees, (struct fn_indexes){ 0 });
 	}
 	find_threads(s);
 	if (!s->threaded)
@@ -727,4 +743,7 @@ void sharing_deinit(struct sharing *s)
 	vec_deinit(&s->after);
 	vec_deinit(&s->may_create);
 	vec_deinit(&s->entries);
+	for (size_t k = 0; k < s->callees.len; k++)
+		vec_deinit(&s->callees.data[k]);
+	vec_deinit(&s->callees);
 }

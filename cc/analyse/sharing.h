@@ -8,6 +8,8 @@
 
 struct program;
 
+struct fn_indexes VEC_FIELDS(size_t);
+
 struct sharing {
 	struct program *p;
 	struct pointsto *pt;
@@ -15,8 +17,9 @@ struct sharing {
 	VEC(uint8_t) after;	 /* per function: may it run after the first creation? */
 	VEC(uint8_t) may_create; /* per function: may it create a thread? */
 	VEC(LLVMValueRef) entries;
-	uint64_t multi; /* entries that may run more than once at a time */
-	bool threaded;	/* does the program create threads at all? */
+	VEC(struct fn_indexes) callees; /* per function: whom it may call */
+	uint64_t multi;			/* entries that may run more than once at a time */
+	bool threaded;			/* does the program create threads at all? */
 };
 
 void sharing_run(struct sharing *s, struct program *p, struct pointsto *pt);

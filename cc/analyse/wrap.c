@@ -11,6 +11,7 @@
 #include "cc/analyse/wrap.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "cc/analyse/calls.h"
 
 #include <stdlib.h>
@@ -81,17 +82,19 @@ static LLVMValueRef make_wrapper(LLVMModuleRef m, LLVMValueRef f)
 }
 
 /* Direct calls stay as they are. */
-static void keep_calls(LLVMModuleRef m, LLVMValueRef f, LLVMValueRef wrapper)
+static void keep_calls(LLVMValueRef f, LLVMValueRef wrapper)
 {
-	for_each_function(g, m)
-	{
-		for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(g); bb;
-		     bb = LLVMGetNextBasicBlock(bb))
-			for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i;
-			     i = LLVMGetNextInstruction(i))
-				if (is_call(i) && LLVMGetCalledValue(i) == wrapper)
-					LLVMSetOperand(i, (unsigned)LLVMGetNumOperands(i) - 1, f);
+	VEC(LLVMValueRef) users = { 0 };
+
+	for (LLVMUseRef u = LLVMGetFirstUse(wrapper); u; u = LLVMGetNextUse(u))
+		vec_push(&users, LLVMGetUser(u));
+	for (size_t k = 0; k < users.len; k++) {
+		LLVMValueRef i = users.data[k];
+
+		if (is_call(i) && LLVMGetCalledValue(i) == wrapper)
+			LLVMSetOperand(i, (unsigned)LLVMGetNumOperands(i) - 1, f);
 	}
+	vec_deinit(&users);
 }
 
 void wrap_inputs(LLVMModuleRef m)
@@ -107,6 +110,6 @@ void wrap_inputs(LLVMModuleRef m)
 		if (!wrapper)
 			continue;
 		LLVMReplaceAllUsesWith(f, wrapper);
-		keep_calls(m, f, wrapper);
+		keep_calls(f, wrapper);
 	}
 }

@@ -16,10 +16,13 @@
 #include "cc/program.h"
 #include "cc/times.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define STACK_SIZE ((size_t)1 << 28) /* LLVM calls itself deeply; only what it uses is there */
 
 static struct err *take_message(const char *what, char *text)
 {
@@ -162,13 +165,40 @@ static bool has_asan(const struct program *p)
 	return false;
 }
 
+struct generation {
+	LLVMTargetMachineRef machine;
+	LLVMModuleRef module;
+	const char *path;
+	char *message;
+	bool failed;
+};
+
+static void *generate_code(void *arg)
+{
+	struct generation *g = arg;
+
+	g->failed = LLVMTargetMachineEmitToFile(g->machine, g->module, (char *)g->path,
+						LLVMObjectFile, &g->message);
+	return NULL;
+}
+
+/* In a thread of its own: there libc begins a heap of its own. In the one where the module has lost most
+ * of its functions, or its variables, it would look for room among millions of small holes. */
 static struct err *generate(LLVMTargetMachineRef machine, LLVMModuleRef m, const char *path)
 {
-	char *message = NULL;
+	struct generation g = { machine, m, path, NULL, false };
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int bad;
 
-	if (LLVMTargetMachineEmitToFile(machine, m, path, LLVMObjectFile, &message))
-		return take_message("cannot generate code", message);
-	return NULL;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	bad = pthread_create(&thread, &attributes, generate_code, &g);
+	pthread_attr_destroy(&attributes);
+	if (bad)
+		return err_new(ERR_ENV, "cannot start a thread");
+	pthread_join(thread, NULL);
+	return g.failed ? take_message("cannot generate code", g.message) : NULL;
 }
 
 /* The functions that consist of hooks: unoptimised code, in an object of its own. */
