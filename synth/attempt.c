@@ -165,10 +165,17 @@ void own_run_fill(struct study *s, const struct synth_inputs *in, const char *pr
 	ret->target.argv = ret->argv.data;
 }
 
+double patience_with_shipped(const struct study *s)
+{
+	return MIN(s->o->timeout, MAX(0.5, 10 * s->longest));
+}
+
 struct err *own_run_open(struct study *s, const struct synth_inputs *in, const char *program,
 			 struct own_run *ret)
 {
 	own_run_fill(s, in, program, ret);
+	if (program == stacks_program(s->stacks))
+		ret->target.timeout = patience_with_shipped(s);
 	return session_open(&ret->target, &ret->session);
 }
 
@@ -215,10 +222,12 @@ static struct err *run_instrumented(struct study *s, const struct synth_inputs *
 	struct run_request req = { .strategy = PLAIT_STRATEGY_FOLLOW };
 	struct own_run own;
 	struct err *err = own_run_open(s, in, s->o->program, &own);
+	double start = clock_seconds();
 
 	*ret = NOT_SAME;
 	if (!err)
 		err = session_run(own.session, &req, &s->r->run);
+	s->longest = MAX(s->longest, clock_seconds() - start);
 	s->r->attempts++;
 	if (!err && run_failed(&s->r->run)) {
 		err = save_plait(own.session, &s->r->run, plait);

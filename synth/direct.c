@@ -62,8 +62,10 @@ static void set_time(struct directing *d, double seconds)
 static struct err *play(struct directing *d, bool *same)
 {
 	struct played p;
-	struct err *err = script_play(&d->own.target, &d->script, d->core, &p);
+	struct err *err;
 
+	d->own.target.timeout = patience_with_shipped(d->s);
+	err = script_play(&d->own.target, &d->script, d->core, &p);
 	d->s->r->attempts++;
 	d->runs++;
 	*same = !err && p.same;
@@ -144,6 +146,7 @@ static struct err *one_at_random(struct directing *d, uint64_t seed, bool *same)
 	struct played p;
 	struct err *err;
 
+	d->own.target.timeout = d->s->o->timeout; /* it is made step by step */
 	d->script.turns.len = 0;
 	err = script_improvise(&d->own.target, &d->script, seed, d->core, &made, &p);
 	d->s->r->attempts++;

@@ -33,6 +33,7 @@ struct study {
 	struct names uncalled;	       /* library functions that the program never called */
 	const char *folder;	       /* all_causes: for their plaits */
 	double deadline;	       /* of clock_seconds() */
+	double longest; /* seconds of a run of the unplait build, without preemption */
 	struct sym_program
 		*program; /* where inputs are searched: the front end's bitcode, if there is some */
 	struct sym_program
@@ -95,6 +96,10 @@ void own_run_fill(struct study *s, const struct synth_inputs *in, const char *pr
 		  struct own_run *ret);
 struct err *own_run_open(struct study *s, const struct synth_inputs *in, const char *program,
 			 struct own_run *ret);
+/* Seconds for a run of the shipped binary in an order of ours. Nobody interrupts a thread that waits in a loop for a
+ * variable, where that order does not: the run never ends, and tells nothing. How long one takes is known from the
+ * unplait build. */
+double patience_with_shipped(const struct study *s);
 void own_run_close(struct own_run *o);
 /* The run that has just failed, saved at `plait`: as the dump says? */
 struct err *run_agrees(struct study *s, const struct run_result *r, const char *plait,
