@@ -90,7 +90,18 @@ static bool find_count(const struct finder *d, struct grip *ret)
 
 /* ---- locks ---- */
 
-/* Has the user met the object under this lock, and only looked? The last time it held it. */
+/* Does this write go on from what its thread has read there? That is how one counts. */
+static bool is_update(const struct steps *s, uint32_t write)
+{
+	const struct step *e = &s->data[write];
+
+	for (uint32_t k = write; k-- > 0 && !step_reads(e);)
+		if (s->data[k].thread == e->thread)
+			return s->data[k].address == e->address && step_reads(&s->data[k]);
+	return step_reads(e);
+}
+
+/* Has the user met the object under this lock, and not counted itself in? The last time it held it. */
 static uint32_t met_under(const struct finder *d, uint64_t lock)
 {
 	const struct steps *s = d->f;
@@ -106,7 +117,7 @@ static uint32_t met_under(const struct finder *d, uint64_t lock)
 			inside = true;
 		else if (step_is_acquire(e) && e->address == lock)
 			return inside ? met : STEP_NONE;
-		else if (inside && touches_block(d, e) && step_writes(e))
+		else if (inside && touches_block(d, e) && step_writes(e) && is_update(s, k))
 			return STEP_NONE; /* counted: that is how it is kept */
 		else if (inside && (touches_block(d, e) || reads_pointer(d, e)))
 			met = k;

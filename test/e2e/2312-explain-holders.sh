@@ -213,6 +213,41 @@ C
 sed 's/^struct user { int id/struct user { int refs, id/
 	s/^\tpthread_mutex_unlock(&lock);\n\tif/&/
 	s/^\tstruct user \*u = only;/&\n\tif (u)\n\t\tu->refs++;/' found.c >counted.c
+# Made under the lock, filled in after the unlock, when another thread has let the table grow. Who writes there under the
+# lock has not counted itself in by that.
+cat >made.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+struct packet { int used, size; };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct packet *table;
+static int n;
+static void *add(void *p)
+{
+	pthread_mutex_lock(&lock);
+	struct packet *more = calloc(n + 1, sizeof(*more));
+	for (int i = 0; i < n; i++)
+		more[i].used = table[i].used;
+	free(table);
+	table = more;
+	struct packet *mine = &table[n++];
+	mine->used = 1;
+	pthread_mutex_unlock(&lock);
+	mine->size = 16;
+	return p;
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, 0, add, 0);
+	pthread_create(&b, 0, add, 0);
+	pthread_join(a, 0);
+	pthread_join(b, 0);
+	free(table);
+	return 0;
+}
+C
 # The log grows, and moves, while it is read.
 cat >grows.c <<'C'
 #include <pthread.h>
@@ -349,6 +384,9 @@ for level in -O0 -O2; do
 	explained found cc $level
 	has flat "it found it at found.c:10 under lock, which it gave back before the use" "$level: the lock of the look-up"
 	has flat "hold lock from found.c:10 until after the use at found.c:13" "$level: how long to hold it"
+	explained made cc $level
+	has flat "under lock, which it gave back before the use" "$level: the lock of the one who made it"
+	has flat "until after the use at made.c:19" "$level: it keeps nothing by writing there"
 	explained grows cc $level
 	has flat "it has read entries at grows.c:6, where thread 0 puts another one at grows.c:18" "$level: what moves while it is read"
 	explained early cc $level
