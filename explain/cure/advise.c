@@ -731,8 +731,29 @@ static struct err *narrow(struct trials *t, const struct candidate *found)
 	return NULL;
 }
 
-/* A check that was not repeated under the lock, in every schedule that fails: the thread should not have come to
- * what breaks the program in the end. */
+/* Do both touch one object? */
+static bool share_object(const struct steps *s, const struct cure *a, const struct cure *b)
+{
+	const uint32_t mine[] = { a->from, a->intruder, a->to_in_passing ? a->from : a->to };
+	const uint32_t other[] = { b->from, b->intruder, b->to_in_passing ? b->from : b->to };
+
+	for (size_t i = 0; i < ARRAY_SIZE(mine); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(other); k++)
+			if (mine[i] < s->len && other[k] < s->len &&
+			    s->data[mine[i]].address == s->data[other[k]].address)
+				return true;
+	return false;
+}
+
+/* A mistake by which a thread comes to where it breaks the program in the end: a check that it does not repeat
+ * under the lock, or something given away too early. */
+static bool is_behind(const struct trials *t, const struct cure *found, const struct cure *c)
+{
+	return c->stale ||
+	       (c->early && c->other_from == STEP_NONE && share_object(t->r->failing, found, c));
+}
+
+/* The cheapest of them that is broken in every schedule that fails, and cures all. */
 static struct err *look_behind(struct trials *t, const struct candidate *found)
 {
 	struct trial_limits limits =
@@ -741,10 +762,13 @@ static struct err *look_behind(struct trials *t, const struct candidate *found)
 	struct cure_trial trial;
 	struct err *err;
 
-	for (size_t i = 0; i < t->all.len && !found->cure.stale; i++) {
+	if (found->cure.stale || found->cure.early)
+		return NULL;
+	for (size_t i = 0; i < t->all.len; i++) {
 		struct planned_cure *c = &t->all.data[i];
 
-		if (c->cure.stale && c->seen.broken_failing == c->seen.failing &&
+		if (is_behind(t, &found->cure, &c->cure) &&
+		    c->seen.broken_failing == c->seen.failing &&
 		    cure_separation(&c->seen) >= SIMPLER &&
 		    (!first || c->cure.cost < first->cure.cost))
 			first = c;

@@ -306,6 +306,44 @@ static uint32_t stale_at(const struct finder *fd, const struct cure *c)
 	return taken;
 }
 
+/* Do the threads of these two steps share the object so that the one only writes it and the other only reads it? */
+static bool is_handed_over(const struct steps *s, const struct step *a, const struct step *b)
+{
+	bool writes[2] = { false, false }, reads[2] = { false, false };
+
+	for (uint32_t k = 0; k < s->len; k++) {
+		const struct step *e = &s->data[k];
+		int side = e->thread == a->thread ? 0 : 1;
+
+		if ((e->thread != a->thread && e->thread != b->thread) || !step_is_memory(e) ||
+		    e->pending || e->address >= a->address + a->size ||
+		    a->address >= e->address + e->size)
+			continue;
+		writes[side] |= step_writes(e);
+		reads[side] |= step_reads(e);
+	}
+	return (writes[0] && reads[1] && !reads[0] && !writes[1]) ||
+	       (reads[0] && writes[1] && !writes[0] && !reads[1]);
+}
+
+/* Has the intruder's thread seen what the block begins with, and gone on to the object that the block ends with? */
+static bool is_early(const struct finder *fd, const struct cure *c)
+{
+	const struct step *d = fd->f->data, *from = &d[c->from], *x;
+
+	if (c->to_in_passing || c->intruder == STEP_NONE || !step_is_memory(from) ||
+	    !step_writes(from) || d[c->to].address == from->address ||
+	    !step_conflicts(&d[c->to], &d[c->intruder]) ||
+	    !is_handed_over(fd->f, &d[c->to], &d[c->intruder]))
+		return false;
+	x = &d[c->intruder];
+	for (uint32_t k = c->intruder; k-- > c->from;)
+		if (d[k].thread == x->thread && step_is_memory(&d[k]) && step_reads(&d[k]) &&
+		    d[k].source == c->from)
+			return true;
+	return false;
+}
+
 /* Does the thread of a block that it ends in the passing run only wait in it for ever, for a signal or for
  * another's end? Who holds a lock meanwhile keeps everybody out for ever. */
 static bool waits_for_ever(const struct finder *fd, uint32_t from, bool to_in_passing)
@@ -362,6 +400,7 @@ void finder_add_block(struct finder *fd, uint32_t from, uint32_t to, bool to_in_
 	c.around_lock = takes_again(fd, &c) || (fd->f->data[from].kind == PLAIT_EV_ATOMIC_WRITE &&
 						cure_end(fd, &c)->kind == PLAIT_EV_ATOMIC_RMW);
 	c.came_back = came_back(fd, &c);
+	c.early = kind == BUG_MULTI_VARIABLE && is_early(fd, &c);
 	c.stale = kind == BUG_ATOMICITY ? stale_at(fd, &c) : 0;
 	if (intruder != STEP_NONE) {
 		c.constraints[1] = outsider(fd, intruder);

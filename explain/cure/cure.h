@@ -30,6 +30,9 @@ struct cure {
 	/* it begins with a check before a lock is taken; another thread changes that under the lock,
 	 * and what follows under it does not look again: the step that takes it, + 1; 0: no */
 	uint32_t stale;
+	/* it begins with a write by which another thread goes on, and ends with an access that should
+	 * have come before that: filled in after it was announced, read after it was given away */
+	bool early;
 	bool to_in_passing; /* `to` is a step of the passing run: the failing one ended before it */
 	uint32_t intruder; /* atomic: the step of another thread inside the block; else STEP_NONE */
 	/* atomic: what that thread does around the intruder must be one block too; from STEP_NONE:
@@ -41,6 +44,7 @@ struct cure {
 	bool teardown; /* order: what must wait gives something back, or is part of that */
 	bool closing;  /* order: what must wait is the first of several changes (closing.h) */
 	bool updates;  /* block: each change of its object, wherever it is (updates.c) */
+	bool last;     /* a stretch that ends in a loop: behind its last round */
 	bool stretch;  /* all that a thread does between two synchronisations (stretch.c) */
 	bool crossing; /* broken only when the two blocks meet as they do here (crossings.c) */
 };

@@ -5,7 +5,8 @@
  * schedules that fail and kept in those that pass. So recorded runs are looked at:
  *
  * A block is broken when it overlaps a block of another thread on the same object. It
- * begins with the last event at its first place before the next one at its last place; a block that
+ * begins with the last event at its first place before the next one at its last place (with the first event, and
+ * ends with the last one, if it ends behind a loop); a block that
  * never gets there (a look-up that finds what it looks for) is none, unless the run failed in the
  * middle of it. The objects count only if they are the same in the run that the cure is about.
  *
@@ -38,6 +39,7 @@ enum { BLOCKS = 2 };
 struct open_block {
 	bool open;
 	uint32_t begin, seen; /* seen: steps of the thread since */
+	uint32_t end; /* where it came to its last place the last time, of a loop; 0: not yet */
 };
 
 struct observer {
@@ -88,9 +90,10 @@ static bool close_block(struct observer *o, const struct block *b)
 	for (size_t i = o->closed.len, n = 0; i-- > 0 && n < MAX_BACK; n++) {
 		const struct block *other = &o->closed.data[i];
 
-		if (other->end < b->begin)
+		if (other->end < b->begin && !o->c->last)
 			break;
-		if (other->thread != b->thread &&
+		if (other->end >= b->begin && other->begin <= b->end &&
+		    other->thread != b->thread &&
 		    (!o->same_object || share_object(other, b) || section_uses(o, other, b) ||
 		     section_uses(o, b, other)))
 			return true;
@@ -104,6 +107,25 @@ static struct block block_of(const struct observer *o, uint32_t begin, uint32_t 
 	const struct step *d = o->run->data;
 
 	return (struct block){ d[end].thread, begin, end, d[begin].address, d[end].address };
+}
+
+/* A block that begins and ends in loops: from its first place to the last time at its last one, before its thread
+ * synchronises or does something else for long. */
+static bool follow_loop(struct observer *o, struct open_block *open, uint32_t i, bool begins,
+			bool ends)
+{
+	bool over = open->open && open->end &&
+		    (begins || !step_is_memory(&o->run->data[i]) || i - open->end > UNFINISHED);
+	struct block b = block_of(o, open->begin, over ? open->end : i);
+	bool broken = over && close_block(o, &b);
+
+	if (over)
+		open->open = false;
+	if (begins && !open->open)
+		*open = (struct open_block){ true, i, 0, 0 };
+	else if (open->open && ends)
+		open->end = i;
+	return broken;
 }
 
 /* What the step at i begins, continues or ends of one block. */
@@ -124,6 +146,8 @@ static bool meets_block(struct observer *o, uint32_t i, unsigned block)
 		alone |= c->flags & PLAIT_CONSTRAINT_SINGLE;
 	}
 	open->seen++;
+	if (o->c->last && !alone)
+		return follow_loop(o, open, i, begins, ends);
 	if (alone)
 		return begins && close_block(o, &b);
 	if (open->open && ends) {
@@ -132,7 +156,7 @@ static bool meets_block(struct observer *o, uint32_t i, unsigned block)
 		return close_block(o, &b);
 	}
 	if (begins)
-		*open = (struct open_block){ true, i, 0 };
+		*open = (struct open_block){ true, i, 0, 0 };
 	return false;
 }
 
@@ -150,10 +174,10 @@ static bool unfinished_blocks(struct observer *o)
 	for (size_t i = 0; i < (size_t)o->run->nthreads * BLOCKS; i++) {
 		struct block b;
 
-		if (!o->open[i].open || o->open[i].seen > UNFINISHED)
+		if (!o->open[i].open || (o->open[i].seen > UNFINISHED && !o->open[i].end))
 			continue;
 		b = block_of(o, o->open[i].begin, o->open[i].begin);
-		b.end = (uint32_t)o->run->len;
+		b.end = o->open[i].end ? o->open[i].end : (uint32_t)o->run->len;
 		if (close_block(o, &b))
 			return true;
 	}
@@ -173,7 +197,7 @@ static bool blocks_broken(const struct cure *c, const struct steps *example,
 	o.open = xcalloc((size_t)(run->nthreads + 1) * BLOCKS, sizeof(*o.open));
 	for (uint32_t i = 0; i < run->len && !broken; i++)
 		broken = !run->data[i].pending && meets_blocks(&o, i);
-	if (!broken && failed)
+	if (!broken && (failed || c->last))
 		broken = unfinished_blocks(&o);
 	free(o.open);
 	vec_deinit(&o.closed);

@@ -108,6 +108,18 @@ static void end_at_write(const struct finder *fd, struct stretch *s)
 		}
 }
 
+/* Does its thread come to the place where it ends several times? */
+static bool ends_in_loop(const struct finder *fd, const struct stretch *s)
+{
+	const struct steps *run = s->to_in_passing ? fd->g : fd->f;
+	const struct step *last = last_of(fd, s);
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k <= s->to; k++)
+		n += run->data[k].thread == last->thread && run->data[k].site == last->site;
+	return n > 1;
+}
+
 /* Both threads' stretches at once; one constraint if they begin at one place: with two ends, the
  * engine would stop at the nearer one. */
 static void add_stretch(struct finder *fd, const struct stretch *a, const struct stretch *b,
@@ -128,6 +140,9 @@ static void add_stretch(struct finder *fd, const struct stretch *a, const struct
 	if (d[a->from].site == last_of(fd, a)->site)
 		return;
 	c.constraints[0] = finder_block(&d[a->from], last_of(fd, a));
+	c.last = ends_in_loop(fd, a);
+	if (c.last)
+		c.constraints[0].flags = PLAIT_CONSTRAINT_LAST;
 	if (d[b->from].site != d[a->from].site) {
 		c.other_from = b->from;
 		c.other_to = b->to;
@@ -135,6 +150,8 @@ static void add_stretch(struct finder *fd, const struct stretch *a, const struct
 		c.constraints[1] = finder_block(&d[b->from], last_of(fd, b));
 		if (d[b->from].site == last_of(fd, b)->site)
 			c.constraints[1].flags = PLAIT_CONSTRAINT_SINGLE;
+		else if (c.last)
+			c.constraints[1].flags = PLAIT_CONSTRAINT_LAST;
 		c.block[1] = 1;
 		c.nconstraints = 2;
 	}

@@ -11,10 +11,14 @@
 
 struct site_list VEC_FIELDS(uint32_t);
 
+/* All that a macro does is at one column: within one function, copies are of one object. */
 static bool same_line(const struct plait_site *a, const struct plait_site *b)
 {
+	bool together =
+		a->ir_function == b->ir_function && a->inlined_at_line == b->inlined_at_line;
+
 	return a->kind == b->kind && a->line == b->line && a->column == b->column &&
-	       a->file == b->file;
+	       a->file == b->file && (!together || a->object == b->object);
 }
 
 static void find_copies(struct symbols *symbols, uint32_t site, struct site_list *ret)
@@ -111,11 +115,17 @@ static void widen(struct symbols *symbols, const struct plait_constraint *c, uin
 		keep_paired(symbols, &from, &to);
 		keep_paired(symbols, &to, &from);
 	}
+	/* a loop may have been unrolled: any of its rounds may be the last */
+	if (out->stretch && c->kind == PLAIT_CONSTRAINT_ATOMIC && to.len > 1 &&
+	    !(c->flags & PLAIT_CONSTRAINT_SINGLE))
+		out->last = true;
 	for (size_t i = 0; i < MAX(from.len, to.len) && out->nconstraints < CURE_CONSTRAINTS; i++) {
 		struct plait_constraint copy = *c;
 		uint32_t f = from.data[MIN(i, from.len - 1)], best = to.data[MIN(i, to.len - 1)];
 
-		if (from.len > 1)
+		if (out->last)
+			copy.flags |= PLAIT_CONSTRAINT_LAST;
+		else if (from.len > 1)
 			best = end_for(symbols, &to, f, i, together);
 		copy.a.site_low = copy.a.site_high = f;
 		copy.b.site_low = copy.b.site_high = best;

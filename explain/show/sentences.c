@@ -404,6 +404,40 @@ static struct err *tell_stale(struct teller *t, const struct told *from)
 	return NULL;
 }
 
+/* Where the other thread has read what the block begins with, the last time; STEP_NONE. */
+static uint32_t message_of(const struct teller *t)
+{
+	const struct step *d = t->f->data;
+
+	for (uint32_t k = t->c->intruder; k-- > t->c->from;)
+		if (d[k].thread == d[t->c->intruder].thread && step_reads(&d[k]) &&
+		    d[k].source == t->c->from)
+			return k;
+	return STEP_NONE;
+}
+
+/* It goes on by what it has seen; what it meets then should have been done before. */
+static struct err *tell_given_early(struct teller *t, const struct told *from,
+				    const struct told *to, const struct told *intruder)
+{
+	struct arena *arena = &t->p.x->arena;
+	struct told sees = { 0 };
+	struct err *err = tell(t, t->f, message_of(t), &sees);
+
+	if (err)
+		return err;
+	t->out->summary = arena_printf(
+		arena,
+		"thread %s %s too early: thread %s sees that (%s) and %s, and only then comes "
+		"thread %s's %s",
+		from->thread, from->verb, intruder->thread, sees.where, intruder->verb, to->thread,
+		to->noun);
+	t->out->advice =
+		arena_printf(arena, "let the %s come before the %s: thread %s goes on by that",
+			     to->noun, from->noun, intruder->thread);
+	return NULL;
+}
+
 /* A compare-and-swap that succeeds although others were there. */
 static void tell_came_back(struct teller *t, const struct told *from, const struct told *to)
 {
@@ -625,6 +659,8 @@ static struct err *tell_block(struct teller *t)
 		return tell_stale(t, &from);
 	if (t->c->updates)
 		return tell_updates(t, &from, &to);
+	if (t->c->early && message_of(t) != STEP_NONE)
+		return tell_given_early(t, &from, &to, &intruder);
 	if (t->c->other_from != STEP_NONE)
 		return tell_both_sides(t, &from, &to);
 	tell_lock(t, &from, &to, &intruder);

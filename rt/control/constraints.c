@@ -5,7 +5,8 @@
  * that matches b or has ended, except while that thread cannot go on; then the others run, but none
  * begins a block of its own if that can be helped, as if all blocks were under one lock. Where all
  * who are ready are held back and somebody sleeps, time passes: the sleeper may be the one they wait
- * for. LATE: an event matching b waits as long as anybody else can run. A loop that only reads looks
+ * for. Where a block ends in a loop (LAST), it goes on until its thread has left the loop: a few
+ * events are none of its last place, or it synchronises. LATE: an event matching b waits as long as anybody else can run. A loop that only reads looks
  * like one that waits, so who is in it goes on for a while before anything gives way. READS and FIRST
  * are wishes for a write-to-read pair: the read waits for the write, and until it has read, other
  * writes to that address wait; or it wants the initial value, and the writes wait. A wish gives way
@@ -32,7 +33,10 @@ static uint32_t holding[PLAIT_MAX_CONSTRAINTS], nholding;
 static uint64_t held_back; /* points at which wishes kept somebody from running */
 static unsigned sleepers;  /* times that the constraints let time pass */
 static unsigned spinners;  /* ... and that they let those go who spin */
+static unsigned
+	leaving; /* events until the block that has come to its last place is over; 0: none has */
 enum { PATIENCE_MIN = 500, PATIENCE_MAX = 3000, SLEEPERS_MAX = 200, SPINNERS_MAX = 200 };
+enum { LAST_EVENTS = 8 };
 
 static struct plait_stack *stack_of(uint32_t i)
 {
@@ -51,6 +55,7 @@ void constraints_begin(void)
 
 	nholding = 0;
 	control.atomic_holder = 0;
+	leaving = 0;
 	control.hard_constraints = false;
 	held_back = 0;
 	sleepers = spinners = 0;
@@ -312,12 +317,34 @@ static void wake_at(const struct plait_pattern *place)
 	}
 }
 
+/* An end of the block that its thread is in. Of a loop the last one counts, which shows later. */
+static void end_block(const struct plait_constraint *c)
+{
+	if (c->flags & PLAIT_CONSTRAINT_LAST)
+		leaving = LAST_EVENTS + 1; /* this event is one */
+	else
+		control.atomic_holder = 0;
+}
+
+static void leave_block(const struct control_thread *me)
+{
+	if (!leaving || control.atomic_holder != me->task.id + 1)
+		return;
+	leaving--;
+	if (!leaving || !plait_is_access(me->op.kind)) {
+		leaving = 0;
+		control.atomic_holder = 0;
+	}
+}
+
 void constraints_executed(struct control_thread *me)
 {
 	uint32_t i;
 
-	if (me->op.kind == PLAIT_EV_EXIT && control.atomic_holder == me->task.id + 1)
+	if (me->op.kind == PLAIT_EV_EXIT && control.atomic_holder == me->task.id + 1) {
 		control.atomic_holder = 0;
+		leaving = 0;
+	}
 	meet_executed(me);
 	for (i = 0; i < control.area->nconstraints; i++) {
 		const struct plait_constraint *c = &control.area->constraints[i];
@@ -329,7 +356,7 @@ void constraints_executed(struct control_thread *me)
 			if (c->flags & PLAIT_CONSTRAINT_SINGLE)
 				continue;
 			if (b && control.atomic_holder == me->task.id + 1)
-				control.atomic_holder = 0;
+				end_block(c);
 			else if (a && !control.atomic_holder && !is_alone(me))
 				control.atomic_holder = me->task.id + 1;
 		} else if (c->kind == PLAIT_CONSTRAINT_STACK) {
@@ -349,4 +376,5 @@ void constraints_executed(struct control_thread *me)
 		p->seen_a += a;
 		p->seen_b += b;
 	}
+	leave_block(me);
 }

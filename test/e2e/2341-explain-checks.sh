@@ -214,6 +214,103 @@ int main(void)
 	return 0;
 }
 C
+# The slot is given back before what lies in it has been read; all of the assertion is at one column.
+cat >slots.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+struct message { int id, value; };
+static struct message slots[2];
+static atomic_uint taken, filled;
+static void *reader(void *p)
+{
+	for (int i = 0; i < 4; i++) {
+		unsigned at = atomic_load(&taken);
+		struct message *m = &slots[at % 2];
+		if (at == atomic_load(&filled))
+			continue;
+		atomic_store(&taken, at + 1);
+		assert(m->value == m->id * 10);
+	}
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	int id = 1;
+	pthread_create(&t, 0, reader, 0);
+	for (int i = 0; i < 5; i++) {
+		unsigned at = atomic_load(&filled);
+		if (at - atomic_load(&taken) == 2)
+			continue;
+		slots[at % 2].id = id;
+		slots[at % 2].value = id++ * 10;
+		atomic_store(&filled, at + 1);
+	}
+	pthread_join(t, 0);
+	return 0;
+}
+C
+# The opposite: both change what the assertion looks at, without a lock; that one saw a message first is no cause.
+cat >sums.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int go;
+static volatile int sum, seen;
+static void *adder(void *p)
+{
+	if (atomic_load(&go)) {
+		seen = 1;
+		sum++;
+	}
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, adder, 0);
+	atomic_store(&go, 1);
+	sum++;
+	pthread_join(t, 0);
+	assert(sum == 1 + seen);
+	return 0;
+}
+C
+# One buffer for all: filled in a loop, read in a loop. What belongs together ends behind the last round.
+cat >scratch.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static volatile char text[8];
+static void fill(char c, int n)
+{
+	for (int i = 0; i < n; i++)
+		text[i] = c;
+}
+static int count(char c, int n)
+{
+	int found = 0;
+	for (int i = 0; i < n; i++)
+		found += text[i] == c;
+	return found;
+}
+static void *user(void *p)
+{
+	char c = *(char *)p;
+	fill(c, 4);
+	assert(count(c, 4) == 4);
+	return 0;
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, 0, user, "a");
+	pthread_create(&b, 0, user, "b");
+	pthread_join(a, 0);
+	pthread_join(b, 0);
+	return 0;
+}
+C
 for level in -O0 -O2; do
 	explained again cc $level
 	has flat "look at ready again when lock is locked at again.c:11: the check at again.c:9" "$level: not looked at again"
@@ -224,6 +321,12 @@ for level in -O0 -O2; do
 	explained limit c++ $level
 	has flat "calls at limit.cc:15 to the update of" "$level: from the check to the use"
 	hasnt flat "tokens" "$level: nothing else belongs to it"
+	explained slots cc $level
+	has flat "writes taken at slots.c:14 too early" "$level: what is given away too early"
+	has flat "at slots.c:15 come before the write to taken at slots.c:14" "$level: what comes first"
+	explained scratch cc $level
+	has flat "make scratch.c:19 to scratch.c:20 in user() atomic" "$level: from the first round to the last"
+	has flat "0 of 60 with it enforced" "$level: behind the last round"
 	explained apart cc $level
 	hasnt flat "just after it gave back" "$level: the lock was not given back too early"
 	has flat "refs at apart.c:15" "$level: the place that needs it"
@@ -231,6 +334,9 @@ for level in -O0 -O2; do
 	has flat "both.c:15" "$level: the one unlock that is too early"
 	has flat "both.c:24" "$level: the other one"
 done
+explained sums cc -O0
+hasnt flat "too early" "who saw a message first may count as well"
+has flat "sum at sums.c:19" "where both count"
 explained always cc -O0
 has flat "hold lock at always.c:20" "the user of what changes at any time needs the lock"
 hasnt flat "look at ready again" "nobody has looked before"
