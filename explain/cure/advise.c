@@ -311,10 +311,6 @@ static struct err *gather(const struct advise_request *r, size_t at, struct plan
 		cures_stretch(r->failing, alternate, &projection, &cures);
 		err = add_ranked(r, at, &cures, ret);
 	}
-	if (!err && alternate->found && at + 1 < r->alternates->len) {
-		cures_beyond(r->failing, alternate, &projection, &cures);
-		err = add_ranked(r, at, &cures, ret);
-	}
 	if (!err && alternate->found && at + 1 == r->alternates->len) {
 		cures_anywhere(r->failing, alternate, &projection, &cures);
 		err = add_ranked(r, at, &cures, ret);
@@ -328,6 +324,26 @@ static struct err *gather(const struct advise_request *r, size_t at, struct plan
 		}
 	}
 	projection_deinit(&projection);
+	return err;
+}
+
+/* What the other passing runs show of blocks that the failing run did not live to end; the last one has been asked. */
+static struct err *gather_beyond(const struct advise_request *r, struct planned_cures *ret)
+{
+	struct err *err = NULL;
+
+	for (size_t i = 0; i + 1 < r->alternates->len && !err; i++) {
+		const struct alternate *alternate = &r->alternates->data[i];
+		struct projection projection;
+		struct cures cures;
+
+		if (!alternate->found)
+			continue;
+		projection_make(r->failing, &alternate->passing, r->failed, &projection);
+		cures_beyond(r->failing, alternate, &projection, &cures);
+		err = add_ranked(r, i, &cures, ret);
+		projection_deinit(&projection);
+	}
 	return err;
 }
 
@@ -878,6 +894,8 @@ struct err *advise(const struct advise_request *r, struct advice *ret)
 		err = cure_try(r->runner, NULL, &rate, NULL, &t.rate);
 	for (size_t i = 0; i < request.alternates->len && !err; i++)
 		err = gather(&request, i, &t.all);
+	if (!err)
+		err = gather_beyond(&request, &t.all);
 	gather_lates(&t);
 	if (!err && t.all.len + t.lates.len && t.rate.failed + t.rate.other)
 		err = watch_all(&t);
