@@ -111,6 +111,10 @@ static bool is_constant(const struct lift_op *ops, unsigned n, uint16_t temp)
 {
 	const struct lift_op *d = definition(ops, n, temp);
 
+	if (d && (d->kind == LIFT_EXTRACT || d->kind == LIFT_ZEXT))
+		return is_constant(ops, n, d->a);
+	if (d && d->kind == LIFT_AND) /* as shifts take their count */
+		return is_constant(ops, n, d->a) && is_constant(ops, n, d->b);
 	return d && d->kind == LIFT_CONST;
 }
 
@@ -385,11 +389,17 @@ static struct origin origin_of_largest(struct trail *t, const struct lift_op *op
 {
 	struct past *p = step_inside(t->h, t->best, &t->at.node->step, order_of(&t->at));
 
-	while (o.op &&
-	       (o.op->kind == LIFT_ADD || o.op->kind == LIFT_SUB || o.op->kind == LIFT_MUL)) {
+	while (o.op && (o.op->kind == LIFT_ADD || o.op->kind == LIFT_SUB ||
+			o.op->kind == LIFT_MUL || o.op->kind == LIFT_SHL)) {
 		uint64_t a, b;
 
-		if (!evaluate(t, p, ops, n, o.op->a, &a) || !evaluate(t, p, ops, n, o.op->b, &b))
+		if (o.op->kind != LIFT_ADD && o.op->kind != LIFT_SUB &&
+		    is_constant(ops, n, o.op->b)) { /* the size of an element */
+			o = origin_of(ops, n, o.op->a);
+			continue;
+		}
+		if (o.op->kind == LIFT_SHL || !evaluate(t, p, ops, n, o.op->a, &a) ||
+		    !evaluate(t, p, ops, n, o.op->b, &b))
 			break;
 		a = distance(a, o.op->w);
 		b = distance(b, o.op->w);
