@@ -341,7 +341,7 @@ static bool find_part(struct tree *t, const struct node *n, struct piece *ret)
 	uint64_t target, here, there;
 	struct ways ways = { 0 };
 	uint32_t before, to;
-	bool joins;
+	bool is_behind = call && g == f, jumped_to;
 
 	if (!b || b->start != n->pc || f->incomplete)
 		return false;
@@ -349,7 +349,10 @@ static bool find_part(struct tree *t, const struct node *n, struct piece *ret)
 	*ret = (struct piece){
 		.function = f, .way = WAY_SKIPPED, .exit = -1, .to = n->pc, .effect = e
 	};
-	if (call && g == f) {
+	code_jumps_to(t->h->code, f, n->pc, &ways);
+	jumped_to = ways.len > !is_behind;
+	vec_deinit(&ways);
+	if (is_behind && !jumped_to) {
 		name = code_import(t->h->code, f, call);
 		target = code_behind_stub(t->h->code, code_target(t->h->code, f, call));
 		if ((name && effect_of(&t->h->arena, name, 0)) || !target)
@@ -361,11 +364,8 @@ static bool find_part(struct tree *t, const struct node *n, struct piece *ret)
 		e->stack = 8;
 		e->function = "a function";
 	} else {
-		code_jumps_to(t->h->code, f, n->pc, &ways);
-		joins = ways.len > 1;
-		vec_deinit(&ways);
 		to = (uint32_t)(b - f->blocks.data);
-		if (!joins || !reach_block_before(t->reaches, f, to, &before))
+		if (!jumped_to || !reach_block_before(t->reaches, f, to, &before))
 			return false;
 		b = &f->blocks.data[before];
 		call = &f->insns.data[b->first + b->n - 1];
