@@ -498,6 +498,26 @@ void cause_trace(struct rewind *r)
 	trace(r);
 }
 
+/* The chain ends with what a call returned, which is no memory: a number. */
+static void name_returned(struct rewind *r)
+{
+	struct cause *c = &r->cause;
+	const struct link *l = c->complete && c->chain.len ? vec_last(&c->chain) : NULL;
+	const struct effect *e =
+		l && l->kind == LINK_RESULT ? effect_of(&r->h.arena, l->function, 0) : NULL;
+	struct strbuf sb = { 0 };
+
+	if (!e || (e->kind != EFFECT_NONE && e->kind != EFFECT_LENGTH) ||
+	    (l->has_value && is_mapped(&r->dump, l->value, PF_R)))
+		return;
+	c->kind = CAUSE_BAD_VALUE;
+	c->insn = l->insn;
+	c->certain = chain_is_certain(c, c->chain.len - 1);
+	strbuf_addf(&sb, "the bad value was returned by %s at ", l->function);
+	dump_names_add_place(&r->names, l->insn, &sb);
+	cause_say(c, &sb);
+}
+
 /* The failing instruction tells all by itself. */
 static void name_failure(struct rewind *r, enum cause_kind kind, const char *what)
 {
@@ -542,6 +562,8 @@ void cause_find(struct rewind *r)
 		judge(r);
 	if (!c->kind)
 		library_judge(r, true);
+	if (!c->kind)
+		name_returned(r);
 	if (use.is_jump && !c->kind) {
 		snprintf(what, sizeof(what), "a jump to 0x%" PRIx64 ", where no code is, at ",
 			 use.address);
