@@ -326,6 +326,16 @@ static bool is_handed_over(const struct steps *s, const struct step *a, const st
 	       (reads[0] && writes[1] && !writes[0] && !reads[1]);
 }
 
+/* What both write, a count, is no message. */
+static bool is_written_by(const struct steps *s, const struct step *object, uint32_t thread)
+{
+	for (uint32_t k = 0; k < s->len; k++)
+		if (s->data[k].thread == thread && step_is_memory(&s->data[k]) &&
+		    step_writes(&s->data[k]) && s->data[k].address == object->address)
+			return true;
+	return false;
+}
+
 /* Has the intruder's thread seen what the block begins with, and gone on to the object that the block ends with? */
 static bool is_early(const struct finder *fd, const struct cure *c)
 {
@@ -334,7 +344,8 @@ static bool is_early(const struct finder *fd, const struct cure *c)
 	if (c->to_in_passing || c->intruder == STEP_NONE || !step_is_memory(from) ||
 	    !step_writes(from) || d[c->to].address == from->address ||
 	    !step_conflicts(&d[c->to], &d[c->intruder]) ||
-	    !is_handed_over(fd->f, &d[c->to], &d[c->intruder]))
+	    !is_handed_over(fd->f, &d[c->to], &d[c->intruder]) ||
+	    is_written_by(fd->f, from, d[c->intruder].thread))
 		return false;
 	x = &d[c->intruder];
 	for (uint32_t k = c->intruder; k-- > c->from;)

@@ -311,6 +311,36 @@ int main(void)
 	return 0;
 }
 C
+# The opposite: a count that both change before they come to the table is no message.
+cat >counted.c <<'C'
+#include <pthread.h>
+static int numbers[4] = { 1, 2, 3, 4 };
+static int *volatile table = numbers;
+static volatile long lookups;
+static void *reader(void *p)
+{
+	long sum = 0;
+	lookups++;
+	if (table)
+		sum = table[2];
+	return (void *)sum;
+}
+static void *dropper(void *p)
+{
+	lookups++;
+	table = 0;
+	return p;
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, 0, reader, 0);
+	pthread_create(&b, 0, dropper, 0);
+	pthread_join(a, 0);
+	pthread_join(b, 0);
+	return 0;
+}
+C
 for level in -O0 -O2; do
 	explained again cc $level
 	has flat "look at ready again when lock is locked at again.c:11: the check at again.c:9" "$level: not looked at again"
@@ -324,6 +354,9 @@ for level in -O0 -O2; do
 	explained slots cc $level
 	has flat "writes taken at slots.c:14 too early" "$level: what is given away too early"
 	has flat "at slots.c:15 come before the write to taken at slots.c:14" "$level: what comes first"
+	explained counted cc $level
+	hasnt flat "too early" "$level: a count is no message"
+	has flat "read of table at counted.c:9 and its read of table at counted.c:10" "$level: looked at and used in two steps"
 	explained scratch cc $level
 	has flat "make scratch.c:19 to scratch.c:20 in user() atomic" "$level: from the first round to the last"
 	has flat "0 of 60 with it enforced" "$level: behind the last round"
