@@ -631,10 +631,12 @@ uint64_t *past_model(struct history *h, const struct past *p, uint32_t *count)
 	struct solver *solver = solver_new(&h->exprs, h->stats, patience(h, MODEL_MS), NULL);
 
 	for (uint32_t i = 0; i < p->nconstraints; i++) {
+		uint32_t most = patience(h, MODEL_MS);
+
 		next = NULL;
 		h->questions++;
-		if (h->deadline > 0)
-			solver_set_patience(solver, patience(h, MODEL_MS));
+		if (most != MODEL_MS) /* a new limit costs the solver what it has learnt */
+			solver_set_patience(solver, most);
 		if (history_over(h) || solver_check(solver, chain(h, p, i), p->constraints[i], m,
 						    &next) != ANSWER_YES) {
 			if (m)

@@ -71,7 +71,7 @@ for k in kinds:
     print(" ".join("%s=%s" % x for x in sorted(k.items())))
 print("status", p.returncode)
 END
-run 0 python3 watch.py "$UNPLAIT" rewind --blocks 1000 dump
+run 0 python3 watch.py "$UNPLAIT" rewind --time 200 --blocks 1000 dump
 has out "revived yes"
 has answer "confirmed: run natively"
 hasnt out "filter=no"
@@ -87,12 +87,12 @@ fi
 if [ "$(id -u)" -eq 0 ]; then
 	cp dump theirs
 	chown 12345 theirs
-	run 0 python3 watch.py "$UNPLAIT" rewind --blocks 1000 theirs
+	run 0 python3 watch.py "$UNPLAIT" rewind --time 200 --blocks 1000 theirs
 	has out "revived none"
 	has answer "belongs to another user"
 	run 0 python3 watch.py "$UNPLAIT" rewind check theirs
 	has out "revived none"
-	run 0 python3 watch.py "$UNPLAIT" rewind --run --blocks 1000 theirs
+	run 0 python3 watch.py "$UNPLAIT" rewind --time 200 --run --blocks 1000 theirs
 	has out "revived yes"
 	hasnt out "filter=no"
 else
