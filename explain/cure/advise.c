@@ -564,6 +564,23 @@ static struct err *try_all(struct trials *t)
 	return err;
 }
 
+/* ---- beside the best ---- */
+
+static bool mends_every(const struct cure_trial *trial)
+{
+	return !trial->failed && !trial->other && !trial->dropped;
+}
+
+/* As good as what was found, and told before it. */
+static void tell_before(struct trials *t, const struct candidate *found,
+			const struct planned_cure *c, const struct cure_trial *trial)
+{
+	struct candidate better = candidate_of(t, c, trial);
+
+	better.plan = found->plan - 1;
+	vec_push(&t->out->tried, better);
+}
+
 /* ---- what came before ---- */
 
 static bool is_any_block(const struct cure *c)
@@ -621,7 +638,7 @@ static struct err *look_earlier(struct trials *t, const struct cure *best)
 		if (err)
 			return err;
 		log_trial(cheapest, &trial);
-		if (!trial.failed && !trial.other && !trial.dropped) {
+		if (mends_every(&trial)) {
 			t->out->earlier.found = true;
 			t->out->earlier.cure = cheapest->cure;
 			t->out->earlier.after = trial;
@@ -735,11 +752,8 @@ static struct err *narrow(struct trials *t, const struct candidate *found)
 		if (err)
 			return err;
 		log_trial(shortest, &trial);
-		if (!trial.failed && !trial.other && !trial.dropped) {
-			struct candidate shorter = candidate_of(t, shortest, &trial);
-
-			shorter.plan = found->plan - 1;
-			vec_push(&t->out->tried, shorter);
+		if (mends_every(&trial)) {
+			tell_before(t, found, shortest, &trial);
 			return NULL;
 		}
 		shortest->cure.loop = true; /* not again */
@@ -795,12 +809,8 @@ static struct err *look_behind(struct trials *t, const struct candidate *found)
 	if (err)
 		return err;
 	log_trial(first, &trial);
-	if (!trial.failed && !trial.other && !trial.dropped) {
-		struct candidate behind = candidate_of(t, first, &trial);
-
-		behind.plan = found->plan - 1;
-		vec_push(&t->out->tried, behind);
-	}
+	if (mends_every(&trial))
+		tell_before(t, found, first, &trial);
 	return NULL;
 }
 

@@ -313,7 +313,7 @@ bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *r
 	return is_early(s, a, b, ret, release) || is_early(s, b, a, ret, release);
 }
 
-bool guards_left(const struct steps *s, uint32_t at, struct guard *ret, uint32_t *release)
+bool guards_early_at(const struct steps *s, uint32_t at, struct guard *ret, uint32_t *release)
 {
 	uint32_t other = step_is_memory(&s->data[at]) ? nearest_conflict(s, at) : STEP_NONE;
 

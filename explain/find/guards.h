@@ -38,8 +38,8 @@ bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *re
 bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret,
 		  uint32_t *release);
 
-/* The same for one access, and the nearest one that it can meet. */
-bool guards_left(const struct steps *s, uint32_t at, struct guard *ret, uint32_t *release);
+/* guards_early for one access: the other one is the nearest that it can meet. */
+bool guards_early_at(const struct steps *s, uint32_t at, struct guard *ret, uint32_t *release);
 
 /* Both hold a lock that was taken at one place, but not the same one, and have none in common: the step
  * that took that of a; else STEP_NONE. */

@@ -556,7 +556,7 @@ static bool find_early(const struct teller *t, struct guard *g, uint32_t *releas
 {
 	const struct cure *c = t->c;
 
-	if (!c->to_in_passing && guards_left(t->f, c->to, g, release) && *release > c->from)
+	if (!c->to_in_passing && guards_early_at(t->f, c->to, g, release) && *release > c->from)
 		return true;
 	return guards_early(t->f, c->intruder, c->from, g, release) ||
 	       (!c->to_in_passing && guards_early(t->f, c->intruder, c->to, g, release));
@@ -571,7 +571,8 @@ static struct err *tell_early_too(struct teller *t, const struct guard *first)
 	struct err *err;
 	bool is_early = false;
 
-	if (first->without == t->c->intruder || !guards_left(t->f, t->c->intruder, &g, &release) ||
+	if (first->without == t->c->intruder ||
+	    !guards_early_at(t->f, t->c->intruder, &g, &release) ||
 	    t->f->data[g.lock].address != t->f->data[first->lock].address)
 		return NULL;
 	err = tell_left(t, &g, release, &e, &is_early);
