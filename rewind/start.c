@@ -150,7 +150,7 @@ bool entry_stack(struct history *h, struct dump_names *names, size_t thread, uin
 	return found;
 }
 
-/* The only jump by which the function leaves for this address of a library; 0 = there is none, or another one. */
+/* The jump by which the function ends in this function of a library; 0 = no such jump, or several. */
 static uint64_t jump_to(struct history *h, const struct function *f, uint64_t to, unsigned depth)
 {
 	uint64_t found = 0;

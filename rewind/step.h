@@ -111,7 +111,7 @@ enum step_result step_back(struct history *h, const struct past *after, const st
 size_t step_search(struct history *h, const struct past *after, const struct piece *pieces,
 		   uint32_t npieces, struct step *ret, size_t most);
 
-/* What the skipped call at this instruction of the step is known to do; NULL = there is none. */
+/* What is known of the call that was skipped at this instruction; NULL = no call was skipped there. */
 const struct effect *step_effect(const struct step *s, uint64_t insn);
 
 /* The moment inside a finished step when its first n instructions have run, with all that `last` knows

@@ -326,7 +326,7 @@ static bool is_handed_over(const struct steps *s, const struct step *a, const st
 	       (reads[0] && writes[1] && !writes[0] && !reads[1]);
 }
 
-/* What both write, a count, is no message. */
+/* Does the thread write the object, too? */
 static bool is_written_by(const struct steps *s, const struct step *object, uint32_t thread)
 {
 	for (uint32_t k = 0; k < s->len; k++)
@@ -336,7 +336,8 @@ static bool is_written_by(const struct steps *s, const struct step *object, uint
 	return false;
 }
 
-/* Has the intruder's thread seen what the block begins with, and gone on to the object that the block ends with? */
+/* Has the intruder's thread seen what the block begins with, and gone on to the object that the block ends with? What
+ * both of them write, a count, is no such message. */
 static bool is_early(const struct finder *fd, const struct cure *c)
 {
 	const struct step *d = fd->f->data, *from = &d[c->from], *x;

@@ -150,9 +150,9 @@ enum plait_constraint_flags {
 	PLAIT_CONSTRAINT_SINGLE = 1,   /* ATOMIC: the block is the event a alone */
 	PLAIT_CONSTRAINT_REVERSED = 2, /* MEET: b and then a */
 	PLAIT_CONSTRAINT_BOTH = 4,     /* MEET: who comes to b first waits, too */
-	PLAIT_CONSTRAINT_LAST = 16, /* ATOMIC: ends behind the last b of a loop: when its thread has
-					* synchronised since, or executed some events that are none */
-	PLAIT_CONSTRAINT_FREE = 8,  /* STACK: of the release of the memory at a's address */
+	PLAIT_CONSTRAINT_LAST = 16,    /* ATOMIC: ends behind the last b of a loop: its thread
+				     * synchronises, or several events in a row do not match b */
+	PLAIT_CONSTRAINT_FREE = 8,     /* STACK: of the release of the memory at a's address */
 };
 struct plait_constraint {
 	uint32_t kind;

@@ -5,10 +5,11 @@
  * that matches b or has ended, except while that thread cannot go on; then the others run, but none
  * begins a block of its own if that can be helped, as if all blocks were under one lock. Where all
  * who are ready are held back and somebody sleeps, time passes: the sleeper may be the one they wait
- * for. Where a block ends in a loop (LAST), it goes on until its thread has left the loop: a few
- * events are none of its last place, or it synchronises. LATE: an event matching b waits as long as anybody else can run. A loop that only reads looks
- * like one that waits, so who is in it goes on for a while before anything gives way. READS and FIRST
- * are wishes for a write-to-read pair: the read waits for the write, and until it has read, other
+ * for. Where a block ends in a loop (LAST), it goes on until its thread has left the loop. It has left
+ * when it synchronises, or when several of its events in a row do not match b.
+ * LATE: an event matching b waits as long as anybody else can run. A loop that only reads looks like
+ * one that waits, so who is in it goes on for a while before anything gives way. READS and FIRST are
+ * wishes for a write-to-read pair: the read waits for the write, and until it has read, other
  * writes to that address wait; or it wants the initial value, and the writes wait. A wish gives way
  * when nobody else can run; and, as the others may wait busily for the one that is held back, for good when it
  * has held somebody back at so many points: twice as many as a run has, within limits. BROADCAST
@@ -33,8 +34,8 @@ static uint32_t holding[PLAIT_MAX_CONSTRAINTS], nholding;
 static uint64_t held_back; /* points at which wishes kept somebody from running */
 static unsigned sleepers;  /* times that the constraints let time pass */
 static unsigned spinners;  /* ... and that they let those go who spin */
-static unsigned
-	leaving; /* events until the block that has come to its last place is over; 0: none has */
+/* LAST: how many more events without a match until the block is over; 0: it has had no match yet */
+static unsigned leaving;
 enum { PATIENCE_MIN = 500, PATIENCE_MAX = 3000, SLEEPERS_MAX = 200, SPINNERS_MAX = 200 };
 enum { LAST_EVENTS = 8 };
 
