@@ -55,11 +55,6 @@ static void clear(uint64_t *bits, uint64_t i)
 	__atomic_and_fetch(&bits[i / 64], ~(1ull << i % 64), __ATOMIC_RELAXED);
 }
 
-void heap_first_block(const void *p)
-{
-	if (!heap.base)
-		heap.base = (uint64_t)p & ~4095ull;
-}
 
 /* libc marks small freed blocks with a number that is random in every process, in their second word.
  * A program that reads freed memory would see it. */
@@ -117,6 +112,15 @@ void heap_begin(void)
 	heap.starts = heap.bad + bytes / 8;
 	heap.size = HEAP_MAX;
 	learn_mark();
+}
+
+void heap_first_block(const void *p)
+{
+	if (heap.base)
+		return;
+	heap.base = (uint64_t)p & ~4095ull;
+	if (control_active) /* constructors run under control */
+		heap_begin();
 }
 
 void heap_allocated(void *p, size_t size)

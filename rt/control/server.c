@@ -52,6 +52,15 @@ static void use_area_run(void)
 	rt_note_modules(); /* so that the end of a run finds nothing new */
 }
 
+/* What no run of this process must be without, also one that begins before the constructors. */
+static void prepare(void)
+{
+	away_init();
+	mallopt(M_ARENA_MAX, 1); /* threads take turns: one heap is enough, and cheaper */
+	heap_begin();
+	clocks_init();
+}
+
 static void begin_run(void)
 {
 	struct plait_control *a = control.area;
@@ -175,8 +184,10 @@ void control_init(const struct control_world *world)
 		server_fd = number(server);
 	if (!rt_writing)
 		rt_pcs_share();
-	if (area->flags & PLAIT_CONTROL_EARLY)
+	if (area->flags & PLAIT_CONTROL_EARLY) {
+		prepare();
 		begin_run();
+	}
 }
 
 /* What a child must not share with the runs before it. */
@@ -314,11 +325,8 @@ __attribute__((noinline)) static int call_main(int argc, char **argv, char **env
 static int controlled_main(int argc, char **argv, char **envp)
 {
 	if (!control_active) {
-		away_init();
+		prepare();
 		sanitizer_init();
-		mallopt(M_ARENA_MAX, 1); /* threads take turns: one heap is enough, and cheaper */
-		heap_begin();
-		clocks_init();
 		if (server_fd >= 0)
 			serve();
 		else if (fiber_possible() && warm_first() > WARM_FIRST)
