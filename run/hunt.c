@@ -138,11 +138,20 @@ static struct err *judge_exit(struct hunt *h, struct run_result *r, const char *
 	return NULL;
 }
 
-/* Look at a run closely if it failed. */
+/* A run that searches ends with the hunt's time, but for the first one: a hunt of none says nothing. */
+static void limit(const struct hunt *h, struct session *s)
+{
+	bool limited = h->o->seconds > 0 && h->result->runs > 0;
+
+	session_set_deadline(s, limited ? h->start + h->o->seconds : 0);
+}
+
+/* Look at a run closely if it failed. What was found is confirmed, however long that takes. */
 static struct err *consider(struct hunt *h, struct run_result *r, const char *strategy)
 {
 	struct err *err = judge_exit(h, r, strategy);
 
+	session_set_deadline(h->session, 0);
 	if (err || !run_failed(r) || (!h->o->all && h->result->failures.len))
 		return err;
 	return findings_consider(&h->findings, h->session, r, h->result->runs + h->walks, strategy);
@@ -158,13 +167,21 @@ static void show_progress(struct hunt *h)
 		 h->result->failures.len, h->o->runs ? "" : " (no limit)");
 }
 
-/* After Ctrl-C the hunt still reports what it has found so far. */
-static struct err *note_interrupt(struct hunt *h, struct err *err)
+static bool was_cut_off(const struct hunt *h)
+{
+	for (unsigned i = 0; i < h->nslots; i++) {
+		if (h->slots[i].session && session_was_cut_off(h->slots[i].session))
+			return true;
+	}
+	return session_was_cut_off(h->session);
+}
+
+/* After Ctrl-C, or a run that the time has cut off, the hunt still reports what it has found so far. */
+static struct err *note_end(struct hunt *h, struct err *err)
 {
 	progress_done();
-	if (!interrupted())
+	if (!err || !(interrupted() || was_cut_off(h)))
 		return err;
-	h->result->interrupted = true;
 	err_free(err);
 	return NULL;
 }
@@ -304,8 +321,10 @@ void proposals_deinit(struct proposals *p)
 static struct err *try_proposal(struct hunt *h, const struct proposal *p)
 {
 	struct run_result r = { 0 };
-	struct err *err = h->o->proposer->carry_out(h->session, p, &r);
+	struct err *err;
 
+	limit(h, h->session);
+	err = h->o->proposer->carry_out(h->session, p, &r);
 	h->walks++;
 	if (!err) {
 		count(h, &r);
@@ -396,8 +415,10 @@ static struct err *try_predicted(struct hunt *h, const struct schedule *s)
 {
 	struct run_request req = schedule_request(s);
 	struct run_result r = { 0 };
-	struct err *err = session_run(h->session, &req, &r);
+	struct err *err;
 
+	limit(h, h->session);
+	err = session_run(h->session, &req, &r);
 	h->walks++;
 	if (!err) {
 		count(h, &r);
@@ -466,8 +487,10 @@ static struct err *search(struct hunt *h)
 
 		for (; !err && may_start(h); h->started++)
 			err = begin(h, h->started);
-		if (!err)
+		if (!err) {
+			limit(h, slot->session);
 			err = session_finish(slot->session, &slot->result);
+		}
 		if (!err)
 			err = take_in(h, slot);
 		if (!err && (h->o->all || !h->result->failures.len)) {
@@ -490,6 +513,7 @@ static struct err *search_all(struct hunt *h)
 	while (!err && more && !is_over(h)) {
 		dfs_request(&h->dfs, &req);
 		req.point_budget = h->findings.point_budget;
+		limit(h, h->session);
 		err = session_run(h->session, &req, &r);
 		if (!err && r.diverged)
 			err = err_new(ERR_INCONCLUSIVE, "the target is not deterministic: %s",
@@ -594,7 +618,8 @@ struct err *hunt_run(const struct hunt_options *o, struct hunt_result *ret)
 	h.slots = xcalloc(h.nslots, sizeof(*h.slots));
 	err = open_hunt(&h);
 	if (!err)
-		err = note_interrupt(&h, search_by_strategy(&h));
+		err = note_end(&h, search_by_strategy(&h));
+	ret->interrupted = interrupted();
 	if (!err && !interrupted())
 		err = findings_end(&h.findings, h.session);
 	ret->runs += h.walks;

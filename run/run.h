@@ -223,6 +223,10 @@ struct err *session_run(struct session *s, const struct run_request *req, struct
  * session_finish. */
 struct err *session_start(struct session *s, const struct run_request *req);
 struct err *session_finish(struct session *s, struct run_result *ret);
+/* A run that goes on at this time (clock_seconds(); 0 = never) is cut off: it has no result, session_finish
+ * returns an error, and session_was_cut_off says why. The session can be used for further runs. */
+void session_set_deadline(struct session *s, double when);
+bool session_was_cut_off(const struct session *s);
 /* Facts about the target's process: modules (for symbols). Valid after the first run. */
 const struct plait_run *session_process(const struct session *s);
 /* Learned points and pairs: shared by all runs of the session. */

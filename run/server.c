@@ -267,6 +267,8 @@ static enum answer receive_run(struct session *s, struct reply *ret, bool *timed
 		if (answer != ANSWER_LATE)
 			return answer;
 		look(s, &w);
+		if (session_is_late(s))
+			return ANSWER_LATE;
 	} while (!patience_is_over(&w.patience, session_timeout(s)));
 	*timed_out = true;
 	s->moving = w.steps != s->area.control->steps;
@@ -281,6 +283,7 @@ static struct err *server_finish(struct session *s, int *status, bool *timed_out
 {
 	struct reply reply;
 	enum answer answer = receive_run(s, &reply, timed_out);
+	bool late = answer == ANSWER_LATE && !*timed_out;
 
 	if (answer == ANSWER_LATE) {
 		if (s->area.control->pid)
@@ -291,11 +294,11 @@ static struct err *server_finish(struct session *s, int *status, bool *timed_out
 	case ANSWER_CAME:
 		*status = (int)reply.status;
 		s->running = false;
-		return NULL;
+		return late ? session_cut_off(s) : NULL;
 	case ANSWER_LATE: /* the server is stuck as well */
 		stop_server(s);
 		*status = SIGKILL;
-		return NULL;
+		return late ? session_cut_off(s) : NULL;
 	case ANSWER_STOPPED: /* whose run must write no more: its folder is about to be removed */
 		stop_server(s);
 		return interrupt_error();
@@ -318,6 +321,12 @@ static struct err *exec_start(struct session *s)
 	return err;
 }
 
+static void exec_close(struct session *s)
+{
+	process_kill(&s->target_process);
+	s->running = false;
+}
+
 static struct err *exec_finish(struct session *s, int *status, bool *timed_out)
 {
 	struct run_watch w;
@@ -330,6 +339,10 @@ static struct err *exec_finish(struct session *s, int *status, bool *timed_out)
 			return interrupt_error();
 		}
 		look(s, &w);
+		if (session_is_late(s)) {
+			exec_close(s);
+			return session_cut_off(s);
+		}
 		if (!patience_is_over(&w.patience, session_timeout(s)))
 			continue;
 		*timed_out = true;
@@ -340,12 +353,6 @@ static struct err *exec_finish(struct session *s, int *status, bool *timed_out)
 	s->running = false;
 	*status = s->target_process.status;
 	return NULL;
-}
-
-static void exec_close(struct session *s)
-{
-	process_kill(&s->target_process);
-	s->running = false;
 }
 
 const struct session_driver exec_driver = { exec_start, exec_finish, exec_close };

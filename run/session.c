@@ -167,6 +167,31 @@ void session_close(struct session *s)
 
 /* ---- a run ---- */
 
+/* ---- a deadline ---- */
+
+void session_set_deadline(struct session *s, double when)
+{
+	s->deadline = when;
+}
+
+bool session_is_late(const struct session *s)
+{
+	return s->deadline > 0 && clock_seconds() > s->deadline;
+}
+
+struct err *session_cut_off(struct session *s)
+{
+	s->cut = true;
+	return err_new(ERR_INCONCLUSIVE, "the time was over before the run was");
+}
+
+bool session_was_cut_off(const struct session *s)
+{
+	return s->cut;
+}
+
+/* ---- one run ---- */
+
 struct err *session_write_request(struct session *s, const struct run_request *req)
 {
 	uint32_t extra = s->early ? PLAIT_CONTROL_EARLY : 0;
@@ -188,6 +213,7 @@ struct err *session_start(struct session *s, const struct run_request *req)
 	if (err)
 		return err;
 	s->request = *req;
+	s->cut = false;
 	s->out_shown = s->errors_shown = 0;
 	return s->driver->start(s);
 }

@@ -38,6 +38,8 @@ struct session {
 	int socket;		       /* to the server; -1 = none */
 	bool running;		       /* a run was begun and has not ended */
 	bool moving;		       /* it made steps until its time was over */
+	double deadline;	       /* when a run is cut off, as clock_seconds(); 0 = never */
+	bool cut;		       /* the last run was */
 	struct run_request request;    /* of that run */
 	uint64_t run_number;
 	uint64_t longest;	       /* points of the longest run that ended */
@@ -62,6 +64,9 @@ struct err *session_open_with(const struct target *target, const struct session_
 struct err *session_write_request(struct session *s, const struct run_request *req);
 /* target->live: copy what the run has printed since the last look. */
 void session_show_output(struct session *s);
+/* Is the deadline over? Then the driver ends its run and returns session_cut_off(). */
+bool session_is_late(const struct session *s);
+struct err *session_cut_off(struct session *s);
 /* Seconds of real time that a run may take. */
 double session_timeout(const struct session *s);
 

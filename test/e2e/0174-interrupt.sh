@@ -69,7 +69,10 @@ done
 is $hung 0 "54 commands end when they are told to"
 is "$(ls tmp)" "" "and leave no folder behind"
 
-after 0.3 KILL hunt -n 100000000 -o x.plait -- ./slow
+"$UNPLAIT" hunt -n 100000000 -o x.plait -- ./slow >/dev/null 2>&1 </dev/null &
+pid=$!
+for ((i = 0; i < 300; i++)); do [ -z "$(ls tmp)" ] && sleep 0.1 || break; done
+{ kill -s KILL $pid && wait $pid; } 2>/dev/null
 [ -n "$(ls tmp)" ] && ok "SIGKILL leaves one" || not_ok "SIGKILL leaves one"
 run 0 unplait hunt -n 1 -- ./slow
 [ -n "$(ls tmp)" ] && ok "a young one may still be used" || not_ok "a young one may still be used"
