@@ -39,7 +39,12 @@ static void add_field(struct strbuf *out, const char *field, const char *text)
 
 static void add_runs(const struct suite_result *r, struct strbuf *out)
 {
-	strbuf_addf(out, "%" PRIu64 " schedule%s", r->runs, r->runs == 1 ? "" : "s");
+	uint64_t ended = r->runs - r->unfinished;
+
+	strbuf_addf(out, "%" PRIu64 " schedule%s", ended, ended == 1 ? "" : "s");
+	if (r->unfinished)
+		strbuf_addf(out, "; %" PRIu64 " more had not ended when %s cut off", r->unfinished,
+			    r->unfinished == 1 ? "it was" : "they were");
 }
 
 static void add_passed(const struct suite_result *r, struct strbuf *out)
@@ -128,7 +133,7 @@ void report_suite_line(const struct suite_result *r, struct strbuf *out)
 	strbuf_addf(out, "%-7s", r->known ? "known" : fails ? "FAILS" : open ? "??" : "ok");
 	add_name(r, out);
 	strbuf_adds(out, "  ");
-	if (r->verdict == VERDICT_UNCONTROLLED || r->verdict == VERDICT_NOT_RUN)
+	if (r->verdict >= VERDICT_UNCONTROLLED)
 		add_why(r, out);
 	else if (r->verdict == VERDICT_SKIPPED || r->verdict < VERDICT_FAILS)
 		add_passed(r, out);
@@ -227,6 +232,7 @@ void report_suite_json(const struct suite_results *r, double seconds, bool inter
 		json_str(j, "verdict", verdict_name(x->verdict));
 		json_bool(j, "known", x->known);
 		json_uint(j, "runs", x->runs);
+		json_uint(j, "unfinished", x->unfinished);
 		json_uint(j, "threads", x->threads);
 		json_str(j, "uncontrolled", x->why);
 		json_real(j, "seconds", x->seconds, 3);

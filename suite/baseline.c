@@ -14,7 +14,7 @@
 static bool is_finding(const struct suite_result *r)
 {
 	return r->verdict == VERDICT_FAILS || r->verdict == VERDICT_UNSTEADY ||
-	       r->verdict == VERDICT_UNCONTROLLED;
+	       r->verdict == VERDICT_UNCONTROLLED || r->verdict == VERDICT_UNFINISHED;
 }
 
 static void add_line(const struct suite_result *r, struct strbuf *out)

@@ -212,7 +212,8 @@ static struct err *end_of_command(struct hunt *h, struct slot *slot)
 		result_take_hunt(r, p, slot->json, slot->complaints);
 	if (slot->stage != EXPLAIN && r->verdict == VERDICT_FAILS && !h->o->no_explain)
 		return start_explain(h, slot);
-	if (slot->stage == LOOK && r->verdict == VERDICT_PASSED && h->o->runs != r->runs) {
+	if (slot->stage == LOOK && h->o->runs != r->runs &&
+	    (r->verdict == VERDICT_PASSED || r->verdict == VERDICT_UNFINISHED)) {
 		vec_push(&h->waiting, slot->test);
 		slot->test = SIZE_MAX;
 		return NULL;

@@ -9,6 +9,7 @@
 #include "suite/read.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 
 /* ---- verdicts ---- */
 
@@ -151,12 +152,23 @@ static void take_children(struct suite_result *r)
 				    f && f->forks ? "; " : "", f && f->forks ? f->forks : ""));
 }
 
+/* A run that was cut off has not passed. */
+static void take_unfinished(struct suite_result *r)
+{
+	r->verdict = VERDICT_UNFINISHED;
+	set_text(&r->why,
+		 xasprintf("%" PRIu64 " cut off; give more by --time and --timeout", r->runs));
+}
+
 static void take_passed(struct suite_result *r, const cJSON *json)
 {
 	const char *uncontrolled = get_text(json, "uncontrolled");
 
+	r->unfinished = MIN(get_number(json, "unfinished"), r->runs);
 	if (!r->runs)
 		r->verdict = VERDICT_NOT_RUN;
+	else if (r->unfinished == r->runs)
+		take_unfinished(r);
 	else if (uncontrolled && strstr(uncontrolled, "threads of forked children"))
 		take_children(r);
 	else if (r->threads > 1)

@@ -74,6 +74,7 @@ struct suite_result {
 	enum verdict verdict;
 	bool known; /* the baseline has it: does not fail the run */
 	uint64_t runs, threads;
+	uint64_t unfinished; /* of the runs: cut off when their budget was used up */
 	double seconds;
 	char *why;	      /* in words: what was not under control; may be NULL */
 	char *note;	      /* what hunt says about the program; may be NULL */

@@ -55,7 +55,6 @@ static void clear(uint64_t *bits, uint64_t i)
 	__atomic_and_fetch(&bits[i / 64], ~(1ull << i % 64), __ATOMIC_RELAXED);
 }
 
-
 /* libc marks small freed blocks with a number that is random in every process, in their second word.
  * A program that reads freed memory would see it. */
 static void learn_mark(void)

@@ -6,11 +6,14 @@
 
 cat >long.c <<'C'
 #include <pthread.h>
+#ifndef ROUNDS
+#define ROUNDS 60000
+#endif
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static volatile long n;
 static void *count(void *p)
 {
-	for (int i = 0; i < 60000; i++) {
+	for (int i = 0; i < ROUNDS; i++) {
 		pthread_mutex_lock(&m);
 		n++;
 		pthread_mutex_unlock(&m);
@@ -35,6 +38,13 @@ has out "had not ended after 1000 scheduling points; give more with --steps"
 hasnt out hang
 run 4 unplait hunt -s dfs -n 3 --steps 1000 ./long
 hasnt out "every schedule"
+# a test of which no run ended has not passed
+run 0 unplait cc -w -g -O1 -D'ROUNDS=900000' -pthread -o longer long.c
+run 4 unplait test --runs 1 ./longer
+has out "??     ./longer" "no run came to its end: 1 cut off; give more by --time and --timeout"
+has out "1 no run came to its end"
+run 0 unplait test --runs 3 ./long
+has out "ok     ./long "
 
 # nothing changes any more: two threads that wait for each other, busily
 cat >stuck.c <<'C'
