@@ -153,6 +153,23 @@ static bool is_changed(const struct steps *s, const struct step *e)
 	return false;
 }
 
+/* Is the block's last step itself the look after a wake-up? Then its thread came by there on its way to the wait,
+ * in the same critical section: the condition of a loop, and the block is one turn of it. */
+static bool ends_at_next_look(const struct steps *s, uint32_t from, uint32_t to)
+{
+	for (uint32_t k = from; step_is_memory(&s->data[to]) && k-- > 0;) {
+		const struct step *e = &s->data[k];
+
+		if (e->thread != s->data[from].thread)
+			continue;
+		if (e->site == s->data[to].site)
+			return true;
+		if (step_is_acquire(e) || e->kind == PLAIT_EV_WOKEN)
+			return false;
+	}
+	return false;
+}
+
 static enum waiting waits_inside(const struct finder *fd, const struct cure *c)
 {
 	const struct steps *s = c->to_in_passing ? fd->g : fd->f;
@@ -180,7 +197,7 @@ static enum waiting waits_inside(const struct finder *fd, const struct cure *c)
 			waiting = NO_WAIT;
 		woken = false;
 	}
-	return waiting;
+	return waiting == STALE && ends_at_next_look(s, from, c->to) ? LOOKS_AGAIN : waiting;
 }
 
 /* The engine ends a block where its thread first comes to the last place. If that was before the

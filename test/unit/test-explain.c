@@ -1,6 +1,7 @@
 #include "base/vec.h"
 #include "explain/show/cause.h"
 #include "explain/cure/cure.h"
+#include "explain/cure/finder.h"
 #include "explain/show/focus.h"
 #include "explain/cure/observe.h"
 #include "explain/find/guards.h"
@@ -342,6 +343,42 @@ Test(cure, broken_blocks_are_found_anywhere)
 	projection_deinit(&projection);
 	steps_deinit(&f);
 	steps_deinit(&alternate.passing);
+}
+
+/* Thread 1 looks at two variables, waits, and looks at the first one at the site `again`; thread 0 changes the
+ * second one meanwhile. Is that a block with a wait that an `if` stands before? */
+static bool waits_behind_an_if(uint32_t again)
+{
+	struct alternate alternate = { .found = true };
+	struct steps f = { 0 };
+	struct projection projection;
+	struct cures cures = { 0 };
+	bool ret;
+
+	add(&f, 1, PLAIT_EV_LOCK, 1, 8, 0), add(&f, 1, R, 2, 64, 0), add(&f, 1, R, 3, 96, 0);
+	add(&f, 1, PLAIT_EV_WAIT, 4, 700, 8), add(&f, 0, PLAIT_EV_LOCK, 5, 8, 0);
+	add(&f, 0, W, 6, 96, 1), add(&f, 0, PLAIT_EV_BROADCAST, 7, 700, 0);
+	add(&f, 0, PLAIT_EV_UNLOCK, 8, 8, 0), add(&f, 1, PLAIT_EV_WOKEN, 4, 700, 8);
+	add(&f, 1, R, again, 64, 0), add(&f, 0, W, 9, 64, 1);
+	steps_link(&f);
+	for (size_t i = 0; i < f.len; i++)
+		vec_push(&alternate.passing, f.data[i]);
+	projection_make(&f, &alternate.passing, STEP_NONE, &projection);
+	finder_add_block(&(struct finder){ &f, &alternate.passing, &projection, &cures, 8 }, 2, 9,
+			 false, 5, BUG_MULTI_VARIABLE);
+	ret = cures.len == 1 && cures.data[0].waits;
+	cr_assert(ret || cures.len == 0);
+	vec_deinit(&cures);
+	projection_deinit(&projection);
+	steps_deinit(&f);
+	steps_deinit(&alternate.passing);
+	return ret;
+}
+
+Test(cure, the_condition_of_a_loop_around_a_wait_is_looked_at_again)
+{
+	cr_assert(waits_behind_an_if(10));
+	cr_assert_not(waits_behind_an_if(2), "that is where it came from");
 }
 
 Test(focus, consequences_are_left_out)
