@@ -11,8 +11,9 @@
  * Forward again, with the loads that are logged no longer tainted: a branch that depends on nothing
  * else needs no bit in mode path.
  *
- * Memory is told apart by class and 8-byte field (classes.h). Plain sweeps until nothing
- * changes: programs need about ten. */
+ * Memory is told apart by class and 8-byte field (classes.h). Each step looks at one instruction; whoever
+ * asks for something that may become true later waits for it (worklist.h). Users of a value need not:
+ * LLVM knows them. */
 #include "cc/analyse/taint.h"
 
 #include "cc/analyse/calls.h"
@@ -21,6 +22,7 @@
 #include "cc/program.h"
 #include "cc/analyse/sharing.h"
 #include "cc/analyse/summaries.h"
+#include "cc/analyse/worklist.h"
 
 #include <string.h>
 
@@ -29,12 +31,47 @@ static uint64_t key_of(LLVMValueRef v)
 	return (uint64_t)(uintptr_t)v;
 }
 
+/* That `key` is in one of our maps. */
+static uint64_t fact(const struct map *m, uint64_t key)
+{
+	return hash_u64(key ^ hash_u64((uint64_t)(uintptr_t)m));
+}
+
+/* Where a function's return value is kept, among the values. */
+static uint64_t return_key(LLVMValueRef f)
+{
+	return key_of(f) | 1;
+}
+
+/* Whom a value that is tainted, or needed, is news for: its users, or the instruction that made it. */
+static void tell_neighbours(struct taint *t, const struct map *m, LLVMValueRef v)
+{
+	if (m == &t->values)
+		for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u))
+			worklist_again(t->work, LLVMGetUser(u));
+	else
+		worklist_again(t->work, v);
+}
+
 static void set(struct taint *t, struct map *m, uint64_t key)
 {
-	if (key && !map_find(m, key)) {
-		map_put(m, key, 1);
-		t->changed = true;
-	}
+	size_t before = m->len;
+
+	if (!key)
+		return;
+	map_put(m, key, 1);
+	if (m->len == before)
+		return;
+	worklist_tell(t->work, fact(m, key));
+	if ((m == &t->values || m == &t->needed) && !(key & 1)) /* no function's result */
+		tell_neighbours(t, m, (LLVMValueRef)(uintptr_t)key);
+}
+
+/* Is it, or will it be? Then we are asked again. */
+static bool is_set(struct taint *t, const struct map *m, uint64_t key)
+{
+	worklist_wait(t->work, fact(m, key));
+	return map_find(m, key) != NULL;
 }
 
 static uint64_t class_key_of(struct taint *t, struct cell c)
@@ -78,9 +115,8 @@ static bool memory_tainted(struct taint *t, LLVMValueRef ptr)
 {
 	uint64_t c = class_key(t, ptr);
 
-	if (!c || (is_spread(t, ptr) && map_find(&t->classes, c)))
-		return true;
-	return map_find(&t->memory, field_key(t, ptr)) || map_find(&t->memory, c << 32 | WHOLE);
+	return !c || (is_spread(t, ptr) && is_set(t, &t->classes, c)) ||
+	       is_set(t, &t->memory, field_key(t, ptr)) || is_set(t, &t->memory, c << 32 | WHOLE);
 }
 
 bool taint_is(const struct taint *t, LLVMValueRef v)
@@ -96,12 +132,6 @@ bool taint_is_undecided(const struct taint *t, LLVMValueRef v)
 bool taint_feeds_address(const struct taint *t, LLVMValueRef v)
 {
 	return map_find(&t->needed, key_of(v)) != NULL;
-}
-
-/* Where a function's return value is kept, among the values. */
-static uint64_t return_key(LLVMValueRef f)
-{
-	return key_of(f) | 1;
 }
 
 static bool any_operand(const struct taint *t, LLVMValueRef i)
@@ -173,7 +203,7 @@ static void forward_external(struct taint *t, LLVMValueRef call, LLVMValueRef f)
 
 		if (LLVMGetTypeKind(LLVMTypeOf(arg)) != LLVMPointerTypeKind)
 			continue;
-		result |= map_find(&t->classes, class_key(t, arg)) != NULL && kind == CALL_NOTHING;
+		result |= is_set(t, &t->classes, class_key(t, arg)) && kind == CALL_NOTHING;
 		if (kind != CALL_NOTHING && (!s || s->writes & (1u << MIN(i, 7)))) {
 			written(t, class_key(t, arg), writes_unknown(t, call, f));
 			if (s)
@@ -197,9 +227,9 @@ static void forward_call(struct taint *t, LLVMValueRef call)
 		LLVMValueRef from = LLVMGetOperand(call, 1);
 		bool hot = sharing_is_hot(t->sharing, from, 0);
 
-		if (hot || map_find(&t->classes, class_key(t, from)))
+		if (hot || is_set(t, &t->classes, class_key(t, from)))
 			taint_class(t, class_key(t, LLVMGetOperand(call, 0)));
-		if (hot || taint_is_unknown(t, from))
+		if (hot || is_set(t, &t->unknown, class_key(t, from)))
 			set(t, &t->unknown, class_key(t, LLVMGetOperand(call, 0)));
 		return;
 	}
@@ -218,7 +248,7 @@ static void forward_call(struct taint *t, LLVMValueRef call)
 		for (unsigned i = 0; i < nargs && i < nparams; i++)
 			if (taint_is(t, LLVMGetOperand(call, i)))
 				set(t, &t->values, key_of(LLVMGetParam(f, i)));
-		if (map_find(&t->values, return_key(f)))
+		if (is_set(t, &t->values, return_key(f)))
 			set(t, &t->values, key_of(call));
 	}
 }
@@ -242,8 +272,9 @@ static bool is_logged(struct taint *t, LLVMValueRef load)
 	       sharing_is_hot(t->sharing, ptr, LLVMStoreSizeOfType(t->p->layout, type));
 }
 
-static void forward(struct taint *t, LLVMValueRef f, LLVMValueRef i)
+static void forward(void *context, LLVMValueRef f, LLVMValueRef i)
 {
+	struct taint *t = context;
 	LLVMValueRef ptr;
 
 	switch (LLVMGetInstructionOpcode(i)) {
@@ -325,7 +356,7 @@ static void backward_call(struct taint *t, LLVMValueRef call)
 			bool pointer = LLVMGetTypeKind(LLVMTypeOf(arg)) == LLVMPointerTypeKind;
 
 			if (external	  ? pointer || wanted || (sizes && i < nparams)
-			    : i < nparams ? taint_feeds_address(t, LLVMGetParam(f, i))
+			    : i < nparams ? is_set(t, &t->needed, key_of(LLVMGetParam(f, i)))
 					  : pointer) /* taken out again by va_arg */
 				need(t, arg);
 		}
@@ -347,17 +378,19 @@ static void need_field(struct taint *t, LLVMValueRef ptr)
 static bool field_needed(struct taint *t, LLVMValueRef ptr)
 {
 	uint64_t key = field_key(t, ptr), class = class_key(t, ptr);
-	bool found = map_find(&t->needed_memory, class << 32 | WHOLE) != NULL;
+	bool found = is_set(t, &t->needed_memory, class << 32 | WHOLE);
 
 	if (class && pointsto_is_vague(t->seen->pt, ptr))
-		found |= map_find(&t->needed_memory, class) != NULL;
+		found |= is_set(t, &t->needed_memory, class);
 	for (uint64_t k = 0; key && k <= pointsto_spread(t->seen->pt, ptr) / 8; k++)
-		found |= map_find(&t->needed_memory, key + k) != NULL;
+		found |= is_set(t, &t->needed_memory, key + k);
 	return found;
 }
 
-static void backward(struct taint *t, LLVMValueRef f, LLVMValueRef i)
+static void backward(void *context, LLVMValueRef f, LLVMValueRef i)
 {
+	struct taint *t = context;
+
 	switch (LLVMGetInstructionOpcode(i)) {
 	case LLVMLoad:
 		need(t, LLVMGetOperand(i, 0));
@@ -372,8 +405,8 @@ static void backward(struct taint *t, LLVMValueRef f, LLVMValueRef i)
 	case LLVMAtomicRMW:
 	case LLVMAtomicCmpXchg:
 		need(t, LLVMGetOperand(i, 0));
-		if (taint_feeds_address(t, i) ||
-		    map_find(&t->needed_memory, field_key(t, LLVMGetOperand(i, 0)))) {
+		if (is_set(t, &t->needed_memory, field_key(t, LLVMGetOperand(i, 0))) ||
+		    taint_feeds_address(t, i)) {
 			set(t, &t->needed_memory, field_key(t, LLVMGetOperand(i, 0)));
 			need(t, LLVMGetOperand(i, LLVMIsAAtomicRMWInst(i) ? 1 : 2));
 		}
@@ -384,7 +417,7 @@ static void backward(struct taint *t, LLVMValueRef f, LLVMValueRef i)
 		backward_call(t, i);
 		break;
 	case LLVMRet:
-		if (LLVMGetNumOperands(i) && map_find(&t->needed, return_key(f)))
+		if (LLVMGetNumOperands(i) && is_set(t, &t->needed, return_key(f)))
 			need(t, LLVMGetOperand(i, 0));
 		break;
 	case LLVMICmp:
@@ -403,31 +436,6 @@ static void backward(struct taint *t, LLVMValueRef f, LLVMValueRef i)
 	}
 }
 
-typedef void step_fn(struct taint *t, LLVMValueRef f, LLVMValueRef i);
-
-static void sweep(struct taint *t, step_fn *step, bool backwards)
-{
-	do {
-		t->changed = false;
-		for (size_t k = 0; k < t->p->fns.len; k++) {
-			LLVMValueRef f = t->p->fns.data[backwards ? t->p->fns.len - 1 - k : k].f;
-			LLVMBasicBlockRef b =
-				backwards ? LLVMGetLastBasicBlock(f) : LLVMGetFirstBasicBlock(f);
-
-			while (b) {
-				LLVMValueRef i = backwards ? LLVMGetLastInstruction(b)
-							   : LLVMGetFirstInstruction(b);
-
-				for (; i; i = backwards ? LLVMGetPreviousInstruction(i)
-							: LLVMGetNextInstruction(i))
-					step(t, f, i);
-				b = backwards ? LLVMGetPreviousBasicBlock(b)
-					      : LLVMGetNextBasicBlock(b);
-			}
-		}
-	} while (t->changed);
-}
-
 /* The command line, and whatever strangers pass in; and what comes of it. */
 static void spread(struct taint *t)
 {
@@ -440,21 +448,25 @@ static void spread(struct taint *t)
 			if (f == main_fn || program_is_exported(t->p, f))
 				set(t, &t->values, key_of(LLVMGetParam(f, i)));
 	}
-	sweep(t, forward, false);
+	worklist_run(t->work, false, forward, t);
 }
 
 void taint_run(struct taint *t, struct program *p, struct sharing *s, struct classes *classes)
 {
-	struct taint again = { .p = p, .sharing = s, .seen = classes, .logs = true };
+	struct worklist work;
+	struct taint again = { .p = p, .sharing = s, .seen = classes, .logs = true, .work = &work };
 
-	*t = (struct taint){ .p = p, .sharing = s, .seen = classes };
+	worklist_init(&work, p);
+	*t = (struct taint){ .p = p, .sharing = s, .seen = classes, .work = &work };
 	spread(t);
-	sweep(t, backward, true);
+	worklist_run(&work, true, backward, t);
 	again.needed = t->needed;
 	spread(&again);
 	t->undecided = again.values;
 	again.values = again.needed = (struct map){ 0 };
 	taint_deinit(&again);
+	t->work = NULL;
+	worklist_deinit(&work);
 }
 
 void taint_deinit(struct taint *t)

@@ -8,6 +8,7 @@
 struct classes;
 struct program;
 struct sharing;
+struct worklist;
 
 struct taint {
 	struct program *p;
@@ -22,7 +23,7 @@ struct taint {
 	bool logs;	      /* the sweep for those: a load that is logged is known */
 	struct map unknown; /* classes filled by code that cannot be run again with known values: by
 			     * functions outside, or copied from shared memory */
-	bool changed;
+	struct worklist *work; /* while it runs */
 };
 
 void taint_run(struct taint *t, struct program *p, struct sharing *s, struct classes *classes);
