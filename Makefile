@@ -45,11 +45,11 @@ src      = $(wildcard $(1)/*.c) $(wildcard $(1)/*/*.c)
 obj      = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 CMD_OBJ := $(call obj,$(call src,cmd))
 CC_OBJ  := $(call obj,$(call src,cc))
-# the unit tests link everything but the two main()s
+# the unit tests link everything but the two main()s, and have libc's heap
 UNIT_OBJ := $(call obj,$(wildcard test/unit/*.c))
 CMD_LIB_OBJ := $(filter-out $(BUILD)/obj/cmd/main.o,$(CMD_OBJ))
 ifneq ($(HAVE_LLVM),)
-CC_LIB_OBJ := $(filter-out $(BUILD)/obj/cc/driver/main.o,$(CC_OBJ))
+CC_LIB_OBJ := $(filter-out $(BUILD)/obj/cc/driver/main.o $(BUILD)/obj/cc/driver/malloc.o,$(CC_OBJ))
 else
 UNIT_OBJ := $(filter-out $(BUILD)/obj/test/unit/test-cc%,$(UNIT_OBJ))
 endif

@@ -182,8 +182,8 @@ static void *generate_code(void *arg)
 	return NULL;
 }
 
-/* In a thread of its own: there libc begins a heap of its own. In the one where the module has lost most
- * of its functions, or its variables, it would look for room among millions of small holes. */
+/* In a thread of its own: there our heap begins anew (cc/driver/heap.c). In the one where the module has lost
+ * most of its functions, or its variables, every block would lie in a hole far from the one before. */
 static struct err *generate(LLVMTargetMachineRef machine, LLVMModuleRef m, const char *path)
 {
 	struct generation g = { machine, m, path, NULL, false };
