@@ -61,6 +61,21 @@ static void note_life(struct steps *s, const struct event *ev)
 	}
 }
 
+static void note_handler(struct steps *s, const struct event *ev)
+{
+	if (ev->kind == PLAIT_EV_SIGNAL_ENTER)
+		vec_push(&s->handlers,
+			 ((struct handler_run){ ev->thread, (uint32_t)ev->n, ev->clock, 0 }));
+	for (size_t i = s->handlers.len; ev->kind == PLAIT_EV_SIGNAL_LEAVE && i-- > 0;) {
+		struct handler_run *h = &s->handlers.data[i];
+
+		if (h->thread != ev->thread || h->to)
+			continue;
+		h->to = ev->clock;
+		return;
+	}
+}
+
 struct err *steps_load(struct trace *trace, struct steps *ret)
 {
 	uint32_t nthreads = (uint32_t)trace_meta(trace)->nthreads;
@@ -83,6 +98,7 @@ struct err *steps_load(struct trace *trace, struct steps *ret)
 	while (!(err = cursor_next(&cur, &ev)) && ev) {
 		add_step(ret, ev, &blocks, counts);
 		note_life(ret, ev);
+		note_handler(ret, ev);
 	}
 	if (err) {
 		steps_deinit(ret);

@@ -19,7 +19,22 @@ void steps_deinit(struct steps *s)
 {
 	free(s->data);
 	free(s->births);
+	vec_deinit(&s->handlers);
 	memset(s, 0, sizeof(*s));
+}
+
+const struct handler_run *steps_handler(const struct steps *s, uint32_t from, uint32_t at)
+{
+	const struct step *a = &s->data[from], *b = &s->data[at];
+
+	for (size_t i = s->handlers.len; i-- > 0;) {
+		const struct handler_run *h = &s->handlers.data[i];
+
+		if (h->thread == a->thread && h->thread == b->thread && h->from > a->clock &&
+		    h->from <= b->clock && (!h->to || h->to > b->clock))
+			return h;
+	}
+	return NULL;
 }
 
 void steps_add_thread(struct steps *s, uint32_t thread)

@@ -3,6 +3,8 @@
 #ifndef EXPLAIN_FIND_STEPS_H
 #define EXPLAIN_FIND_STEPS_H
 
+#include "base/vec.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,11 +39,20 @@ struct birth {
 	uint32_t joiner; /* who did */
 };
 
+/* A signal's handler that ran in a thread. */
+struct handler_run {
+	uint32_t thread, number;
+	uint64_t from, to; /* clocks; to 0: the run ended before it did */
+};
+
+struct handler_runs VEC_FIELDS(struct handler_run);
+
 struct steps {
 	struct step *data;
 	size_t len, cap;
 	uint32_t nthreads;
 	struct birth *births; /* one per thread; NULL: not known */
+	struct handler_runs handlers;
 };
 
 void steps_deinit(struct steps *s);
@@ -67,6 +78,9 @@ void steps_mark_semaphores(struct steps *s, const struct steps *a, const struct 
 /* Mark in s who takes a lock that only one thread takes, in both runs of one program: it keeps nobody
  * out, and is there for something else. */
 void steps_mark_sole(struct steps *s, const struct steps *a, const struct steps *b);
+/* The handler that its thread came into after step `from` and that it has not left at step `at`: it interrupted what
+ * the thread did there. NULL: none. */
+const struct handler_run *steps_handler(const struct steps *s, uint32_t from, uint32_t at);
 /* The last step at this place that was done; STEP_NONE. */
 uint32_t steps_last_at(const struct steps *s, uint32_t site);
 /* How often the running thread changes. */

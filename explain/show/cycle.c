@@ -218,6 +218,29 @@ static struct err *tell_kept(struct teller *t, uint32_t by, uint32_t waiting,
 	return NULL;
 }
 
+/* A handler wants the lock that the code it interrupted holds, and that cannot go on before it. False: it is not so. */
+static bool tell_interrupted(struct teller *t, uint32_t by, uint32_t waiting,
+			     const struct told *waits, const struct told *holds)
+{
+	const struct handler_run *h = steps_handler(t->f, by, waiting);
+	struct arena *arena = &t->p.x->arena;
+
+	if (!h)
+		return false;
+	t->out->summary = arena_printf(
+		arena,
+		"thread %s waits at %s for %s in a handler of signal %u (%s), which interrupted it "
+		"while it holds %s itself (since %s)",
+		waits->thread, waits->where, waits->object, h->number, strsignal((int)h->number),
+		waits->object, holds->where);
+	t->out->advice = arena_printf(
+		arena,
+		"take no lock in the handler: let it only note that the signal came (a flag, "
+		"sem_post); or block the signal wherever %s is held",
+		waits->object);
+	return true;
+}
+
 static struct err *tell_orphan(struct teller *t, uint32_t waiting)
 {
 	struct explanation *x = t->p.x;
@@ -230,7 +253,8 @@ static struct err *tell_orphan(struct teller *t, uint32_t waiting)
 		err = tell(t, by, &holds);
 	if (err)
 		return err;
-	if (self)
+	kept = !err && self && tell_interrupted(t, by, waiting, &waits, &holds);
+	if (!err && self && !kept)
 		err = tell_kept(t, by, waiting, &waits, &holds, &kept);
 	if (err || kept)
 		return err;
