@@ -181,14 +181,50 @@ static uint32_t write_before(const struct steps *s, uint32_t before, uint32_t ch
 	return STEP_NONE;
 }
 
+/* What is there after this write; an update knows only what it found. */
+static uint64_t value_after(const struct steps *s, uint32_t write)
+{
+	const struct step *e = &s->data[write];
+
+	for (uint32_t k = write + 1; e->kind == PLAIT_EV_ATOMIC_RMW && k < s->len; k++)
+		if (step_is_memory(&s->data[k]) && s->data[k].address == e->address &&
+		    (step_reads(&s->data[k]) || s->data[k].kind == PLAIT_EV_ATOMIC_RMW))
+			return s->data[k].value;
+	return e->value;
+}
+
+/* Does this write go on from what its thread has just read there? */
+static bool is_update(const struct steps *s, uint32_t write)
+{
+	const struct step *e = &s->data[write];
+
+	for (uint32_t k = write; k-- > 0 && e->kind != PLAIT_EV_ATOMIC_RMW;)
+		if (s->data[k].thread == e->thread)
+			return step_is_memory(&s->data[k]) && step_reads(&s->data[k]) &&
+			       s->data[k].address == e->address;
+	return e->kind == PLAIT_EV_ATOMIC_RMW;
+}
+
+/* A number that is counted up, twice: who waits for it to change has missed nothing. */
+static bool has_grown(const struct steps *s, uint32_t set, uint32_t change, uint32_t before)
+{
+	uint64_t first = before == STEP_NONE ? 0 : value_after(s, before);
+
+	return is_update(s, set) && is_update(s, change) && first < value_after(s, set) &&
+	       value_after(s, set) < value_after(s, change);
+}
+
 /* One thread that does the same twice has not undone it, unless it is back at what it was before: a
  * queue that is filled, a number that grows. */
 static bool is_back(const struct steps *s, uint32_t set, uint32_t change, uint32_t check)
 {
 	uint32_t before = write_before(s, set, check);
 
-	return s->data[change].thread != s->data[set].thread ||
-	       s->data[change].site != s->data[set].site || before == STEP_NONE ||
+	if (s->data[change].thread != s->data[set].thread)
+		return true;
+	if (has_grown(s, set, change, before))
+		return false;
+	return s->data[change].site != s->data[set].site || before == STEP_NONE ||
 	       s->data[before].value == s->data[change].value;
 }
 
