@@ -287,9 +287,9 @@ static bool came_back(const struct finder *fd, const struct cure *c)
 	const struct step *d = fd->f->data, *from = &d[c->from], *to = &d[c->to];
 	bool changed = false;
 
-	if (c->to_in_passing || !step_is_memory(from) || from->address != to->address ||
-	    to->kind != PLAIT_EV_ATOMIC_RMW || !to->size || to->size != from->size ||
-	    to->value != from->value)
+	if (c->to_in_passing || !step_is_memory(from) || step_writes(from) ||
+	    from->address != to->address || to->kind != PLAIT_EV_ATOMIC_RMW || !to->size ||
+	    to->size != from->size || to->value != from->value)
 		return false;
 	for (uint32_t k = c->from + 1; k < c->to && !changed; k++)
 		changed = step_is_memory(&d[k]) && d[k].address == from->address &&

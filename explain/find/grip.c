@@ -150,6 +150,15 @@ static bool find_lock(const struct finder *d, struct grip *ret)
 
 /* ---- pointers ---- */
 
+/* Does this step put another object where the pointer is? An update knows only what it found: the object that is
+ * freed, or nothing of it. */
+static bool puts_another(const struct finder *d, const struct step *e)
+{
+	if (e->kind == PLAIT_EV_ATOMIC_RMW)
+		return in_block(d, e->value);
+	return e->value && !in_block(d, e->value);
+}
+
 /* Where the freeing thread stores another object in the pointer; STEP_NONE. */
 static uint32_t replaced_in(const struct finder *d, const struct steps *s,
 			    const struct step *pointer)
@@ -159,7 +168,7 @@ static uint32_t replaced_in(const struct finder *d, const struct steps *s,
 
 		if (e->thread == d->by->thread && !e->pending && step_is_memory(e) &&
 		    step_writes(e) && e->address == pointer->address && e->size == POINTER &&
-		    e->value && !in_block(d, e->value))
+		    puts_another(d, e))
 			return k;
 	}
 	return STEP_NONE;

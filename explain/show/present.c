@@ -153,6 +153,15 @@ bool labels_is_anonymous(const char *name)
 	return !name || strchr(name, '@') || strchr(name, '#') || strncmp(name, "stack ", 6) == 0;
 }
 
+/* "pool->lock", as it is: in parentheses it is no call, and no cast. */
+static bool is_plain_name(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("_.>-[]", text[i]))
+			return false;
+	return len && text[len + 1] != ' ' && !isalnum((unsigned char)text[len + 1]);
+}
+
 /* The lock of an allocated object has no name but the one in the call: "q->lock". */
 static const char *name_in_call(struct labels *p, const char *source)
 {
@@ -167,8 +176,12 @@ static const char *name_in_call(struct labels *p, const char *source)
 	at = at ? strpbrk(at, "({") : NULL;
 	if (!at)
 		return NULL;
-	at += 1 + (at[1] == '&');
+	at++;
+	at += strspn(at, " &");
+	at += at[0] == '(' && is_plain_name(at + 1, strcspn(at + 1, ")"));
 	len = strcspn(at, ",)}");
+	while (len && at[len - 1] == ' ')
+		len--;
 	return len && strcspn(at, "(") >= len ? arena_strndup(&p->x->arena, at, len) : NULL;
 }
 
