@@ -11,6 +11,7 @@
 #include "explain/find/grip.h"
 #include "explain/find/guards.h"
 #include "explain/show/labels.h"
+#include "explain/show/readers.h"
 #include "explain/show/stacks.h"
 #include "unplait/abi.h"
 
@@ -216,7 +217,8 @@ static struct err *tell_use(struct teller *t)
 {
 	struct explanation *x = t->p.x;
 	struct grip grip = grip_find(t->f, t->g, t->gone);
-	bool destroyed = t->f->data[t->gone->by].kind == PLAIT_EV_LOCK_DESTROY;
+	bool destroyed = t->f->data[t->gone->by].kind == PLAIT_EV_LOCK_DESTROY, readers = false;
+	struct err *err;
 	const char *verb = t->gone->kind == BUG_DOUBLE_FREE	 ? "frees"
 			   : t->gone->kind == BUG_DESTROYED_LOCK ? "uses the lock"
 								 : "uses";
@@ -225,6 +227,9 @@ static struct err *tell_use(struct teller *t)
 		arena_printf(&x->arena, "thread %s %s %s%s at %s after thread %s %s it at %s",
 			     t->user, verb, t->object, t->allocated, t->use_at, t->freer,
 			     destroyed ? "destroyed" : "freed", t->gone_at);
+	err = readers_tell(&t->p, t->f, t->gone->use, t->gone->by, t->out, &readers);
+	if (err || readers)
+		return err;
 	if (grip.kind == GRIP_COUNTED || (grip.kind && !t->lock))
 		return tell_grip(t, &grip);
 	if (t->gone->kind == BUG_DOUBLE_FREE)

@@ -8,7 +8,9 @@
 #include "base/demangle.h"
 #include "base/err.h"
 #include "explain/find/guards.h"
+#include "explain/show/alternatives.h"
 #include "explain/show/labels.h"
+#include "explain/show/readers.h"
 #include "explain/show/stacks.h"
 #include "unplait/abi.h"
 
@@ -377,10 +379,11 @@ static void tell_lock(struct teller *t, const struct told *from, const struct to
 						 intruder->verb);
 
 	t->out->advice = arena_printf(
-		arena, "make %s atomic: hold one lock from the %s to the %s, %s%s", lines,
+		arena, "make %s atomic: hold one lock from the %s to the %s, %s%s%s", lines,
 		one_line ? from->act : from->noun, one_line ? to->act : to->noun, others,
 		publishes_early(t) ? arena_printf(arena, "; or let the %s come last", from->act)
-				   : "");
+				   : "",
+		alternatives_tell(&t->p, t->f, t->g, t->c, from->object));
 }
 
 /* Checked before the lock was taken, and not again under it. */
@@ -649,6 +652,8 @@ static struct err *tell_block(struct teller *t)
 			     "together",
 			     intruder.thread, intruder.verb, from.thread, from.noun, to.noun);
 	err = tell_early(t, &early);
+	if (!err && !early)
+		err = readers_tell(&t->p, t->f, t->c->from, t->c->intruder, t->out, &early);
 	if (err || early)
 		return err;
 	err = add_other_lock(t);

@@ -86,6 +86,17 @@ static bool same_name(const char *a, const char *b)
 	return strcmp(x ? x + 1 : a, y ? y + 1 : b) == 0;
 }
 
+const char *stack_destructor(struct symbols *symbols, const struct plait_stack *s)
+{
+	struct calls calls;
+
+	expand(symbols, s, &calls);
+	for (uint32_t i = 0; i < calls.n; i++)
+		if (!is_system_file(calls.at[i].file) && strchr(calls.at[i].function, '~'))
+			return calls.at[i].function;
+	return NULL;
+}
+
 bool stack_caller(struct symbols *symbols, const struct plait_stack *s, const char *file,
 		  struct code_point *ret)
 {

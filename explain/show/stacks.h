@@ -32,6 +32,9 @@ bool stack_own_line(struct symbols *symbols, const struct plait_stack *s, struct
 bool stack_caller(struct symbols *symbols, const struct plait_stack *s, const char *file,
 		  struct code_point *ret);
 
+/* The innermost destructor of the program that the step was done in; NULL. As long as the symbols live. */
+const char *stack_destructor(struct symbols *symbols, const struct plait_stack *s);
+
 /* Is code of this file on the stack? */
 bool stack_has_file(struct symbols *symbols, const struct plait_stack *s, const char *file);
 
