@@ -219,6 +219,17 @@ static void collect(const struct job *j, const struct advice *a, struct found *f
 	candidates_rank(ret);
 }
 
+/* Why threads wait: the failing run shows it, or a passing one what they wait for. */
+static struct stuck find_wait(const struct job *j)
+{
+	struct stuck found = stuck_find(&j->steps);
+
+	for (size_t i = 0; i < j->alternates.len && !found.kind; i++)
+		if (j->alternates.data[i].found)
+			found = stuck_find_awaited(&j->steps, &j->alternates.data[i].passing);
+	return found;
+}
+
 struct err *job_collect(struct job *j, const struct advice *a, struct found *found,
 			struct candidates *ret)
 {
@@ -227,7 +238,7 @@ struct err *job_collect(struct job *j, const struct advice *a, struct found *fou
 
 	*found = (struct found){ .guard = { STEP_NONE, STEP_NONE, STEP_NONE, 0 } };
 	if (j->failing.outcome == PLAIT_OUTCOME_DEADLOCK && !j->gone.kind)
-		found->stuck = stuck_find(&j->steps);
+		found->stuck = find_wait(j);
 	err = found->stuck.kind ? looks_elsewhere(j, &found->stuck, &elsewhere) : NULL;
 	if (err)
 		return err;

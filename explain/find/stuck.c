@@ -434,6 +434,72 @@ struct stuck stuck_find(const struct steps *failing)
 	return best.kind ? best : mutual(failing);
 }
 
+/* In the passing run, the last write to what was checked since the thread that checked it was created, if nobody but
+ * `by` writes it then; NULL. */
+static const struct step *written_only_by(const struct steps *passing, const struct step *check,
+					  uint32_t by)
+{
+	const struct step *found = NULL;
+	uint64_t since = passing->births && check->thread < passing->nthreads
+				 ? passing->births[check->thread].clock
+				 : 0;
+
+	for (uint32_t k = 0; k < passing->len; k++) {
+		const struct step *e = &passing->data[k];
+
+		if (!step_is_memory(e) || !step_writes(e) || e->pending ||
+		    e->kind == PLAIT_EV_FREE || e->clock + 1 < since || !overlaps(e, check))
+			continue;
+		if (e->thread != by)
+			return NULL;
+		found = e;
+	}
+	return found;
+}
+
+/* a waits for what b's thread would do, and b for what a's thread has set last. (What nobody has changed in the
+ * failing run looks as if a's thread had it for itself.) */
+static bool find_awaited(const struct steps *s, const struct steps *passing, uint32_t a, uint32_t b,
+			 struct stuck *ret)
+{
+	uint32_t begin = begin_of_wait(s, a);
+	struct checks c = checks_of(s, begin, false);
+	const struct step *awaited = NULL;
+	struct stuck k = nothing(a);
+
+	k.kind = STUCK_AWAITS;
+	k.other = b;
+	k.other_check = set_by(s, b, s->data[a].thread, &k.other_change);
+	if (k.other_check == STEP_NONE || c.lock == STEP_NONE)
+		return false;
+	for (uint32_t i = begin; i-- > c.lock && !awaited;) {
+		if (s->data[i].thread != s->data[a].thread || !step_is_memory(&s->data[i]) ||
+		    !step_reads(&s->data[i]))
+			continue;
+		if (change_after(s, i) != STEP_NONE)
+			return false;
+		k.check = i;
+		awaited = written_only_by(passing, &s->data[i], s->data[b].thread);
+	}
+	if (!awaited || overlaps(&s->data[k.check], &s->data[k.other_check]))
+		return false;
+	k.awaited = *awaited;
+	*ret = k;
+	return true;
+}
+
+struct stuck stuck_find_awaited(const struct steps *failing, const struct steps *passing)
+{
+	struct stuck k = nothing(STEP_NONE);
+
+	for (uint32_t a = 0; a < failing->len; a++)
+		for (uint32_t b = 0; b < failing->len && failing->data[a].pending; b++)
+			if (a != b && failing->data[b].pending && is_wait(&failing->data[a]) &&
+			    is_wait(&failing->data[b]) && find_awaited(failing, passing, a, b, &k))
+				return k;
+	return k;
+}
+
 /* A signal by the thread of a step before it takes a lock again. */
 static bool signals_after(const struct steps *run, uint32_t step)
 {
@@ -452,8 +518,8 @@ static bool signals_after(const struct steps *run, uint32_t step)
 
 bool stuck_is_shown(enum stuck_kind kind)
 {
-	return kind && kind != STUCK_MUTUAL && kind != STUCK_STOLEN && kind != STUCK_SILENT &&
-	       kind != STUCK_TAKEN && kind != STUCK_UNGUARDED;
+	return kind && kind != STUCK_MUTUAL && kind != STUCK_AWAITS && kind != STUCK_STOLEN &&
+	       kind != STUCK_SILENT && kind != STUCK_TAKEN && kind != STUCK_UNGUARDED;
 }
 
 bool stuck_is_deliberate(const struct stuck *k, const struct steps *failing,

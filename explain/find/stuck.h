@@ -21,6 +21,7 @@ enum stuck_kind {
 	STUCK_UNGUARDED, /* as MISSED, but no signal came after the change */
 	STUCK_BLIND,	 /* it looked at nothing, and the signal had come before */
 	STUCK_MUTUAL, /* nothing changed any more: each of two waits for what the other one set last */
+	STUCK_AWAITS, /* ... or for what, when all goes well, only the other one does */
 };
 
 /* Steps of the failing run; STEP_NONE where they do not apply. */
@@ -35,10 +36,14 @@ struct stuck {
 	uint32_t held;	 /* HOLDS: where it took the lock; else: the lock of the wait */
 	uint32_t other;	 /* HOLDS: pending: who needs it; MUTUAL: the other's wait ... */
 	uint32_t other_check, other_change; /* MUTUAL: ... and the same of it */
+	struct step awaited;		    /* AWAITS: of the passing run: what it waits for */
 };
 
 /* The thread about which most is known. */
 struct stuck stuck_find(const struct steps *failing);
+
+/* Where that finds nothing: STUCK_AWAITS, as this passing run shows it. */
+struct stuck stuck_find_awaited(const struct steps *failing, const struct steps *passing);
 
 /* Does the run show it from its first step to the wait? A write without a signal, and a signal that
  * somebody else got, are in correct programs, too; so is a look at something before the lock is taken. */

@@ -368,7 +368,8 @@ struct err *labels_event(struct labels *p, const struct step *s, struct shown_ev
 	    (labels_is_anonymous(e->object) || (is_internal(e->object) && !step_is_memory(s)))) {
 		if (step_is_memory(s))
 			err = name_elsewhere(p, s, &e->object);
-		else
+		/* a lock that was caught in memory that is gone is named by the call, too */
+		if (!err && (!step_is_memory(s) || (s->pending && labels_is_anonymous(e->object))))
 			name_lock(p, s, e);
 	}
 	return err;

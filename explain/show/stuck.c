@@ -270,6 +270,37 @@ static void tell_mutual(struct teller *t)
 		t->change.where, t->other.where);
 }
 
+static struct err *tell_awaits(struct teller *t)
+{
+	const struct stuck *k = t->stuck;
+	struct explanation *x = t->p.x;
+	struct shown_event e = { 0 };
+	struct err *err = labels_event(&t->p, &k->awaited, &e);
+	const char *does;
+
+	if (err)
+		return err;
+	does = labels_place(&t->p, &e);
+	find_callers(t, k->other_change, k->wait, &t->other_change, &t->waits);
+	t->out->kind = BUG_DEADLOCK;
+	t->out->summary = arena_printf(
+		&x->arena,
+		"thread %s writes %s at %s and waits at %s until %s changes, which only thread %s "
+		"does when all goes well (%s); thread %s waits at %s until %s changes: each waits "
+		"for the other one",
+		t->waits.thread, t->other_change.object, t->other_change.where, t->waits.where,
+		t->check.object, t->other.thread, does, t->other.thread, t->other.where,
+		t->other_check.object);
+	t->out->advice = arena_printf(
+		&x->arena,
+		"before thread %s waits at %s it must set %s to what thread %s waits for (its "
+		"write "
+		"at %s does not); or let thread %s come to %s without waiting at %s",
+		t->waits.thread, t->waits.where, t->other_check.object, t->other.thread,
+		t->other_change.where, t->other.thread, does, t->other.where);
+	return NULL;
+}
+
 struct err *present_stuck(const struct scene *scene, const struct stuck *stuck, struct telling *ret)
 {
 	struct teller t = { .s = scene->failing, .stuck = stuck, .out = ret };
@@ -304,6 +335,9 @@ struct err *present_stuck(const struct scene *scene, const struct stuck *stuck, 
 			break;
 		case STUCK_MUTUAL:
 			tell_mutual(&t);
+			break;
+		case STUCK_AWAITS:
+			err = tell_awaits(&t);
 			break;
 		case STUCK_NOT:
 			break;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Advice that a reviewer can follow: a lock that is held for reading only, a lock taken in a signal's handler, a number that
-# only grows, a value that is read twice before a compare-and-swap, a destructor that joins too late.
+# Advice that a reviewer can follow: a lock that is held for reading only, a lock taken in a signal's handler, a number
+# that only grows, two that wait for each other, a value read twice before a compare-and-swap, a join that comes too late.
 # level: check
 . "$(dirname "$0")/lib.sh"
 [ -e "$(dirname "$UNPLAIT")/libplait.a" ] || { skip "explain" "libplait.a is not built"; finish; }
@@ -227,6 +227,48 @@ C
 # ... and one that needs what the destructor does before it joins: no word of joining before that.
 sed 's/^\t\tstop = true;$//; s/^\t\treader.join();/\t\tstop = true;\n&/' reader.cpp >late.cpp
 
+# A reader counts itself in twice and out once before it waits for the writer, which waits for the readers.
+cat >twice.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, w = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t none = PTHREAD_COND_INITIALIZER, news = PTHREAD_COND_INITIALIZER;
+static int readers, told;
+static void count(int by)
+{
+	pthread_mutex_lock(&m);
+	readers += by;
+	if (!readers)
+		pthread_cond_signal(&none);
+	pthread_mutex_unlock(&m);
+}
+static void *reader(void *p)
+{
+	count(2);
+	count(-1);
+	pthread_mutex_lock(&w);
+	while (!told)
+		pthread_cond_wait(&news, &w);
+	pthread_mutex_unlock(&w);
+	count(-1);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, reader, 0);
+	pthread_mutex_lock(&m);
+	while (readers)
+		pthread_cond_wait(&none, &m);
+	pthread_mutex_unlock(&m);
+	pthread_mutex_lock(&w);
+	told = 1;
+	pthread_cond_signal(&news);
+	pthread_mutex_unlock(&w);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+
 explained table cc -O2
 has flat 'Both hold lock then, but for reading only' "held for reading only, freed"
 has flat 'take lock for writing at table.c:8: thread 0.' "... which lock to take"
@@ -236,6 +278,9 @@ explained alarm cc -O0
 has flat 'waits at alarm.c:7 for log_lock in a handler of signal' "a lock in a handler"
 explained timer cc -O2
 hasnt flat 'a number that only grows' "a number that only grows is no value that was missed"
+explained twice cc -O2
+has flat 'until told changes, which only thread 0 does when all goes well (twice.c:33)' "what only the other one does"
+has flat 'thread 0 waits at twice.c:30 until readers changes' "... and it waits for this one"
 explained max cc -O0
 has flat 'or read max only once' "read twice before a compare-and-swap"
 for level in -O0 -O2; do
