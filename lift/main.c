@@ -237,6 +237,15 @@ static void answer(struct lifting *l, uint64_t address, unsigned length)
 	fwrite(l->refused ? &refuse : l->ops, sizeof(struct lift_op), head.nops, stdout);
 }
 
+/* ud2 and hlt, with which compilers end a way that is never left: VEX decodes them to "no instruction". How many bytes; 0 =
+ * it is neither. */
+static unsigned trap_length(const uint8_t *bytes)
+{
+	if (bytes[0] == 0x0f && bytes[1] == 0x0b)
+		return 2;
+	return bytes[0] == 0xf4;
+}
+
 /* One instruction; how many bytes it has. */
 static unsigned lift_one(struct lifting *l, const uint8_t *bytes, size_t left, uint64_t address)
 {
@@ -246,6 +255,13 @@ static unsigned lift_one(struct lifting *l, const uint8_t *bytes, size_t left, u
 	l->refused = l->thunk = false;
 	l->cc_op = NULL;
 	l->dep1 = l->dep2 = l->ndep = 0;
+	if (trap_length(bytes) && trap_length(bytes) <= left) {
+		length = trap_length(bytes);
+		emit_op(l, (struct lift_op){
+				   .kind = LIFT_NEXT, .w = LIFT_TRAP, .imm = address + length });
+		answer(l, address, length);
+		return length;
+	}
 	l->block = translate(bytes, address, &length);
 	if (!l->block || length == 0 || length > left || l->block->jumpkind == Ijk_NoDecode) {
 		l->refused = true;
