@@ -26,6 +26,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_PARTNERS = 64 };
+
 struct module_text {
 	struct text text;
 	const char *problem; /* NULL = usable */
@@ -293,7 +295,7 @@ static void note_target(struct function *f, struct map *leaders, uint64_t to)
 {
 	if (to >= f->low && to < f->high)
 		map_put(leaders, to, 1);
-	else if (f->partners.len < 64)
+	else if (f->partners.len < MOST_PARTNERS)
 		vec_push(&f->partners, to);
 }
 
@@ -340,13 +342,10 @@ static void make_blocks(struct function *f)
 	map_deinit(&leaders);
 }
 
-/* The rarely executed part of a function has its own range, and begins in the middle of the frame. It
- * begins with no push and is reached by jumps alone; nobody can tell from its code. Its unwind entry
- * can: calls lead to where the frame's address is the stack pointer + 8. */
-static bool is_entry(struct code *c, uint64_t low)
+/* What the unwind table says about an address. */
+static bool rule_at(struct code *c, uint64_t address, struct frame_rule *ret)
 {
-	const struct dump_module *m = dump_module_at(c->dump, low);
-	struct frame_rule rule;
+	const struct dump_module *m = dump_module_at(c->dump, address);
 	struct module *debug;
 	struct err *err = modules_get(c->tools->modules, m->path, m->build_id, &debug);
 
@@ -354,36 +353,98 @@ static bool is_entry(struct code *c, uint64_t low)
 		err_free(err);
 		return false;
 	}
-	return module_frame_rule(debug, low - m->bias, &rule) && !rule.from_bp && rule.cfa_off == 8;
+	return module_frame_rule(debug, address - m->bias, ret);
 }
 
-/* Does a part of this function lie elsewhere, from which jumps may come back? */
-static bool has_cold_part(struct code *c, const struct function *f)
+/* The rarely executed part of a function has its own range, and begins in the middle of the frame. It
+ * begins with no push and is reached by jumps alone; nobody can tell from its code. Its unwind entry
+ * can: calls lead to where the frame's address is the stack pointer + 8. */
+static bool is_entry(struct code *c, uint64_t low)
 {
-	for (size_t i = 0; i < f->partners.len; i++) {
+	struct frame_rule rule;
+
+	return rule_at(c, low, &rule) && !rule.from_bp && rule.cfa_off == 8;
+}
+
+struct entries VEC_FIELDS(struct fixed_entry);
+
+static void add_entry(struct code *c, const struct function *f, uint64_t address,
+		      struct entries *ret)
+{
+	struct fixed_entry e = { .address = address, .stack = { FIXED_NO, 0 } };
+	struct frame_rule rule;
+
+	if (address < f->low || address >= f->high)
+		return;
+	if (rule_at(c, address, &rule) && !rule.from_bp)
+		e.stack = (struct fixed){ FIXED_FRAME, -(uint64_t)rule.cfa_off };
+	vec_push(ret, e);
+}
+
+/* Where the code between two addresses jumps to in the function. False: it may be anywhere. */
+static bool find_jumps_back(struct code *c, const struct function *f, uint64_t low, uint64_t high,
+			    struct entries *ret)
+{
+	struct function part = { .low = low, .high = high };
+	uint32_t flags;
+	size_t len;
+	const uint8_t *p = code_file_bytes(c, low, &len, &flags);
+	bool known = p && len >= high - low && !code_problem(c);
+	struct err *err = known ? lifter_lift(c->tools->lifter, low, p, high - low, &part) : NULL;
+
+	known &= !err;
+	err_free(err);
+	for (size_t i = 0; known && i < part.insns.len; i++) {
+		const struct lift_op *ops = insn_ops(&part, &part.insns.data[i]);
+		const struct lift_op *end = last_op(&part, &part.insns.data[i]);
+
+		for (const struct lift_op *op = ops; op < end; op++)
+			if (op->kind == LIFT_EXIT)
+				add_entry(c, f, op->imm, ret);
+		if (end->kind == LIFT_NEXT && end->w == LIFT_JUMP && !end->a)
+			add_entry(c, f, end->imm, ret);
+		known = end->kind != LIFT_REFUSE &&
+			!(end->kind == LIFT_NEXT && end->w == LIFT_JUMP && end->a);
+	}
+	vec_deinit(&part.insns);
+	vec_deinit(&part.ops);
+	return known;
+}
+
+/* Parts of this function that lie elsewhere: where do jumps come back from them? False: it may be anywhere. */
+static bool find_entries(struct code *c, const struct function *f, struct entries *ret)
+{
+	struct map seen = { 0 };
+	bool known = f->partners.len < MOST_PARTNERS;
+
+	for (size_t i = 0; known && i < f->partners.len; i++) {
 		const struct dump_module *m = dump_module_at(c->dump, f->partners.data[i]);
-		const struct text_range *r;
 		const struct text *t;
+		const struct text_range *r;
 		const char *why;
 
-		if (!m || !(t = code_text(c, m, &why)))
-			return true;
-		r = text_function(t, f->partners.data[i] - m->bias);
-		if (!r || !is_entry(c, r->low + m->bias))
-			return true;
+		known = m && (t = code_text(c, m, &why)) &&
+			(r = text_function(t, f->partners.data[i] - m->bias));
+		if (!known || map_find(&seen, r->low) || is_entry(c, r->low + m->bias))
+			continue;
+		map_put(&seen, r->low, 1);
+		known = find_jumps_back(c, f, r->low + m->bias, r->high + m->bias, ret);
 	}
-	return false;
+	map_deinit(&seen);
+	return known;
 }
 
-/* Jumps from a part that lies elsewhere may lead to any block, with anything in the registers. */
 static void find_fixed(struct code *c, struct function *f)
 {
-	VEC(uint64_t) outside = { 0 };
+	struct entries outside = { 0 };
 
-	for (size_t i = 0; f->partners.len && i < f->blocks.len; i++)
-		vec_push(&outside, f->blocks.data[i].start);
-	f->fixed = fixed_find(f, is_entry(c, f->low), outside.data,
-			      has_cold_part(c, f) ? (uint32_t)outside.len : 0);
+	f->is_part = !is_entry(c, f->low);
+	if (f->is_part || !find_entries(c, f, &outside)) {
+		vec_clear(&outside);
+		for (size_t i = 0; i < f->blocks.len; i++)
+			add_entry(c, f, f->blocks.data[i].start, &outside);
+	}
+	f->fixed = fixed_find(f, !f->is_part, outside.data, (uint32_t)outside.len);
 	if (f->incomplete)
 		memset(f->fixed, 0, f->blocks.len * sizeof(*f->fixed));
 	vec_deinit(&outside);

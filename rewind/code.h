@@ -38,6 +38,7 @@ struct function {
 	VEC(uint64_t) partners;	   /* targets of its jumps outside it */
 	struct fixed_block *fixed; /* per block */
 	struct loops loops;
+	bool is_part; /* a rarely executed part of another function, or a linkage table: no call leads to it */
 	bool incomplete; /* part of it could not be decoded: it may jump anywhere */
 	bool wide;	 /* and that part begins with an instruction of AVX-512 */
 };

@@ -166,7 +166,7 @@ static bool flow_out(const struct function *f, struct fixed_block *all, const st
 }
 
 struct fixed_block *fixed_find(const struct function *f, bool is_entry,
-			       const uint64_t *from_outside, uint32_t n)
+			       const struct fixed_entry *outside, uint32_t n)
 {
 	struct fixed_block *all = xcalloc(f->blocks.len + 1, sizeof(*all));
 	struct fixed *temps = xcalloc(LIFT_MAX_OPS + 1, sizeof(*temps)), start[16];
@@ -174,11 +174,13 @@ struct fixed_block *fixed_find(const struct function *f, bool is_entry,
 
 	for (unsigned i = 0; i < 16; i++)
 		start[i] = (struct fixed){ FIXED_NO, 0 };
-	for (uint32_t i = 0; i < n; i++)
-		flow_to(f, all, from_outside[i], start);
+	for (uint32_t i = 0; i < n; i++) {
+		start[LIFT_RSP] = outside[i].stack;
+		flow_to(f, all, outside[i].address, start);
+	}
+	start[LIFT_RSP] = (struct fixed){ FIXED_FRAME, (uint64_t)-8 };
 	if (is_entry)
-		start[LIFT_RSP] = (struct fixed){ FIXED_FRAME, (uint64_t)-8 };
-	flow_to(f, all, f->low, start);
+		flow_to(f, all, f->low, start);
 	for (int round = 0; changed && round < ROUNDS; round++) {
 		changed = false;
 		for (size_t i = 0; i < f->blocks.len; i++) {
@@ -198,18 +200,25 @@ struct fixed_block *fixed_find(const struct function *f, bool is_entry,
 	return all;
 }
 
-bool fixed_stack(const struct function *f, uint64_t address, uint64_t *ret)
+struct fixed fixed_at(const struct function *f, uint64_t address, unsigned reg)
 {
 	const struct block *b = function_block(f, address);
 	struct fixed regs[16], *temps;
 
 	if (!b || !function_insn(f, address))
-		return false;
+		return (struct fixed){ FIXED_NO, 0 };
 	memcpy(regs, f->fixed[b - f->blocks.data].before, sizeof(regs));
 	temps = xcalloc(LIFT_MAX_OPS + 1, sizeof(*temps));
 	for (uint32_t k = 0; f->insns.data[b->first + k].address < address; k++)
 		run_insn(f, &f->insns.data[b->first + k], regs, temps);
 	free(temps);
-	*ret = regs[LIFT_RSP].number;
-	return regs[LIFT_RSP].kind == FIXED_FRAME;
+	return regs[reg];
+}
+
+bool fixed_stack(const struct function *f, uint64_t address, uint64_t *ret)
+{
+	struct fixed sp = fixed_at(f, address, LIFT_RSP);
+
+	*ret = sp.number;
+	return sp.kind == FIXED_FRAME;
 }

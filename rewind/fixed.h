@@ -24,11 +24,20 @@ struct fixed_block {
 	struct fixed before[16], behind[16];
 };
 
-/* One per block. is_entry: the function's first instruction is where calls lead, so that the stack pointer
- * is the frame's address - 8 there. from_outside: jumps of other functions lead here; n of them. */
-struct fixed_block *fixed_find(const struct function *f, bool is_entry,
-			       const uint64_t *from_outside, uint32_t n);
+/* A block to which jumps of another function lead. */
+struct fixed_entry {
+	uint64_t address;
+	struct fixed
+		stack; /* the stack pointer there, as the unwind table says; nothing else is known */
+};
 
+/* One per block. is_entry: the function's first instruction is where calls lead, so that the stack pointer
+ * is the frame's address - 8 there. outside: n other ways in. */
+struct fixed_block *fixed_find(const struct function *f, bool is_entry,
+			       const struct fixed_entry *outside, uint32_t n);
+
+/* A general register before the instruction at `address`. */
+struct fixed fixed_at(const struct function *f, uint64_t address, unsigned reg);
 /* The stack pointer before the instruction at `address`, from the frame's address on. False: it is not the same in every
  * run. */
 bool fixed_stack(const struct function *f, uint64_t address, uint64_t *ret);

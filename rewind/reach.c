@@ -792,7 +792,7 @@ static bool jumps_to_end(struct reaches *r, const struct function *f, const stru
 	    (end->imm >= f->low && end->imm < f->high))
 		return false;
 	g = code_function(r->h->code, end->imm, &why);
-	if (!g || g->incomplete || g->fixed[0].before[LIFT_RSP].kind == FIXED_FRAME)
+	if (!g || g->incomplete || !g->is_part)
 		return false;
 	for (size_t i = 0; i < g->insns.len; i++) {
 		const struct lift_op *op = insn_ops(g, &g->insns.data[i]);

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# gcc -O2 moves what rarely runs out of the function. A loop over a list in such a function is taken as a whole all the same: the
+# node that was read last is lost, but from the list's beginning on the loop tells it.
+# level: check
+. "$(dirname "$0")/lib.sh"
+
+if [ ! -x "$top/build/unplait-lift" ] || [ "$(cat /proc/sys/kernel/core_pattern)" != core ]; then
+	skip "rewind" "unplait-lift is not built, or the kernel does not write files named core"
+	finish
+fi
+cat >list.c <<'C'
+#include <stdio.h>
+struct node { struct node *next; const char *text; };
+static struct node nodes[6];
+static long sum;
+static __attribute__((cold, noinline)) void complain(const char *text)
+{
+	fprintf(stderr, "bad text %s\n", text);
+}
+static __attribute__((noinline)) int weigh(struct node **n)
+{
+	int k = 0;
+
+	for (const char *p = (*n)->text; *p; p++)
+		k = k * 3 + *p;
+	*n = (*n)->next;
+	return k;
+}
+static __attribute__((noinline)) void cut(struct node *n)
+{
+	n->next = (struct node *)24; /* the bug */
+}
+static __attribute__((noinline)) long walk(struct node *from)
+{
+	struct node *n = from;
+	long all = 0;
+
+	while (n) {
+		int k = weigh(&n);
+
+		if (k == 12345)
+			complain(n->text);
+		all += k;
+	}
+	return all;
+}
+int main(int argc, char **argv)
+{
+	static const char *const texts[] = { "tea", "coffee", "cocoa", "milk", "water", "mate" };
+
+	for (int i = 0; i < 6; i++) {
+		nodes[i].text = texts[i];
+		nodes[i].next = i < 5 ? &nodes[i + 1] : NULL;
+	}
+	cut(&nodes[2 + argc]);
+	sum = walk(nodes);
+	return sum > 0;
+}
+C
+gcc -O2 -g -w -o list list.c
+nm list | grep -q '[.]cold' && ok "a part of the function lies elsewhere" || not_ok "a part of the function lies elsewhere"
+(ulimit -c unlimited && exec ./list) >/dev/null 2>&1
+mv core* dump
+run 1 unplait rewind dump
+has out "nodes[3].next was set to 0x18 at list.c:20 in cut"
+has out "; confirmed"
+finish
