@@ -88,6 +88,7 @@ static const char *const link_words[] = {
 	[LINK_RESULT] = "returned",
 	[LINK_BEFORE] = "older than what could be rewound",
 	[LINK_CHECKED] = "checked",
+	[LINK_KNOWN] = "known by the compiler from what is",
 };
 
 static void show_chain(struct rewind *r, struct strbuf *out)
@@ -254,9 +255,9 @@ void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 	show_answers(r, out);
 	if (r->cause.text)
 		strbuf_addf(out, "%s (%s): %s\n",
-			    r->cause.certain	   ? "cause"
-			    : r->cause.passed_over ? "likely cause"
-						   : "cause in this suffix",
+			    r->cause.certain				? "cause"
+			    : r->cause.passed_over || r->cause.inferred ? "likely cause"
+									: "cause in this suffix",
 			    cause_kind_name(r->cause.kind), r->cause.text);
 	else if (r->live)
 		strbuf_adds(out, "the process had not failed when it was dumped: there is no cause "
@@ -279,6 +280,10 @@ void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 			    " parts of the program were not walked through; by their "
 			    "code they did not write what broke it\n",
 			    r->tree.passed_over);
+	if (r->cause.text && r->cause.inferred)
+		strbuf_adds(out,
+			    "likely: the failing instruction has its address as a number; only "
+			    "what is named below can have told the compiler so\n");
 	show_chain(r, out);
 	show_exploit(r, out);
 	show_threads(r, out);
@@ -408,6 +413,7 @@ static void json_cause(struct rewind *r, struct json *j)
 	json_str(j, "kind", cause_kind_name(r->cause.kind));
 	json_bool(j, "certain", r->cause.certain);
 	json_bool(j, "passed_over", r->cause.passed_over);
+	json_bool(j, "inferred", r->cause.inferred);
 	json_thread(r, j);
 	json_point(r, j, "at", r->cause.insn);
 	json_str(j, "text", r->cause.text);

@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "debug/heap.h"
 #include "rewind/again.h"
+#include "rewind/known.h"
 #include "rewind/library.h"
 #include "rewind/objects.h"
 #include "rewind/trail.h"
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEAR = 1 << 16, OTHER_SUFFIXES = 24, OTHER_CAUSES = 4 };
+enum { NEAR = 1 << 16, NULL_PAGES = 1 << 16, OTHER_SUFFIXES = 24, OTHER_CAUSES = 4 };
 
 const char *cause_kind_name(enum cause_kind kind)
 {
@@ -426,6 +427,7 @@ static void trace_use(struct trail *t, const struct bad_use *use)
 	} else if (use->has_reg) {
 		t->place = (struct place){ .reg = use->reg };
 	} else {
+		r->cause.complete = use->address < NULL_PAGES && known_trace(t);
 		return;
 	}
 	r->cause.complete = trail_walk(t);
@@ -549,11 +551,13 @@ void cause_find(struct rewind *r)
 	char what[64];
 
 	c->passed_over = r->tree.passed_over != 0;
-	for (size_t i = 0; i < c->chain.len; i++)
+	for (size_t i = 0; i < c->chain.len; i++) {
+		c->inferred |= c->chain.data[i].kind == LINK_KNOWN;
 		c->chain.data[i].certain =
-			!c->chain.data[i].searched &&
+			!c->chain.data[i].searched && c->chain.data[i].kind != LINK_KNOWN &&
 			(!c->chain.data[i].node->parent ||
 			 (tree_is_certain(&r->tree, c->chain.data[i].node) && !c->passed_over));
+	}
 	if (use.found && !use.is_divisor && is_stack_overflow(r, use.address)) {
 		name_failure(r, CAUSE_STACK, "the stack is exhausted at ");
 		return;

@@ -44,6 +44,7 @@ enum link_kind {
 	LINK_RESULT,   /* a call that was skipped returned it */
 	LINK_BEFORE,   /* it is older than the suffix */
 	LINK_CHECKED,  /* a check failed */
+	LINK_KNOWN,    /* this told the compiler; nothing else can have (known.h) */
 };
 
 struct link {
@@ -65,6 +66,7 @@ struct cause {
 	uint8_t kind; /* enum cause_kind */
 	bool certain; /* in every suffix */
 	bool passed_over; /* parts of the program were not walked through: one of them may have written it, too */
+	bool inferred;	   /* the chain has a LINK_KNOWN */
 	uint64_t insn;	   /* where it happened; 0 = not known */
 	uint64_t address;  /* of the memory concerned; 0 = none */
 	uint64_t freed_at; /* the call that freed it; 0 = not known */

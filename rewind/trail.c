@@ -55,8 +55,7 @@ bool trail_back(struct trail *t)
 	}
 }
 
-/* The order of the cursor's instruction in its step, as accesses count. */
-static uint32_t order_of(const struct cursor *c)
+uint32_t trail_order(const struct cursor *c)
 {
 	uint32_t n = c->insn;
 
@@ -75,7 +74,7 @@ void trail_add(struct trail *t, struct link l)
 static const struct access *access_of(const struct trail *t, bool is_write, unsigned n)
 {
 	const struct step *s = &t->at.node->step;
-	uint32_t order = order_of(&t->at);
+	uint32_t order = trail_order(&t->at);
 
 	for (uint32_t i = 0; i < s->naccesses; i++)
 		if (s->accesses[i].order == order && s->accesses[i].is_write == is_write &&
@@ -90,7 +89,7 @@ struct origin {
 	unsigned loads;		  /* which LOAD of the instruction */
 };
 
-static const struct lift_op *definition(const struct lift_op *ops, unsigned n, uint16_t temp)
+const struct lift_op *trail_definition(const struct lift_op *ops, unsigned n, uint16_t temp)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (ops[i].dst == temp)
@@ -109,7 +108,7 @@ static unsigned count_loads(const struct lift_op *ops, const struct lift_op *unt
 
 static bool is_constant(const struct lift_op *ops, unsigned n, uint16_t temp)
 {
-	const struct lift_op *d = definition(ops, n, temp);
+	const struct lift_op *d = trail_definition(ops, n, temp);
 
 	if (d && (d->kind == LIFT_EXTRACT || d->kind == LIFT_ZEXT))
 		return is_constant(ops, n, d->a);
@@ -123,7 +122,7 @@ static struct origin origin_of(const struct lift_op *ops, unsigned n, uint16_t t
 {
 	const struct lift_op *d;
 
-	while ((d = definition(ops, n, temp))) {
+	while ((d = trail_definition(ops, n, temp))) {
 		switch (d->kind) {
 		case LIFT_ZEXT:
 		case LIFT_SEXT:
@@ -171,7 +170,7 @@ static bool is_worse(const struct trail *t, uint64_t address, uint64_t v, uint64
 static void pointer_of(struct trail *t, const struct lift_op *ops, unsigned n, uint16_t temp,
 		       struct bad_use *use, uint64_t *worst)
 {
-	const struct lift_op *d = definition(ops, n, temp);
+	const struct lift_op *d = trail_definition(ops, n, temp);
 	uint64_t v;
 
 	if (!d)
@@ -197,11 +196,11 @@ static uint64_t sign_extended(uint64_t v, unsigned w)
 	return w && w < 64 && v >> (w - 1) & 1 ? v | ~mask_of(w) : v;
 }
 
-/* The value that a temporary has at a moment; only sums, products and shifts are needed. */
-static bool evaluate(struct trail *t, const struct past *p, const struct lift_op *ops, unsigned n,
-		     uint16_t temp, uint64_t *ret)
+/* Only sums, products and shifts are needed. */
+bool trail_evaluate(const struct trail *t, const struct past *p, const struct lift_op *ops,
+		    unsigned n, uint16_t temp, uint64_t *ret)
 {
-	const struct lift_op *d = definition(ops, n, temp);
+	const struct lift_op *d = trail_definition(ops, n, temp);
 	uint64_t a, b;
 
 	if (!d)
@@ -213,17 +212,17 @@ static bool evaluate(struct trail *t, const struct past *p, const struct lift_op
 	case LIFT_GET:
 		return past_value(t->h, p, p->registers[d->imm], ret);
 	case LIFT_LOAD:
-		return evaluate(t, p, ops, n, d->a, &a) &&
+		return trail_evaluate(t, p, ops, n, d->a, &a) &&
 		       past_value(t->h, p, past_load(t->h, p, a, d->w), ret);
 	case LIFT_ZEXT:
-		return evaluate(t, p, ops, n, d->a, ret);
+		return trail_evaluate(t, p, ops, n, d->a, ret);
 	case LIFT_SEXT:
-		if (!evaluate(t, p, ops, n, d->a, &a))
+		if (!trail_evaluate(t, p, ops, n, d->a, &a))
 			return false;
-		*ret = sign_extended(a, definition(ops, n, d->a)->w) & mask_of(d->w);
+		*ret = sign_extended(a, trail_definition(ops, n, d->a)->w) & mask_of(d->w);
 		return true;
 	case LIFT_EXTRACT:
-		if (!evaluate(t, p, ops, n, d->a, &a))
+		if (!trail_evaluate(t, p, ops, n, d->a, &a))
 			return false;
 		*ret = a >> d->imm & mask_of(d->w);
 		return true;
@@ -232,7 +231,8 @@ static bool evaluate(struct trail *t, const struct past *p, const struct lift_op
 	case LIFT_SHL:
 	case LIFT_MUL:
 	case LIFT_AND:
-		if (!evaluate(t, p, ops, n, d->a, &a) || !evaluate(t, p, ops, n, d->b, &b))
+		if (!trail_evaluate(t, p, ops, n, d->a, &a) ||
+		    !trail_evaluate(t, p, ops, n, d->b, &b))
 			return false;
 		*ret = expr_fold(d->kind == LIFT_ADD   ? EX_ADD
 				 : d->kind == LIFT_SUB ? EX_SUB
@@ -264,13 +264,13 @@ static void find_bad_jump(struct trail *t, const struct lift_op *ops, unsigned n
 	uint64_t worst = 0;
 
 	if (end->kind != LIFT_NEXT || !end->a ||
-	    !evaluate(t, t->r->start, ops, n, end->a, &use->address) ||
+	    !trail_evaluate(t, t->r->start, ops, n, end->a, &use->address) ||
 	    is_mapped(&t->r->dump, use->address, 1))
 		return;
 	use->found = use->is_jump = true;
 	o = origin_of(ops, n, end->a);
 	if (!o.op || o.op->kind != LIFT_LOAD ||
-	    !evaluate(t, t->r->start, ops, n, o.op->a, &use->from))
+	    !trail_evaluate(t, t->r->start, ops, n, o.op->a, &use->from))
 		pointer_of(t, ops, n, end->a, use, &worst);
 }
 
@@ -292,9 +292,19 @@ static void find_divisor(struct trail *t, const struct lift_op *ops, unsigned n,
 		use->w = ops[i].w;
 		if (o.op->kind == LIFT_LOAD) {
 			use->w = o.op->w;
-			use->found = evaluate(t, t->r->start, ops, n, o.op->a, &use->from);
+			use->found = trail_evaluate(t, t->r->start, ops, n, o.op->a, &use->from);
 		}
 	}
+}
+
+/* Is the address made of a number and an index that is multiplied with a size? */
+static bool has_no_base(const struct lift_op *ops, unsigned n, uint16_t temp)
+{
+	const struct lift_op *d = trail_definition(ops, n, temp);
+
+	if (!d || (d->kind != LIFT_ADD && d->kind != LIFT_SHL))
+		return d && d->kind == LIFT_CONST;
+	return d->kind == LIFT_SHL || (has_no_base(ops, n, d->a) && has_no_base(ops, n, d->b));
 }
 
 struct bad_use trail_find_use(struct trail *t, const struct function *f, const struct insn *in)
@@ -312,12 +322,13 @@ struct bad_use trail_find_use(struct trail *t, const struct function *f, const s
 		bool is_write = ops[i].kind == LIFT_STORE;
 
 		if ((!is_write && ops[i].kind != LIFT_LOAD) ||
-		    !evaluate(t, t->r->start, ops, in->nops, ops[i].a, &use.address) ||
+		    !trail_evaluate(t, t->r->start, ops, in->nops, ops[i].a, &use.address) ||
 		    is_mapped(d, use.address, is_write ? 2 : 4))
 			continue;
 		use.found = true;
 		use.is_write = is_write;
-		pointer_of(t, ops, in->nops, ops[i].a, &use, &worst);
+		if (use.address >= NULL_PAGES || !has_no_base(ops, in->nops, ops[i].a))
+			pointer_of(t, ops, in->nops, ops[i].a, &use, &worst);
 	}
 	if (!use.found)
 		find_bad_jump(t, ops, in->nops, &use);
@@ -350,11 +361,12 @@ static struct origin origin_of_index(const struct lift_op *ops, unsigned n, uint
 static struct origin origin_in_sum(struct trail *t, const struct lift_op *ops, unsigned n,
 				   struct origin sum)
 {
-	struct past *p = step_inside(t->h, t->best, &t->at.node->step, order_of(&t->at));
+	struct past *p = step_inside(t->h, t->best, &t->at.node->step, trail_order(&t->at));
 	const struct dump *d = &t->r->dump;
 	uint64_t a, b;
 
-	if (!evaluate(t, p, ops, n, sum.op->a, &a) || !evaluate(t, p, ops, n, sum.op->b, &b) ||
+	if (!trail_evaluate(t, p, ops, n, sum.op->a, &a) ||
+	    !trail_evaluate(t, p, ops, n, sum.op->b, &b) ||
 	    is_mapped(d, a, 4) == is_mapped(d, b, 4) || is_mapped(d, a + b, 4))
 		return sum;
 	return origin_of_index(ops, n, is_mapped(d, a, 4) ? sum.op->b : sum.op->a);
@@ -387,7 +399,7 @@ static uint64_t distance(uint64_t v, unsigned w)
 static struct origin origin_of_largest(struct trail *t, const struct lift_op *ops, unsigned n,
 				       struct origin o)
 {
-	struct past *p = step_inside(t->h, t->best, &t->at.node->step, order_of(&t->at));
+	struct past *p = step_inside(t->h, t->best, &t->at.node->step, trail_order(&t->at));
 
 	while (o.op && (o.op->kind == LIFT_ADD || o.op->kind == LIFT_SUB ||
 			o.op->kind == LIFT_MUL || o.op->kind == LIFT_SHL)) {
@@ -398,8 +410,8 @@ static struct origin origin_of_largest(struct trail *t, const struct lift_op *op
 			o = origin_of(ops, n, o.op->a);
 			continue;
 		}
-		if (o.op->kind == LIFT_SHL || !evaluate(t, p, ops, n, o.op->a, &a) ||
-		    !evaluate(t, p, ops, n, o.op->b, &b))
+		if (o.op->kind == LIFT_SHL || !trail_evaluate(t, p, ops, n, o.op->a, &a) ||
+		    !trail_evaluate(t, p, ops, n, o.op->b, &b))
 			break;
 		a = distance(a, o.op->w);
 		b = distance(b, o.op->w);
@@ -424,7 +436,7 @@ static bool find_address(struct trail *t, struct link *l)
 
 	if (!l->has_value || l->w != 64)
 		return false;
-	p = step_inside(t->h, t->best, &t->at.node->step, order_of(&t->at));
+	p = step_inside(t->h, t->best, &t->at.node->step, trail_order(&t->at));
 	if (word_places(t->h, p, l->value, at, ARRAY_SIZE(at)) != 1)
 		return false;
 	l->address = at[0];
@@ -474,7 +486,7 @@ static bool follow(struct trail *t, const struct function *f, const struct insn 
 	return false;
 }
 
-static const struct lift_op *last_put(const struct lift_op *ops, unsigned n, unsigned reg)
+const struct lift_op *trail_last_put(const struct lift_op *ops, unsigned n, unsigned reg)
 {
 	const struct lift_op *found = NULL;
 
@@ -582,7 +594,7 @@ static bool set_here(struct trail *t, bool *go_on)
 
 	*go_on = false;
 	if (!t->place.in_memory) {
-		put = last_put(ops, in->nops, t->place.reg);
+		put = trail_last_put(ops, in->nops, t->place.reg);
 		if (!put)
 			return false;
 		*go_on = follow(t, f, in, put->a);
@@ -661,7 +673,7 @@ static bool to_comparison(struct trail *t)
 		if (!trail_back(t))
 			return false;
 		in = trail_insn(t, &f);
-		if (last_put(insn_ops(f, in), in->nops, LIFT_ZF))
+		if (trail_last_put(insn_ops(f, in), in->nops, LIFT_ZF))
 			return true;
 	} while (t->at.insn > 0);
 	return false;
@@ -692,7 +704,31 @@ static bool compared(struct trail *t, struct place *ret)
 	return false;
 }
 
+bool trail_to_operand(struct trail *t)
+{
+	return compared(t, &t->place);
+}
+
 bool trail_to_compared(struct trail *t)
 {
-	return to_comparison(t) && compared(t, &t->place);
+	return to_comparison(t) && trail_to_operand(t);
+}
+
+bool trail_stored_at(struct trail *t, uint64_t *address)
+{
+	const struct access *a = access_of(t, true, 0);
+
+	return a && past_value(t->h, t->best, a->address, address);
+}
+
+bool trail_to_store(struct trail *t)
+{
+	const struct function *f;
+	struct link l = { .kind = LINK_WRITTEN, .insn = trail_insn(t, &f)->address };
+	const struct access *a = access_of(t, true, 0);
+
+	if (!a || !value_at(t, a, &l.address, &l.value, &l))
+		return false;
+	trail_add(t, l);
+	return true;
 }

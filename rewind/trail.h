@@ -38,6 +38,15 @@ const struct insn *trail_insn(const struct trail *t, const struct function **f);
 bool trail_back(struct trail *t);
 void trail_add(struct trail *t, struct link l);
 
+/* The order of the cursor's instruction in its step, as accesses count. */
+uint32_t trail_order(const struct cursor *c);
+/* The operation that makes a temporary of an instruction, and the last one that sets a register; NULL = none. */
+const struct lift_op *trail_definition(const struct lift_op *ops, unsigned n, uint16_t temp);
+const struct lift_op *trail_last_put(const struct lift_op *ops, unsigned n, unsigned reg);
+/* The value that a temporary has at a moment. */
+bool trail_evaluate(const struct trail *t, const struct past *p, const struct lift_op *ops,
+		    unsigned n, uint16_t temp, uint64_t *ret);
+
 /* What an instruction could not use. */
 struct bad_use {
 	bool found, is_write, is_jump;
@@ -54,6 +63,12 @@ struct bad_use trail_find_use(struct trail *t, const struct function *f, const s
 /* Is the address in memory that allows this (2 write, 4 read)? */
 bool is_mapped(const struct dump *d, uint64_t address, uint32_t flag);
 
+/* The cursor's instruction looked at something, memory first, else a register: that becomes the place. */
+bool trail_to_operand(struct trail *t);
+/* Where the cursor's instruction stored something; false: that is not known. */
+bool trail_stored_at(struct trail *t, uint64_t *address);
+/* The cursor's instruction stored something: the chain's next link. False: where is not known. */
+bool trail_to_store(struct trail *t);
 /* From the cursor's branch back to what it compared: that becomes the place. False: not known. */
 bool trail_to_compared(struct trail *t);
 /* Control went where no code is: follow the target of the jump or call at the suffix's end. Else as trail_walk(). */
