@@ -603,6 +603,57 @@ static bool add_entry(struct part *p, uint64_t insn, uint64_t entry, const struc
 	return entry > 0;
 }
 
+/* ---- calls through variables ---- */
+
+/* A function's address in memory that lies at a fixed place. It is taken to have been the same then. */
+static struct shape load_function(struct part *p, const struct shape *at)
+{
+	uint64_t v;
+
+	return at->kind == SHAPE_NUMBER && dump_read(p->r->h->dump, at->number, &v, 8) &&
+			       is_code(p->r, v)
+		       ? a_number(v)
+		       : any();
+}
+
+/* What a temporary of the call holds, by the registers. */
+static struct shape shape_of(struct part *p, const struct lift_op *ops, const struct lift_op *end,
+			     uint16_t temp, const struct shapes *s)
+{
+	for (const struct lift_op *op = ops; op < end; op++) {
+		struct shape a;
+
+		if (op->dst != temp)
+			continue;
+		switch (op->kind) {
+		case LIFT_CONST:
+			return a_number(op->imm);
+		case LIFT_GET:
+			return op->imm < 16 ? s->regs[op->imm] : any();
+		case LIFT_ADD:
+			return add(shape_of(p, ops, op, op->a, s), shape_of(p, ops, op, op->b, s),
+				   false);
+		case LIFT_LOAD:
+			a = shape_of(p, ops, op, op->a, s);
+			return op->w == 64 ? load_function(p, &a) : any();
+		default:
+			return any();
+		}
+	}
+	return any();
+}
+
+/* Where a call through a variable or register leads; 0 = not known. */
+static uint64_t target_of(struct part *p, const struct insn *in, const struct shapes *s)
+{
+	const struct lift_op *ops = insn_ops(p->f, in), *end = ops + in->nops - 1;
+	struct shape to = any();
+
+	if (end->kind == LIFT_NEXT && end->a)
+		to = shape_of(p, ops, end, end->a, s);
+	return to.kind == SHAPE_NUMBER && is_code(p->r, to.number) ? to.number : 0;
+}
+
 static void add_call(struct part *p, const struct insn *in, const struct shapes *s)
 {
 	struct code *code = p->r->h->code;
@@ -610,6 +661,8 @@ static void add_call(struct part *p, const struct insn *in, const struct shapes 
 	uint64_t to = code_target(code, p->f, in);
 	const struct effect *e = name ? effect_of(&p->r->h->arena, name, 0) : NULL;
 
+	if (!to && !name)
+		to = target_of(p, in, s);
 	p->ret->calls = true;
 	if (name && never_returns(p->r, p->f, in))
 		return;
@@ -657,6 +710,8 @@ static void run_insn(struct part *p, const struct insn *in, struct shapes *s, bo
 			break;
 		case LIFT_LOAD:
 			p->temps[op->dst] = load_slot(p, &p->temps[op->a], op->w);
+			if (p->temps[op->dst].kind == SHAPE_ANY && op->w == 64)
+				p->temps[op->dst] = load_function(p, &p->temps[op->a]);
 			break;
 		case LIFT_OPAQUE:
 			p->temps[op->dst] = any();
