@@ -236,11 +236,14 @@ struct err *confirm_suffix(struct history *h, const struct node *n, size_t threa
 {
 	struct replay r = { .h = h, .last = late_choose(h, n->past), .ret = ret };
 	struct err *err;
+	bool gave_up;
 
 	*ret = (struct confirmation){ 0 };
-	r.values = past_model(h, r.last, &r.count);
+	r.values = past_model(h, r.last, &r.count, &gave_up);
 	if (!r.values) {
-		fail(&r, NOT_RUNNABLE, "no values were found for what is unknown");
+		fail(&r, NOT_RUNNABLE,
+		     gave_up ? "the time was over before values were found for what is unknown"
+			     : "no values fit what is unknown");
 		return NULL;
 	}
 	err = revive(h->dump, thread, &r.process);

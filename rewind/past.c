@@ -622,14 +622,16 @@ bool past_value(struct history *h, const struct past *p, expr_id e, uint64_t *re
 	return true;
 }
 
-uint64_t *past_model(struct history *h, const struct past *p, uint32_t *count)
+uint64_t *past_model(struct history *h, const struct past *p, uint32_t *count, bool *gave_up)
 {
 	uint32_t n = (uint32_t)h->exprs.symbols.len;
 	uint64_t *values = xcalloc(n + 1u, sizeof(*values));
 	struct model *m = NULL, *next;
 	/* a step that stays undecided costs little, a suffix without values all that was found */
 	struct solver *solver = solver_new(&h->exprs, h->stats, patience(h, MODEL_MS), NULL);
+	enum answer answer = ANSWER_YES;
 
+	*gave_up = false;
 	for (uint32_t i = 0; i < p->nconstraints; i++) {
 		uint32_t most = patience(h, MODEL_MS);
 
@@ -637,8 +639,11 @@ uint64_t *past_model(struct history *h, const struct past *p, uint32_t *count)
 		h->questions++;
 		if (most != MODEL_MS) /* a new limit costs the solver what it has learnt */
 			solver_set_patience(solver, most);
-		if (history_over(h) || solver_check(solver, chain(h, p, i), p->constraints[i], m,
-						    &next) != ANSWER_YES) {
+		answer = history_over(h) ? ANSWER_UNKNOWN
+					 : solver_check(solver, chain(h, p, i), p->constraints[i],
+							m, &next);
+		if (answer != ANSWER_YES) {
+			*gave_up = answer == ANSWER_UNKNOWN;
 			if (m)
 				model_unref(m);
 			solver_free(solver);

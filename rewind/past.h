@@ -122,7 +122,8 @@ bool past_check(struct history *h, struct past *p, uint32_t since);
 /* The value of an expression, if there is only one that follows by bindings. */
 bool past_value(struct history *h, const struct past *p, expr_id e, uint64_t *ret);
 /* Values for all symbols under which everything holds, values[symbol number]; NULL when the solver
- * finds none. Owned by the caller; *count says how many. Symbols that nothing constrains are 0. */
-uint64_t *past_model(struct history *h, const struct past *p, uint32_t *count);
+ * finds none. Owned by the caller; *count says how many. Symbols that nothing constrains are 0. *gave_up: there may be
+ * values, but the solver was not given the time to find them. */
+uint64_t *past_model(struct history *h, const struct past *p, uint32_t *count, bool *gave_up);
 
 #endif
