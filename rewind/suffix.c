@@ -13,6 +13,7 @@
 #include "rewind/fixed.h"
 #include "rewind/reach.h"
 #include "rewind/route.h"
+#include "rewind/targets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -354,7 +355,13 @@ static bool find_part(struct tree *t, const struct node *n, struct piece *ret)
 	vec_deinit(&ways);
 	if (is_behind && !jumped_to) {
 		name = code_import(t->h->code, f, call);
-		target = code_behind_stub(t->h->code, code_target(t->h->code, f, call));
+		target = code_target(t->h->code, f, call);
+		if (!target) {
+			target = target_guess(t, n, f, call, n->pc);
+			name = target ? code_imported(t->h->code, target) : NULL;
+		}
+		if (target)
+			target = code_behind_stub(t->h->code, target);
 		if ((name && effect_of(&t->h->arena, name, 0)) || !target)
 			return false;
 		b = function_block(f, call->address);
@@ -461,7 +468,7 @@ void tree_restore(struct tree *t, const struct tree_state *s)
 	t->cut = s->cut;
 	t->out_of_time = s->out_of_time;
 	t->reached = s->reached;
-	t->h->skim.on = false;
+	t->h->skim = (struct skim){ 0 };
 	reaches_free(t->reaches);
 	t->reaches = NULL;
 	t->passed_over = 0;
