@@ -550,7 +550,7 @@ void cause_find(struct rewind *r)
 	struct cause *c = &r->cause;
 	char what[64];
 
-	c->passed_over = r->tree.passed_over != 0;
+	c->passed_over = r->tree.passed_over || r->h.skim.block;
 	for (size_t i = 0; i < c->chain.len; i++) {
 		c->inferred |= c->chain.data[i].kind == LINK_KNOWN;
 		c->chain.data[i].certain =

@@ -709,7 +709,7 @@ void run_skip_call(struct run *r, const struct piece *piece)
 
 static bool hits(const struct skim *s, uint64_t at, uint64_t len)
 {
-	return at < s->address + s->w / 8 && s->address < at + len;
+	return !s->block && at < s->address + s->w / 8 && s->address < at + len;
 }
 
 /* One somewhere in the object at this address. */
@@ -805,6 +805,8 @@ void run_skip_part(struct run *r, const struct piece *piece)
 	}
 	if (x->calls)
 		add_gaps(r, piece);
+	if (s->block && x->gives_back)
+		r->why = "a part of the program that may have freed it";
 	for (size_t i = 0; i < x->loose.len; i++)
 		if (reach_may_make(s, &x->loose.data[i]))
 			r->why = "a part of the program that may have written it";

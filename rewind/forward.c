@@ -50,7 +50,7 @@ static bool is_in_fog(struct run *r, uint64_t address)
 /* Could this store have left the value there that the walk looks for? Pointers and numbers are stored as a whole. */
 static bool may_have_made(const struct skim *s, unsigned bits, bool has_value, uint64_t value)
 {
-	if (bits && bits < s->w)
+	if (s->block || (bits && bits < s->w))
 		return false;
 	for (unsigned at = 0; has_value && bits && at + s->w <= bits; at += s->w)
 		if ((value >> at & mask_of(s->w)) == s->value)

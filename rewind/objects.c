@@ -250,9 +250,30 @@ static bool frees_at(const struct step *s, uint64_t insn)
 	return e && (e->kind == EFFECT_FREES || e->kind == EFFECT_RESIZES);
 }
 
+/* The argument of this call, whose value is not known, was read from a place where the dump has the block's address: the pointer
+ * was freed and stayed. */
+static bool was_read_there(struct rewind *r, const struct step *s, const struct access *freed,
+			   uint64_t start)
+{
+	expr_id block = past_simplify(&r->h, r->best->past, freed->address);
+	uint64_t at, there;
+
+	for (uint32_t i = 0; i < s->naccesses; i++) {
+		const struct access *a = &s->accesses[i];
+
+		if (!a->is_write && a->w == 64 && a->order <= freed->order &&
+		    past_simplify(&r->h, r->best->past, a->value) == block &&
+		    past_value(&r->h, r->best->past, a->address, &at) &&
+		    dump_read(&r->dump, at, &there, 8) && there == start)
+			return true;
+	}
+	return false;
+}
+
 uint64_t object_freed_at(struct rewind *r, uint64_t start, const struct link *l)
 {
 	uint64_t found = 0, at;
+	bool known;
 
 	for (const struct node *n = r->best; n && n->parent; n = n->parent) {
 		for (uint32_t i = 0; i < n->step.naccesses; i++) {
@@ -260,9 +281,14 @@ uint64_t object_freed_at(struct rewind *r, uint64_t start, const struct link *l)
 
 			if (n == l->node && a->insn == l->insn && a->w)
 				return found;
-			if (!a->w && !a->is_write && frees_at(&n->step, a->insn) &&
-			    past_value(&r->h, r->best->past, a->address, &at) && at == start)
+			if (a->w || a->is_write || !frees_at(&n->step, a->insn))
+				continue;
+			known = past_value(&r->h, r->best->past, a->address, &at);
+			if (known ? at == start
+				  : r->h.skim.block && was_read_there(r, &n->step, a, start))
 				found = a->insn;
+			else if (!known && r->h.skim.block) /* it may have been this block */
+				found = 0;
 		}
 		if (n == l->node)
 			break;

@@ -29,6 +29,7 @@ struct skim {
 	uint64_t address;
 	unsigned w; /* bits */
 	uint64_t value;
+	uint64_t block; /* 0; or not that place, but the call that freed this is looked for */
 	uint64_t stack_low, stack_high; /* memory that such stores leave alone */
 };
 

@@ -403,6 +403,7 @@ static void add_summary(struct part *p, uint64_t insn, const struct effect *e,
 	case EFFECT_FREES:
 	case EFFECT_ALLOCATES:
 		p->ret->frees = true;
+		p->ret->gives_back |= e->kind == EFFECT_FREES;
 		return;
 	case EFFECT_SCANS:
 		for (unsigned i = e->where + 1u; i < ARRAY_SIZE(arguments); i++)
@@ -435,7 +436,7 @@ static void add_summary(struct part *p, uint64_t insn, const struct effect *e,
 		add_target(p, insn, s, e->where, 8, false);
 		if (e->kind == EFFECT_LINES)
 			add_target(p, insn, s, 1, 8, false);
-		p->ret->frees = true;
+		p->ret->frees = p->ret->gives_back = true;
 		add_loose(p, (struct reach_loose){ .insn = insn, .is_text = true });
 		return;
 	case EFFECT_DOUBLES:
@@ -443,6 +444,7 @@ static void add_summary(struct part *p, uint64_t insn, const struct effect *e,
 	case EFFECT_ZEROES:
 	case EFFECT_RESIZES:
 		p->ret->frees = true;
+		p->ret->gives_back |= e->kind == EFFECT_RESIZES;
 		add_loose(p, (struct reach_loose){ .insn = insn,
 						   .is_text = e->kind == EFFECT_DOUBLES ||
 							      e->kind == EFFECT_MAKES,
@@ -465,6 +467,7 @@ static void add_callee(struct part *p, uint64_t insn, const struct reach *callee
 	if (callee->open) /* this function itself */
 		return;
 	p->ret->frees |= callee->frees;
+	p->ret->gives_back |= callee->gives_back;
 	for (size_t i = 0; i < callee->writes.len; i++) {
 		const struct reach_write *w = &callee->writes.data[i];
 		struct shape to = w->base == REACH_ABSOLUTE ? a_number(0) : s->regs[w->base];
@@ -900,7 +903,7 @@ const struct reach *reach_of_library(struct reaches *r)
 
 	if (x->calls)
 		return x;
-	x->calls = x->frees = true;
+	x->calls = x->frees = x->gives_back = true;
 	for (unsigned i = 0; i < 4; i++)
 		vec_push(&x->writes, ((struct reach_write){ .base = arguments[i], .maybe = true }));
 	for (unsigned i = 0; i < 16; i++)

@@ -36,7 +36,8 @@ struct reach {
 	const char *opaque;	 /* something in it may do anything: what; NULL */
 	uint16_t registers;	 /* general ones that may have changed behind it */
 	bool calls;		 /* also flags, vectors, and the stack below it */
-	bool frees;		 /* blocks of the heap */
+	bool frees;		 /* blocks of the heap, or allocates them */
+	bool gives_back;	 /* the first of these */
 	bool open, calls_itself; /* while it is being found out */
 	uint32_t depth;
 	VEC(struct reach_write) writes;

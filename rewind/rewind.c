@@ -6,7 +6,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "crumbs/crumbs.h"
+#include "debug/heap.h"
 #include "rewind/logged.h"
+#include "rewind/objects.h"
 #include "rewind/start.h"
 
 #include <errno.h>
@@ -296,6 +298,60 @@ static struct node *node_with_address(struct rewind *r, const struct link *l)
 	return l->node->parent ? found : r->tree.nodes.data[0];
 }
 
+/* The chain's read of a block that is free. */
+static const struct link *freed_read(struct rewind *r, uint64_t *start)
+{
+	const struct cause *c = &r->cause;
+	struct heap_chunk chunk;
+
+	for (size_t i = 0; i < c->chain.len; i++)
+		if (c->chain.data[i].kind == LINK_READ &&
+		    heap_chunk_at(&r->dump, c->chain.data[i].address, &chunk) &&
+		    chunk.state == HEAP_FREE) {
+			*start = chunk.start;
+			return &c->chain.data[i];
+		}
+	return NULL;
+}
+
+/* Is it known which call freed it? */
+static bool has_free(void *arg)
+{
+	struct rewind *r = arg;
+	const struct link *l;
+	uint64_t start;
+
+	r->best = tree_best(&r->tree);
+	if (!r->best)
+		return false;
+	cause_trace(r);
+	l = freed_read(r, &start);
+	return l && object_freed_at(r, start, l);
+}
+
+/* A freed block was read, and the exact walk has not come to the call that freed it: look for that alone. */
+static bool skim_free(struct rewind *r, struct suffix_options *o)
+{
+	const struct link *l;
+	uint64_t start;
+	struct node *n;
+	bool (*enough)(void *) = o->enough;
+
+	r->best = tree_best(&r->tree);
+	l = r->best ? freed_read(r, &start) : NULL;
+	n = l ? node_with_address(r, l) : NULL;
+	if (!n)
+		return false;
+	o->blocks = n->depth + (uint32_t)r->o.blocks;
+	r->h.deadline = o->deadline = work_seconds() + r->o.seconds * (1 - EXACT_SHARE);
+	tree_skim(&r->tree, n, start, 64, 0);
+	r->h.skim.block = start;
+	o->enough = has_free;
+	tree_grow(&r->tree, o);
+	o->enough = enough;
+	return has_free(r);
+}
+
 /* The exact walk has not come to the write: look for that alone, from where the value was read on. False: not found. */
 static bool skim(struct rewind *r, struct suffix_options *o)
 {
@@ -341,14 +397,15 @@ static struct err *try_skim(struct rewind *r, struct suffix_options *o)
 {
 	struct tree_state before;
 	struct err *err = NULL;
-	bool found;
+	uint64_t start;
+	bool found, freed = freed_read(r, &start) != NULL;
 
 	tree_save(&r->tree, &before);
-	found = skim(r, o);
+	found = freed ? skim_free(r, o) : skim(r, o);
 	if (found) {
 		err = confirm_best(r);
 		cause_trace(r);
-		found = r->cause.complete && is_confirmed(&r->confirmed);
+		found = (freed ? has_free(r) : r->cause.complete) && is_confirmed(&r->confirmed);
 	}
 	if (!found)
 		tree_restore(&r->tree, &before);
@@ -383,7 +440,7 @@ struct err *rewind_work(struct rewind *r)
 	r->best = tree_best(&r->tree);
 	if (can_skim && r->best) {
 		cause_trace(r);
-		if (!r->cause.complete)
+		if (!r->cause.complete && !has_free(r))
 			err = try_skim(r, &o);
 	}
 	r->walk_seconds = clock_seconds() - start;
