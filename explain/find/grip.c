@@ -163,9 +163,15 @@ static bool puts_another(const struct finder *d, const struct step *e)
 static uint32_t replaced_in(const struct finder *d, const struct steps *s,
 			    const struct step *pointer)
 {
+	bool seen = false; /* what was there before the user has looked is no replacement */
+
 	for (uint32_t k = 0; s && k < s->len; k++) {
 		const struct step *e = &s->data[k];
 
+		seen |= e->thread == pointer->thread && e->site == pointer->site &&
+			e->address == pointer->address;
+		if (!seen)
+			continue;
 		if (e->thread == d->by->thread && !e->pending && step_is_memory(e) &&
 		    step_writes(e) && e->address == pointer->address && e->size == POINTER &&
 		    puts_another(d, e))

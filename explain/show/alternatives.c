@@ -110,3 +110,51 @@ const char *alternatives_tell(struct labels *p, const struct steps *failing,
 				    p->x->threads[failing->data[other].thread], destructor);
 	return "";
 }
+
+bool alternatives_gives_lock(const struct steps *s, uint32_t write)
+{
+	const struct step *e = &s->data[write];
+
+	for (uint32_t k = write; e->kind == PLAIT_EV_ATOMIC_WRITE && k-- > 0;)
+		if (s->data[k].thread == e->thread && s->data[k].address == e->address)
+			return s->data[k].kind == PLAIT_EV_ATOMIC_RMW;
+	return false;
+}
+
+static bool is_wait(const struct step *e)
+{
+	return !e->pending && (e->kind == PLAIT_EV_WAIT || e->kind == PLAIT_EV_WOKEN ||
+			       (e->kind == PLAIT_EV_SEM_WAIT && !step_is_acquire(e)));
+}
+
+/* The last wait of a thread on its way from the one place to the other; STEP_NONE. (Who comes to the first again has
+ * looked again.) */
+static uint32_t wait_between(const struct steps *s, uint32_t first, uint32_t last)
+{
+	for (uint32_t i = 0; i < s->len; i++) {
+		uint32_t wait = STEP_NONE;
+
+		if (s->data[i].site != first || s->data[i].pending)
+			continue;
+		for (uint32_t k = next_of(s, i); k != STEP_NONE; k = next_of(s, k)) {
+			if (is_wait(&s->data[k]))
+				wait = k;
+			if (s->data[k].site == last && wait != STEP_NONE)
+				return wait;
+			if (s->data[k].site == last || s->data[k].site == first)
+				break;
+		}
+	}
+	return STEP_NONE;
+}
+
+uint32_t alternatives_wait(const struct steps *failing, const struct steps *passing,
+			   const struct cure *c, const struct steps **in)
+{
+	uint32_t first = failing->data[c->from].site;
+	uint32_t last = (c->to_in_passing ? passing : failing)->data[c->to].site;
+	uint32_t wait = wait_between(failing, first, last);
+
+	*in = wait == STEP_NONE ? passing : failing;
+	return wait == STEP_NONE ? wait_between(passing, first, last) : wait;
+}

@@ -239,6 +239,13 @@ static struct err *tell_use(struct teller *t)
 					      "free it");
 	else if (t->lock)
 		advise_lock(t);
+	else if (t->user == t->freer || strcmp(t->user, t->freer) == 0)
+		t->out->advice = arena_printf(
+			&x->arena,
+			"one thread does both, one after the other: look whether it is still there "
+			"before the use at %s, or do not %s it at %s while something that is still "
+			"to be done refers to it",
+			t->use_at, destroyed ? "destroy" : "free", t->gone_at);
 	else
 		t->out->advice = arena_printf(
 			&x->arena,

@@ -246,6 +246,26 @@ static struct err *tell_second_around(struct teller *t, const struct told *from,
 	return NULL;
 }
 
+/* Whoever does this may wait in between: with a lock in hand that keeps out the one who ends the wait. */
+static struct err *tell_across_wait(struct teller *t, const struct told *from,
+				    const struct told *to, const struct told *intruder, bool *ret)
+{
+	const struct steps *in;
+	uint32_t wait = alternatives_wait(t->f, t->g, t->c, &in);
+	struct told waits = { 0 };
+	struct err *err = wait == STEP_NONE ? NULL : tell(t, in, wait, &waits);
+
+	*ret = wait != STEP_NONE;
+	if (!err && *ret)
+		t->out->advice = arena_printf(
+			&t->p.x->arena,
+			"look again after the wait at %s, before the %s: the %s may have come "
+			"since the %s. (A lock that is kept during the wait would keep out who "
+			"ends it.)",
+			waits.where, to->noun, intruder->noun, from->noun);
+	return err;
+}
+
 static struct err *tell_sections(struct teller *t, const struct told *from, const struct told *to,
 				 const struct told *intruder)
 {
@@ -272,6 +292,8 @@ static struct err *tell_sections(struct teller *t, const struct told *from, cons
 			? arena_printf(&x->arena, "both begin at %s", from->where)
 			: arena_printf(&x->arena, "begin at %s and %s", from->where, to->where));
 	err = tell_second_around(t, from, to, &around);
+	if (!err && !around)
+		err = tell_across_wait(t, from, to, &does, &around);
 	if (err || around)
 		return err;
 	t->out->advice = arena_printf(
@@ -356,7 +378,7 @@ static bool publishes_early(const struct teller *t)
 	const struct step *to = t->c->to_in_passing ? &t->g->data[t->c->to] : &d[t->c->to];
 
 	return t->c->kind == BUG_MULTI_VARIABLE && step_writes(&d[t->c->from]) && step_writes(to) &&
-	       step_reads(&d[t->c->intruder]) &&
+	       !alternatives_gives_lock(t->f, t->c->from) && step_reads(&d[t->c->intruder]) &&
 	       (!step_writes(&d[t->c->intruder]) ||
 		d[t->c->intruder].kind == PLAIT_EV_ATOMIC_RMW) &&
 	       d[t->c->intruder].address == d[t->c->from].address;
@@ -669,6 +691,9 @@ static struct err *tell_block(struct teller *t)
 		return tell_given_early(t, &from, &to, &intruder);
 	if (t->c->other_from != STEP_NONE)
 		return tell_both_sides(t, &from, &to);
+	err = tell_across_wait(t, &from, &to, &intruder, &early);
+	if (err || early)
+		return err;
 	tell_lock(t, &from, &to, &intruder);
 	if (t->c->came_back)
 		tell_came_back(t, &from, &to);
@@ -881,6 +906,14 @@ static struct err *tell_order(struct teller *t)
 					      "the %s must wait until the other threads are done: "
 					      "join them first, or count those who still need it",
 					      then.noun);
+	else if (t->f->data[t->c->from].kind == PLAIT_EV_ATOMIC_RMW &&
+		 step_writes(&t->f->data[t->c->to]) &&
+		 t->f->data[t->c->from].address == t->f->data[t->c->to].address)
+		t->out->advice = arena_printf(
+			&x->arena,
+			"either may be the first: make what follows the %s right when it finds "
+			"what thread %s has written there, too; or let thread %s wait for it",
+			first.noun, then.thread, then.thread);
 	else if (created && find_message(t) != STEP_NONE)
 		return tell_announced(t, find_message(t), &first, &then);
 	else if (created)

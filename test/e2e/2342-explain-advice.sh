@@ -269,6 +269,55 @@ int main(void)
 }
 C
 
+# A job refers to what an earlier job of the same thread has freed.
+cat >jobs.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static volatile int *conn;
+static int jobs[2], n;
+static void post(int job)
+{
+	pthread_mutex_lock(&m);
+	jobs[n++] = job;
+	pthread_cond_signal(&c);
+	pthread_mutex_unlock(&m);
+}
+static void *timer(void *p)
+{
+	post(2);
+	return p;
+}
+static void *loop(void *p)
+{
+	for (int i = 0; i < 2; i++) {
+		pthread_mutex_lock(&m);
+		while (n <= i)
+			pthread_cond_wait(&c, &m);
+		int job = jobs[i];
+		pthread_mutex_unlock(&m);
+		if (job == 1)
+			*conn += 1;
+		else
+			free((int *)conn);
+	}
+	return p;
+}
+int main(void)
+{
+	pthread_t t, l;
+	conn = malloc(sizeof(int));
+	pthread_create(&l, 0, loop, 0);
+	*conn = 7;
+	pthread_create(&t, 0, timer, 0);
+	post(1);
+	pthread_join(t, 0);
+	pthread_join(l, 0);
+	return 0;
+}
+C
+
 explained table cc -O2
 has flat 'Both hold lock then, but for reading only' "held for reading only, freed"
 has flat 'take lock for writing at table.c:8: thread 0.' "... which lock to take"
@@ -281,6 +330,9 @@ hasnt flat 'a number that only grows' "a number that only grows is no value that
 explained twice cc -O2
 has flat 'until told changes, which only thread 0 does when all goes well (twice.c:33)' "what only the other one does"
 has flat 'thread 0 waits at twice.c:30 until readers changes' "... and it waits for this one"
+explained jobs cc -O2
+has flat 'one thread does both' "used and freed by one thread"
+hasnt flat 'wait for that thread' "... which cannot wait for itself"
 explained max cc -O0
 has flat 'or read max only once' "read twice before a compare-and-swap"
 for level in -O0 -O2; do
