@@ -166,9 +166,20 @@ static bool is_worse(const struct trail *t, uint64_t address, uint64_t v, uint64
 	return v > than;
 }
 
+/* Near null a register that is multiplied with a size is an index, and the one beside it to blame, unless that points to
+ * memory. */
+static bool is_blamed(const struct trail *t, const struct bad_use *use, uint64_t v, bool scaled,
+		      uint64_t than)
+{
+	if (scaled != use->scaled && use->address < NULL_PAGES &&
+	    !is_mapped(&t->r->dump, scaled ? than : v, 4))
+		return !scaled;
+	return is_worse(t, use->address, v, than);
+}
+
 /* Registers that an address is made of. */
 static void pointer_of(struct trail *t, const struct lift_op *ops, unsigned n, uint16_t temp,
-		       struct bad_use *use, uint64_t *worst)
+		       bool scaled, struct bad_use *use, uint64_t *worst)
 {
 	const struct lift_op *d = trail_definition(ops, n, temp);
 	uint64_t v;
@@ -177,18 +188,20 @@ static void pointer_of(struct trail *t, const struct lift_op *ops, unsigned n, u
 		return;
 	if (d->kind == LIFT_GET && d->imm < 16) {
 		if (past_value(t->h, t->r->start, t->r->start->registers[d->imm], &v) &&
-		    (!use->has_reg || is_worse(t, use->address, v, *worst))) {
+		    (!use->has_reg || is_blamed(t, use, v, scaled, *worst))) {
 			use->reg = (unsigned)d->imm;
 			use->has_reg = true;
+			use->scaled = scaled;
 			*worst = v;
 		}
 		return;
 	}
 	if (d->kind == LIFT_CONST || d->kind == LIFT_LOAD || d->kind == LIFT_GET)
 		return;
-	pointer_of(t, ops, n, d->a, use, worst);
+	scaled |= d->kind == LIFT_SHL || d->kind == LIFT_MUL;
+	pointer_of(t, ops, n, d->a, scaled, use, worst);
 	if (d->b)
-		pointer_of(t, ops, n, d->b, use, worst);
+		pointer_of(t, ops, n, d->b, scaled, use, worst);
 }
 
 static uint64_t sign_extended(uint64_t v, unsigned w)
@@ -271,7 +284,7 @@ static void find_bad_jump(struct trail *t, const struct lift_op *ops, unsigned n
 	o = origin_of(ops, n, end->a);
 	if (!o.op || o.op->kind != LIFT_LOAD ||
 	    !trail_evaluate(t, t->r->start, ops, n, o.op->a, &use->from))
-		pointer_of(t, ops, n, end->a, use, &worst);
+		pointer_of(t, ops, n, end->a, false, use, &worst);
 }
 
 /* A division that failed: its divisor. */
@@ -328,7 +341,7 @@ struct bad_use trail_find_use(struct trail *t, const struct function *f, const s
 		use.found = true;
 		use.is_write = is_write;
 		if (use.address >= NULL_PAGES || !has_no_base(ops, in->nops, ops[i].a))
-			pointer_of(t, ops, in->nops, ops[i].a, &use, &worst);
+			pointer_of(t, ops, in->nops, ops[i].a, false, &use, &worst);
 	}
 	if (!use.found)
 		find_bad_jump(t, ops, in->nops, &use);
@@ -370,6 +383,20 @@ static struct origin origin_in_sum(struct trail *t, const struct lift_op *ops, u
 	    is_mapped(d, a, 4) == is_mapped(d, b, 4) || is_mapped(d, a + b, 4))
 		return sum;
 	return origin_of_index(ops, n, is_mapped(d, a, 4) ? sum.op->b : sum.op->a);
+}
+
+/* 0 + 24: a null pointer and a good offset, or a bad pointer and the index 0. Nobody can tell which. */
+static bool may_be_null_and_offset(struct trail *t, const struct lift_op *ops, unsigned n,
+				   const struct origin *o)
+{
+	struct past *p;
+	uint64_t a, b;
+
+	if (!o->op || o->op->kind != LIFT_ADD || o->op->w != 64)
+		return false;
+	p = step_inside(t->h, t->best, &t->at.node->step, trail_order(&t->at));
+	return trail_evaluate(t, p, ops, n, o->op->a, &a) &&
+	       trail_evaluate(t, p, ops, n, o->op->b, &b) && !a != !b && a + b < NULL_PAGES;
 }
 
 /* Is this instruction of the line that failed? */
@@ -454,7 +481,8 @@ static bool follow(struct trail *t, const struct function *f, const struct insn 
 
 	if (o.op && o.op->kind == LIFT_ADD)
 		o = origin_in_sum(t, ops, in->nops, o);
-	if (is_computation(&o) && is_on_failing_line(t, in->address)) {
+	if (is_computation(&o) && is_on_failing_line(t, in->address) &&
+	    !may_be_null_and_offset(t, ops, in->nops, &o)) {
 		struct origin largest = origin_of_largest(t, ops, in->nops, o);
 
 		if (largest.op && largest.op->kind != LIFT_CONST)
@@ -477,6 +505,7 @@ static bool follow(struct trail *t, const struct function *f, const struct insn 
 		t->place = (struct place){ .in_memory = true, .address = l.address, .w = l.w };
 		return true;
 	}
+	t->lost |= may_be_null_and_offset(t, ops, in->nops, &o);
 	l.kind = o.op && o.op->kind == LIFT_CONST ? LINK_CONSTANT : LINK_COMPUTED;
 	if (l.kind == LINK_CONSTANT) {
 		l.value = o.op->imm;

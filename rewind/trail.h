@@ -56,6 +56,7 @@ struct bad_use {
 	uint8_t w;	  /* bits that were read there */
 	unsigned reg;
 	bool has_reg;
+	bool scaled; /* the register is multiplied in the address */
 };
 
 /* Which access of the failing instruction failed? */

@@ -33,7 +33,7 @@ static __attribute__((noinline)) int use(int i)
 	drop(i);
 	puts("go");
 	for (;;) {
-		if (state[3] % 64 == 9 || turns > 500)
+		if (state[3] % 4096 == 9 || turns > 400)
 			break;
 		turns++;
 		state[0] ^= stir(turns);
@@ -49,7 +49,7 @@ C
 gcc -O0 -g -o mix mix.c
 (ulimit -c unlimited && exec ./mix) >/dev/null 2>&1
 mv core* dump
-run 1 unplait rewind --time 6 dump
+run 1 unplait rewind --time 4 dump
 has out "likely cause (bad value written): values[1] was set to 0x0 at mix.c:8 in drop"
 has out "parts of the program were not walked through"
 
@@ -60,7 +60,7 @@ sed -e 's/^static int \*values.*/#include <stdlib.h>\nstatic struct node { int *
 gcc -O0 -g -w -o freed freed.c
 (ulimit -c unlimited && exec ./freed) >/dev/null 2>&1
 mv core* dump
-run 1 unplait rewind --time 6 dump
+run 1 unplait rewind --time 4 dump
 has out "likely cause (freed memory): "
 has out "it was freed at freed.c:9 in drop"
 finish
