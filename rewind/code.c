@@ -246,6 +246,53 @@ static bool goes_on(const struct function *f, const struct insn *i)
 	       end->imm == i->address + i->length;
 }
 
+/* What the unwind table says about an address. */
+static bool rule_at(struct code *c, uint64_t address, struct frame_rule *ret)
+{
+	const struct dump_module *m = dump_module_at(c->dump, address);
+	struct module *debug;
+	struct err *err = modules_get(c->tools->modules, m->path, m->build_id, &debug);
+
+	if (err) {
+		err_free(err);
+		return false;
+	}
+	return module_frame_rule(debug, address - m->bias, ret);
+}
+
+/* The rarely executed part of a function has its own range, and begins in the middle of the frame. It
+ * begins with no push and is reached by jumps alone; nobody can tell from its code. Its unwind entry
+ * can: calls lead to where the frame's address is the stack pointer + 8. */
+static bool is_entry(struct code *c, uint64_t low)
+{
+	struct frame_rule rule;
+
+	return rule_at(c, low, &rule) && !rule.from_bp && rule.cfa_off == 8;
+}
+
+/* An entry of a table may lead to the function's rarely executed part, which lies elsewhere. */
+static bool is_in_part(struct code *c, uint64_t address)
+{
+	const struct dump_module *m = dump_module_at(c->dump, address);
+	const struct text_range *r;
+	const struct text *t;
+	const char *why;
+
+	return m && (t = code_text(c, m, &why)) && (r = text_function(t, address - m->bias)) &&
+	       !is_entry(c, r->low + m->bias);
+}
+
+/* False: the table ends before this entry. */
+static bool add_table_entry(struct code *c, struct function *f, uint64_t to)
+{
+	if (to < f->low || to >= f->high)
+		return is_in_part(c, to);
+	if (!function_insn(f, to))
+		return false;
+	vec_push(&f->indirect, to);
+	return true;
+}
+
 /* Tables of 32-bit offsets (relative to the table) or of 64-bit addresses. */
 static void read_table(struct code *c, struct function *f, uint64_t table)
 {
@@ -261,18 +308,16 @@ static void read_table(struct code *c, struct function *f, uint64_t table)
 
 		memcpy(&offset, p + at, 4);
 		to = table + (uint64_t)(int64_t)offset;
-		if (to < f->low || to >= f->high || !function_insn(f, to))
+		if (!add_table_entry(c, f, to))
 			break;
-		vec_push(&f->indirect, to);
 	}
 	for (size_t at = 0; f->indirect.len == before && at + 8 <= len; at += 8) {
 		uint64_t to;
 
 		if (!dump_read(c->dump, table + at, &to, 8))
 			memcpy(&to, p + at, 8);
-		if (to < f->low || to >= f->high || !function_insn(f, to))
+		if (!add_table_entry(c, f, to))
 			break;
-		vec_push(&f->indirect, to);
 	}
 }
 
@@ -340,30 +385,6 @@ static void make_blocks(struct function *f)
 	if (b.n)
 		vec_push(&f->blocks, b);
 	map_deinit(&leaders);
-}
-
-/* What the unwind table says about an address. */
-static bool rule_at(struct code *c, uint64_t address, struct frame_rule *ret)
-{
-	const struct dump_module *m = dump_module_at(c->dump, address);
-	struct module *debug;
-	struct err *err = modules_get(c->tools->modules, m->path, m->build_id, &debug);
-
-	if (err) {
-		err_free(err);
-		return false;
-	}
-	return module_frame_rule(debug, address - m->bias, ret);
-}
-
-/* The rarely executed part of a function has its own range, and begins in the middle of the frame. It
- * begins with no push and is reached by jumps alone; nobody can tell from its code. Its unwind entry
- * can: calls lead to where the frame's address is the stack pointer + 8. */
-static bool is_entry(struct code *c, uint64_t low)
-{
-	struct frame_rule rule;
-
-	return rule_at(c, low, &rule) && !rule.from_bp && rule.cfa_off == 8;
 }
 
 struct entries VEC_FIELDS(struct fixed_entry);
