@@ -269,7 +269,11 @@ void show_rewind(struct rewind *r, bool all, struct strbuf *out)
 			    cause_kind_name(r->other_causes.data[i].kind),
 			    r->other_causes.data[i].text);
 	if (!r->best) {
-		strbuf_adds(out, "every way to this dump contradicts it\n");
+		strbuf_adds(out, r->threads.mates.len
+					 ? "every way of the failing thread alone contradicts the "
+					   "dump: others have changed what it read\n"
+					 : "every way to this dump contradicts it\n");
+		show_threads(r, out);
 		show_notes(r, out);
 		return;
 	}

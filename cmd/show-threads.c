@@ -45,8 +45,9 @@ static void show_interleaving(struct rewind *r, struct strbuf *out)
 			skip--;
 			continue;
 		}
-		strbuf_addf(out, "  thread %u %s ", mate + 1,
-			    e->kind == AHEAD_READ ? "reads" : "writes");
+		strbuf_adds(out, "  ");
+		threads_add_name(t, mate, out);
+		strbuf_adds(out, e->kind == AHEAD_READ ? " reads " : " writes ");
 		dump_names_add_object(&r->names, e->address, out);
 		strbuf_adds(out, " at ");
 		dump_names_add_place(&r->names, e->insn, out);
@@ -67,6 +68,8 @@ void show_threads(struct rewind *r, struct strbuf *out)
 		return;
 	strbuf_adds(out, "\nthreads beside the first:\n");
 	for (size_t i = 0; i < t->mates.len; i++) {
+		if (t->mates.data[i].from)
+			continue;
 		strbuf_addf(out, "  thread %zu, which %s, began ", i + 1,
 			    state_of(r, &t->mates.data[i]));
 		dump_names_add_place(&r->names, t->mates.data[i].entry, out);
@@ -93,6 +96,12 @@ void show_threads(struct rewind *r, struct strbuf *out)
 	}
 }
 
+/* 0: the first thread. */
+static uint32_t number_of(const struct threads *t, uint32_t mate)
+{
+	return t->mates.data[mate].from ? 0 : mate + 1;
+}
+
 void json_threads(struct rewind *r, struct json *j)
 {
 	const struct threads *t = &r->threads;
@@ -103,6 +112,8 @@ void json_threads(struct rewind *r, struct json *j)
 	json_begin_object(j, "threads");
 	json_begin_array(j, "others");
 	for (size_t i = 0; i < t->mates.len; i++) {
+		if (t->mates.data[i].from)
+			continue;
 		json_begin_object(j, NULL);
 		json_str(j, "state", state_of(r, &t->mates.data[i]));
 		json_point(r, j, "began", t->mates.data[i].entry);
@@ -114,6 +125,7 @@ void json_threads(struct rewind *r, struct json *j)
 	json_bool(j, "confirmed", t->confirmed);
 	json_bool(j, "complete", t->complete);
 	json_str(j, "why", t->why ? t->why : t->not_confirmed);
+	json_point(r, j, "where", t->where);
 	json_uint(j, "combinations", t->combinations);
 	json_uint(j, "contradicted", t->refuted);
 	json_begin_array(j, "order");
@@ -121,7 +133,7 @@ void json_threads(struct rewind *r, struct json *j)
 		if (!access_at(t, i, &e, &mate))
 			continue;
 		json_begin_object(j, NULL);
-		json_uint(j, "thread", mate + 1u);
+		json_uint(j, "thread", number_of(t, mate));
 		json_str(j, "kind", e->kind == AHEAD_READ ? "read" : "write");
 		json_point(r, j, "at", e->insn);
 		json_end(j);
@@ -134,7 +146,7 @@ void json_threads(struct rewind *r, struct json *j)
 		if (!at[i])
 			continue;
 		json_begin_object(j, NULL);
-		json_uint(j, "thread", (i == 0 || i == 3 ? b->a : b->b) + 1u);
+		json_uint(j, "thread", number_of(t, i == 0 || i == 3 ? b->a : b->b));
 		json_point(r, j, "at", at[i]);
 		json_end(j);
 	}

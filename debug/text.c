@@ -230,3 +230,9 @@ void text_relocations(const struct text *t, struct text_relocations *ret)
 								     R_X86_64_RELATIVE }));
 	vec_sort(ret, by_slot);
 }
+
+size_t text_constructors(const struct text *t)
+{
+	return (dynamic_value(t, DT_INIT_ARRAYSZ) + dynamic_value(t, DT_PREINIT_ARRAYSZ)) /
+	       sizeof(uint64_t);
+}

@@ -65,5 +65,7 @@ struct text_relocation {
 struct text_relocations VEC_FIELDS(struct text_relocation);
 /* Without the slots of imported functions (text_import). */
 void text_relocations(const struct text *t, struct text_relocations *ret);
+/* How many functions of the module's own run before main(). */
+size_t text_constructors(const struct text *t);
 
 #endif

@@ -1,8 +1,9 @@
 /* rewind/ahead-memory.c - see ahead.h: what a thread reads and writes.
  *
  * Memory is of three kinds:
- *   - the thread's own: its stack, and blocks that it got from malloc. Kept here, nobody else sees it
- *     (a block that is handed over through shared memory is not followed);
+ *   - the thread's own: its stack (the first thread's: but for what others access there), and blocks that it
+ *     got from malloc. Kept here, nobody else sees it (a block that is handed over through shared memory is
+ *     not followed);
  *   - shared: what some thread writes (history.shared). Each read is an event with a fresh symbol;
  *   - the rest: nobody changes it while these threads run, so it is as in the dump.
  * An address that depends on what was read has one event for each value that it can have. */
@@ -22,8 +23,16 @@ expr_id ahead_fresh(struct ahead *a, unsigned w, const char *what)
 	return past_unknown(a->h, w, what);
 }
 
+static bool is_shared(struct ahead *a, uint64_t at, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		if (map_find(&a->h->shared, at + i))
+			return true;
+	return false;
+}
+
 /* The key of memory that only this thread sees. */
-static bool is_own(struct ahead *a, expr_id address, uint64_t *key)
+static bool is_own(struct ahead *a, expr_id address, unsigned w, uint64_t *key)
 {
 	struct exprs *x = &a->h->exprs;
 	struct expr n = *expr_get(x, address);
@@ -31,7 +40,8 @@ static bool is_own(struct ahead *a, expr_id address, uint64_t *key)
 
 	if (n.op == EX_CONST) {
 		*key = n.imm;
-		return n.imm >= a->m->stack_low && n.imm < a->m->stack_high;
+		return n.imm >= a->m->stack_low && n.imm < a->m->stack_high &&
+		       !(a->m->from && is_shared(a, n.imm, w / 8));
 	}
 	if (n.op == EX_ADD && expr_is_const(x, n.b)) {
 		offset = expr_get(x, n.b)->imm;
@@ -47,19 +57,13 @@ static expr_id own_byte(struct ahead *a, uint64_t key)
 {
 	uint64_t cell;
 
+	if (a->m->from && key < AHEAD_BLOCKS) /* the walk back tells what was there */
+		return past_byte(a->h, a->now.p, key);
 	if (trie_find(a->now.p->memory, key / 8, &cell) &&
 	    ((const expr_id *)(uintptr_t)cell)[key % 8])
 		return past_byte(a->h, a->now.p, key);
 	past_store(a->h, a->now.p, key, 8, ahead_fresh(a, 8, "own memory"));
 	return past_byte(a->h, a->now.p, key);
-}
-
-static bool is_shared(struct ahead *a, uint64_t at, unsigned bytes)
-{
-	for (unsigned i = 0; i < bytes; i++)
-		if (map_find(&a->h->shared, at + i))
-			return true;
-	return false;
 }
 
 static bool is_there(struct ahead *a, uint64_t at)
@@ -191,6 +195,10 @@ static expr_id load_at(struct ahead *a, uint64_t at, unsigned w, expr_id guard)
 {
 	expr_id v;
 
+	/* the first thread's own memory is not, if others see it */
+	for (unsigned i = 0; a->first && a->m != a->first && i < w / 8; i++)
+		if (at + i >= a->first->stack_low && at + i < a->first->stack_high)
+			map_put(&a->ret->written, at + i, 1);
 	if (a->now.future || a->scout || !is_shared(a, at, w / 8))
 		return past_load(a->h, a->now.future || a->scout ? a->now.p : a->dump, at, w);
 	v = ahead_fresh(a, w, "load");
@@ -207,7 +215,7 @@ expr_id ahead_load(struct ahead *a, expr_id address, unsigned w)
 	uint64_t at;
 
 	address = past_simplify(a->h, a->now.p, address);
-	if (is_own(a, address, &at)) {
+	if (is_own(a, address, w, &at)) {
 		v = own_byte(a, at + w / 8 - 1);
 		for (unsigned i = w / 8 - 1; i-- > 0;)
 			v = expr_concat(x, v, own_byte(a, at + i));
@@ -241,7 +249,7 @@ void ahead_store(struct ahead *a, expr_id address, unsigned w, expr_id value)
 
 	address = past_simplify(a->h, a->now.p, address);
 	value = past_simplify(a->h, a->now.p, value);
-	if (is_own(a, address, &at)) {
+	if (is_own(a, address, w, &at)) {
 		past_store(a->h, a->now.p, at, w, value);
 		return;
 	}

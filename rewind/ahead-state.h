@@ -4,7 +4,9 @@
 
 #include "rewind/ahead.h"
 
+struct function;
 struct insn;
+struct mates;
 
 enum { AHEAD_ADDRESSES = 24 };
 /* Keys of private memory that malloc gave: this, and the symbol's number above 20 bits of offset. */
@@ -16,11 +18,13 @@ struct way_ahead {
 	uint64_t pc;
 	uint32_t future; /* steps behind the dump's moment; 0 = before it */
 	bool dead;
+	bool exits; /* it called pthread_exit */
 };
 
 struct ahead {
 	struct history *h;
-	const struct mate *m;
+	const struct mate *m, *first; /* first: the first thread, if it is run, too; else NULL */
+	const struct mates *mates;
 	const struct ahead_end *end;
 	const struct possibles *possible;
 	const struct past *dump;
@@ -59,5 +63,12 @@ expr_id ahead_is_at(struct ahead *a, expr_id address, uint64_t at);
 /* Memory, of whatever kind. */
 expr_id ahead_load(struct ahead *a, expr_id address, unsigned w);
 void ahead_store(struct ahead *a, expr_id address, unsigned w, expr_id value);
+
+/* A call of a library function. */
+void ahead_import(struct ahead *a, const char *name);
+/* Behind a call that was not entered; the return address is on the stack. */
+void ahead_behind_call(struct ahead *a, expr_id result);
+/* Did a call that the thread is in take effect already? The dump tells for mutexes, and for a thread that began. */
+void ahead_finish_call(struct ahead *a, const struct insn *call, const struct function *f);
 
 #endif

@@ -19,14 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	MOST_TRACKS = 24,
-	MOST_WAYS = 256,
-	MOST_STEPS = 4000,
-	MOST_FUTURE = 400,
-	MOST_COPIED = 256,
-	MOST_TURNS = 16
-};
+enum { MOST_TRACKS = 24, MOST_WAYS = 256, MOST_STEPS = 4000, MOST_FUTURE = 400, MOST_TURNS = 16 };
 
 void ahead_give_up(struct ahead *a, const char *why)
 {
@@ -130,26 +123,12 @@ static void compare_own(uint64_t key, uint64_t cell, void *arg)
 		uint8_t byte;
 
 		if (!bytes[i] || at < o->sp || at >= o->a->m->stack_high ||
+		    (o->a->m->from && map_find(&o->a->h->shared, at)) ||
 		    !dump_read(o->a->h->dump, at, &byte, 1))
 			continue;
 		o->differs = !ahead_require(
 			o->a, o->w, expr_binary(x, EX_EQ, bytes[i], expr_const(x, 8, byte)));
 	}
-}
-
-/* Did a call that the thread is in take effect already? Only mutexes tell. */
-static void finish_call(struct ahead *a, const struct insn *call, const struct function *f)
-{
-	const char *name = code_import(a->h->code, f, call);
-	uint64_t at, owner = 0;
-
-	if (!name || !past_value(a->h, a->now.p, a->now.p->registers[LIFT_RDI], &at) ||
-	    !dump_read(a->h->dump, at + 8, &owner, 4))
-		return;
-	if (strcmp(name, "pthread_mutex_lock") == 0 && owner == a->end->tid)
-		ahead_note(a, AHEAD_LOCK, at, 0, 0, 0);
-	else if (strcmp(name, "pthread_mutex_unlock") == 0 && owner != a->end->tid)
-		ahead_note(a, AHEAD_UNLOCK, at, 0, 0, 0);
 }
 
 /* Can this be the moment of the dump? If so, the track is done; and the thread goes on from there. */
@@ -187,7 +166,7 @@ static void try_end(struct ahead *a, const struct function *f, const struct insn
 
 		a->now = w;
 		a->now.future = 0;
-		finish_call(a, in, f);
+		ahead_finish_call(a, in, f);
 		w = a->now;
 		w.future = 1;
 		a->now = old;
@@ -202,14 +181,14 @@ static void finish(struct ahead *a, bool returned)
 
 	if (a->scout)
 		fits = false;
+	if (!a->now.t->fits)
+		a->now.t->decided = (uint32_t)a->now.t->conditions.len;
 	if (fits && a->ret->all.len == MOST_TRACKS) {
 		ahead_give_up(a, "too many ways through a thread");
 		fits = false;
 	}
 	if (fits) {
 		a->now.t->ended = returned && !a->now.future;
-		if (!a->now.t->fits)
-			a->now.t->decided = (uint32_t)a->now.t->conditions.len;
 		vec_push(&a->ret->all, a->now.t);
 	} else if (a->ret->dropped.len < MOST_WAYS) {
 		vec_push(&a->ret->dropped, a->now.t);
@@ -219,117 +198,7 @@ static void finish(struct ahead *a, bool returned)
 	a->now.t = NULL;
 }
 
-/* ---- calls ---- */
-
-static const uint8_t arguments[] = { LIFT_RDI, LIFT_RSI, LIFT_RDX };
-
-static bool argument(struct ahead *a, unsigned n, uint64_t *ret)
-{
-	return past_value(a->h, a->now.p, a->now.p->registers[arguments[n]], ret);
-}
-
-/* Behind a call that was not entered; the return address is on the stack. */
-static void behind_call(struct ahead *a, expr_id result)
-{
-	struct exprs *x = &a->h->exprs;
-	expr_id *regs = a->now.p->registers;
-	uint64_t back;
-
-	if (!past_value(a->h, a->now.p, ahead_load(a, regs[LIFT_RSP], 64), &back)) {
-		ahead_give_up(a, "a return address that is not known");
-		return;
-	}
-	regs[LIFT_RSP] = expr_binary(x, EX_ADD, regs[LIFT_RSP], expr_const(x, 64, 8));
-	for (unsigned i = 0; i < LIFT_FS; i++)
-		if (i != LIFT_RBX && i != LIFT_RBP && i != LIFT_RSP && i != LIFT_DF &&
-		    (i < LIFT_R12 || i > LIFT_R15))
-			regs[i] = ahead_fresh(a, lift_register_width(i), "changed by a call");
-	for (unsigned i = LIFT_YMM; i < LIFT_REGISTERS; i++)
-		regs[i] = ahead_fresh(a, 64, "changed by a call");
-	regs[LIFT_RAX] = result;
-	vec_push(&a->now.t->calls, ((struct ahead_call){ .step = (uint32_t)a->now.t->path.len,
-							 .result = result,
-							 .sp = regs[LIFT_RSP],
-							 .back = back }));
-	a->now.pc = back;
-}
-
-static expr_id allocate(struct ahead *a, bool zeroes)
-{
-	struct exprs *x = &a->h->exprs;
-	expr_id v = ahead_fresh(a, 64, "block");
-	uint64_t number = expr_get(x, v)->imm, n = 0, size = 0;
-
-	map_put(&a->blocks, number, 1);
-	vec_push(&a->now.t->blocks, v);
-	if (zeroes && argument(a, 0, &n) && argument(a, 1, &size) && n * size <= 4096)
-		for (uint64_t i = 0; i < n * size; i++)
-			past_store(a->h, a->now.p, AHEAD_BLOCKS + (number << 20) + i, 8,
-				   expr_const(x, 8, 0));
-	return ahead_require(a, &a->now,
-			     expr_not(x, expr_binary(x, EX_EQ, v, expr_const(x, 64, 0))))
-		       ? v
-		       : 0;
-}
-
-/* memcpy and memset of a few bytes, eight at a time as long as that goes. */
-static bool copy(struct ahead *a, bool set)
-{
-	struct exprs *x = &a->h->exprs;
-	expr_id to = a->now.p->registers[LIFT_RDI], from = a->now.p->registers[LIFT_RSI], v;
-	uint64_t n;
-
-	if (!argument(a, 2, &n) || n > MOST_COPIED)
-		return false;
-	for (uint64_t at = 0; at < n;) {
-		unsigned bytes = n - at >= 8 ? 8 : n - at >= 4 ? 4 : 1;
-		expr_id off = expr_const(x, 64, at);
-
-		if (set) {
-			v = expr_extract(x, from, 0, 8);
-			for (unsigned i = 1; i < bytes; i++)
-				v = expr_concat(x, expr_extract(x, from, 0, 8), v);
-		} else {
-			v = ahead_load(a, expr_binary(x, EX_ADD, from, off), 8 * bytes);
-		}
-		ahead_store(a, expr_binary(x, EX_ADD, to, off), 8 * bytes, v);
-		at += bytes;
-	}
-	return true;
-}
-
-/* A call of a library function by name. */
-static void call_import(struct ahead *a, const char *name)
-{
-	struct exprs *x = &a->h->exprs;
-	expr_id zero = expr_const(x, 64, 0), result = zero;
-	uint64_t mutex = 0;
-	static const char *const harmless[] = { "free",	  "_ZdlPv",  "_ZdlPvm",	    "puts",
-						"printf", "putchar", "sched_yield", "usleep",
-						"write",  "fputs",   "fflush" };
-	bool known = false;
-
-	if (strcmp(name, "pthread_mutex_lock") == 0 || strcmp(name, "pthread_mutex_unlock") == 0) {
-		known = argument(a, 0, &mutex);
-		ahead_note(a, strchr(name + 14, 'u') ? AHEAD_UNLOCK : AHEAD_LOCK, mutex, 0, 0, 0);
-	} else if (strcmp(name, "malloc") == 0 || strcmp(name, "_Znwm") == 0 ||
-		   strcmp(name, "calloc") == 0) {
-		result = allocate(a, *name == 'c');
-		known = result != 0;
-	} else if (strcmp(name, "memcpy") == 0 || strcmp(name, "memmove") == 0 ||
-		   strcmp(name, "memset") == 0) {
-		result = a->now.p->registers[LIFT_RDI];
-		known = copy(a, name[3] == 's');
-	} else {
-		for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
-			known |= strcmp(name, harmless[i]) == 0;
-		result = ahead_fresh(a, 64, "result of a call");
-	}
-	if (known || a->scout)
-		behind_call(a, known ? result : ahead_fresh(a, 64, "result of a call"));
-	else
-		ahead_give_up(a, "a call of a library that threads cannot be run through");
-}
+/* ---- jumps ---- */
 
 /* A pointer that was read from shared memory: one way for each place that it can lead to. The last one
  * is this way's own. */
@@ -376,14 +245,14 @@ static void go_to(struct ahead *a, const struct function *f, const struct lift_o
 	}
 	if (end->w != LIFT_RETURN && (name = code_import(a->h->code, f, a->insn)) &&
 	    (end->w == LIFT_CALL || to < f->low || to >= f->high)) {
-		call_import(a, name);
+		ahead_import(a, name);
 		return;
 	}
 	if (end->a) {
 		target = past_simplify(a->h, a->now.p, a->temps[end->a]);
 		if (a->scout && end->w == LIFT_CALL &&
 		    (!past_value(a->h, a->now.p, target, &to) || !dump_module_at(a->h->dump, to))) {
-			behind_call(a, ahead_fresh(a, 64, "result of a call"));
+			ahead_behind_call(a, ahead_fresh(a, 64, "result of a call"));
 			return;
 		}
 		if (!past_value(a->h, a->now.p, target, &to) && !follow_pointer(a, target, &to)) {
@@ -517,7 +386,11 @@ static void run_way(struct ahead *a)
 	const char *why;
 
 	while (!a->now.dead) {
-		if (a->now.pc == a->home) {
+		const struct dump_module *m = dump_module_at(a->h->dump, a->now.pc);
+
+		if (a->m->from && m && mates_is_libc(m)) /* it returned from main() */
+			break;
+		if (a->now.pc == a->home || a->now.exits) {
 			finish(a, true);
 			return;
 		}
@@ -541,34 +414,61 @@ static void run_way(struct ahead *a)
 	finish(a, false);
 }
 
-static void begin(struct ahead *a, uint64_t sp)
+/* A start routine, with its argument. */
+static void begin_routine(struct ahead *a, uint64_t sp)
 {
-	struct past *p = past_fork(a->h, a->dump);
+	struct past *p = a->now.p = past_fork(a->h, a->dump);
 	struct exprs *x = &a->h->exprs;
 
-	a->now = (struct way_ahead){ .t = xcalloc(1, sizeof(struct track)),
-				     .p = p,
-				     .pc = a->m->entry };
+	a->now.pc = a->m->entry;
 	for (unsigned i = 0; i < LIFT_REGISTERS; i++)
 		p->registers[i] = ahead_fresh(a, lift_register_width(i), "at the beginning");
 	p->registers[LIFT_RDI] = expr_const(x, 64, a->m->argument);
 	p->registers[LIFT_RSP] = expr_const(x, 64, sp);
 	p->registers[LIFT_FS] = expr_const(x, 64, a->m->self);
 	p->registers[LIFT_DF] = expr_const(x, 1, 0);
-	if (!a->end->is_set || !dump_read(a->h->dump, sp, &a->home, 8))
-		a->home = 0x7ffffffff001; /* no code lies there */
+	if (a->end->is_set)
+		dump_read(a->h->dump, sp, &a->home, 8);
 	past_store(a->h, p, sp, 64, expr_const(x, 64, a->home));
-	memcpy(a->now.t->start, p->registers, sizeof(p->registers));
+}
+
+static void begin_first(struct ahead *a)
+{
+	struct past *p = a->now.p = past_fork(a->h, a->m->from);
+
+	a->now.pc = p->pc;
+	for (unsigned i = 0; i < LIFT_REGISTERS; i++)
+		p->registers[i] = past_simplify(a->h, p, p->registers[i]);
+}
+
+static void begin(struct ahead *a, uint64_t sp)
+{
+	a->home = 0x7ffffffff001; /* no code lies there */
+	a->now = (struct way_ahead){ .t = xcalloc(1, sizeof(struct track)) };
+	if (a->m->from)
+		begin_first(a);
+	else
+		begin_routine(a, sp);
+	memcpy(a->now.t->start, a->now.p->registers, sizeof(a->now.t->start));
 	a->now.t->home = a->home;
 }
 
-void ahead_run(struct history *h, const struct mate *m, uint64_t sp, const struct ahead_end *end,
-	       const struct possibles *possible, double deadline, struct tracks *ret)
+void ahead_run(struct history *h, const struct mates *mates, size_t n, uint64_t sp,
+	       const struct ahead_end *end, const struct possibles *possible, double deadline,
+	       struct tracks *ret)
 {
 	struct ahead *a = xcalloc(1, sizeof(*a));
 
 	*ret = (struct tracks){ .complete = true };
-	*a = (struct ahead){ .h = h, .m = m, .end = end, .possible = possible, .ret = ret };
+	*a = (struct ahead){ .h = h,
+			     .m = &mates->data[n],
+			     .mates = mates,
+			     .end = end,
+			     .possible = possible,
+			     .ret = ret };
+	for (size_t i = 0; i < mates->len; i++)
+		if (mates->data[i].from)
+			a->first = &mates->data[i];
 	a->scout = !possible;
 	a->dump = past_of_dump(h, 0);
 	begin(a, sp);

@@ -10,9 +10,9 @@
 #include "base/vec.h"
 #include "rewind/past.h"
 
-struct mate;
+struct mates;
 
-enum ahead_kind { AHEAD_READ, AHEAD_WRITE, AHEAD_LOCK, AHEAD_UNLOCK };
+enum ahead_kind { AHEAD_READ, AHEAD_WRITE, AHEAD_LOCK, AHEAD_UNLOCK, AHEAD_FORK, AHEAD_JOIN };
 
 struct ahead_event {
 	uint8_t kind; /* enum ahead_kind */
@@ -21,7 +21,7 @@ struct ahead_event {
 	bool future;  /* it has not happened yet: the dump has the thread before it */
 	uint64_t insn;
 	uint32_t step;	  /* instructions of the thread before it */
-	uint64_t address; /* of the memory, or of the mutex */
+	uint64_t address; /* of the memory, or of the mutex; fork and join: number of the mate */
 	expr_id value;	  /* read (a symbol) or written */
 	expr_id guard; /* it happens only if this bit is 1; 0: always. One access whose address depends on
 			     a value that was read has one event for each address that it can have */
@@ -90,10 +90,13 @@ struct ahead_end {
 	uint32_t tid;
 };
 
-/* deadline: of work_seconds(). possible: what is known about values in shared memory so far. NULL: scout, that is find out what the
+/* Run mate number n. sp: its stack pointer in its start routine. deadline: of work_seconds(). possible: what is known about values in shared memory so far. NULL: scout, that is find out what the
  * thread may write, on the dump's values, both sides of each branch, and never mind failures. */
-void ahead_run(struct history *h, const struct mate *m, uint64_t sp, const struct ahead_end *end,
-	       const struct possibles *possible, double deadline, struct tracks *ret);
+void ahead_run(struct history *h, const struct mates *mates, size_t n, uint64_t sp,
+	       const struct ahead_end *end, const struct possibles *possible, double deadline,
+	       struct tracks *ret);
+/* Does this function of a library end the program? */
+bool ahead_ends_program(const char *name);
 void tracks_deinit(struct tracks *t);
 
 #endif

@@ -4,7 +4,9 @@
  *   - two accesses of one thread to one place, and an access of another thread between them that no order of the
  *     two without an interruption can explain (read-write-write, read-write-read, write-write-read,
  *     write-read-write);
- *   - two writes of one thread to two places, and another thread that saw the first but not the second.
+ *   - two writes of one thread to two places, and another thread that saw the first but not the second;
+ *   - if it is none of these, two accesses of two threads, one of which reads what the other writes: the wrong order. There
+ *     must be a run with the other order, too.
  * A candidate is the cause when the failure cannot happen any more if nobody may come in between, everything
  * else being the same. The order engine decides that; a pattern alone is no cause. */
 #include "rewind/between.h"
@@ -15,7 +17,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_CANDIDATES = 16, MOST_COMBINATIONS = 32 };
+enum { MOST_CANDIDATES = 16, MOST_COMBINATIONS = 32, MOST_REVERSED = 8 };
 
 /* An access of the interleaving. */
 struct seen {
@@ -139,9 +141,11 @@ static void find_relevant(struct search *s, const struct weave_question *q)
 
 	if (u != UINT32_MAX)
 		s->relevant[u] = true;
-	for (uint32_t i = 0; q->bad && i < s->in->n; i++) {
+	for (uint32_t i = 0; (q->bad || q->reaches) && i < s->in->n; i++) {
 		const struct track *t = s->in->tracks[i];
 
+		if (q->reaches && q->reaches != i + 1)
+			continue;
 		mark_symbols(s, t, q->bad);
 		/* how that thread came to the failing instruction */
 		for (size_t c = 0; t->fits && c < t->decided; c++)
@@ -157,6 +161,7 @@ static void add(struct search *s, struct between b)
 {
 	for (size_t i = 0; i < s->candidates.len; i++)
 		if (s->candidates.data[i].x == b.x && s->candidates.data[i].z == b.z &&
+		    (b.z || s->candidates.data[i].y == b.y) &&
 		    s->candidates.data[i].place == b.place)
 			return;
 	b.order = (uint32_t)s->candidates.len;
@@ -173,11 +178,30 @@ static int by_kind(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
+/* Does the thread have to wait for others between two of its accesses? Then nobody can be kept out there. */
+static bool waits_between(const struct search *s, const struct seen *x, const struct seen *z)
+{
+	const struct track *t = s->in->tracks[x->track];
+
+	for (uint32_t i = x->event; i < z->event && i < t->events.len; i++) {
+		const struct ahead_event *e = &t->events.data[i];
+
+		if (e->kind == AHEAD_JOIN)
+			return true;
+		if (e->kind == AHEAD_UNLOCK && i + 1 < t->events.len && e[1].kind == AHEAD_LOCK &&
+		    e[1].step == e->step)
+			return true;
+	}
+	return false;
+}
+
 static void add_triple(struct search *s, const struct seen *x, const struct seen *y,
 		       const struct seen *z)
 {
 	enum cause_kind kind;
 
+	if (waits_between(s, x, z))
+		return;
 	if (x->reads && y->writes && z->writes)
 		kind = CAUSE_LOST_UPDATE;
 	else if (x->reads && y->writes && z->reads)
@@ -224,7 +248,7 @@ static void find_halves(struct search *s)
 			const struct seen *old = NULL, *new = NULL;
 
 			if (!a->writes || !c->writes || a->future || a->track != c->track ||
-			    a->unit == c->unit)
+			    a->unit == c->unit || waits_between(s, a, c))
 				continue;
 			for (size_t k = 0; k < z; k++) {
 				const struct seen *b = &s->seen.data[k];
@@ -250,24 +274,169 @@ static void find_halves(struct search *s)
 		}
 }
 
+/* ---- two accesses in the wrong order ---- */
+
+/* How many accesses of the same instruction come before this one. */
+static uint32_t nth_of(const struct track *t, uint32_t event)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < event; i++)
+		n += t->events.data[i].insn == t->events.data[event].insn &&
+		     t->events.data[i].kind == t->events.data[event].kind &&
+		     t->events.data[i].address == t->events.data[event].address;
+	return n;
+}
+
+/* The access on another way of the same thread; UINT32_MAX: it does not come to it. */
+static uint32_t event_like(const struct track *t, uint64_t insn, uint64_t place, uint32_t nth)
+{
+	for (uint32_t i = 0; i < t->events.len && !t->events.data[i].future; i++) {
+		const struct ahead_event *e = &t->events.data[i];
+
+		if (e->kind <= AHEAD_WRITE && e->insn == insn && e->address == place &&
+		    nth_of(t, i) == nth)
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+/* What one thread wrote and another read, next to each other in the order that was found; the latest first. */
+static void find_pairs(struct search *s)
+{
+	for (size_t y = s->seen.len; y-- > 0;) {
+		const struct seen *c = &s->seen.data[y], *a = NULL;
+
+		if (c->future || !s->relevant[c->unit])
+			continue;
+		for (size_t x = y; x-- > 0 && !a;)
+			if (s->seen.data[x].unit == c->unit)
+				a = &s->seen.data[x];
+		if (!a || a->track == c->track || a->writes == c->writes)
+			continue;
+		add(s, (struct between){ .kind = CAUSE_WRONG_ORDER,
+					 .a = a->track,
+					 .b = c->track,
+					 .x = a->insn,
+					 .y = c->insn,
+					 .nth_x = nth_of(s->in->tracks[a->track], a->event),
+					 .nth_y = nth_of(s->in->tracks[c->track], c->event),
+					 .writes = a->writes,
+					 .place = event_of(s, a)->address });
+	}
+}
+
 /* ---- the decision ---- */
 
-/* Can it still fail when nobody comes in between? Every way of every thread is asked about. */
-static struct err *still_fails(struct search *s, const struct weave_question *q,
-			       const struct between *b, double deadline, bool *ret)
+/* Can it fail in this combination of ways when nobody comes in between? */
+static struct err *fails_so(struct search *s, const struct weave_input *in,
+			    struct weave_question *q, double deadline, bool *ret)
 {
-	struct weave_question without = *q;
+	size_t failed = s->t->failed;
 	struct weave w;
 	struct err *err;
 
-	without.dump = false;
-	without.first = b->x;
-	without.last = b->future ? 0 : b->z;
-	without.places[0] = b->place;
-	without.places[1] = b->place2;
-	err = weave_solve(s->in, &without, MAX(deadline - work_seconds(), 0.1), &w);
+	if (q->bad)
+		q->bad = in->tracks[failed]->end[s->t->bad_register];
+	err = weave_solve(in, q, MAX(deadline - work_seconds(), 0.1), &w);
 	*ret = w.answer.status != ORDER_UNSAT;
 	weave_deinit(&w);
+	return err;
+}
+
+bool between_forbid(const struct between *b, const struct track *const *tracks,
+		    struct weave_question *q)
+{
+	uint32_t x, y;
+
+	if (b->kind != CAUSE_WRONG_ORDER) {
+		q->first = b->x;
+		q->last = b->future ? 0 : b->z;
+		q->places[0] = b->place;
+		q->places[1] = b->place2;
+		return true;
+	}
+	x = event_like(tracks[b->a], b->x, b->place, b->nth_x);
+	y = event_like(tracks[b->b], b->y, b->place, b->nth_y);
+	q->nedges = x != UINT32_MAX && y != UINT32_MAX;
+	q->edges[0] = (struct weave_edge){ b->b, y, b->a, x };
+	return q->nedges;
+}
+
+/* Can it still fail? Asked about every way of every thread. */
+static struct err *still_fails(struct search *s, const struct weave_question *q,
+			       const struct between *b, double deadline, bool *ret)
+{
+	const struct track **tracks = xcalloc(s->in->n + 1u, sizeof(*tracks));
+	struct weave_input in = *s->in;
+	uint32_t at[MOST_THREADS] = { 0 }, n = 0;
+	struct err *err = NULL;
+
+	*ret = false;
+	for (bool more = true; !err && !*ret && more; n++) {
+		struct weave_question without = *q;
+
+		without.dump = false;
+		between_forbid(b, in.tracks, &without);
+		err = fails_so(s, &in, &without, deadline, ret);
+		more = !n || threads_next(s->t, at); /* the ways that were found first, then all */
+		in.tracks = tracks;
+		for (uint32_t i = 0; i < in.n; i++)
+			tracks[i] = s->t->tracks[i].all.data[at[i]];
+		*ret |= more && (n == MOST_COMBINATIONS || work_seconds() > deadline);
+	}
+	free(tracks);
+	return err;
+}
+
+/* Is there a run at all with the two accesses the other way round? The thread that failed takes another way then. */
+static struct err *can_be_reversed(struct search *s, const struct between *b, double deadline,
+				   bool *ret)
+{
+	const struct tracks *failed = s->t->failed < s->in->n ? &s->t->tracks[s->t->failed] : NULL;
+	const struct track **tracks = xcalloc(s->in->n + 1u, sizeof(*tracks));
+	struct weave_input in = *s->in;
+	struct err *err = NULL;
+	unsigned asked = 0;
+
+	*ret = false;
+	for (uint32_t i = 0; i < in.n; i++)
+		tracks[i] = s->in->tracks[i];
+	in.tracks = tracks;
+	for (size_t i = 0;
+	     failed && i < failed->dropped.len && asked < MOST_REVERSED && !*ret && !err; i++) {
+		struct weave_question other = { 0 };
+		struct weave w;
+
+		tracks[s->t->failed] = failed->dropped.data[i];
+		if (!between_forbid(b, tracks, &other))
+			continue;
+		asked++;
+		err = weave_solve(&in, &other, MAX(deadline - work_seconds(), 0.1), &w);
+		*ret = !err && w.answer.status == ORDER_SAT;
+		weave_deinit(&w);
+	}
+	free(tracks);
+	return err;
+}
+
+/* The first candidate without which it cannot fail. */
+static struct err *decide(struct search *s, const struct weave_question *q, double deadline)
+{
+	struct err *err = NULL;
+
+	for (size_t i = 0; i < MIN(s->candidates.len, (size_t)MOST_CANDIDATES) && !err; i++) {
+		const struct between *b = &s->candidates.data[i];
+		bool fails, reversed = true;
+
+		err = still_fails(s, q, b, deadline, &fails);
+		if (!err && !fails && b->kind == CAUSE_WRONG_ORDER)
+			err = can_be_reversed(s, b, deadline, &reversed);
+		if (err || fails || !reversed)
+			continue;
+		s->t->cause = *b;
+		break;
+	}
 	return err;
 }
 
@@ -275,7 +444,7 @@ struct err *between_find(struct threads *t, const struct weave_input *in,
 			 const struct weave_question *q, double deadline)
 {
 	struct search s = { .t = t, .in = in };
-	struct err *err = NULL;
+	struct err *err;
 
 	s.relevant = xcalloc(t->weave.units.len + 1, sizeof(*s.relevant));
 	collect(&s);
@@ -283,14 +452,11 @@ struct err *between_find(struct threads *t, const struct weave_input *in,
 	find_triples(&s);
 	find_halves(&s);
 	vec_sort(&s.candidates, by_kind);
-	for (size_t i = 0; i < MIN(s.candidates.len, (size_t)MOST_CANDIDATES) && !err; i++) {
-		bool fails;
-
-		err = still_fails(&s, q, &s.candidates.data[i], deadline, &fails);
-		if (err || fails)
-			continue;
-		t->cause = s.candidates.data[i];
-		break;
+	err = decide(&s, q, deadline);
+	if (!err && !t->cause.x) {
+		vec_clear(&s.candidates);
+		find_pairs(&s);
+		err = decide(&s, q, deadline);
 	}
 	free(s.relevant);
 	vec_deinit(&s.seen);

@@ -26,6 +26,7 @@ struct strbuf;
 	X(LOST_UPDATE, "lost update")                                                              \
 	X(CHANGED_BETWEEN, "changed in between")                                                   \
 	X(OVERWRITTEN, "overwritten in between")                                                   \
+	X(WRONG_ORDER, "wrong order")                                                              \
 	X(HALF_UPDATE, "half an update seen")
 
 enum cause_kind {

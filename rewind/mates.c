@@ -15,14 +15,13 @@
 
 enum { ALIGNED = 64, FROM = 0x400, TO = 0xa00, MOST_MATES = 64, LARGEST_STACK = 64 << 20 };
 
-/* Its functions begin no thread that runs the program's code. A description holds others of them: what cleans up when
- * the first thread ends. */
-static bool is_libc(const struct dump_module *m)
+bool mates_is_libc(const struct dump_module *m)
 {
 	return strstr(m->path, "/libc.so") || strstr(m->path, "/libc-");
 }
 
-/* Does a function begin at this address that a thread can begin with? */
+/* Does a function begin at this address that a thread can begin with? None of libc's runs the program's code; a description
+ * holds others of them: what cleans up when the first thread ends. */
 static bool is_entry(const struct dump *d, struct code *c, uint64_t address)
 {
 	const struct dump_module *m = dump_module_at(d, address);
@@ -30,7 +29,7 @@ static bool is_entry(const struct dump *d, struct code *c, uint64_t address)
 	const struct text *t;
 	const char *why;
 
-	if (!m || is_libc(m) || !(t = code_text(c, m, &why)))
+	if (!m || mates_is_libc(m) || !(t = code_text(c, m, &why)))
 		return false;
 	range = text_function(t, address - m->bias);
 	return range && range->low == address - m->bias;

@@ -14,6 +14,8 @@
 
 struct code;
 struct dump;
+struct dump_module;
+struct past;
 
 enum { MATE_ENDED = 0xffff };
 
@@ -22,10 +24,13 @@ struct mate {
 	uint64_t entry, argument;
 	uint64_t stack_low, stack_high;
 	size_t thread; /* its number in the dump; MATE_ENDED: it has ended */
+	/* the first thread, when it is run forwards, too: the moment it goes on from, before it began others; else NULL */
+	const struct past *from;
 };
 struct mates VEC_FIELDS(struct mate);
 
 /* By address. */
 void mates_find(const struct dump *d, struct code *c, struct mates *ret);
+bool mates_is_libc(const struct dump_module *m);
 
 #endif

@@ -8,7 +8,8 @@
  *   3. the first thread backwards, for which shared memory is unknown while it starts and joins threads;
  *   4. which values can places in shared memory have? The first ones are known now, the rest is what the
  *      threads write. This tells the addresses that were not known in step 2.
- * Then the order engine is asked, for each combination of the ways that the threads can have taken. */
+ * Then the order engine is asked, for each combination of the ways that the threads can have taken. If no order is the
+ * cause, the first thread takes part: it is run forwards, too, from the moment before it began the others. */
 #include "rewind/threads.h"
 
 #include "base/err.h"
@@ -16,9 +17,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "debug/binary.h"
 #include "debug/dump.h"
 #include "debug/heap.h"
 #include "rewind/between.h"
+#include "rewind/initial.h"
 #include "rewind/rewind.h"
 #include "rewind/start.h"
 #include "rewind/together.h"
@@ -31,15 +34,18 @@
 
 enum {
 	ROUNDS = 12,
-	LARGEST_OBJECT = 4096,
+	LARGEST_OBJECT = 1 << 16,
 	MOST_VALUES = 64,
 	MOST_COMBINATIONS = 32,
 	LEVELS = 6,
 	MOST_BLOCKS = 120,
-	MOST_VAIN = 2,
+	MOST_VAIN = 6,
 	WIDTH = 16,
 	CERTAIN_SECONDS = 4
 };
+
+/* Of the time for orders: without the first thread. */
+#define FIRST_SHARE 0.6
 
 void threads_deinit(struct threads *t)
 {
@@ -49,6 +55,7 @@ void threads_deinit(struct threads *t)
 		vec_deinit(&t->possible.data[i].values);
 	vec_deinit(&t->possible);
 	vec_deinit(&t->scratch);
+	map_deinit(&t->mains);
 	vec_deinit(&t->mates);
 	weave_deinit(&t->weave);
 	tree_deinit(&t->tree);
@@ -106,12 +113,15 @@ static void run_mate(struct rewind *r, size_t n, bool scout, double deadline)
 	bool outside = false;
 
 	tracks_deinit(&t->tracks[n]);
-	if (m->thread != MATE_ENDED) {
+	if (m->from) {
+		find_end(r, m, &end);
+	} else if (m->thread != MATE_ENDED) {
 		outside = !entry_stack(&r->h, &r->names, m->thread, m->entry, &sp);
 		if (!outside)
 			find_end(r, m, &end);
 	}
-	ahead_run(&r->h, m, sp, &end, scout ? NULL : &t->possible, deadline, &t->tracks[n]);
+	ahead_run(&r->h, &t->mates, n, sp, &end, scout ? NULL : &t->possible, deadline,
+		  &t->tracks[n]);
 	if (outside) { /* it may not have begun yet */
 		struct track *none = xcalloc(1, sizeof(*none));
 
@@ -212,6 +222,75 @@ static void find_window(struct rewind *r, const struct node *best)
 					      : step_inside(&r->h, best->past, s, last.insns);
 }
 
+static bool begins_main(struct rewind *r, uint64_t pc)
+{
+	const struct dump_module *m = dump_module_at(&r->dump, pc);
+	uint64_t *known = map_find(&r->threads.mains, pc);
+	const struct function *f;
+	const char *why;
+	char *name = NULL;
+	bool is_main;
+
+	if (known)
+		return *known;
+	f = m ? code_function(r->code, pc, &why) : NULL;
+	if (f && f->low == pc)
+		name = binary_symbol_at(m->path, pc - m->bias);
+	is_main = name && strcmp(name, "main") == 0;
+	free(name);
+	map_put(&r->threads.mains, pc, is_main);
+	return is_main;
+}
+
+/* The moment when the way to a node enters main(); NULL: it does not go back so far, or the program has no symbols. */
+static const struct node *main_entry(struct rewind *r, const struct node *best)
+{
+	for (const struct node *n = best; n && n->parent; n = n->parent)
+		if (n->past && begins_main(r, n->pc))
+			return n;
+	return NULL;
+}
+
+/* What was before main() begins does not matter. */
+static bool is_at_main(void *arg)
+{
+	struct rewind *r = arg;
+
+	return main_entry(r, tree_best(&r->threads.tree)) != NULL;
+}
+
+/* Where the walk back comes to the beginning of main(), the modules' own data was as the files have it. */
+static void assume_initial(struct rewind *r, const struct node *best)
+{
+	struct threads *t = &r->threads;
+	const struct node *n = main_entry(r, best);
+	struct initial x = { .dump = &r->dump, .code = r->code };
+	struct past *knows, *begin;
+	bool fits = true;
+	uint8_t byte;
+
+	t->whole = n;
+	if (!n)
+		return;
+	knows = past_fork(&r->h, t->knows);
+	for (size_t i = 0; i < r->h.shared.len && fits; i++) {
+		uint64_t at = r->h.shared.entries[i].key;
+
+		if (initial_byte(&x, at, &byte))
+			fits = past_equate(&r->h, knows, past_byte(&r->h, n->past, at),
+					   expr_const(&r->h.exprs, 8, byte));
+	}
+	initial_deinit(&x);
+	if (!fits)
+		return;
+	t->knows = knows;
+	if (!t->begin)
+		return;
+	begin = past_fork(&r->h, t->begin);
+	begin->bindings = knows->bindings;
+	t->begin = begin;
+}
+
 /* How many bytes of what is shared are known at the beginning? */
 static size_t known_at_beginning(struct rewind *r)
 {
@@ -242,7 +321,9 @@ static void walk_first(struct rewind *r, double deadline)
 {
 	struct threads *t = &r->threads;
 	size_t first = first_thread(r);
-	struct suffix_options o = { .width = WIDTH, .deadline = deadline };
+	struct suffix_options o = {
+		.width = WIDTH, .deadline = deadline, .enough = is_at_main, .arg = r
+	};
 	struct node *best = NULL;
 	size_t known = 0, n;
 	unsigned vain = 0; /* levels that brought nothing new */
@@ -261,10 +342,12 @@ static void walk_first(struct rewind *r, double deadline)
 		if (!best || t->tree.out_of_time || t->tree.interrupted)
 			break;
 		find_window(r, best);
+		assume_initial(r, best);
 		n = known_at_beginning(r);
 		vain = n > known || !t->begin ? 0 : vain + 1;
 		known = MAX(n, known);
-		if (known == r->h.shared.len || vain == MOST_VAIN || t->tree.reached + 1 < o.blocks)
+		if (known == r->h.shared.len || vain == MOST_VAIN || (t->begin && t->whole) ||
+		    t->tree.reached + 1 < o.blocks)
 			break;
 	}
 	if (!best)
@@ -449,20 +532,13 @@ static bool find_possible(struct rewind *r)
 
 /* ---- rounds ---- */
 
-void threads_prepare(struct rewind *r, double deadline)
+/* From round number `first` on: 0 is the scouts'. */
+static void go_round(struct rewind *r, int first, double deadline)
 {
 	struct threads *t = &r->threads;
-	double start = work_seconds();
 	bool changed = true;
 
-	mates_find(&r->dump, r->code, &t->mates);
-	t->complete = true;
-	if (!t->mates.len)
-		return;
-	t->tracks = xcalloc(t->mates.len, sizeof(*t->tracks));
-	for (size_t i = 0; i < t->mates.len; i++)
-		map_put(&r->h.threads, t->mates.data[i].self, 1);
-	for (int i = 0; i < ROUNDS && work_seconds() < deadline && !interrupted(); i++) {
+	for (int i = first; i < ROUNDS && work_seconds() < deadline && !interrupted(); i++) {
 		bool new = false, asks = false;
 
 		for (size_t n = 0; n < t->mates.len; n++)
@@ -471,15 +547,19 @@ void threads_prepare(struct rewind *r, double deadline)
 			new |= share_writes(r, &t->tracks[n]);
 			asks |= t->tracks[n].asks;
 		}
-		if (i > 0 && !new && !asks && !changed)
+		if (i > first && !new && !asks && !changed)
 			break;
 		if (i == 0)
 			for (size_t n = 0; n < t->mates.len; n++)
 				tracks_deinit(&t->tracks[n]);
-		if (i == 0 || new) {
+		if ((i == 0 || new) && !t->with_first) {
 			t->complete = true;
 			t->why = NULL;
 			walk_first(r, deadline);
+		}
+		if (new && t->with_first) {
+			assume_initial(r, tree_best(&t->tree));
+			vec_last(&t->mates)->from = t->begin;
 		}
 		changed = find_possible(r);
 		if (work_seconds() >= deadline || interrupted())
@@ -492,6 +572,22 @@ void threads_prepare(struct rewind *r, double deadline)
 		if (!t->tracks[n].complete)
 			leave_out(t, t->tracks[n].why, t->tracks[n].where);
 	}
+}
+
+void threads_prepare(struct rewind *r, double deadline)
+{
+	struct threads *t = &r->threads;
+	double start = work_seconds();
+
+	mates_find(&r->dump, r->code, &t->mates);
+	t->complete = true;
+	t->failed = MATE_ENDED;
+	if (!t->mates.len)
+		return;
+	t->tracks = xcalloc(t->mates.len, sizeof(*t->tracks));
+	for (size_t i = 0; i < t->mates.len; i++)
+		map_put(&r->h.threads, t->mates.data[i].self, 1);
+	go_round(r, 0, deadline);
 	t->seconds = work_seconds() - start;
 }
 
@@ -520,12 +616,18 @@ static bool find_question(struct rewind *r, size_t failed, struct weave_question
 	struct bad_use use = { 0 };
 
 	*q = (struct weave_question){ .dump = true };
+	if (failed != MATE_ENDED && in && r->at_call && code_import(r->code, f, in) &&
+	    ahead_ends_program(code_import(r->code, f, in))) {
+		q->reaches = (uint32_t)failed + 1;
+		return true;
+	}
 	if (in && !r->at_call)
 		use = trail_find_use(&trail, f, in);
 	q->permission = use.is_jump ? PF_X : use.is_write ? PF_W : PF_R;
 	if (failed != MATE_ENDED && use.found && !use.from && use.has_reg) {
 		uint64_t v;
 
+		t->bad_register = use.reg;
 		q->bad = t->chosen[failed]->end[use.reg];
 		if (!past_value(&r->h, r->start, r->start->registers[use.reg], &v))
 			return false;
@@ -587,21 +689,19 @@ static struct err *find_certain(struct rewind *r, double deadline)
 	struct threads *t = &r->threads;
 	const struct track **tracks = xcalloc(t->mates.len, sizeof(*tracks));
 	struct weave_input in = threads_input(r, tracks);
-	struct weave_question q = { .dump = true,
-				    .first = t->cause.x,
-				    .last = t->cause.future ? 0 : t->cause.z,
-				    .places = { t->cause.place, t->cause.place2 } };
 	uint32_t at[MOST_THREADS] = { 0 }, n = 0;
 	struct err *err = NULL;
 
 	t->certain = t->complete;
 	do {
+		struct weave_question q = { .dump = true };
 		struct weave w;
 
 		if (!t->certain)
 			break;
 		for (size_t i = 0; i < t->mates.len; i++)
 			tracks[i] = t->tracks[i].all.data[at[i]];
+		between_forbid(&t->cause, tracks, &q);
 		err = weave_solve(&in, &q, MAX(deadline - work_seconds(), 0.1), &w);
 		t->certain = !err && w.answer.status == ORDER_UNSAT;
 		weave_deinit(&w);
@@ -614,12 +714,12 @@ static struct err *find_certain(struct rewind *r, double deadline)
 static struct err *try_combination(struct rewind *r, double deadline)
 {
 	struct threads *t = &r->threads;
-	size_t failed = mate_of(t, r->thread);
 	struct weave_input in = threads_input(r, t->chosen);
 	struct weave_question q = { .dump = true };
-	bool asks = find_question(r, failed, &q);
+	bool asks = find_question(r, t->failed, &q);
 	struct err *err;
 
+	t->asks = asks;
 	if (!asks)
 		q = (struct weave_question){ .dump = true };
 	weave_deinit(&t->weave);
@@ -646,6 +746,25 @@ static void add_at(struct rewind *r, uint64_t insn, struct strbuf *out)
 	dump_names_add_place(&r->names, insn, out);
 }
 
+void threads_add_name(const struct threads *t, uint32_t mate, struct strbuf *out)
+{
+	if (t->mates.data[mate].from)
+		strbuf_adds(out, "the first thread");
+	else
+		strbuf_addf(out, "thread %u", mate + 1);
+}
+
+static void say_wrong_order(struct rewind *r, const struct between *b, struct strbuf *out)
+{
+	strbuf_adds(out, b->writes ? " was written by " : " was read by ");
+	threads_add_name(&r->threads, b->a, out);
+	add_at(r, b->x, out);
+	strbuf_adds(out, " before ");
+	threads_add_name(&r->threads, b->b, out);
+	strbuf_adds(out, b->writes ? " read it" : " wrote it");
+	add_at(r, b->y, out);
+}
+
 static void name_cause(struct rewind *r)
 {
 	const struct between *b = &r->threads.cause;
@@ -657,14 +776,19 @@ static void name_cause(struct rewind *r)
 	c->address = b->place;
 	c->certain = r->threads.certain;
 	dump_names_add_object(&r->names, b->place, &sb);
-	if (b->place2) {
-		strbuf_addf(&sb, " was written by thread %u", b->a + 1);
+	if (b->kind == CAUSE_WRONG_ORDER) {
+		say_wrong_order(r, b, &sb);
+	} else if (b->place2) {
+		strbuf_adds(&sb, " was written by ");
+		threads_add_name(&r->threads, b->a, &sb);
 		add_at(r, b->x, &sb);
 		strbuf_adds(&sb, ", ");
 		dump_names_add_object(&r->names, b->place2, &sb);
 		strbuf_adds(&sb, b->future ? " was to follow" : " followed");
 		add_at(r, b->z, &sb);
-		strbuf_addf(&sb, "; in between thread %u read ", b->b + 1);
+		strbuf_adds(&sb, "; in between ");
+		threads_add_name(&r->threads, b->b, &sb);
+		strbuf_adds(&sb, " read ");
 		dump_names_add_object(&r->names, b->place2, &sb);
 		add_at(r, b->y, &sb);
 		strbuf_adds(&sb, " and ");
@@ -674,27 +798,58 @@ static void name_cause(struct rewind *r)
 		bool reads = b->kind == CAUSE_LOST_UPDATE || b->kind == CAUSE_CHANGED_BETWEEN;
 		bool writes = b->kind == CAUSE_LOST_UPDATE || b->kind == CAUSE_HALF_UPDATE;
 
-		strbuf_addf(&sb, " was %s by thread %u", reads ? "read" : "written", b->a + 1);
+		strbuf_addf(&sb, " was %s by ", reads ? "read" : "written");
+		threads_add_name(&r->threads, b->a, &sb);
 		add_at(r, b->x, &sb);
 		strbuf_adds(&sb, writes ? " and written" : " and read");
 		add_at(r, b->z, &sb);
-		strbuf_addf(&sb, "; in between thread %u %s it", b->b + 1,
-			    b->kind == CAUSE_HALF_UPDATE ? "read" : "wrote");
+		strbuf_adds(&sb, "; in between ");
+		threads_add_name(&r->threads, b->b, &sb);
+		strbuf_addf(&sb, " %s it", b->kind == CAUSE_HALF_UPDATE ? "read" : "wrote");
 		add_at(r, b->y, &sb);
 	}
 	cause_say(c, &sb);
 }
 
-struct err *threads_work(struct rewind *r, double deadline)
+/* Was this link's value there when the next one wrote? Else another thread wrote in between. */
+static bool was_overwritten(const struct rewind *r, const struct link *read,
+			    const struct link *write)
+{
+	if (read->kind != LINK_READ || !read->has_value || write->kind != LINK_WRITTEN ||
+	    !map_find(&r->h.shared, read->address))
+		return false;
+	if (write->function && strcmp(write->function, "calloc") == 0)
+		return read->value;
+	return !write->function && write->has_value && write->w == read->w &&
+	       write->value != read->value;
+}
+
+/* The walk back does not see what other threads wrote: a write before they began that put something else there is not
+ * where the value comes from. */
+static void distrust_chain(struct rewind *r)
+{
+	struct cause *c = &r->cause;
+
+	for (size_t i = 0; i + 1 < c->chain.len; i++) {
+		if (!was_overwritten(r, &c->chain.data[i], &c->chain.data[i + 1]))
+			continue;
+		c->chain.len = i + 1;
+		c->complete = c->certain = false;
+		c->kind = CAUSE_NONE;
+		c->insn = c->address = c->freed_at = 0;
+		free(c->text);
+		c->text = NULL;
+	}
+}
+
+/* One combination of ways after the other, until there is an order. */
+static struct err *find_order(struct rewind *r, double deadline)
 {
 	struct threads *t = &r->threads;
 	uint32_t at[MOST_THREADS] = { 0 };
-	double start = work_seconds();
 	struct err *err = NULL;
 
-	if (!t->mates.len)
-		return NULL;
-	t->chosen = xcalloc(t->mates.len, sizeof(*t->chosen));
+	t->failed = mate_of(t, r->thread);
 	for (size_t i = 0; i < t->mates.len; i++)
 		if (!t->tracks[i].all.len) {
 			leave_out(t, "a thread's way to the dump was not found",
@@ -709,6 +864,91 @@ struct err *threads_work(struct rewind *r, double deadline)
 		err = try_combination(r, deadline);
 	} while (!err && !t->found && work_seconds() < deadline &&
 		 t->combinations < MOST_COMBINATIONS && threads_next(t, at));
+	return err;
+}
+
+/* The first thread as one of those that are run forwards: from the moment before it began the others. */
+static bool find_first(struct rewind *r, struct mate *ret)
+{
+	struct threads *t = &r->threads;
+	size_t n = first_thread(r);
+	uint64_t sp;
+
+	*ret = (struct mate){ .thread = n, .from = t->begin };
+	if (n == SIZE_MAX || !t->begin || t->mates.len == MOST_THREADS ||
+	    !past_value(&r->h, t->knows, t->begin->registers[LIFT_RSP], &sp))
+		return false;
+	ret->entry = t->begin->pc;
+	ret->self = r->dump.threads.data[n].registers.fs_base;
+	for (size_t i = 0; i < r->dump.segments.len; i++) {
+		const struct dump_segment *s = &r->dump.segments.data[i];
+
+		if (sp - s->address < s->size) {
+			ret->stack_low = s->address;
+			ret->stack_high = s->address + s->size;
+		}
+	}
+	return ret->stack_high;
+}
+
+/* What one attempt found; the other attempt's is dropped. */
+static void drop_attempt(struct threads *t)
+{
+	for (size_t i = 0; i < t->mates.len; i++)
+		tracks_deinit(&t->tracks[i]);
+	weave_deinit(&t->weave);
+	free(t->tracks);
+	free(t->chosen);
+}
+
+/* Once more with the first thread. If that finds no cause, either, what was found without it stays. */
+static struct err *work_with_first(struct rewind *r, const struct mate *first, double deadline)
+{
+	struct threads *t = &r->threads, old = *t, new;
+	struct err *err;
+
+	vec_push(&t->mates, *first);
+	t->tracks = xcalloc(t->mates.len, sizeof(*t->tracks));
+	t->chosen = xcalloc(t->mates.len, sizeof(*t->chosen));
+	t->weave = (struct weave){ 0 };
+	t->with_first = t->complete = true;
+	t->found = false;
+	t->why = NULL;
+	t->combinations = t->refuted = 0;
+	t->end = past_of_dump(&r->h, 0);
+	go_round(r, 1, work_seconds() + (deadline - work_seconds()) / 2);
+	err = find_order(r, deadline);
+	old.mates = t->mates; /* it may lie elsewhere now, and so may these */
+	old.possible = t->possible;
+	old.scratch = t->scratch;
+	if (t->cause.x) {
+		old.mates.len--;
+		drop_attempt(&old);
+		return err;
+	}
+	new = *t;
+	drop_attempt(&new);
+	*t = old;
+	t->mates.len--;
+	return err;
+}
+
+/* First without the first thread, which mostly waits for the others; then with it. */
+struct err *threads_work(struct rewind *r, double deadline)
+{
+	struct threads *t = &r->threads;
+	double start = work_seconds();
+	struct mate first;
+	struct err *err;
+
+	if (!t->mates.len)
+		return NULL;
+	distrust_chain(r);
+	t->chosen = xcalloc(t->mates.len, sizeof(*t->chosen));
+	err = find_order(r, start + FIRST_SHARE * (deadline - start));
+	if (!err && !t->cause.x && (t->asks || !t->found || r->cause.kind == CAUSE_NONE) &&
+	    find_first(r, &first))
+		err = work_with_first(r, &first, deadline);
 	if (!err && t->found && t->cause.x) {
 		if (r->may_run)
 			together_confirm(r);

@@ -14,10 +14,12 @@
 #include "rewind/weave.h"
 
 struct rewind;
+struct strbuf;
 
 enum { MOST_THREADS = 64 }; /* mates.c finds no more */
 
-/* Two accesses of one thread, or the first and the last write of an update, and somebody between them. */
+/* Two accesses of one thread, or the first and the last write of an update, and somebody between them. Or, of kind
+ * CAUSE_WRONG_ORDER, x of a before y of b, and no z. */
 struct between {
 	uint8_t kind;		/* enum cause_kind */
 	uint32_t a, b;		/* whose; numbers of mates */
@@ -25,6 +27,8 @@ struct between {
 	uint64_t y2;		/* another one of b; 0 = none */
 	uint64_t place, place2; /* addresses; place2 0 = one place only */
 	uint32_t order;		/* private to between.c */
+	uint32_t nth_x, nth_y;	/* wrong order: accesses of the same instruction before them */
+	bool writes;		/* wrong order: x does */
 	bool future;		/* z had not happened yet */
 };
 
@@ -38,6 +42,12 @@ struct threads {
 	bool at_call;
 	bool is_main; /* it is the thread that failed */
 	const struct past *begin, *end, *knows;
+	bool whole;	       /* the first thread's walk comes to the beginning of main() */
+	struct map mains;      /* address -> 1: main() begins there; 0: it does not */
+	bool with_first;       /* the first thread is run forwards, too: the last of the mates */
+	size_t failed;	       /* number of the mate that failed, or MATE_ENDED */
+	bool asks;	       /* what failed is known, so an order can be the cause */
+	unsigned bad_register; /* whose value it could not use */
 	struct possibles possible;
 	struct symbol_values scratch; /* zeroes, one of which is a value for a moment */
 	struct weave weave;	      /* the interleaving that was found */
@@ -61,6 +71,9 @@ void threads_limit(struct rewind *r, struct suffix_options *o);
 /* Behind it. Fills in r->cause when the order is what made it fail. */
 struct err *threads_work(struct rewind *r, double deadline);
 void threads_deinit(struct threads *t);
+
+/* What to call a mate: "thread 2", "the first thread". */
+void threads_add_name(const struct threads *t, uint32_t mate, struct strbuf *out);
 
 /* For further questions to the order engine. Borrows the tracks, one of each mate. */
 struct weave_input threads_input(struct rewind *r, const struct track *const *tracks);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "debug/dump.h"
 #include "rewind/rewind.h"
+#include "rewind/trie.h"
 #include "run/revive.h"
 
 #include <stdlib.h>
@@ -144,6 +145,43 @@ static void run_upto(struct stage *s, size_t n, uint32_t steps)
 
 /* ---- beginning and end ---- */
 
+static void write_own(uint64_t key, uint64_t cell, void *arg)
+{
+	const expr_id *bytes = (const expr_id *)(uintptr_t)cell;
+	struct stage *s = arg;
+	const struct mate *m = vec_last(&s->t->mates);
+
+	for (unsigned i = 0; i < 8; i++) {
+		uint64_t at = key * 8 + i;
+		uint8_t v;
+
+		if (!bytes[i] || at < m->stack_low || at >= m->stack_high ||
+		    map_find(&s->r->h.shared, at))
+			continue;
+		v = (uint8_t)value_of(s, past_simplify(&s->r->h, s->t->knows, bytes[i]));
+		if (!revived_write(s->process, at, &v, 1))
+			s->why = "the first thread's stack is not there";
+	}
+}
+
+/* The first thread goes on in the midst of its run. */
+static void set_first(struct stage *s, const struct mate *m, struct context *c)
+{
+	const expr_id *start = s->t->chosen[m - s->t->mates.data]->start;
+	unsigned long long *const general[16] = {
+		&c->regs.rax, &c->regs.rcx, &c->regs.rdx, &c->regs.rbx, &c->regs.rsp, &c->regs.rbp,
+		&c->regs.rsi, &c->regs.rdi, &c->regs.r8,  &c->regs.r9,	&c->regs.r10, &c->regs.r11,
+		&c->regs.r12, &c->regs.r13, &c->regs.r14, &c->regs.r15
+	};
+
+	for (unsigned i = 0; i < 16; i++)
+		*general[i] = value_of(s, start[i]);
+	c->regs.rip = m->from->pc;
+	c->regs.eflags = 0x202;
+	c->regs.fs_base = m->self;
+	trie_each(m->from->memory, write_own, s);
+}
+
 static void set_beginning(struct stage *s)
 {
 	const struct weave *w = &s->t->weave;
@@ -167,6 +205,10 @@ static void set_beginning(struct stage *s)
 			s->why = "the process is gone";
 		c->vectors = xcalloc(1, AREA);
 		revived_extended(s->process, c->vectors, AREA, &s->vectors_len);
+		if (m->from) {
+			set_first(s, m, c);
+			continue;
+		}
 		c->regs.rip = m->entry;
 		c->regs.rdi = m->argument;
 		c->regs.fs_base = m->self;

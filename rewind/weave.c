@@ -429,6 +429,19 @@ static void add_edges(struct weaver *v, uint32_t track, uint32_t event, bool bef
 	}
 }
 
+/* A thread that gives back a lock which it took before its first event: not followed. */
+static void add_sync(struct weaver *v, uint32_t track, const struct ahead_event *e)
+{
+	static const uint8_t kinds[] = { [AHEAD_LOCK] = ORDER_LOCK,
+					 [AHEAD_UNLOCK] = ORDER_UNLOCK,
+					 [AHEAD_FORK] = ORDER_FORK,
+					 [AHEAD_JOIN] = ORDER_JOIN };
+	bool is_lock = e->kind == AHEAD_LOCK || e->kind == AHEAD_UNLOCK;
+
+	order_event(v->m, v->threads[track], (enum order_kind)kinds[e->kind],
+		    is_lock ? mutex_of(v, e->address) : v->threads[e->address]);
+}
+
 static void add_track(struct weaver *v, uint32_t n)
 {
 	const struct track *t = v->in->tracks[n];
@@ -448,9 +461,8 @@ static void add_track(struct weaver *v, uint32_t n)
 		} else if (!alone) {
 			keep_out(v, thread, e, &inside, true);
 		}
-		if (e->kind == AHEAD_LOCK || e->kind == AHEAD_UNLOCK)
-			order_event(v->m, thread, e->kind == AHEAD_LOCK ? ORDER_LOCK : ORDER_UNLOCK,
-				    mutex_of(v, e->address));
+		if (e->kind > AHEAD_WRITE)
+			add_sync(v, n, e);
 		else if (e->kind == AHEAD_READ && i + 1 < t->events.len && next->atomic &&
 			 next->address == e->address && next->w == e->w)
 			add_both(v, n, i++, e, next);
@@ -497,6 +509,19 @@ static void add_blocks(struct weaver *v)
 	vec_deinit(&all);
 }
 
+/* Does a track begin this thread? */
+static bool is_begun(const struct weaver *v, uint32_t thread)
+{
+	for (uint32_t i = 0; i < v->in->n; i++)
+		for (size_t k = 0; k < v->in->tracks[i]->events.len; k++) {
+			const struct ahead_event *e = &v->in->tracks[i]->events.data[k];
+
+			if (e->kind == AHEAD_FORK && e->address == thread && !e->future)
+				return true;
+		}
+	return false;
+}
+
 /* ---- all of it ---- */
 
 static void build(struct weaver *v)
@@ -504,6 +529,8 @@ static void build(struct weaver *v)
 	char name[16];
 
 	find_units(v);
+	if (v->w->problem) /* what follows relies on units that fit */
+		return;
 	v->first = order_thread(v->m, "before");
 	for (uint32_t i = 0; i < v->in->n; i++) {
 		snprintf(name, sizeof(name), "%u", i + 1);
@@ -512,7 +539,8 @@ static void build(struct weaver *v)
 	v->last = order_thread(v->m, "behind");
 	write_beginning(v);
 	for (uint32_t i = 0; i < v->in->n; i++)
-		order_event(v->m, v->first, ORDER_FORK, v->threads[i]);
+		if (!is_begun(v, i))
+			order_event(v->m, v->first, ORDER_FORK, v->threads[i]);
 	for (uint32_t i = 0; i < v->in->n; i++)
 		add_track(v, i);
 	for (uint32_t i = 0; i < v->in->n; i++)

@@ -45,6 +45,8 @@ struct weave_question {
 	uint32_t
 		permission; /* PF_R, PF_W or PF_X; 0: it is no address. It is bad because it is `value` */
 	uint64_t value;
+	/* track number + 1: that thread comes to a call that ends the program. Its conditions say so already */
+	uint32_t reaches;
 	/* nobody comes between these two instructions of one thread, as far as the places that they
 	 * access are concerned; 0 = not asked. last 0: to the end of the thread */
 	uint64_t first, last;
