@@ -4,25 +4,16 @@
  * make a core dump of the failure. Then we walk back from the dump along the instructions that really
  * ran: no step may be refuted, and every register that a step claims to know must be what it was. A second walk takes
  * every loop as a whole: a step over all of its turns must have run the very instructions that ran. */
-#include "base/err.h"
+#include "rewind-truth.h"
+
 #include "base/mem.h"
-#include "crumbs/crumbs.h"
-#include "debug/dump.h"
-#include "rewind/code.h"
 #include "rewind/loops.h"
 #include "rewind/route.h"
-#include "rewind/suffix.h"
 #include "rewind/step.h"
-#include "run/corefile.h"
 
 #include <criterion/criterion.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* ---- what fails ---- */
 
@@ -156,49 +147,10 @@ static void looping(unsigned seed)
 	*nowhere = (int)odd;
 }
 
-/* ---- what happened ---- */
-
-struct recorded {
-	struct user_regs_struct *at;
-	size_t n;
-	pid_t child;
-};
-
-enum { MOST_STEPS = 60000 };
-
-static void record(void (*fails)(unsigned), unsigned seed, struct recorded *r, const char *core)
-{
-	int status;
-
-	r->at = xcalloc(MOST_STEPS, sizeof(*r->at));
-	r->child = fork();
-	if (r->child == 0) {
-		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		raise(SIGSTOP);
-		fails(seed);
-		_exit(0);
-	}
-	waitpid(r->child, &status, 0);
-	ptrace(PTRACE_SETOPTIONS, r->child, 0, PTRACE_O_EXITKILL);
-	for (;;) {
-		cr_assert_lt(r->n, MOST_STEPS);
-		ptrace(PTRACE_GETREGS, r->child, 0, &r->at[r->n]);
-		ptrace(PTRACE_SINGLESTEP, r->child, 0, 0);
-		waitpid(r->child, &status, 0);
-		if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP)
-			break;
-		r->n++;
-	}
-	cr_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSEGV);
-	cr_assert_null(corefile_write(r->child, &r->child, 1, SIGSEGV, core));
-	kill(r->child, SIGKILL);
-	waitpid(r->child, &status, 0);
-}
-
 /* ---- back along it ---- */
 
 /* The piece that ends with instruction number `end` - 1 of the record; how many instructions. */
-static uint32_t piece_before(struct code *c, const struct recorded *r, size_t end,
+static uint32_t piece_before(struct code *c, const struct truth_record *r, size_t end,
 			     struct piece *ret)
 {
 	uint32_t n = 1;
@@ -211,29 +163,8 @@ static uint32_t piece_before(struct code *c, const struct recorded *r, size_t en
 	return n;
 }
 
-struct tally {
-	unsigned steps, known, unknown, wrong, refuted;
-};
-
-static void check_registers(struct history *h, const struct past *p,
-			    const struct user_regs_struct *g, struct tally *t)
-{
-	const uint64_t general[16] = { g->rax, g->rcx, g->rdx, g->rbx, g->rsp, g->rbp,
-				       g->rsi, g->rdi, g->r8,  g->r9,  g->r10, g->r11,
-				       g->r12, g->r13, g->r14, g->r15 };
-	uint64_t v;
-
-	for (unsigned i = 0; i < 16; i++) {
-		if (!past_value(h, p, p->registers[i], &v))
-			t->unknown++;
-		else if (v == general[i])
-			t->known++;
-		else
-			t->wrong++;
-	}
-}
-
-static void walk(struct history *h, const struct recorded *r, unsigned most, struct tally *t)
+static void walk(struct history *h, const struct truth_record *r, unsigned most,
+		 struct truth_tally *t)
 {
 	struct piece open[24];
 	const struct past *p = past_of_dump(h, 0);
@@ -264,7 +195,7 @@ static void walk(struct history *h, const struct recorded *r, unsigned most, str
 			continue;
 		nopen = 0;
 		p = s.before;
-		check_registers(h, p, &r->at[end], t);
+		truth_check_registers(h, p, &r->at[end], t);
 	}
 }
 
@@ -275,7 +206,7 @@ struct loop_tally {
 };
 
 /* The outermost loop that instruction number `end` - 1 of the record is in, and that `end` is not in. */
-static const struct loop *loop_before(struct code *c, const struct recorded *r, size_t end)
+static const struct loop *loop_before(struct code *c, const struct truth_record *r, size_t end)
 {
 	const char *why;
 	const struct function *f = code_function(c, r->at[end].rip, &why);
@@ -288,7 +219,8 @@ static const struct loop *loop_before(struct code *c, const struct recorded *r, 
 }
 
 /* The number of the first instruction of the loop that ends at `end`: calls from it have a lower stack pointer. */
-static size_t loop_began(struct code *c, const struct recorded *r, const struct loop *l, size_t end)
+static size_t loop_began(struct code *c, const struct truth_record *r, const struct loop *l,
+			 size_t end)
 {
 	unsigned long long sp = r->at[end - 1].rsp;
 	const char *why;
@@ -301,7 +233,8 @@ static size_t loop_began(struct code *c, const struct recorded *r, const struct 
 }
 
 /* Are the step's instructions those from number `from` on? */
-static bool ran_as_recorded(const struct step *s, const struct recorded *r, size_t from, size_t end)
+static bool ran_as_recorded(const struct step *s, const struct truth_record *r, size_t from,
+			    size_t end)
 {
 	for (uint32_t i = 0; i < s->npieces; i++)
 		for (uint32_t k = 0; k < s->pieces[i].n; k++, from++) {
@@ -315,7 +248,7 @@ static bool ran_as_recorded(const struct step *s, const struct recorded *r, size
 }
 
 /* All turns of the loop, made longer by what ran before it. The state before; NULL: they stay undecided. */
-static const struct past *over_loop(struct history *h, const struct recorded *r,
+static const struct past *over_loop(struct history *h, const struct truth_record *r,
 				    const struct loop *l, const struct past *after, size_t *end,
 				    struct loop_tally *t)
 {
@@ -355,7 +288,7 @@ static const struct past *over_loop(struct history *h, const struct recorded *r,
 }
 
 /* Back with every loop as a whole where that is decided, else turn by turn. */
-static void walk_loops(struct history *h, const struct recorded *r, struct tally *t,
+static void walk_loops(struct history *h, const struct truth_record *r, struct truth_tally *t,
 		       struct loop_tally *l)
 {
 	struct piece open[24];
@@ -373,7 +306,7 @@ static void walk_loops(struct history *h, const struct recorded *r, struct tally
 		t->steps++;
 		if (before) {
 			p = before;
-			check_registers(h, p, &r->at[end], t);
+			truth_check_registers(h, p, &r->at[end], t);
 			continue;
 		}
 		memmove(open + 1, open, nopen * sizeof(*open));
@@ -389,58 +322,28 @@ static void walk_loops(struct history *h, const struct recorded *r, struct tally
 			continue;
 		nopen = 0;
 		p = s.before;
-		check_registers(h, p, &r->at[end], t);
+		truth_check_registers(h, p, &r->at[end], t);
 	}
 }
 
-struct dumped {
-	struct recorded r;
-	struct history h;
-	struct code *code;
-	struct dump d;
-};
-
-static void dumped_init(struct dumped *x, void (*fails)(unsigned), unsigned seed)
+static void one(unsigned seed, struct truth_tally *t, struct loop_tally *l)
 {
-	char path[] = "/tmp/unplait-truth-XXXXXX";
+	struct truth x;
 
-	*x = (struct dumped){ 0 };
-	close(mkstemp(path));
-	record(fails, seed, &x->r, path);
-	cr_assert_null(dump_open(path, &x->d));
-	unlink(path);
-	x->code = code_new(&x->d, NULL);
-	if (code_problem(x->code))
-		cr_skip_test("unplait-lift is not built");
-	history_init(&x->h, &x->d, x->code);
-}
-
-static void dumped_deinit(struct dumped *x)
-{
-	history_deinit(&x->h);
-	code_free(x->code);
-	dump_close(&x->d);
-	free(x->r.at);
-}
-
-static void one(unsigned seed, struct tally *t, struct loop_tally *l)
-{
-	struct dumped x;
-
-	dumped_init(&x, l ? looping : victim, seed);
+	truth_init(&x, l ? looping : victim, seed);
 	if (l)
 		walk_loops(&x.h, &x.r, t, l);
 	else
 		walk(&x.h, &x.r, 120, t);
-	dumped_deinit(&x);
+	truth_deinit(&x);
 }
 
 Test(rewind, steps_back_are_what_happened)
 {
-	struct tally t = { 0 };
+	struct truth_tally t = { 0 };
 
 	for (unsigned seed = 1; seed <= 2; seed++) {
-		struct tally s = { 0 };
+		struct truth_tally s = { 0 };
 
 		one(seed, &s, NULL);
 		fprintf(stderr, "# seed %u: %u steps, registers %u known, %u unknown, %u wrong\n",
@@ -460,7 +363,7 @@ Test(rewind, loops_as_a_whole_are_what_happened)
 {
 	for (unsigned seed = 1; seed <= 3; seed++) {
 		struct loop_tally l = { 0 };
-		struct tally t = { 0 };
+		struct truth_tally t = { 0 };
 
 		one(seed, &t, &l);
 		fprintf(stderr,
@@ -474,115 +377,23 @@ Test(rewind, loops_as_a_whole_are_what_happened)
 	}
 }
 
-/* ---- with branch records ----
- *
- * The tool's own walk, without and with the taken branches of the record. What it says about a moment is compared with what
- * it was, with all that the whole walk has brought to light. */
-
-struct branches VEC_FIELDS(struct crumb_branch);
-
-/* The taken branches, the newest first, at most `most`. */
-static void branches_of(struct code *c, const struct recorded *r, size_t most, struct branches *ret)
-{
-	const char *why;
-
-	for (size_t i = r->n; i-- > 0 && ret->len < most;) {
-		const struct function *f = code_function(c, r->at[i].rip, &why);
-		const struct insn *in = f ? function_insn(f, r->at[i].rip) : NULL;
-		uint64_t from = r->at[i].rip, to = r->at[i + 1].rip;
-
-		if (!in || (to != from && to != from + in->length))
-			vec_push(ret, ((struct crumb_branch){ from, to }));
-	}
-}
-
-struct compared {
-	unsigned moments, certain, right, unknown, wrong, strayed;
-	uint32_t blocks;
-};
-
-static bool is_moment_of(const struct dumped *x, const struct node *n)
-{
-	return n->insns <= x->r.n && x->r.at[x->r.n - n->insns].rip == n->pc;
-}
-
-/* The earliest moment up to which the way is the one that was taken. */
-static const struct node *where_it_strays(const struct dumped *x, const struct node *best)
-{
-	const struct node *ret = best;
-
-	for (const struct node *n = best; n->parent; n = n->parent)
-		if (n->past && !is_moment_of(x, n))
-			ret = n->parent;
-	return ret;
-}
-
-static void compare_way(struct dumped *x, const struct tree *t, struct compared *ret)
-{
-	const struct node *best = tree_best(t), *same, *n;
-
-	cr_assert(best, "every way contradicts the dump");
-	ret->blocks = best->depth;
-	same = where_it_strays(x, best);
-	for (n = best; n != same; n = n->parent) {
-		ret->strayed += n->past != NULL;
-		cr_assert(!n->past || !tree_is_certain(t, n), "certain, and another way");
-	}
-	for (; n->parent; n = n->parent) {
-		struct tally k = { 0 };
-		struct past now;
-
-		if (!n->past || !same->past)
-			continue;
-		ret->moments++;
-		ret->certain += tree_is_certain(t, n);
-		now = *n->past;
-		now.bindings = same->past->bindings;
-		check_registers(&x->h, &now, &x->r.at[x->r.n - n->insns], &k);
-		ret->right += k.known;
-		ret->unknown += k.unknown;
-		ret->wrong += k.wrong;
-	}
-}
-
-static void walk_tree(struct dumped *x, uint32_t blocks, size_t records, struct compared *ret)
-{
-	const struct suffix_options o = { .blocks = blocks, .width = 32, .deadline = 0 };
-	struct branches b = { 0 };
-	struct route route;
-	struct tree t;
-
-	tree_init(&t, &x->h, past_of_dump(&x->h, 0));
-	branches_of(x->code, &x->r, records, &b);
-	if (records) {
-		cr_assert(route_init(&route, x->code, b.data, b.len, t.nodes.data[0]->pc, false));
-		tree_follow(&t, &route);
-	}
-	tree_grow(&t, &o);
-	compare_way(x, &t, ret);
-	fprintf(stderr,
-		"# %zu records: %u blocks, %u moments (%u certain, %u on another way); registers "
-		"%u right, "
-		"%u unknown, %u wrong\n",
-		records, ret->blocks, ret->moments, ret->certain, ret->strayed, ret->right,
-		ret->unknown, ret->wrong);
-	tree_deinit(&t);
-	vec_deinit(&b);
-}
+/* ---- with branch records ---- */
 
 Test(rewind, branch_records_tell_the_way)
 {
-	struct compared all = { 0 }, last = { 0 };
-	struct dumped x;
+	struct truth_walked all = { 0 }, last = { 0 };
+	struct truth x;
 
-	dumped_init(&x, looping, 1);
-	walk_tree(&x, 60, MOST_STEPS, &all);
+	truth_init(&x, looping, 1);
+	truth_walk(&x, 60, TRUTH_STEPS, 0, &all);
+	truth_print(&all);
 	cr_assert_eq(all.wrong, 0);
 	cr_assert_eq(all.strayed, 0, "the records say where control came from");
 	cr_assert_eq(all.certain, all.moments, "there is one way");
 	cr_assert_geq(all.blocks, 60);
-	walk_tree(&x, 16, 12, &last);
+	truth_walk(&x, 16, 12, 0, &last);
+	truth_print(&last);
 	cr_assert_eq(last.wrong, 0);
 	cr_assert_geq(last.certain, 8);
-	dumped_deinit(&x);
+	truth_deinit(&x);
 }
