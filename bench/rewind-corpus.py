@@ -1,8 +1,8 @@
 """What bench/13-rewind-corpus does: dumps of the corpus (part `corpus`) and of bench/rewind-shapes (part `shapes`), and
 what `unplait rewind` says about each, judged by rules that were written down before:
 
-right   the lines that the text names are those that the program marks: two of its marks where the order of two threads is the bug
-        (one if all marks are the same letter or the program has one thread), the mark where one line is
+right   the lines that the text names are those that the program marks: two of its marks where the order of two threads is
+        the bug (one if both sides of a race have the same, or the program has one thread)
 partly  only one of two marks is named
 other   a cause that names no marked line: to be judged by hand, its text is printed
 none    no cause"""
@@ -168,7 +168,7 @@ def corpus():
         args = b["sizes"][b["fails_with"]].split() if "fails_with" in b else b["args"]
         env = dict(e.split("=", 1) for e in b.get("env", []))
         yield (name, [TOP + "/corpus/" + name + "/" + s for s in b["sources"]], args, b.get("input", "").encode(), env,
-               b["threads"], len(set(b["marks"])) == 1 or b["threads"] == 1)
+               b["threads"], len(set(b["marks"])) == 1 or b["threads"] == 1 or b["kind"] == "race")
 
 
 def shapes():
