@@ -1,7 +1,8 @@
 /* A stand-in for libplait that checks the pruning of `unplait cc`: link with UNPLAIT_TRACE_ALL=1 and
  * UNPLAIT_RUNTIME=this. It watches every access after the first pthread_create and complains when two
  * threads touch the same byte, one of them writing, and one of the two accesses had been judged private
- * (a site without element). Freed memory is forgotten, by whichever thread it was freed. Slow, simple, one lock.
+ * (a site without element). Freed memory is forgotten, by whichever thread it was freed, and so are the frames of
+ * functions that have returned. Slow, simple, one lock.
  *
  * At the end: exit status 66 when something was wrong. CHECK_REPORT=FILE: the verdict goes to FILE.PID
  * instead, and the exit status stays (for servers and test scripts that look at it). That file is
@@ -169,13 +170,58 @@ static void watch_byte(struct byte *b, const void *p, int write, uint32_t site, 
 		b->readers |= me;
 }
 
-static void watch(const void *p, size_t n, int write, uint32_t site)
+static void forget_bytes(uintptr_t at, uintptr_t end)
+{
+	for (uintptr_t next; at < end; at = next) {
+		struct chunk *c = slot(at / CHUNK);
+
+		next = (at / CHUNK + 1) * CHUNK;
+		if (next > end)
+			next = end;
+		if (c->number)
+			memset(&c->bytes[at % CHUNK], 0, (next - at) * sizeof(struct byte));
+	}
+}
+
+#define DEEPEST (8 << 20) /* further away is another stack */
+
+/* The stack of a thread that has come to a hook: what lies below the hook's caller is dead, and a caller that
+ * was not there before has a new frame. That it was there is known by where its frame ends and returns to. */
+static void enter_frame(const uintptr_t *caller, const uintptr_t *hook)
+{
+	static __thread struct { uintptr_t end, back; } frames[1000];
+	static __thread unsigned n;
+	static __thread uintptr_t low; /* as deep as the thread has been */
+	uintptr_t here = (uintptr_t)(hook + 2), end = (uintptr_t)(caller + 2);
+
+	if (low && here > low && here - low < DEEPEST)
+		forget_bytes(low, here);
+	low = here;
+	if (end < here || end - here > DEEPEST)
+		return;
+	while (n && frames[n - 1].end < end)
+		n--;
+	if (n && frames[n - 1].end == end) {
+		if (frames[n - 1].back == caller[1])
+			return;
+		n--;
+	}
+	if (n == sizeof(frames) / sizeof(frames[0]))
+		n = 0;
+	frames[n].end = end;
+	frames[n++].back = caller[1];
+	forget_bytes(here, end);
+}
+
+static void watch_from(const uintptr_t *caller, const uintptr_t *hook, const void *p, size_t n, int write,
+		       uint32_t site)
 {
 	int private = is_private(site);
 
 	if (!__atomic_load_n(&watching, __ATOMIC_RELAXED) || nseen > ENOUGH)
 		return;
 	pthread_mutex_lock(&lock);
+	enter_frame(caller, hook);
 	if (++nseen % 64 == 1)
 		renew_verdict();
 	for (size_t i = 0; i < n && i < 4096; i++) {
@@ -187,22 +233,17 @@ static void watch(const void *p, size_t n, int write, uint32_t site)
 	pthread_mutex_unlock(&lock);
 }
 
+/* In a hook, which instrumented code calls; that code has frame pointers. */
+#pragma clang diagnostic ignored "-Wframe-address"
+#define watch(p, n, write, site)                                                                       \
+	watch_from(__builtin_frame_address(1), __builtin_frame_address(0), p, n, write, site)
+
 static void forget(const void *p, size_t n)
 {
-	uintptr_t at = (uintptr_t)p, end = at + n, next;
-
 	if (!p || !__atomic_load_n(&watching, __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&lock);
-	for (; at < end; at = next) {
-		struct chunk *c = slot(at / CHUNK);
-
-		next = (at / CHUNK + 1) * CHUNK;
-		if (next > end)
-			next = end;
-		if (c->number)
-			memset(&c->bytes[at % CHUNK], 0, (next - at) * sizeof(struct byte));
-	}
+	forget_bytes((uintptr_t)p, (uintptr_t)p + n);
 	pthread_mutex_unlock(&lock);
 }
 
