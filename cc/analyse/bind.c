@@ -12,6 +12,7 @@
 #include "cc/analyse/cxx.h"
 #include "cc/analyse/nodes.h"
 #include "cc/analyse/summaries.h"
+#include "cc/program.h"
 
 #include <string.h>
 
@@ -171,20 +172,62 @@ static bool holds_pointers(LLVMTypeRef t)
 	}
 }
 
+#define MAX_CALLERS 4 /* of callers ... */
+
+static bool is_for_pointers(struct pointsto *pt, LLVMValueRef v, int depth);
+
+/* Does a call through a pointer hand such a variable to a function of this type? */
+static bool any_call_hands(struct pointsto *pt, LLVMTypeRef type, unsigned k, int depth)
+{
+	for (size_t n = 0; n < pt->p->fns.len; n++)
+		for_each_block(b, pt->p->fns.data[n].f) for_each_instruction(i, b)
+		{
+			LLVMValueRef f = is_call(i) ? LLVMGetCalledValue(i) : NULL;
+
+			if (f && !LLVMIsAFunction(f) && !LLVMIsAInlineAsm(f) &&
+			    LLVMGetCalledFunctionType(i) == type &&
+			    is_for_pointers(pt, LLVMGetOperand(i, k), depth + 1))
+				return true;
+		}
+	return false;
+}
+
+static bool callers_hand(struct pointsto *pt, LLVMValueRef param, int depth)
+{
+	LLVMValueRef f = LLVMGetParamParent(param);
+	bool is_taken = false;
+	unsigned k = 0;
+
+	while (LLVMGetParam(f, k) != param)
+		k++;
+	for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u)) {
+		LLVMValueRef call = LLVMGetUser(u);
+
+		if (!is_call(call) || LLVMGetCalledValue(call) != f)
+			is_taken = true;
+		else if (k < LLVMGetNumArgOperands(call) &&
+			 is_for_pointers(pt, LLVMGetOperand(call, k), depth + 1))
+			return true;
+	}
+	return is_taken && any_call_hands(pt, LLVMGlobalGetValueType(f), k, depth);
+}
+
 /* Is this a variable that has pointers? Of other memory nobody knows, and bytes are what mostly comes. */
-static bool is_for_pointers(LLVMValueRef v)
+static bool is_for_pointers(struct pointsto *pt, LLVMValueRef v, int depth)
 {
 	while (LLVMIsAGetElementPtrInst(v) || LLVMIsAConstantExpr(v))
 		v = LLVMGetOperand(v, 0);
 	if (LLVMIsAAllocaInst(v))
 		return holds_pointers(LLVMGetAllocatedType(v));
+	if (LLVMIsAArgument(v))
+		return depth < MAX_CALLERS && callers_hand(pt, v, depth);
 	return LLVMIsAGlobalVariable(v) && holds_pointers(LLVMGlobalGetValueType(v));
 }
 
 /* What comes from outside into argument i may point to what was sent there. */
 static void bind_received(struct pointsto *pt, LLVMValueRef call, unsigned i)
 {
-	if (is_for_pointers(LLVMGetOperand(call, i)))
+	if (is_for_pointers(pt, LLVMGetOperand(call, i), 0))
 		add_copy(pt, arg_cell(pt, call, i), node_outside(pt), NULL);
 }
 
@@ -193,12 +236,30 @@ static void bind_scans(struct pointsto *pt, LLVMValueRef call)
 	unsigned fixed = LLVMCountParamTypes(LLVMGetCalledFunctionType(call));
 	const char *format = fixed ? text_of(LLVMGetOperand(call, fixed - 1)) : NULL;
 
+	if (format && !strstr(format, "%p"))
+		return;
+	pt->scans = true;
 	for (unsigned i = fixed; i < LLVMGetNumArgOperands(call); i++)
-		if (!format || strstr(format, "%p"))
-			bind_received(pt, call, i);
+		bind_received(pt, call, i);
 }
 
-/* A number that came from a pointer, or a pointer where the format shows one as a number. */
+/* Does it make pointers of text, for all we know? vsscanf, or a stream's operator for pointers. */
+static bool may_scan(const char *name)
+{
+	return strstr(name, "scanf") || strncmp(name, "_ZNSi10_M_extractIPv", 20) == 0 ||
+	       strcmp(name, "_ZNSirsERPv") == 0;
+}
+
+void bind_printed(struct pointsto *pt)
+{
+	for (size_t i = 0; i < pt->printed.len; i++)
+		node_add_edge(pt, pt->printed.data[i], node_outside(pt));
+	pt->printed.len = 0;
+}
+
+/* A number that came from a pointer, or a pointer where the format shows one as a number. Most such numbers
+ * only lie where elsewhere in the program a pointer does, so this waits until the program is known to
+ * make pointers of text (settle.c). */
 static void bind_prints(struct pointsto *pt, LLVMValueRef call)
 {
 	unsigned fixed = LLVMCountParamTypes(LLVMGetCalledFunctionType(call));
@@ -215,7 +276,7 @@ static void bind_prints(struct pointsto *pt, LLVMValueRef call)
 			continue;
 		c = pointsto_cell(pt, v);
 		if (c.node)
-			node_add_edge(pt, c, node_outside(pt));
+			vec_push(&pt->printed, c);
 	}
 }
 
@@ -338,6 +399,8 @@ void bind_unseen(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f)
 	}
 	if (s)
 		bind_special(pt, call, s);
+	else if (f && may_scan(value_name(f)))
+		pt->scans = true;
 	if (!cell_carries(LLVMTypeOf(call)))
 		return;
 	if (s && s->result == RESULT_FRESH)

@@ -10,5 +10,7 @@ void bind_call(struct pointsto *pt, LLVMValueRef call);
 void bind_function(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f);
 /* The call may call `f`, which has none; NULL: a function nobody knows. */
 void bind_unseen(struct pointsto *pt, LLVMValueRef call, LLVMValueRef f);
+/* What the program has printed as a number may come back: so far that was left out. */
+void bind_printed(struct pointsto *pt);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "cc/analyse/cxx.h"
+#include "cc/analyse/intervals.h"
 #include "cc/analyse/nodes.h"
 #include "cc/analyse/numbers.h"
 #include "cc/program.h"
@@ -185,6 +186,19 @@ static bool is_stream(LLVMValueRef v)
 					strcmp(name, "stderr") == 0);
 }
 
+/* A word of the runtime that stands for what threads share outside of memory (cc/expand/state.c): no
+ * other code knows it, and all threads use it. */
+static bool is_state(struct pointsto *pt, LLVMValueRef g)
+{
+	return pt->settled && strncmp(value_name(g), "plait_state_", 12) == 0 &&
+	       LLVMGetTypeKind(LLVMGlobalGetValueType(g)) == LLVMIntegerTypeKind;
+}
+
+static void share(struct node *n)
+{
+	vec_push(&n->touched, (struct interval){ -EVERYTHING, 2 * EVERYTHING, ~0ull, ~0ull, true });
+}
+
 bool cell_is_known(struct pointsto *pt, LLVMValueRef v)
 {
 	const uint64_t *k = index_of(pt, v);
@@ -327,6 +341,8 @@ struct cell pointsto_cell(struct pointsto *pt, LLVMValueRef v)
 			node_add_edge(pt, node_library(pt), node_link(pt, c));
 		else if (LLVMIsDeclaration(v) && strncmp(value_name(v), "_ZTV", 4) == 0)
 			cxx_virtual_table(pt, c, value_name(v));
+		else if (is_state(pt, v))
+			share(&pt->nodes.data[c.node]);
 		else if (LLVMIsDeclaration(v))
 			node_unify(pt, c,
 				   strncmp(value_name(v), "_ZTI", 4) == 0 ? node_library(pt)

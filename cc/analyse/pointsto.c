@@ -234,6 +234,7 @@ void pointsto_run(struct pointsto *pt, struct program *p)
 		node_unify(pt, (struct cell){ pt->returned, 0 }, node_outside(pt));
 	if (LLVMGetNamedGlobal(p->module, "environ") || LLVMGetNamedGlobal(p->module, "__environ"))
 		node_unify(pt, pt->environment, node_outside(pt));
+	pt->scans = program_is_open(p);
 	fresh_find(pt);
 	numbers_find(pt);
 	for_each_global(g, p->module)
@@ -274,6 +275,7 @@ void pointsto_deinit(struct pointsto *pt)
 	map_deinit(&pt->edge_seen);
 	vec_deinit(&pt->edges);
 	vec_deinit(&pt->copies);
+	vec_deinit(&pt->printed);
 	vec_deinit(&pt->indirect);
 	vec_deinit(&pt->creations);
 	vec_deinit(&pt->pending);

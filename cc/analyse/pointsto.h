@@ -92,6 +92,7 @@ struct pointsto {
 	struct map edge_seen;
 	VEC(struct edge) edges;
 	VEC(struct copy) copies;
+	VEC(struct cell) printed; /* no edges as long as nothing is scanned */
 	VEC(struct indirect_call) indirect;
 	VEC(struct creation) creations;
 	VEC(struct edge) pending; /* unifications to do */
@@ -102,6 +103,7 @@ struct pointsto {
 	uint64_t merges;
 	int rounds;		     /* of settling */
 	bool unsettled;		     /* given up: what it says is not all there is */
+	bool scans;		     /* it makes pointers of text */
 	VEC(LLVMValueRef) functions; /* all of the module; their numbers are bits in node.fns */
 	struct map function_ids;
 	struct map wrappers;  /* functions that return fresh memory */

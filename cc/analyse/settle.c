@@ -12,9 +12,18 @@
 #define MAX_ROUNDS 200 /* programs need about ten */
 
 /* Rounds after which a node that still gets new fields is one whose fields wander: a function calls
- * itself, by way of others, with a pointer some bytes further on each time. It would get one more
- * field in every round, until it has too many to be told apart (Catch2: more than 200 rounds). */
+ * itself, by way of others, with a pointer some bytes further on each time, or an array is moved by some
+ * bytes (redis). It would get one more field in every round, until it has too many to be told apart
+ * (Catch2: more than 200 rounds). */
 #define PATIENCE 16
+
+/* The link at a place where another node's fields come to. */
+static struct cell arriving_link(struct pointsto *pt, struct cell field)
+{
+	if (pt->rounds > PATIENCE && !node_find_link(pt, field).node)
+		node_collapse(pt, pointsto_find(pt, field).node);
+	return node_link(pt, field);
+}
 
 /* Links of a become links of b: where a's could be anywhere, so can b's. */
 static void match_offsets(struct pointsto *pt, uint32_t a, uint32_t b, int32_t size)
@@ -45,7 +54,7 @@ static void copied_edge(struct pointsto *pt, struct cell a, struct cell b)
 
 		if (pt->nodes.data[a.node].stride || pt->nodes.data[a.node].collapsed ||
 		    (off + delta >= from && off + delta < to))
-			node_link(pt, (struct cell){ b.node, off + delta });
+			arriving_link(pt, (struct cell){ b.node, off + delta });
 		if (pt->nodes.data[a.node].up || pt->nodes.data[b.node].up)
 			return;
 	}
@@ -73,9 +82,7 @@ static void settle_edge(struct pointsto *pt, struct edge e)
 		struct link_field l = pt->nodes.data[b.node].links.data[i];
 		struct cell field = { a.node, l.off - delta }, x, y;
 
-		if (pt->rounds > PATIENCE && !node_find_link(pt, field).node)
-			node_collapse(pt, a.node);
-		x = pointsto_find(pt, node_link(pt, field));
+		x = pointsto_find(pt, arriving_link(pt, field));
 		y = pointsto_find(pt, l.to);
 		if (x.node != y.node || x.off != y.off)
 			node_unify(pt, x, y);
@@ -97,7 +104,7 @@ static void settle_copy(struct pointsto *pt, const struct copy *c)
 		    (l.off < a.off || l.off >= a.off + c->size))
 			continue;
 		node_add_edge(pt, l.to,
-			      node_link(pt, (struct cell){ b.node, l.off - a.off + b.off }));
+			      arriving_link(pt, (struct cell){ b.node, l.off - a.off + b.off }));
 		if (pt->nodes.data[a.node].up || pt->nodes.data[b.node].up)
 			return;
 	}
@@ -204,6 +211,8 @@ void settle_all(struct pointsto *pt)
 			settle_creation(pt, &pt->creations.data[i]);
 		for (size_t i = 0; i < pt->callbacks.len; i++)
 			settle_callback(pt, &pt->callbacks.data[i]);
+		if (pt->scans)
+			bind_printed(pt);
 	} while (pt->merges != before && ++pt->rounds < MAX_ROUNDS);
 	pt->unsettled = pt->merges != before;
 	map_deinit(&outside_done);

@@ -256,6 +256,88 @@ Test(cc_sharing, what_goes_through_memcpy_or_unknown_code_is_not_lost)
 	close_world(&w);
 }
 
+/* main keeps a struct whose first word is %h, and sends all of it. */
+#define SENDS                                                                                      \
+	"  %h = call ptr @malloc(i64 4)\n  %m = call ptr @malloc(i64 16)\n  store ptr %h, ptr "    \
+	"%m\n"                                                                                     \
+	"  %n = call i64 @write(i32 1, ptr %m, i64 16)"
+
+Test(cc_sharing, what_is_sent_comes_back_where_pointers_are_received)
+{
+	struct world w;
+
+	open_world(&w, "declare i64 @write(i32, ptr, i64)\ndeclare i64 @read(i32, ptr, i64)\n"
+		       "define ptr @work(ptr %a) {\n %to = alloca [2 x ptr]\n"
+		       " %n = call i64 @read(i32 0, ptr %to, i64 16)\n %p = load ptr, ptr %to\n"
+		       " store i32 1, ptr %p\n ret ptr null\n}\n" MAIN("null", SENDS,
+								       "  %v = load i32, ptr %h"));
+	cr_expect(hot(&w, "main.h"));
+	close_world(&w);
+	/* `read` has a wrapper as soon as its address is taken */
+	open_world(&w, "declare i64 @write(i32, ptr, i64)\ndeclare i64 @read(i32, ptr, i64)\n"
+		       "@how = global ptr @read\n"
+		       "define ptr @work(ptr %a) {\n %to = alloca [2 x ptr]\n"
+		       " %f = load ptr, ptr @how\n"
+		       " %n = call i64 %f(i32 0, ptr %to, i64 16)\n %p = load ptr, ptr %to\n"
+		       " store i32 1, ptr %p\n ret ptr null\n}\n" MAIN("null", SENDS,
+								       "  %v = load i32, ptr %h"));
+	cr_expect(hot(&w, "main.h"));
+	close_world(&w);
+}
+
+/* main prints a word of a struct as a number; a pointer lies there, too. */
+#define PRINTS                                                                                     \
+	"  %h = call ptr @malloc(i64 4)\n  %m = call ptr @malloc(i64 8)\n  store ptr %h, ptr %m\n" \
+	"  %w = load i64, ptr %m\n"                                                                \
+	"  %n = call i32 (ptr, ptr, ...) @sprintf(ptr @text, ptr @number, i64 %w)"
+#define FORMATS                                                                                    \
+	"@text = global [32 x i8] zeroinitializer\n@number = constant [4 x i8] c\"%lu\\00\"\n"     \
+	"@pointer = constant [3 x i8] c\"%p\\00\"\n"                                               \
+	"declare i32 @sprintf(ptr, ptr, ...)\ndeclare i32 @sscanf(ptr, ptr, ...)\n"
+
+Test(cc_sharing, what_is_printed_comes_back_where_pointers_are_scanned)
+{
+	struct world w;
+
+	open_world(&w, FORMATS
+		   "define ptr @work(ptr %a) {\n %to = alloca ptr\n"
+		   " %n = call i32 (ptr, ptr, ...) @sscanf(ptr @text, ptr @pointer, ptr %to)\n"
+		   " %p = load ptr, ptr %to\n store i32 1, ptr %p\n ret ptr null\n}\n" MAIN(
+			   "null", PRINTS, "  %v = load i32, ptr %h"));
+	cr_expect(hot(&w, "main.h"));
+	close_world(&w);
+}
+
+Test(cc_sharing, a_number_that_is_printed_is_no_pointer_where_none_is_scanned)
+{
+	struct world w;
+
+	open_world(&w, FORMATS
+		   "define ptr @work(ptr %a) {\n %to = alloca i64\n"
+		   " %n = call i32 (ptr, ptr, ...) @sscanf(ptr @text, ptr @number, ptr %to)\n"
+		   " ret ptr null\n}\n" MAIN("null", PRINTS, "  store i32 2, ptr %h"));
+	cr_expect_not(hot(&w, "main.h"));
+	close_world(&w);
+}
+
+Test(cc_sharing, what_stands_for_state_is_shared_and_apart_from_code_outside)
+{
+	struct world w;
+	LLVMValueRef state;
+
+	open_world(&w,
+		   "@other = external global i64\n"
+		   "define ptr @work(ptr %a) {\n store i64 1, ptr @other\n ret ptr null\n}\n" MAIN(
+			   "null", "", ""));
+	/* as cc/expand does it, after the analysis */
+	state = LLVMAddGlobal(w.program.module, LLVMInt64TypeInContext(w.program.context),
+			      "plait_state_environ");
+	cr_expect(sharing_is_hot(&w.sharing, state, 8));
+	cr_expect(hot(&w, "other"));
+	cr_expect_not(same_place(&w, "plait_state_environ", "other"));
+	close_world(&w);
+}
+
 Test(cc_sharing, thread_local_variables_are_private)
 {
 	struct world w;
@@ -355,5 +437,22 @@ Test(cc_pointsto, libc_calls_back_with_the_array)
 		   "define i32 @main() {\n %h = call ptr @malloc(i64 16)\n"
 		   " call void @qsort(ptr %h, i64 4, i64 4, ptr @compare)\n ret i32 0\n}\n");
 	cr_expect(flows(&w, "main.h", "compare.l"));
+	close_world(&w);
+}
+
+Test(cc_pointsto, an_array_that_is_moved_settles)
+{
+	struct world w;
+
+	open_world(&w, "define i32 @main() {\n %h = call ptr @malloc(i64 4)\n"
+		       " %m = call ptr @malloc(i64 4000)\n"
+		       " %last = getelementptr i8, ptr %m, i64 3992\n store ptr %h, ptr %last\n"
+		       " %from = getelementptr i8, ptr %m, i64 8\n"
+		       " call void @llvm.memcpy.p0.p0.i64(ptr %m, ptr %from, i64 3992, i1 false)\n"
+		       " %at = getelementptr i8, ptr %m, i64 2400\n %p = load ptr, ptr %at\n"
+		       " ret i32 0\n}\n");
+	cr_expect_not(w.pt.unsettled);
+	cr_expect_lt(w.pt.rounds, 40, "not one field in each round");
+	cr_expect(flows(&w, "main.h", "main.p"), "the last pointer may have come there");
 	close_world(&w);
 }
