@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+#ifndef __has_feature /* gcc; it has the same in 14 */
+#define __has_feature(name) 0
+#endif
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) &&                       \
+	!defined(__SANITIZE_ADDRESS__)
 
 void *malloc(size_t size)
 {
