@@ -129,7 +129,7 @@ static bool is_wait(const struct step *e)
 
 /* The last wait of a thread on its way from the one place to the other; STEP_NONE. (Who comes to the first again has
  * looked again.) */
-static uint32_t wait_between(const struct steps *s, uint32_t first, uint32_t last)
+static uint32_t wait_between(const struct steps *s, uint32_t first, uint32_t last, uint64_t lock)
 {
 	for (uint32_t i = 0; i < s->len; i++) {
 		uint32_t wait = STEP_NONE;
@@ -137,7 +137,8 @@ static uint32_t wait_between(const struct steps *s, uint32_t first, uint32_t las
 		if (s->data[i].site != first || s->data[i].pending)
 			continue;
 		for (uint32_t k = next_of(s, i); k != STEP_NONE; k = next_of(s, k)) {
-			if (is_wait(&s->data[k]))
+			if (is_wait(&s->data[k]) &&
+			    !(lock && s->data[k].value == lock)) /* gives it back meanwhile */
 				wait = k;
 			if (s->data[k].site == last && wait != STEP_NONE)
 				return wait;
@@ -153,8 +154,10 @@ uint32_t alternatives_wait(const struct steps *failing, const struct steps *pass
 {
 	uint32_t first = failing->data[c->from].site;
 	uint32_t last = (c->to_in_passing ? passing : failing)->data[c->to].site;
-	uint32_t wait = wait_between(failing, first, last);
+	const struct step *from = &failing->data[c->from];
+	uint64_t lock = step_is_acquire(from) ? from->address : 0;
+	uint32_t wait = wait_between(failing, first, last, lock);
 
 	*in = wait == STEP_NONE ? passing : failing;
-	return wait == STEP_NONE ? wait_between(passing, first, last) : wait;
+	return wait == STEP_NONE ? wait_between(passing, first, last, lock) : wait;
 }

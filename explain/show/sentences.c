@@ -260,8 +260,8 @@ static struct err *tell_across_wait(struct teller *t, const struct told *from,
 		t->out->advice = arena_printf(
 			&t->p.x->arena,
 			"look again after the wait at %s, before the %s: the %s may have come "
-			"since the %s. (A lock that is kept during the wait would keep out who "
-			"ends it.)",
+			"since the %s; a lock that is kept during the wait would keep out who ends "
+			"it",
 			waits.where, to->noun, intruder->noun, from->noun);
 	return err;
 }
