@@ -97,6 +97,7 @@ static struct err *load_own(struct predict *p)
 	struct run_result run = { 0 };
 	struct err *err = session_run(p->session, &req, &run);
 
+	p->result->native_runs++;
 	if (!err && !run_failed(&run)) {
 		err = save_plait(p->session, &run, plait);
 		if (!err)

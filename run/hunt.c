@@ -5,7 +5,8 @@
  * with a systematic search instead (run/dfs.c): a small program is then explored to its end. Where
  * the target carries its bitcode, the other engine (struct proposer) searches its states meanwhile,
  * and native runs carry out what it finds: three times, with a budget that grows with the number of
- * runs. Before that, twice, a run that passed is asked what was near it (struct predictor).
+ * runs. Before that, a few times and first behind the first run, a run that passed is asked what was
+ * near it (struct predictor).
  *
  * With several jobs, runs overlap: each job has two sessions, so that one can run while the
  * result of the other is taken in. With n sessions, run number i knows what the runs up to i - n
@@ -27,13 +28,20 @@
 
 enum { HUNT_JOBS = 64, SYSTEMATIC_AFTER = 400, SYSTEMATIC_EVERY = 4 };
 enum { STATES_AFTER = 400, STATES_GROW = 16 };
-/* Asked twice, for about a twelfth and an eighth of the runs so far: most of what can be predicted
- * takes up to four runs (doc/results/predict.md). The limits are numbers, not seconds, so that the
- * same seed gives the same hunt; the time is a last resort. */
-enum { PREDICT_STEPS = 2000, PREDICT_SECONDS = 10 };
-static const struct predict_limits predict_limits[] = { { .runs = 4, .questions = 50 },
-							{ .runs = 16, .questions = 200 } };
-static const uint64_t predict_after[] = { 48, 128 };
+/* When a run that passed is put to the predictor: behind so many runs, if it has at most so many steps.
+ * Most of what can be predicted takes one or two runs, so small programs are asked about at once
+ * (doc/results/predict.md). The limits are numbers, not seconds, so that the same seed gives the same hunt; the
+ * time is a last resort. */
+static const struct ask {
+	uint64_t after, steps;
+	struct predict_limits limits;
+} asks[] = {
+	{ 1, 1200, { .runs = 4, .questions = 20 } },
+	{ 8, 1200, { .runs = 4, .questions = 20 } },
+	{ 48, 2000, { .runs = 4, .questions = 50 } },
+	{ 128, 2000, { .runs = 16, .questions = 200 } },
+};
+enum { PREDICT_SECONDS = 10 };
 #define STATES_WORK   1000000000ull /* the first time: about a second */
 #define PREDICT_SHARE 0.1	    /* of the time that the hunt has */
 
@@ -68,7 +76,7 @@ struct hunt {
 	uint64_t states_next; /* run behind which states are searched again; UINT64_MAX: never */
 	uint64_t states_work; /* about nanoseconds */
 	uint64_t walks;	      /* native runs of what was proposed */
-	struct run_result passed; /* the shortest of the first runs, for the predictor */
+	struct run_result passed; /* the shortest run since the predictor was asked last */
 	bool predicts;		  /* it will be asked (again) */
 	size_t asked;		  /* so often */
 };
@@ -410,7 +418,7 @@ void predicted_deinit(struct predicted *p)
 	vec_deinit(&p->failing);
 }
 
-/* What failed there is run once more here, and judged like any run. */
+/* What failed there is replayed here, and judged like any run. That run is counted already. */
 static struct err *try_predicted(struct hunt *h, const struct schedule *s)
 {
 	struct run_request req = schedule_request(s);
@@ -419,7 +427,6 @@ static struct err *try_predicted(struct hunt *h, const struct schedule *s)
 
 	limit(h, h->session);
 	err = session_run(h->session, &req, &r);
-	h->walks++;
 	if (!err) {
 		count(h, &r);
 		err = consider(h, &r, "predict");
@@ -449,26 +456,34 @@ static struct err *ask_predictor(struct hunt *h, struct predict_limits limits)
 	return err;
 }
 
-/* auto: within a share of the runs and of the time. */
+/* The next question is about another run, which may have gone another way. */
+static void forget_passed(struct hunt *h)
+{
+	run_result_deinit(&h->passed);
+	h->passed = (struct run_result){ 0 };
+}
+
+/* auto: within a share of the runs and of the time. A proposal may take more than one run. */
 static void predict_in_between(struct hunt *h)
 {
+	const struct ask *ask = &asks[h->asked];
 	struct predict_limits limits;
 	struct err *err;
 
-	if (!h->predicts || h->result->runs < predict_after[h->asked])
+	if (!h->predicts || h->result->runs < ask->after)
 		return;
-	limits = predict_limits[h->asked++];
-	h->predicts = h->asked < ARRAY_SIZE(predict_limits);
+	h->predicts = ++h->asked < ARRAY_SIZE(asks);
+	limits = ask->limits;
 	limits.seconds = h->o->seconds > 0 ? MIN(PREDICT_SECONDS, h->o->seconds * PREDICT_SHARE)
 					   : PREDICT_SECONDS;
-	limits.runs = MIN(limits.runs, runs_left(h));
-	if (!h->passed.steps || h->passed.steps > PREDICT_STEPS || !limits.runs)
+	if (!h->passed.steps || h->passed.steps > ask->steps || runs_left(h) < 2 * limits.runs)
 		return;
 	err = ask_predictor(h, limits);
 	if (err) {
 		log_verbose("nothing is predicted: %s", err_message(err));
 		err_free(err);
 	}
+	forget_passed(h);
 }
 
 /* ---- the three ways ---- */
