@@ -26,6 +26,8 @@
 #include "base/log.h"
 #include "sched/strategy.h"
 
+#include <signal.h>
+
 enum { HUNT_JOBS = 64, SYSTEMATIC_AFTER = 400, SYSTEMATIC_EVERY = 4 };
 enum { STATES_AFTER = 400, STATES_GROW = 16 };
 /* When a run that passed is put to the predictor: behind so many runs, if it has at most so many steps.
@@ -418,6 +420,13 @@ void predicted_deinit(struct predicted *p)
 	vec_deinit(&p->failing);
 }
 
+/* The alarm of a watchdog ended the run. What it watched has failed before, and other runs show that by
+ * its name: a deadlock, mostly. */
+static bool is_watchdogs(const struct run_result *r)
+{
+	return r->signal == SIGALRM || r->signal == SIGVTALRM || r->signal == SIGPROF;
+}
+
 /* What failed there is replayed here, and judged like any run. That run is counted already. */
 static struct err *try_predicted(struct hunt *h, const struct schedule *s)
 {
@@ -429,7 +438,8 @@ static struct err *try_predicted(struct hunt *h, const struct schedule *s)
 	err = session_run(h->session, &req, &r);
 	if (!err) {
 		count(h, &r);
-		err = consider(h, &r, "predict");
+		if (!is_watchdogs(&r))
+			err = consider(h, &r, "predict");
 	}
 	run_result_deinit(&r);
 	return err;
