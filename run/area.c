@@ -132,6 +132,8 @@ struct err *area_write_request(struct area *a, const struct target *t,
 		c->flags &= ~(uint32_t)PLAIT_CONTROL_AGAIN;
 	c->depth = req->depth;
 	c->aim = req->aim;
+	c->noise = req->noise;
+	c->prefix_steps = req->prefix_steps;
 	c->seed = req->seed;
 	c->length = req->length;
 	c->point_budget = t->point_budget ? t->point_budget : req->point_budget;
@@ -158,6 +160,7 @@ static void read_counters(const struct plait_control *c, struct run_result *r)
 	r->marks_met = c->marks_met;
 	r->left_step = c->left_step;
 	r->log_done = c->log_done;
+	r->log_clock = c->log_clock;
 	r->steps = c->steps;
 	r->points = c->points_taken;
 	r->switches = c->switches;

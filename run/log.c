@@ -29,6 +29,7 @@ struct builder {
 	VEC(struct plait_log_result) results;
 	VEC(struct plait_log_signal) signals;
 	VEC(struct plait_log_mark) marks;
+	VEC(struct plait_log_time) times;
 	struct handovers after; /* of all signals */
 	VEC(struct before) before;
 	bool cut_at_signals;
@@ -81,7 +82,8 @@ static void add_answer(struct builder *b, const struct event *ev)
 	struct plait_log_answer a = { .call = (uint32_t)ev->n,
 				      .result = ev->result,
 				      .bytes = b->bytes.len,
-				      .nbytes = ev->nbytes };
+				      .nbytes = ev->nbytes,
+				      .clock = ev->clock };
 
 	b->last_is_soft = plait_call_how(a.call) == PLAIT_CALL_SOFT;
 	if (b->last_is_soft)
@@ -148,6 +150,10 @@ static struct err *add_event(struct builder *b, struct trace *t, const struct ev
 			vec_push(&b->marks,
 				 ((struct plait_log_mark){ .at = *count, .value = ev->value }));
 		break;
+	case PLAIT_EV_WOKE:
+		*count += ev->n;
+		b->interrupted = false;
+		break;
 	case PLAIT_EV_ANSWER:
 		add_answer(b, ev);
 		break;
@@ -172,6 +178,17 @@ static struct err *add_event(struct builder *b, struct trace *t, const struct ev
 		break;
 	}
 	return NULL;
+}
+
+/* Some records have the time of their operation in front of them. */
+static void add_time(struct builder *b, const struct event *ev, uint64_t count, uint64_t *clock)
+{
+	bool slept = ev->kind == PLAIT_EV_WOKE;
+	bool counted = slept || ev->kind == PLAIT_EV_HANDOVER || ev->kind == PLAIT_EV_MARK;
+
+	if (counted && ev->clock != *clock)
+		vec_push(&b->times, ((struct plait_log_time){ count, ev->clock, slept, 0 }));
+	*clock = ev->clock;
 }
 
 /* The thread's part ends with operation `synced`. What it told later of operations up to there holds all the same. */
@@ -202,19 +219,22 @@ static struct err *add_thread(struct builder *b, struct trace *t, uint32_t threa
 					.results.first = b->results.len,
 					.signals.first = b->signals.len,
 					.marks.first = b->marks.len,
+					.times.first = b->times.len,
 					.answers.first = b->answers.len,
 					.soft.first = b->soft.len };
-	uint64_t count = 0, known[KNOWN] = { 0 };
+	uint64_t count = 0, clock = 0, known[KNOWN] = { 0 };
 	const struct event *ev;
 	struct cursor c;
 	struct err *err;
 
 	cursor_init(&c, t, thread, 0);
 	b->interrupted = b->signalled = false;
-	while (!(err = cursor_next(&c, &ev)) && ev)
+	while (!(err = cursor_next(&c, &ev)) && ev) {
 		if ((err = add_event(b, t, ev, thread, &count, known)) ||
 		    (b->cut_at_signals && ev->kind == PLAIT_EV_INTERRUPTED))
 			break;
+		add_time(b, ev, count, &clock);
+	}
 	if (!err && ev) {
 		out.synced = count;
 		b->head.cut = 1;
@@ -226,6 +246,7 @@ static struct err *add_thread(struct builder *b, struct trace *t, uint32_t threa
 	out.results.n = b->results.len - out.results.first;
 	out.signals.n = b->signals.len - out.signals.first;
 	out.marks.n = b->marks.len - out.marks.first;
+	out.times.n = b->times.len - out.times.first;
 	out.answers.n = b->answers.len - out.answers.first;
 	out.soft.n = b->soft.len - out.soft.first;
 	vec_push(&b->threads, out);
@@ -239,6 +260,7 @@ static void builder_deinit(struct builder *b)
 	vec_deinit(&b->results);
 	vec_deinit(&b->signals);
 	vec_deinit(&b->marks);
+	vec_deinit(&b->times);
 	vec_deinit(&b->after);
 	vec_deinit(&b->before);
 	vec_deinit(&b->answers);
@@ -321,6 +343,7 @@ struct err *log_from_trace(struct trace *t, bool cut_at_signals, struct strbuf *
 	b.head.nresults = b.results.len;
 	b.head.nsignals = b.signals.len;
 	b.head.nmarks = b.marks.len;
+	b.head.ntimes = b.times.len;
 	b.head.nanswers = b.answers.len + b.soft.len;
 	for (uint32_t i = 0; i < b.head.nthreads; i++)
 		b.threads.data[i].soft.first += b.answers.len;
@@ -331,6 +354,7 @@ struct err *log_from_trace(struct trace *t, bool cut_at_signals, struct strbuf *
 	PUT(ret, &b.results);
 	PUT(ret, &b.signals);
 	PUT(ret, &b.marks);
+	PUT(ret, &b.times);
 	PUT(ret, &b.answers);
 	PUT(ret, &b.soft);
 	strbuf_add(ret, b.bytes.data, b.bytes.len);
@@ -394,6 +418,7 @@ static bool fits(const struct plait_log *log, size_t len)
 		       { log->nresults, sizeof(struct plait_log_result) },
 		       { log->nsignals, sizeof(struct plait_log_signal) },
 		       { log->nmarks, sizeof(struct plait_log_mark) },
+		       { log->ntimes, sizeof(struct plait_log_time) },
 		       { log->nanswers, sizeof(struct plait_log_answer) },
 		       { log->nbytes, 1 } };
 
@@ -418,6 +443,7 @@ static bool points_inside(const struct plait_log *log)
 		    !within(&threads[i].results, log->nresults) ||
 		    !within(&threads[i].signals, log->nsignals) ||
 		    !within(&threads[i].marks, log->nmarks) ||
+		    !within(&threads[i].times, log->ntimes) ||
 		    !within(&threads[i].answers, log->nanswers) ||
 		    !within(&threads[i].soft, log->nanswers))
 			return false;

@@ -1,9 +1,12 @@
 /* run/reorder.c - see reorder.h.
  *
  * What a recording of mode sync leaves open is the order of accesses that race. The first attempt lets every thread
- * go on as long as it may, the second makes accesses as late as the recorded order allows. If neither is the recorded
- * run, the program has a data race, and this is a search:
+ * go on as long as it may. In the second, threads go on by the times that the log has of some of their operations
+ * (PLAIT_CONTROL_TIMED). The third makes accesses as late as the recorded order allows. If none of them is the
+ * recorded run, the program has a data race, and this is a search:
  *
+ * - Most attempts go by the recorded times, too. Where two threads came to a race at nearly the same time, the log
+ *   does not tell who was first: the times get some noise, a little in the first attempts and more in later ones.
  * - Only the order of racing accesses matters, so most attempts let nobody else go on but at the sites that have raced
  *   in an attempt before (PLAIT_CONTROL_RACES), and at synchronisation. A few switch at every access, because a run
  *   that left the recording early has not shown all races.
@@ -31,7 +34,10 @@ enum {
 	EVENTS = 0x7fffffff,
 	ATTEMPTS = 200,
 	ATTEMPTS_WITH_SIGNALS = 20,
-	AIMS = 16, /* places where the thread that left is held back, and from where on it is preferred */
+	NOISE_LEAST = 10, /* bits: a thousand ticks are less than a microsecond */
+	NOISES = 10,	  /* each twice as much as the one before */
+	AIMS = 32, /* half of them hold the thread that left back, from half of them on it is preferred */
+	AIMS_BY_TIME = 64,
 	SECONDS = 15, /* more attempts where they are short, as long as races may be the reason */
 	MOST_RACES = 10, /* pairs of places that are named */
 };
@@ -113,37 +119,45 @@ static void note_divergence(struct session *s, const struct trace_outcome *recor
 
 /* ---- attempts ---- */
 
+/* The attempt that came furthest of those that go by the recorded times, or of the others: what the next ones like it
+ * begin with. */
+struct best {
+	bool timed;
+	struct schedule schedule;
+	uint64_t clock; /* timed: the recorded time to which all threads had come */
+	uint64_t done, agreed;
+	uint32_t left;	/* the thread that left the recording, + 1; 0: none did */
+	unsigned aimed; /* attempts that have aimed at it */
+};
+
 struct search {
 	struct session *session;
 	unsigned most;
 	bool bounded; /* no attempt more */
 	double start;
 	struct race_tally races;
-	/* of the attempt that came furthest */
-	struct schedule best;
-	uint64_t done, agreed;
-	uint32_t left;	 /* the thread that left the recording, + 1; 0: none did */
-	unsigned aimed;	 /* attempts that have aimed at it */
+	struct best by_time, by_order;
 	uint64_t points; /* of the longest attempt */
 };
 
 /* How much of the best attempt's schedule this one begins with, in steps. */
-static uint64_t kept_steps(const struct search *w, unsigned attempt)
+static uint64_t kept_steps(const struct best *best, unsigned i)
 {
-	switch (attempt / 3 % 4) {
+	switch (i % 4) {
 	case 1:
 		return 0;
 	case 3:
-		return w->agreed / 2;
+		return best->agreed / 2;
 	default:
-		return w->agreed;
+		return best->agreed;
 	}
 }
 
-static void begin_like_best(const struct search *w, uint64_t steps, struct run_request *req)
+static void begin_like(const struct best *best, uint64_t steps, struct run_request *req)
 {
-	req->decisions = w->best.decisions.data;
-	req->ndecisions = schedule_prefix(&w->best, steps);
+	req->decisions = best->schedule.decisions.data;
+	req->ndecisions = schedule_prefix(&best->schedule, steps);
+	req->prefix_steps = steps;
 	if (req->ndecisions)
 		req->flags |= PLAIT_CONTROL_PREFIX;
 }
@@ -153,28 +167,53 @@ static void disturb(const struct search *w, unsigned attempt, struct run_request
 	static const uint32_t strategies[] = { PLAIT_STRATEGY_RANDOM, PLAIT_STRATEGY_POS,
 					       PLAIT_STRATEGY_PCT };
 
-	req->strategy = strategies[attempt % ARRAY_SIZE(strategies)];
+	req->strategy = strategies[attempt / 4 % ARRAY_SIZE(strategies)];
 	req->depth = 2 + attempt * 3 / w->most % 4;
 	req->length = w->points;
-	req->points = w->races.pairs.len && attempt % 5 ? PLAIT_POINTS_LEARNED : PLAIT_POINTS_ALL;
-	begin_like_best(w, kept_steps(w, attempt), req);
+	req->points =
+		w->races.pairs.len && attempt / 4 % 5 ? PLAIT_POINTS_LEARNED : PLAIT_POINTS_ALL;
+	begin_like(&w->by_order, kept_steps(&w->by_order, attempt / 12), req);
 }
 
-/* One preemption of the thread that left the recording: behind its last mark it came later, at one of its racing
- * accesses; or from there on, or from some time before, it came earlier. False: all of these have been tried. */
-static bool take_aim(struct search *w, struct run_request *req)
+/* As the times say, but for some noise. */
+static void blur(const struct search *w, unsigned attempt, struct run_request *req)
 {
-	unsigned i = w->aimed / 2;
-	bool later = w->aimed % 2 == 0;
-
-	if (!w->left || !w->races.pairs.len || i == AIMS)
-		return false;
-	w->aimed++;
-	req->aim = (struct plait_aim){ .kind = later ? PLAIT_AIM_HOLD : PLAIT_AIM_FIRST,
-				       .thread = w->left - 1,
-				       .skip = later ? i : 0 };
+	req->noise = 1u << (NOISE_LEAST + attempt / 4 % NOISES);
 	req->points = PLAIT_POINTS_LEARNED;
-	begin_like_best(w, later ? w->agreed : w->agreed / AIMS * (AIMS - i), req);
+	begin_like(&w->by_time, kept_steps(&w->by_time, attempt / 4), req);
+}
+
+/* The thread that left the recording had one preemption more: from one of its racing accesses behind its last mark on it
+ * came later; or from there, or from some time before, it came earlier. By the times: it also may have seen somebody's
+ * write behind so many of its accesses. */
+static struct plait_aim next_aim(const struct best *best)
+{
+	static const uint32_t kinds[2][4] = {
+		{ PLAIT_AIM_HOLD, PLAIT_AIM_FIRST, PLAIT_AIM_HOLD, PLAIT_AIM_FIRST },
+		{ PLAIT_AIM_MEET, PLAIT_AIM_MEET, PLAIT_AIM_MEET, PLAIT_AIM_HOLD },
+	};
+	const uint32_t *row = kinds[best->timed];
+	struct plait_aim aim = { .kind = row[best->aimed % 4], .thread = best->left - 1 };
+
+	for (unsigned i = 0; i < best->aimed; i++)
+		aim.skip += row[i % 4] == aim.kind;
+	return aim;
+}
+
+/* False: all aims have been tried. */
+static bool take_aim(const struct search *w, struct best *best, struct run_request *req)
+{
+	uint64_t from = best->agreed;
+
+	if (!best->left || !w->races.pairs.len ||
+	    best->aimed == (best->timed ? AIMS_BY_TIME : AIMS))
+		return false;
+	req->aim = next_aim(best);
+	best->aimed++;
+	if (req->aim.kind == PLAIT_AIM_FIRST)
+		from = best->agreed / (AIMS / 2) * (AIMS / 2 - req->aim.skip);
+	req->points = PLAIT_POINTS_LEARNED;
+	begin_like(best, from, req);
 	return true;
 }
 
@@ -188,30 +227,51 @@ static struct run_request attempt_request(struct search *w, unsigned attempt)
 
 	if (attempt > 0)
 		req.flags |= PLAIT_CONTROL_RACES;
-	if (attempt == 1)
+	if (attempt % 2)
+		req.flags |= PLAIT_CONTROL_TIMED;
+	if (attempt == 2)
 		req.flags |= PLAIT_CONTROL_LATE;
-	else if (attempt > 1 && (attempt % 2 || !take_aim(w, &req)))
+	if (attempt < 3)
+		return req;
+	if (attempt % 4 < 2 && take_aim(w, attempt % 2 ? &w->by_time : &w->by_order, &req))
+		return req;
+	if (attempt % 2)
+		blur(w, attempt, &req);
+	else
 		disturb(w, attempt, &req);
 	return req;
 }
 
-/* What an attempt that went another way tells the next ones. */
-static void learn(struct search *w, const struct run_result *r)
+/* Did the attempt come further than the best one of its kind? One that came as far will do when nothing leads on from
+ * that one. */
+static bool is_better(const struct best *best, const struct run_result *r)
 {
+	unsigned aims = best->timed ? AIMS_BY_TIME : AIMS;
+
+	if (best->timed && r->log_clock != best->clock)
+		return r->log_clock > best->clock;
+	return r->log_done > best->done || (r->log_done == best->done && best->aimed >= aims);
+}
+
+/* What an attempt that went another way tells the next ones. */
+static void learn(struct search *w, const struct run_request *req, const struct run_result *r)
+{
+	struct best *best = req->flags & PLAIT_CONTROL_TIMED ? &w->by_time : &w->by_order;
+
 	for (size_t i = 0; i < r->nraces; i++) {
 		area_add_point(&w->session->area, r->races[i].first_site);
 		area_add_point(&w->session->area, r->races[i].second_site);
 	}
 	w->points = MAX(w->points, r->points);
-	/* one that came as far will do where nothing leads on from the best */
-	if (r->log_done < w->done || (r->log_done == w->done && w->aimed < 2 * AIMS))
+	if (!is_better(best, r))
 		return;
-	w->done = r->log_done;
-	w->agreed = r->left_step;
-	w->left = r->left_thread;
-	w->aimed = 0;
-	schedule_deinit(&w->best);
-	schedule_copy(&r->schedule, &w->best);
+	best->clock = r->log_clock;
+	best->done = r->log_done;
+	best->agreed = r->left_step;
+	best->left = r->left_thread;
+	best->aimed = 0;
+	schedule_deinit(&best->schedule);
+	schedule_copy(&r->schedule, &best->schedule);
 }
 
 /* Short attempts are cheap. Without a race the order of accesses decides nothing. */
@@ -224,7 +284,8 @@ static bool goes_on(const struct search *w, unsigned attempts)
 static void search_deinit(struct search *w)
 {
 	race_tally_deinit(&w->races);
-	schedule_deinit(&w->best);
+	schedule_deinit(&w->by_time.schedule);
+	schedule_deinit(&w->by_order.schedule);
 }
 
 /* Which accesses have raced, in words; NULL: none was seen. */
@@ -247,11 +308,13 @@ struct err *reorder(struct session *s, const struct trace_outcome *recorded, uns
 		    struct racing *racing, struct run_result *r, struct pin_report *ret)
 {
 	_cleanup_(search_deinit) struct search w = { .session = s,
+						     .by_time.timed = true,
 						     .points = 1000,
 						     .bounded = attempts > 0 ||
 								log_has_signals(s->target->log),
 						     .start = clock_seconds() };
 	bool cut = log_is_cut(s->target->log);
+	uint64_t furthest = 0;
 	struct err *err = NULL;
 
 	w.most = attempts			   ? attempts
@@ -267,13 +330,17 @@ struct err *reorder(struct session *s, const struct trace_outcome *recorded, uns
 		if (err)
 			break;
 		ret->marks = r->marks_met;
+		log_debug(3, "attempt %u: %llu operations to time %llu, %u marks", ret->attempts,
+			  (unsigned long long)r->log_done, (unsigned long long)r->log_clock,
+			  r->marks_met);
 		race_tally_add(&w.races, r);
 		if (is_same_end(recorded, cut, r)) {
 			ret->state = PIN_DONE;
 		} else {
-			if (r->log_done > w.done || !ret->text)
+			if (r->log_done > furthest || !ret->text)
 				note_divergence(s, recorded, r, ret);
-			learn(&w, r);
+			furthest = MAX(furthest, r->log_done);
+			learn(&w, &req, r);
 		}
 		progress("%u attempts", ret->attempts + 1);
 	}

@@ -143,11 +143,13 @@ struct run_request {
 	/* REPLAY: the whole run; with PLAIT_CONTROL_PREFIX: until they end */
 	const struct decision *decisions;
 	size_t ndecisions;
+	uint64_t prefix_steps;
 	const struct plait_turn *turns; /* FOLLOW: linked; they begin with the run */
 	size_t nturns;
 	const struct plait_constraint *constraints;
 	size_t nconstraints;
 	struct plait_aim aim; /* HANDOVERS */
+	uint32_t noise;	      /* TIMED */
 	/* SURW: sites (none: all points), and how many points each thread has there, with those
 	 * of the threads it makes */
 	const uint32_t *focus, *weights;
@@ -180,7 +182,7 @@ struct run_result {
 	bool diverged;	       /* the decisions did not fit */
 	uint64_t diverged_step;
 	uint32_t left_thread, left_from, left_to, marks_met; /* as in struct plait_control */
-	uint64_t left_step, log_done;
+	uint64_t left_step, log_done, log_clock;
 	uint64_t steps, points, switches, preemptions, hash;
 	uint32_t nthreads, max_alive, uncontrolled;
 	uint32_t limits; /* enum plait_limit */

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PLAIT_CONTROL_MAGIC   "PLAITCTL"
-#define PLAIT_CONTROL_VERSION 9
+#define PLAIT_CONTROL_VERSION 10
 
 enum plait_strategy {
 #define STRATEGY(id, name, summary) PLAIT_STRATEGY_##id,
@@ -49,6 +49,7 @@ enum plait_control_flags {
 	PLAIT_CONTROL_CUT = 4096, /* nobody knows how the run went on: it ends with its events */
 	PLAIT_CONTROL_LATE =
 		8192, /* HANDOVERS: what comes before an operation waits for its turn, too */
+	PLAIT_CONTROL_TIMED = 32768,  /* HANDOVERS: by the times that the log has */
 	PLAIT_CONTROL_PRINTS = 16384, /* note who printed what in the prints region */
 };
 
@@ -177,6 +178,7 @@ enum plait_aim_kind {
 	PLAIT_AIM_NONE,
 	PLAIT_AIM_HOLD, /* behind so many of its points at accesses it waits, once, until nobody else may go on */
 	PLAIT_AIM_FIRST, /* it goes on whenever it may */
+	PLAIT_AIM_MEET, /* the others' next write to what it looks at comes behind so many of its points at accesses */
 };
 struct plait_aim {
 	uint32_t kind;
@@ -198,6 +200,7 @@ struct plait_control {
 	uint64_t point_budget; /* scheduling points, then the run ends */
 	uint64_t event_budget; /* events, likewise */
 	uint64_t replay_len;   /* bytes in the replay region */
+	uint64_t prefix_steps; /* PREFIX: when they have ended, nothing changes up to this step */
 	uint64_t vectors_len;  /* bytes in the vectors region; 0: none to obey */
 	uint64_t turns_len;    /* entries in the turns region, for FOLLOW */
 	uint64_t run_number;   /* counts up, for plait_pair.last_run */
@@ -207,7 +210,7 @@ struct plait_control {
 	uint32_t nweights; /* SURW: threads in the weights region */
 	uint32_t focus[PLAIT_MAX_FOCUS];
 	uint32_t timeouts; /* enum plait_timeouts */
-	uint32_t reserved_request;
+	uint32_t noise;	   /* TIMED: by how much times may be wrong, in ticks */
 	struct plait_aim aim;
 	struct plait_constraint constraints[PLAIT_MAX_CONSTRAINTS];
 	char dir[512]; /* record the run's events into this folder; "": do not */
@@ -244,8 +247,9 @@ struct plait_control {
 	uint32_t left_thread, left_from, left_to;
 	uint32_t marks_met; /* check marks of the log that agreed */
 	uint64_t left_step;
-	uint64_t log_done; /* operations of the log that were made */
-	char text[8192];   /* deadlock, hang, divergence: in words */
+	uint64_t log_done;  /* operations of the log that were made */
+	uint64_t log_clock; /* diverged: the recorded time to which all threads had come */
+	char text[8192];    /* deadlock, hang, divergence: in words */
 };
 
 /* Regions, as offsets into the file. */

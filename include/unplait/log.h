@@ -10,13 +10,13 @@
 
 #include <stdbool.h>
 
-#define PLAIT_LOG_MAGIC "PLAITLG6"
+#define PLAIT_LOG_MAGIC "PLAITLG7"
 
 struct plait_log {
 	char magic[8];
 	uint32_t version; /* PLAIT_FORMAT_VERSION */
 	uint32_t nthreads;
-	uint64_t nhandovers, nresults, nsignals, nmarks, nanswers, nbytes;
+	uint64_t nhandovers, nresults, nsignals, nmarks, ntimes, nanswers, nbytes;
 	uint64_t atomics; /* 1: the program's own atomics are operations, too */
 	uint64_t heard; /* 1: of a run under control, whose schedule is elsewhere: answers alone */
 	uint64_t
@@ -30,7 +30,7 @@ struct plait_log_part {
 struct plait_log_thread {
 	uint32_t parent, ordinal;
 	uint64_t synced; /* operations that it made */
-	struct plait_log_part handovers, results, signals, marks;
+	struct plait_log_part handovers, results, signals, marks, times;
 	struct plait_log_part answers, soft; /* SOFT ones stand behind all others */
 };
 
@@ -61,11 +61,19 @@ struct plait_log_mark {
 	uint64_t at, value;
 };
 
+/* Operation `at` was made when the time stamp counter stood here; slept: a sleep behind it ended then. Not all operations
+ * have one. */
+struct plait_log_time {
+	uint64_t at, clock;
+	uint32_t slept, reserved;
+};
+
 /* What the n-th call that brings something in has brought. */
 struct plait_log_answer {
 	uint32_t call, reserved; /* enum plait_call */
 	int64_t result;		 /* or -errno */
 	uint64_t bytes, nbytes;	 /* offset into the bytes */
+	uint64_t clock;		 /* when the call had returned, or somewhat earlier */
 };
 
 /* Where the arrays of a log are. */
@@ -75,6 +83,7 @@ struct plait_log_arrays {
 	const struct plait_log_result *results;
 	const struct plait_log_signal *signals;
 	const struct plait_log_mark *marks;
+	const struct plait_log_time *times;
 	const struct plait_log_answer *answers;
 	const uint8_t *bytes;
 };
@@ -86,7 +95,8 @@ static inline struct plait_log_arrays plait_log_arrays(const struct plait_log *l
 	a.results = (const struct plait_log_result *)(a.handovers + log->nhandovers);
 	a.signals = (const struct plait_log_signal *)(a.results + log->nresults);
 	a.marks = (const struct plait_log_mark *)(a.signals + log->nsignals);
-	a.answers = (const struct plait_log_answer *)(a.marks + log->nmarks);
+	a.times = (const struct plait_log_time *)(a.marks + log->nmarks);
+	a.answers = (const struct plait_log_answer *)(a.times + log->ntimes);
 	a.bytes = (const uint8_t *)(a.answers + log->nanswers);
 	return a;
 }

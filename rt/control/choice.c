@@ -176,6 +176,13 @@ static void obey_recorded(void)
 			return;
 		gather();
 	}
+	if (control.handovers && nspinners && ntimed) {
+		for (nready = 0; nready < ntimed; nready++)
+			ready[nready] = &timed[nready]->task;
+		if ((nready = handovers_filter(ready, 0, nready)))
+			return;
+		gather();
+	}
 	for (i = 0; i < nspinners; i++)
 		ready[nready++] = &spinners[i]->task;
 	late = nready;
@@ -236,7 +243,7 @@ struct control_thread *control_pick(struct control_thread *me)
 {
 	struct control_thread *t, *named;
 
-	while (control.fixed) {
+	while (control.fixed && !decisions_prefix_over(me)) {
 		if (control_logs()) {
 			gather();
 			add_timed();
@@ -496,6 +503,8 @@ struct control_thread *control_access_point(struct control_thread *me)
 		away = must_choose() && choose(me, true);
 	while (unlikely(control_signal_due(me)) && take_signal(me, away, &first));
 	me->rt->depth--;
+	if (unlikely(control.logged_signals))
+		handovers_end_spinning(me);
 	if (away)
 		sanitizer_look_again(&me->op);
 	if (!control.simple) {

@@ -235,9 +235,11 @@ bool control_is_fixed(void);
 bool control_decision_due(void);
 /* Synchronisation state has changed: threads that spin get another look. */
 void control_changed(void);
-/* Is the order of a log followed, in which the next operation of me succeeded? */
+/* A thread of the log has got its next answer, which the recorded run had at this time. */
+void control_log_answered(uint32_t thread, uint64_t clock);
 /* If the log has this signal next, behind the last operation of me: run its handler. */
 void control_take_logged_signal(struct control_thread *me, int number);
+/* Is the order of a log followed, in which the next operation of me succeeded? */
 bool control_log_succeeds(const struct control_thread *me);
 /* The attempt that me has just made, or the wait that may time out, failed in the recorded run, whatever
  * it finds here. A decision, so that a replay by decisions does the same. */

@@ -20,14 +20,26 @@ static bool have_next;
 static uint8_t *write_at, *write_end;
 static uint64_t last_step; /* of the decision recorded last */
 
-/* Step to the next recorded decision; at their end a prefix hands over to the strategy. */
+/* Step to the next recorded decision; at their end a prefix hands over to the strategy, at once or some steps later. */
 static void advance(void)
 {
 	have_next = decision_read(&replay, &next);
 	control.next_step = have_next ? next.step : UINT64_MAX;
-	if (!have_next && (control.area->flags & PLAIT_CONTROL_PREFIX))
-		control.fixed = false;
+	if (!have_next && (control.area->flags & PLAIT_CONTROL_PREFIX)) {
+		control.fixed = rt_steps < control.area->prefix_steps;
+		control.next_step = control.area->prefix_steps;
+	}
 	control_quick_begin();
+}
+
+bool decisions_prefix_over(const struct control_thread *me)
+{
+	if (have_next || !(control.area->flags & PLAIT_CONTROL_PREFIX) ||
+	    (rt_steps < control.area->prefix_steps && me && control_thread_ready(me)))
+		return false;
+	control.fixed = false;
+	control_quick_begin();
+	return true;
 }
 
 void decisions_begin(void)

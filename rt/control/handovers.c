@@ -27,6 +27,7 @@ enum permission { MAY, PAST, HELD };
 static struct {
 	uint32_t passed; /* points of the thread at accesses, since the decisions ended */
 	bool held, done;
+	const struct control_op *op; /* what the thread is about to do; NULL: not known yet */
 } aim;
 static const struct plait_log *log;
 static const struct plait_log_thread *log_threads;
@@ -34,6 +35,8 @@ static const struct plait_log_handover *handovers;
 static const struct plait_log_result *results;
 static const struct plait_log_signal *signals;
 static const struct plait_log_mark *marks;
+static const struct plait_log_time *times;
+static const struct plait_log_answer *answers;
 
 /* Where the runs of recorded threads are, by their number in the log. */
 static struct follower {
@@ -42,8 +45,11 @@ static struct follower {
 	int64_t last;		   /* what its last operation returned */
 	uint64_t synced, signal;   /* operations that are no accesses; signals that have come */
 	uint64_t hash, mark;	   /* of what it did; the next check mark */
-	uint32_t from, to; /* sites: of the last mark that agreed, and of its last operation */
-	uint64_t agreed;   /* steps of the run up to that mark */
+	uint32_t from, to;     /* sites: of the last mark that agreed, and of its last operation */
+	uint64_t agreed;       /* steps of the run up to that mark */
+	bool timed;	       /* a time of its own has passed */
+	uint64_t clock, since; /* the last time that is known of it; of which operation */
+	uint64_t time, answer; /* its next ones */
 } followers[PLAIT_MAX_THREADS];
 
 void handovers_begin(void)
@@ -62,11 +68,20 @@ void handovers_begin(void)
 	results = arrays.results;
 	signals = arrays.signals;
 	marks = arrays.marks;
+	times = arrays.times;
+	answers = arrays.answers;
 	control.logged_signals = log->nsignals > 0;
 	for (uint32_t i = 0; i < log->nthreads; i++)
 		followers[i] = (struct follower){ .handover = log_threads[i].handovers.first,
 						  .result = log_threads[i].results.first,
-						  .mark = log_threads[i].marks.first };
+						  .mark = log_threads[i].marks.first,
+						  .time = log_threads[i].times.first,
+						  .answer = log_threads[i].answers.first };
+}
+
+static bool is_recorded(const struct control_thread *t)
+{
+	return t->log_name < log->nthreads;
 }
 
 void handovers_thread_new(struct control_thread *t, const struct control_thread *parent)
@@ -83,11 +98,8 @@ void handovers_thread_new(struct control_thread *t, const struct control_thread 
 	for (uint32_t i = 1; i < log->nthreads; i++)
 		if (log_threads[i].parent == parent->log_name && log_threads[i].ordinal == ordinal)
 			t->log_name = i;
-}
-
-static bool is_recorded(const struct control_thread *t)
-{
-	return t->log_name < log->nthreads;
+	if (is_recorded(t) && is_recorded(parent))
+		followers[t->log_name].clock = followers[parent->log_name].clock;
 }
 
 static bool has_more(const struct control_thread *t)
@@ -249,6 +261,26 @@ bool handovers_take_signal(struct control_thread *me)
 	return !me->interrupted;
 }
 
+void handovers_end_spinning(struct control_thread *me)
+{
+	const struct plait_log_signal *s = signal_here(me);
+
+	if (!s)
+		return;
+	if (control.fixed) {
+		if (!decisions_choice_due() || control_choose(me, 2) != 1)
+			return;
+	} else if (me->spinning_since == control.writes &&
+		   (!control.handovers || others_have_come(s))) {
+		decisions_record(DECISION_CHOICE, 1);
+	} else {
+		return;
+	}
+	me->rt->depth++;
+	handle(me, s);
+	me->rt->depth--;
+}
+
 void handovers_take_rest(struct control_thread *me)
 {
 	const struct plait_log_signal *s;
@@ -284,6 +316,18 @@ static enum permission judge(const struct control_thread *t)
 
 /* ---- check marks ---- */
 
+/* How far all threads have come that have been born. */
+static uint64_t common_clock(void)
+{
+	uint64_t clock = UINT64_MAX;
+
+	for (uint32_t i = 0; i < log->nthreads; i++)
+		if (followers[i].clock && followers[i].count < log_threads[i].synced &&
+		    followers[i].clock < clock)
+			clock = followers[i].clock;
+	return clock;
+}
+
 /* Where the run is no more the recorded one: in which thread, between which sites. */
 static void note_leaving(const struct control_thread *t)
 {
@@ -293,6 +337,7 @@ static void note_leaving(const struct control_thread *t)
 	control.area->left_from = f->from;
 	control.area->left_to = f->to;
 	control.area->left_step = f->agreed;
+	control.area->log_clock = common_clock();
 }
 
 static uint64_t offset_of(const struct control_op *op)
@@ -333,22 +378,152 @@ void handovers_left(const struct control_thread *t)
 		note_leaving(t);
 }
 
-/* The thread of the aim has made this. */
-static void note_aim(const struct control_op *op)
+/* Another thread writes what the thread of the aim is about to look at. */
+static bool meets_aim(const struct control_op *op)
 {
-	if (control.fixed)
+	const struct control_op *other = aim.op;
+
+	return other && plait_is_access(op->kind) && op->writes &&
+	       (!plait_is_access(other->kind) ||
+		((const char *)op->object < (const char *)other->object + other->size &&
+		 (const char *)other->object < (const char *)op->object + op->size));
+}
+
+/* This has been done. */
+static void note_aim(const struct control_thread *t, const struct control_op *op)
+{
+	const struct plait_aim *a = &control.area->aim;
+
+	if (control.fixed || aim.done)
 		return;
+	if (t->task.id != a->thread) {
+		aim.done = a->kind == PLAIT_AIM_MEET && aim.passed >= a->skip && meets_aim(op);
+		return;
+	}
 	aim.passed += plait_is_access(op->kind);
-	aim.done |= aim.held;
+	aim.done = aim.held && a->kind != PLAIT_AIM_MEET;
+}
+
+/* ---- times ---- */
+
+/* Ticks, some 40 us. Between two times that are further apart it must have waited. */
+#define WAITED 100000ull
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void note_time(struct follower *f, uint64_t at, uint64_t clock)
+{
+	if (clock < f->clock)
+		return;
+	f->timed = true;
+	f->clock = clock;
+	f->since = at;
+}
+
+/* Its operations up to the last one have been done, or a sleep behind it. */
+static void pass_times(const struct control_thread *t, bool slept)
+{
+	const struct plait_log_part *part = &log_threads[t->log_name].times;
+	struct follower *f = &followers[t->log_name];
+
+	for (; f->time < part->first + part->n && times[f->time].at <= f->count; f->time++) {
+		bool sleep = times[f->time].slept && times[f->time].at == f->count;
+
+		if (sleep && !slept)
+			return;
+		note_time(f, times[f->time].at, times[f->time].clock);
+		slept &= !sleep;
+	}
+}
+
+void control_log_answered(uint32_t thread, uint64_t clock)
+{
+	struct follower *f = &followers[thread];
+
+	f->answer++;
+	note_time(f, f->count, clock);
+}
+
+/* A number below control.area->noise, the same from check mark to check mark. */
+static uint64_t noise(const struct control_thread *t)
+{
+	uint64_t x = control.area->seed * 0x9e3779b97f4a7c15ull + t->task.id;
+
+	x = (x ^ followers[t->log_name].mark) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 29) * 0x94d049bb133111ebull;
+	return control.area->noise ? (x >> 32) % control.area->noise : 0;
+}
+
+/* Of the next operation, or of an access in front of it: `next` is the first time behind it. A thread makes operations
+ * one like the other, unless it waits in between, and that would be long. */
+static uint64_t time_between(const struct control_thread *t, const struct plait_log_time *next)
+{
+	const struct follower *f = &followers[t->log_name];
+	uint64_t ahead = f->count + counts(&t->op) - f->since, n = next->at - f->since;
+	uint64_t span = next->clock - f->clock;
+
+	if (!f->timed || (!counts(&t->op) && t->op.wait) || (ahead && ahead >= n))
+		return next->clock;
+	if (!ahead || next->slept)
+		return f->clock;
+	return f->clock + (span > WAITED ? WAITED : span) * ahead / n;
+}
+
+/* When the recorded thread made what this one is about to do, as far as it is known. What comes before its first
+ * operation, or behind a wait, came right before the next one that has a time. */
+static uint64_t recorded_time(const struct control_thread *t)
+{
+	const struct plait_log_answer *a;
+	const struct plait_log_part *part;
+	const struct follower *f;
+	uint64_t clock;
+
+	if (!is_recorded(t))
+		return UINT64_MAX;
+	f = &followers[t->log_name];
+	clock = f->clock;
+	part = &log_threads[t->log_name].times;
+	if (f->time < part->first + part->n)
+		clock = later(clock, time_between(t, &times[f->time]));
+	part = &log_threads[t->log_name].answers;
+	a = &answers[f->answer];
+	if (t->op.logged && f->answer < part->first + part->n &&
+	    plait_call_how(a->call) == PLAIT_CALL_IN)
+		clock = later(clock, a->clock);
+	return clock + noise(t);
+}
+
+/* Who was first in the recorded run. */
+static size_t earliest(struct sched_task **tasks, size_t n)
+{
+	uint64_t first = UINT64_MAX;
+	size_t ret = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t time = recorded_time((const struct control_thread *)tasks[i]);
+
+		if (time >= first)
+			continue;
+		first = time;
+		ret = i;
+	}
+	return ret;
 }
 
 void handovers_executed(struct control_thread *t, const struct control_op *op)
 {
 	struct follower *f;
 
-	if (control.area->aim.kind && control.area->aim.thread == t->task.id)
-		note_aim(op);
-	if (!is_recorded(t) || !counts(op))
+	if (control.area->aim.kind)
+		note_aim(t, op);
+	if (!is_recorded(t))
+		return;
+	if (op->kind == PLAIT_EV_SLEEP)
+		pass_times(t, true);
+	if (!counts(op))
 		return;
 	f = &followers[t->log_name];
 	f->synced += !plait_is_access(op->kind);
@@ -359,6 +534,7 @@ void handovers_executed(struct control_thread *t, const struct control_op *op)
 	control.area->log_done++;
 	mix(t, op);
 	check_mark(t);
+	pass_times(t, false);
 	while (f->handover < log_threads[t->log_name].handovers.first +
 				     log_threads[t->log_name].handovers.n &&
 	       handovers[f->handover].at <= f->count)
@@ -424,11 +600,10 @@ struct control_thread *handovers_wake(void)
 	return NULL;
 }
 
-/* Move those who may go on to the front; how many. A wait times out if and only if it did. */
-static size_t keep(struct sched_task **tasks, size_t from, size_t n, bool late)
+/* Move those who may go on to the others that are kept, in front; how many that makes. A wait times out if and only
+ * if it did. */
+static size_t keep(struct sched_task **tasks, size_t kept, size_t from, size_t n, bool late)
 {
-	size_t kept = 0;
-
 	for (size_t i = from; i < n; i++) {
 		struct control_thread *t = (struct control_thread *)tasks[i];
 
@@ -525,6 +700,23 @@ static size_t prefer_late(struct sched_task **tasks, size_t n)
 	return kept ? kept : n;
 }
 
+/* A write of another thread waits until the thread of the aim, which is tasks[at] if it may go on, has come as far:
+ * when the write is due, that thread hurries. */
+static size_t hold_writes(struct sched_task **tasks, size_t at, size_t n)
+{
+	size_t kept = 0, first = earliest(tasks, n);
+
+	if (at < n && first != at &&
+	    meets_aim(&((const struct control_thread *)tasks[first])->op)) {
+		tasks[0] = tasks[at];
+		return 1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (i == at || !meets_aim(&((const struct control_thread *)tasks[i])->op))
+			tasks[kept++] = tasks[i];
+	return kept ? kept : n;
+}
+
 /* The search thinks that this thread came later here, or earlier. */
 static size_t obey_aim(struct sched_task **tasks, size_t n)
 {
@@ -533,6 +725,10 @@ static size_t obey_aim(struct sched_task **tasks, size_t n)
 
 	while (at < n && tasks[at]->id != a->thread)
 		at++;
+	if (at < n)
+		aim.op = &((const struct control_thread *)tasks[at])->op;
+	if (a->kind == PLAIT_AIM_MEET && !aim.done && aim.passed < a->skip)
+		return hold_writes(tasks, at, n);
 	if (at == n || aim.done || (a->kind == PLAIT_AIM_HOLD && aim.passed < a->skip))
 		return n;
 	if (a->kind == PLAIT_AIM_FIRST) {
@@ -546,12 +742,17 @@ static size_t obey_aim(struct sched_task **tasks, size_t n)
 
 size_t handovers_filter(struct sched_task **tasks, size_t late, size_t n)
 {
+	bool timed = control_asked(PLAIT_CONTROL_TIMED);
 	size_t kept;
 
-	kept = keep(tasks, 0, late, false);
-	if (!kept)
-		kept = keep(tasks, late, n, true);
+	kept = keep(tasks, 0, 0, late, false);
+	if (!kept || timed)
+		kept = keep(tasks, kept, late, n, true);
 	if (kept > 1 && control.area->aim.kind)
 		kept = obey_aim(tasks, kept);
+	if (kept > 1 && timed) {
+		tasks[0] = tasks[earliest(tasks, kept)];
+		kept = 1;
+	}
 	return kept > 1 && control_asked(PLAIT_CONTROL_LATE) ? prefer_late(tasks, kept) : kept;
 }

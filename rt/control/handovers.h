@@ -25,6 +25,9 @@ void handovers_left(const struct control_thread *t);
 bool handovers_signal_due(const struct control_thread *t);
 /* Run it. True: it did, and the thread goes on with what it was about to do. */
 bool handovers_take_signal(struct control_thread *me);
+/* It looks at the same memory again and again, as for a handler that sets a flag: the handler runs, as a decision of its
+ * own. */
+void handovers_end_spinning(struct control_thread *me);
 /* It ends: those that came after its last operation. */
 void handovers_take_rest(struct control_thread *me);
 /* Which of n waiters a signal should reach: the one that woke first; n when the log does not say. */

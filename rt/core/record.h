@@ -143,6 +143,12 @@ static inline uint8_t *put_near_site(struct rt_thread *t, uint8_t *p, uint32_t s
 	return p + 2;
 }
 
+/* The next record has its clock in front of it, however short the last one is ago. */
+static inline void record_tell_time(struct rt_thread *t)
+{
+	t->buffer.clock_at = t->buffer.next;
+}
+
 /* Room for one record of RECORD_MAX (+ n) bytes with its clock in front, or NULL. */
 static inline uint8_t *record_begin(struct rt_thread *t, size_t n, bool exact)
 {

@@ -72,6 +72,7 @@ void answers_take(uint32_t thread, struct passing *x)
 	if (a->call != x->call)
 		other_call(x->call, a->call);
 	taken[thread].hard++;
+	control_log_answered(thread, a->clock);
 	hand_out(a, x);
 }
 

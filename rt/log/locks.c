@@ -154,6 +154,7 @@ static int noted_pthread_rwlock_unlock(pthread_rwlock_t *l)
 
 static int woken(const void *cond, pthread_mutex_t *mutex, int r)
 {
+	log_woke(recorded());
 	log_mutex_taken(mutex, PLAIT_EV_WOKEN);
 	log_also(cond);
 	if (r)
@@ -259,6 +260,7 @@ static int noted_pthread_barrier_wait(pthread_barrier_t *b)
 
 	log_operation(b, PLAIT_EV_BARRIER_WAIT);
 	r = real.pthread_barrier_wait(b);
+	log_woke(recorded());
 	log_operation(b, PLAIT_EV_BARRIER_WAIT);
 	return r;
 }
@@ -317,29 +319,52 @@ static void noted___cxa_guard_abort(void *guard)
 	real.__cxa_guard_abort(guard);
 }
 
+/* ---- sleeps: they are no operations, but what comes behind one is much later ---- */
+
+#define SLEEP(type, name, params, args)                                                            \
+	static type noted_##name params                                                            \
+	{                                                                                          \
+		type r = real.name args;                                                           \
+		int e = errno;                                                                     \
+                                                                                                   \
+		log_slept();                                                                       \
+		errno = e;                                                                         \
+		return r;                                                                          \
+	}
+SLEEP(int, nanosleep, (const struct timespec *ts, struct timespec *left), (ts, left))
+SLEEP(int, clock_nanosleep,
+      (clockid_t clock, int flags, const struct timespec *ts, struct timespec *left),
+      (clock, flags, ts, left))
+SLEEP(int, usleep, (useconds_t us), (us))
+SLEEP(unsigned, sleep, (unsigned s), (s))
+SLEEP(int, thrd_sleep, (const struct timespec *ts, struct timespec *left), (ts, left))
+#undef SLEEP
+
 /* ---- taking over ---- */
 
 /* clang-format off: a list */
-#define NOTED(take)                                                                                             \
-	take(pthread_mutex_lock) take(pthread_mutex_timedlock) take(pthread_mutex_clocklock) take(              \
-		pthread_mutex_trylock) take(pthread_mutex_unlock) take(mtx_lock) take(mtx_trylock)              \
-		take(mtx_timedlock) take(mtx_unlock) take(pthread_spin_lock) take(                              \
-			pthread_spin_trylock) take(pthread_spin_unlock) take(pthread_rwlock_rdlock)             \
-			take(pthread_rwlock_wrlock) take(pthread_rwlock_timedrdlock) take(                      \
-				pthread_rwlock_timedwrlock) take(pthread_rwlock_clockrdlock)                    \
-				take(pthread_rwlock_clockwrlock) take(pthread_rwlock_tryrdlock) take(           \
-					pthread_rwlock_trywrlock) take(pthread_rwlock_unlock)                   \
-					take(pthread_cond_wait) take(pthread_cond_timedwait) take(              \
-						pthread_cond_clockwait) take(pthread_cond_signal)               \
-						take(pthread_cond_broadcast) take(cnd_wait) take(               \
-							cnd_timedwait) take(cnd_signal) take(cnd_broadcast)     \
-							take(sem_wait) take(sem_timedwait) take(                \
-								sem_clockwait) take(sem_trywait) take(sem_post) \
-								take(pthread_barrier_wait) take(                \
-									pthread_once) take(call_once)           \
-									take(__cxa_guard_acquire) take(         \
-										__cxa_guard_release)            \
-										take(__cxa_guard_abort)
+#define NOTED(take)                                                                                                    \
+	take(pthread_mutex_lock) take(pthread_mutex_timedlock) take(pthread_mutex_clocklock) take(                     \
+		pthread_mutex_trylock) take(pthread_mutex_unlock) take(mtx_lock) take(mtx_trylock)                     \
+		take(mtx_timedlock) take(mtx_unlock) take(pthread_spin_lock) take(pthread_spin_trylock) take(          \
+			pthread_spin_unlock) take(pthread_rwlock_rdlock) take(pthread_rwlock_wrlock)                   \
+			take(pthread_rwlock_timedrdlock) take(pthread_rwlock_timedwrlock) take(                        \
+				pthread_rwlock_clockrdlock) take(pthread_rwlock_clockwrlock)                           \
+				take(pthread_rwlock_tryrdlock) take(pthread_rwlock_trywrlock) take(                    \
+					pthread_rwlock_unlock) take(pthread_cond_wait)                                 \
+					take(pthread_cond_timedwait) take(pthread_cond_clockwait) take(                \
+						pthread_cond_signal) take(pthread_cond_broadcast)                      \
+						take(cnd_wait) take(cnd_timedwait) take(cnd_signal) take(              \
+							cnd_broadcast) take(sem_wait) take(sem_timedwait)              \
+							take(sem_clockwait) take(sem_trywait) take(                    \
+								sem_post) take(pthread_barrier_wait)                   \
+								take(pthread_once) take(call_once) take(               \
+									__cxa_guard_acquire) take(__cxa_guard_release) \
+									take(__cxa_guard_abort) take(                  \
+										nanosleep) take(clock_nanosleep)       \
+										take(usleep) take(                     \
+											sleep)                         \
+											take(thrd_sleep)
 /* clang-format on */
 
 void locks_init(void)

@@ -33,9 +33,10 @@ bool log_begun;
 uint64_t log_nonce;
 uint64_t log_program_low, log_program_size;
 
-/* Operations between two check marks: a sixteenth of those so far, within these. A short run has many marks, and a
- * long one few bytes of them. */
+/* Operations between two check marks: a sixteenth of those so far, within these, and no more than the thread makes in
+ * some time. A short run has many marks, and a long one few bytes of them. */
 enum { MARKS_LEAST = 1, MARKS_MOST = 256 };
+#define MARK_TICKS 100000ull /* some 40 us */
 
 RECORD_SLOW struct log_place *log_find_place(const void *object, uint64_t hash)
 {
@@ -94,19 +95,46 @@ RECORD_SLOW void log_came_before(struct rt_thread *t, uint64_t count, uint64_t s
 	record_end(t, p, q, PLAIT_EV_CAME_BEFORE);
 }
 
+/* At the pace that the thread has had since its last mark. */
+static uint64_t operations_to_mark(const struct rt_thread *t, uint64_t count)
+{
+	const struct log_thread *l = &log_threads[t->index];
+	uint64_t gap = count / 16, took = t->last_clock - l->marked_clock, by_time;
+
+	gap = gap > MARKS_MOST ? MARKS_MOST : gap;
+	by_time = took ? (count - l->marked) * MARK_TICKS / took : gap;
+	gap = gap > by_time ? by_time : gap;
+	return gap < MARKS_LEAST ? MARKS_LEAST : gap;
+}
+
 RECORD_SLOW void log_mark(struct rt_thread *t)
 {
-	uint64_t count = *t->synced, gap = count / 16;
-	uint8_t *p = record_begin(t, 0, false), *q;
+	uint64_t count = *t->synced;
+	uint8_t *p, *q;
 
-	gap = gap < MARKS_LEAST ? MARKS_LEAST : gap > MARKS_MOST ? MARKS_MOST : gap;
-	t->next_mark = count + gap;
+	record_tell_time(t);
+	p = record_begin(t, 0, false);
+	t->next_mark = count + operations_to_mark(t, count);
 	log_threads[t->index].marked = count;
+	log_threads[t->index].marked_clock = t->last_clock;
 	if (!p)
 		return;
 	q = put_count(t, p + 1, count);
 	q = put_varint(q, plait_log_mark_of(t->hash));
 	record_end(t, p, q, PLAIT_EV_MARK);
+}
+
+RECORD_SLOW void log_slept(void)
+{
+	struct rt_thread *t = recorded();
+	uint8_t *p;
+
+	if (!t)
+		return;
+	record_tell_time(t);
+	p = record_begin(t, 0, false);
+	if (p)
+		record_end(t, p, put_count(t, p + 1, *t->synced), PLAIT_EV_WOKE);
 }
 
 /* What is behind the last mark gets one, too. */

@@ -29,7 +29,7 @@ extern struct log_place log_places[LOG_PLACES + LOG_SHARED];
 struct log_thread {
 	uint64_t count;			/* operations, while it has no window */
 	uint64_t written;		/* the count in its last record */
-	uint64_t marked;		/* the count of its last check mark */
+	uint64_t marked, marked_clock;	/* the count of its last check mark, and when that was */
 	uint64_t known[LOG_KNOWN];	/* how far another thread is known to have come */
 	uint32_t known_who[LOG_KNOWN];	/* ... index + 1 */
 	uint64_t last_known[LOG_KNOWN]; /* what the next difference is to */
@@ -92,6 +92,16 @@ static inline struct rt_thread *recorded(void)
 static inline uint64_t advance(struct rt_thread *t)
 {
 	return ++*(volatile uint64_t *)t->synced;
+}
+
+/* Write down that the thread has slept. */
+RECORD_SLOW void log_slept(void);
+
+/* The thread has waited for long, maybe: its next operation gets a mark, and with it its time. */
+static inline void log_woke(struct rt_thread *t)
+{
+	if (t)
+		t->next_mark = 0;
 }
 
 /* Count an operation that is mixed into the thread's hash. */

@@ -148,8 +148,11 @@ void removed(struct passing *x, const char *path)
 
 static void put_answer(struct rt_thread *t, const struct passing *x, const uint8_t *bytes, size_t n)
 {
-	uint8_t *p = record_begin(t, n, false), *q;
+	uint8_t *p, *q;
 
+	if (!x->begun && plait_call_how(x->call) != PLAIT_CALL_SOFT)
+		record_tell_time(t);
+	p = record_begin(t, n, false);
 	if (!p)
 		return;
 	q = p + 1;

@@ -4,7 +4,7 @@
 # level: check
 . "$(dirname "$0")/lib.sh"
 run 0 unplait cc -g -O2 -pthread -o server "$top/test/programs/sync-handlers.c"
-for how in join pause sleep pipe post alarm raise; do
+for how in join pause sleep spin pipe post alarm raise; do
 	mkdir $how
 	: >$how.out
 	UNPLAIT_MODE=sync UNPLAIT_DIR=$PWD/$how ./server $how >$how.out 2>err &

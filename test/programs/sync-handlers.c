@@ -5,6 +5,7 @@
  *	pause    waits for a signal
  *	sleep    sleeps, again and again
  *	pipe     reads from a pipe that the handler writes to
+ *	spin     looks at the handler's flag, and does nothing else
  *	post     waits for a semaphore that the handler posts
  *	alarm    as pause, and SIGALRM comes every 20 ms
  *	raise    sends itself SIGALRM first, which must be handled at once; then as pause */
@@ -70,6 +71,9 @@ static void wait_for_it(const char *how)
 	if (!strcmp(how, "sleep"))
 		while (!told)
 			usleep(3000);
+	if (!strcmp(how, "spin"))
+		while (!told)
+			;
 	if (!strcmp(how, "pipe"))
 		while (read(pipe_ends[0], &c, 1) < 0)
 			;

@@ -10,7 +10,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* Two threads, a hand-over, a result, a signal that came after it, a check mark, an answer of three bytes and a soft one. */
+/* Two threads, a hand-over, a result, a signal that came after it, a check mark, two times, an answer of three bytes and a
+ * soft one. */
 static void make(struct strbuf *out)
 {
 	struct plait_log head = { .version = PLAIT_FORMAT_VERSION,
@@ -19,6 +20,7 @@ static void make(struct strbuf *out)
 				  .nresults = 1,
 				  .nsignals = 1,
 				  .nmarks = 1,
+				  .ntimes = 2,
 				  .nanswers = 2,
 				  .nbytes = 3 };
 	struct plait_log_thread threads[2] = {
@@ -27,6 +29,7 @@ static void make(struct strbuf *out)
 		  .results = { 0, 1 },
 		  .signals = { 0, 1 },
 		  .marks = { 0, 0 },
+		  .times = { 0, 1 },
 		  .answers = { 0, 1 },
 		  .soft = { 1, 0 } },
 		{ .ordinal = 1,
@@ -35,6 +38,7 @@ static void make(struct strbuf *out)
 		  .results = { 1, 0 },
 		  .signals = { 1, 0 },
 		  .marks = { 0, 1 },
+		  .times = { 1, 1 },
 		  .answers = { 1, 0 },
 		  .soft = { 1, 1 } },
 	};
@@ -42,6 +46,7 @@ static void make(struct strbuf *out)
 					   { .count = 1, .thread = 1 } };
 	struct plait_log_signal s = { .at = 2, .after = { 1, 1 }, .number = 15 };
 	struct plait_log_mark m = { .at = 2, .value = 7 };
+	struct plait_log_time times[2] = { { 1, 100, 0, 0 }, { 2, 90, 1, 0 } };
 	struct plait_log_result r = { .at = 1, .result = 16 };
 	struct plait_log_answer a[2] = {
 		{ .call = PLAIT_CALL_read, .result = 3, .bytes = 0, .nbytes = 3 },
@@ -55,6 +60,7 @@ static void make(struct strbuf *out)
 	strbuf_add(out, &r, sizeof(r));
 	strbuf_add(out, &s, sizeof(s));
 	strbuf_add(out, &m, sizeof(m));
+	strbuf_add(out, times, sizeof(times));
 	strbuf_add(out, a, sizeof(a));
 	strbuf_add(out, "abc", 3);
 }
@@ -103,6 +109,7 @@ static void walk(const struct plait_log *log, size_t len)
 		cr_assert(t[i].results.first + t[i].results.n <= log->nresults);
 		cr_assert(t[i].signals.first + t[i].signals.n <= log->nsignals);
 		cr_assert(t[i].marks.first + t[i].marks.n <= log->nmarks);
+		cr_assert(t[i].times.first + t[i].times.n <= log->ntimes);
 		cr_assert(t[i].answers.first + t[i].answers.n <= log->nanswers);
 		cr_assert(t[i].soft.first + t[i].soft.n <= log->nanswers);
 	}
