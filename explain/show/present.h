@@ -22,10 +22,10 @@ struct err *present_schedules(struct explanation *x, struct trace *trace,
 			      const struct alternate *alternate,
 			      const struct projection *projection);
 
-/* Sentences about a cure (sentences.c). */
+/* Sentences about a cure (sentences.c, orders.c, lacks.c). */
 struct err *present_cure(const struct scene *scene, const struct cure *cure, struct telling *ret);
 
-/* A lock that one side lacks (sentences.c). */
+/* A lock that one side lacks (lacks.c). */
 struct err *present_guard(const struct scene *scene, const struct guard *guard,
 			  struct telling *ret);
 
