@@ -185,6 +185,13 @@ static const char *name_in_call(struct labels *p, const char *source)
 	return len && strcspn(at, "(") >= len ? arena_strndup(&p->x->arena, at, len) : NULL;
 }
 
+/* A wait for a condition variable uses the mutex as well: which of the two is meant, the line does not say. */
+static bool has_two_locks(const char *source)
+{
+	return source && strstr(source, "wait(") &&
+	       (strstr(source, "cond_") || strstr(source, "cnd_"));
+}
+
 /* What a class of the library calls its inside tells nobody anything. */
 static bool is_internal(const char *name)
 {
@@ -369,7 +376,8 @@ struct err *labels_event(struct labels *p, const struct step *s, struct shown_ev
 		if (step_is_memory(s))
 			err = name_elsewhere(p, s, &e->object);
 		/* a lock that was caught in memory that is gone is named by the call, too */
-		if (!err && (!step_is_memory(s) || (s->pending && labels_is_anonymous(e->object))))
+		if (!err && (!step_is_memory(s) || (s->pending && labels_is_anonymous(e->object) &&
+						    !has_two_locks(e->source))))
 			name_lock(p, s, e);
 	}
 	return err;
