@@ -236,7 +236,9 @@ struct err *job_collect(struct job *j, const struct advice *a, struct found *fou
 	bool elsewhere = false;
 	struct err *err;
 
-	*found = (struct found){ .guard = { STEP_NONE, STEP_NONE, STEP_NONE, 0 } };
+	*found = (struct found){
+		.guard = { STEP_NONE, STEP_NONE, STEP_NONE, 0, { STEP_NONE, STEP_NONE } }
+	};
 	if (j->failing.outcome == PLAIT_OUTCOME_DEADLOCK && !j->gone.kind)
 		found->stuck = find_wait(j);
 	err = found->stuck.kind ? looks_elsewhere(j, &found->stuck, &elsewhere) : NULL;

@@ -142,6 +142,7 @@ static bool is_rule(const struct steps *s, uint32_t without, uint64_t lock, stru
 	struct places with = { .n = 0 };
 	bool holds = true;
 
+	ret->also[0] = ret->also[1] = STEP_NONE;
 	for (uint32_t i = 0; i < s->len && holds; i++) {
 		const struct step *e = &s->data[i];
 
@@ -150,8 +151,11 @@ static bool is_rule(const struct steps *s, uint32_t without, uint64_t lock, stru
 		else if (gives_back(e) && lock_of(e) == lock && depth[e->thread])
 			depth[e->thread]--;
 		else if (!e->pending && !e->alone && step_is_memory(e) && overlaps(e, u) &&
-			 e->kind != PLAIT_EV_FREE && !is_lonely(s, e))
+			 e->kind != PLAIT_EV_FREE && !is_lonely(s, e)) {
 			holds = fits(e, u, depth[e->thread] > 0, &with);
+			if (!depth[e->thread] && e->site != u->site)
+				ret->also[ret->also[0] != STEP_NONE] = i;
+		}
 	}
 	ret->places = with.n;
 	return holds && with.n > 0;
@@ -283,7 +287,7 @@ static bool is_early(const struct steps *s, uint32_t without, uint32_t with, str
 		if (*release == STEP_NONE || guards_held(s, without, lock) != STEP_NONE ||
 		    !all_with_or_after(s, without, lock))
 			continue;
-		*ret = (struct guard){ other.step[k], with, without, 0 };
+		*ret = (struct guard){ other.step[k], with, without, 0, { STEP_NONE, STEP_NONE } };
 		return true;
 	}
 	return false;

@@ -52,6 +52,24 @@ static void tell_caller(struct teller *t, uint32_t step, uint32_t lock, struct t
 				    labels_point(&t->p, &caller)));
 }
 
+/* Who holds the lock: "every other access", or only those by other threads, where the thread that lacks it lacks it at
+ * another line as well. */
+static struct err *say_who_holds(struct teller *t, const struct guard *g, const char **ret)
+{
+	struct told here = { 0 }, there = { 0 };
+	struct err *err = tell_step(t, t->f, g->without, &here);
+
+	*ret = "every other access";
+	for (unsigned i = 0; !err && i < 2; i++) {
+		if (g->also[i] == STEP_NONE)
+			continue;
+		err = tell_step(t, t->f, g->also[i], &there);
+		if (!err && strcmp(here.where, there.where) != 0)
+			*ret = "every access by another thread";
+	}
+	return err;
+}
+
 /* One side holds a lock, the other does not: what a reviewer would say. */
 struct err *tell_lack(struct teller *t, const struct guard *g, const struct told *from,
 		      const struct told *to, struct told *intruder)
@@ -59,29 +77,32 @@ struct err *tell_lack(struct teller *t, const struct guard *g, const struct told
 	struct explanation *x = t->p.x;
 	bool broke_in = g->without == t->c->intruder;
 	struct told lock = { 0 };
+	const char *all;
 	struct err *err = tell_step(t, t->f, g->lock, &lock);
 	const char *lines = strcmp(from->where, to->where) == 0
 				    ? from->where
 				    : arena_printf(&x->arena, "%s to %s", from->where, to->where);
 
+	if (!err)
+		err = say_who_holds(t, g, &all);
 	if (err)
 		return err;
 	if (broke_in)
 		tell_caller(t, g->without, g->lock, intruder);
 	if (broke_in)
-		t->out->summary = arena_printf(
-			&x->arena,
-			"thread %s %s without holding %s, which every other access holds: it falls "
-			"between thread %s's %s and its %s",
-			intruder->thread, intruder->verb, lock.object, from->thread, from->noun,
-			to->noun);
+		t->out->summary =
+			arena_printf(&x->arena,
+				     "thread %s %s without holding %s, which %s holds: it falls "
+				     "between thread %s's %s and its %s",
+				     intruder->thread, intruder->verb, lock.object, all,
+				     from->thread, from->noun, to->noun);
 	else
-		t->out->summary = arena_printf(
-			&x->arena,
-			"thread %s does not hold %s, which every other access holds: thread %s %s "
-			"between thread %s's %s and its %s",
-			from->thread, lock.object, intruder->thread, intruder->verb, from->thread,
-			from->noun, to->noun);
+		t->out->summary =
+			arena_printf(&x->arena,
+				     "thread %s does not hold %s, which %s holds: thread %s %s "
+				     "between thread %s's %s and its %s",
+				     from->thread, lock.object, all, intruder->thread,
+				     intruder->verb, from->thread, from->noun, to->noun);
 	t->out->advice = arena_printf(
 		&x->arena, "hold %s %s %s, as %s does (locked at %s)", lock.object,
 		broke_in || strchr(lines, ' ') == NULL ? "at" : "from",
@@ -203,14 +224,17 @@ struct err *tell_lack_beside_order(struct teller *t, const struct guard *g,
 {
 	struct explanation *x = t->p.x;
 	struct told lock = { 0 }, with = { 0 }, without = { 0 };
+	const char *all;
 	struct err *err = tell_sides(t, g, &lock, &with, &without);
 
+	if (!err)
+		err = say_who_holds(t, g, &all);
 	if (err)
 		return err;
 	t->out->summary = arena_printf(&x->arena,
-				       "thread %s %s without holding %s, which every other access "
+				       "thread %s %s without holding %s, which %s "
 				       "holds; it fails when thread %s %s before thread %s %s",
-				       without.thread, without.verb, lock.object, then->thread,
+				       without.thread, without.verb, lock.object, all, then->thread,
 				       then->verb, first->thread, first->verb);
 	t->out->advice = arena_printf(&x->arena,
 				      "hold %s at %s, as %s does (locked at %s), around all that "
@@ -225,15 +249,18 @@ struct err *tell_lack_alone(struct teller *t, const struct guard *g)
 {
 	struct arena *arena = &t->p.x->arena;
 	struct told lock = { 0 }, with = { 0 }, without = { 0 };
+	const char *all;
 	struct err *err = tell_sides(t, g, &lock, &with, &without);
 
+	if (!err)
+		err = say_who_holds(t, g, &all);
 	if (err)
 		return err;
 	t->out->summary = arena_printf(
 		arena,
-		"thread %s %s without holding %s, which every other access holds: thread %s %s "
+		"thread %s %s without holding %s, which %s holds: thread %s %s "
 		"under it (locked at %s)",
-		without.thread, without.verb, lock.object, with.thread, with.verb, lock.where);
+		without.thread, without.verb, lock.object, all, with.thread, with.verb, lock.where);
 	t->out->advice = arena_printf(arena, "hold %s at %s, around all that belongs together",
 				      lock.object, without.where);
 	return NULL;

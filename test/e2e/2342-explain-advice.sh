@@ -318,6 +318,36 @@ int main(void)
 }
 C
 
+# Two lines of one thread lack the lock: "every other access holds it" would be false.
+cat >lines.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static volatile int n;
+static void *add(void *p)
+{
+	pthread_mutex_lock(&m);
+	n++;
+	pthread_mutex_unlock(&m);
+	return p;
+}
+int main(void)
+{
+	pthread_t t, u;
+	pthread_create(&t, 0, add, 0);
+	pthread_create(&u, 0, add, 0);
+	n += 2;
+	n += 3;
+	pthread_join(t, 0);
+	pthread_join(u, 0);
+	assert(n == 7);
+	return 0;
+}
+C
+
+explained lines cc -O0
+has flat 'which every access by another thread holds' "two lines lack the lock"
+hasnt flat 'which every other access holds' "... so not every other access holds it"
 explained table cc -O2
 has flat 'Both hold lock then, but for reading only' "held for reading only, freed"
 has flat 'take lock for writing at table.c:8: thread 0.' "... which lock to take"
