@@ -12,7 +12,8 @@ struct guard {
 	uint32_t with;	  /* an access that holds it ... */
 	uint32_t without; /* ... and one of another thread that does not */
 	uint32_t places;  /* how many other places hold it */
-	uint32_t also[2]; /* the first and last other place of that thread that does not; STEP_NONE */
+	uint32_t also
+		[2]; /* the first and last other place of that thread that does not; STEP_NONE */
 };
 
 /* The step of the same thread that took this lock and holds it at step `at`; STEP_NONE. */
