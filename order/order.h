@@ -162,6 +162,8 @@ enum order_status { ORDER_UNKNOWN, ORDER_SAT, ORDER_UNSAT };
 
 struct order_budget {
 	double seconds; /* 0: no limit */
+	uint64_t
+		decisions; /* of the clause learner; 0: no limit. Unlike seconds, the same however busy the machine is */
 	uint64_t seed;
 	bool no_search;	  /* leave the forward search out: slower, but the same answer every time */
 	bool no_learning; /* leave the clause learner out */

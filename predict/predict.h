@@ -51,6 +51,7 @@ struct predict_options {
 	double seconds;		 /* for everything; 0 = 60 */
 	double question_seconds; /* for one question to the solver; 0 = 2 */
 	uint64_t questions;	 /* at most so many; 0 = no limit */
+	uint64_t decisions;	 /* of the solver, for one question; 0 = no limit */
 	uint64_t runs;		 /* proposals to run; 0 = 500 */
 	uint64_t seed;
 	unsigned replays; /* confirming replays of each failure */

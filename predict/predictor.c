@@ -10,6 +10,7 @@ static struct err *predict(void *arg, const struct target *target, const char *p
 				     .seconds = limits->seconds,
 				     .runs = limits->runs,
 				     .questions = limits->questions,
+				     .decisions = limits->decisions,
 				     .seed = 1,
 				     .steady = true,
 				     .replays = 1 };

@@ -178,6 +178,7 @@ struct err *round_ask(struct predict *p, const struct base *b, const struct chan
 	double left = MAX(p->deadline - clock_seconds(), 0.01);
 	double most = p->hasty ? MIN(HASTY_SECONDS, p->o.question_seconds) : p->o.question_seconds;
 	struct order_budget budget = { .seconds = MIN(most, left),
+				       .decisions = p->o.decisions,
 				       .seed = p->o.seed,
 				       .no_search = p->o.steady };
 	double start = clock_seconds();

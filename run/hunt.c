@@ -38,10 +38,10 @@ static const struct ask {
 	uint64_t after, steps;
 	struct predict_limits limits;
 } asks[] = {
-	{ 1, 1200, { .runs = 4, .questions = 20 } },
-	{ 8, 1200, { .runs = 4, .questions = 20 } },
-	{ 48, 2000, { .runs = 4, .questions = 50 } },
-	{ 128, 2000, { .runs = 16, .questions = 200 } },
+	{ 1, 1200, { .runs = 4, .questions = 20, .decisions = 20000 } },
+	{ 8, 1200, { .runs = 4, .questions = 20, .decisions = 20000 } },
+	{ 48, 2000, { .runs = 4, .questions = 50, .decisions = 50000 } },
+	{ 128, 2000, { .runs = 16, .questions = 200, .decisions = 200000 } },
 };
 enum { PREDICT_SECONDS = 10 };
 #define STATES_WORK   1000000000ull /* the first time: about a second */

@@ -314,6 +314,7 @@ struct predicted {
 void predicted_deinit(struct predicted *p);
 struct predict_limits {
 	uint64_t runs, questions;
+	uint64_t decisions; /* of the solver, for one question; 0 = no limit */
 	double seconds;
 };
 struct predictor {

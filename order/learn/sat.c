@@ -536,6 +536,11 @@ static enum sat_result decide(struct sat *s, const lit *assumptions, size_t n, b
 	return SAT_UNKNOWN;
 }
 
+bool sat_is_spent(const struct sat *s)
+{
+	return s->most && s->decisions >= s->most;
+}
+
 enum sat_result sat_solve(struct sat *s, const lit *assumptions, size_t n, double deadline)
 {
 	uint64_t limit = s->conflicts + 100, steps = 0;
@@ -552,7 +557,7 @@ enum sat_result sat_solve(struct sat *s, const lit *assumptions, size_t n, doubl
 				reduce(s);
 			continue;
 		}
-		if ((++steps & 63) == 0 && clock_seconds() > deadline)
+		if (sat_is_spent(s) || ((++steps & 63) == 0 && clock_seconds() > deadline))
 			return SAT_UNKNOWN;
 		if (s->conflicts > limit) {
 			limit = s->conflicts + 100 * luby(++s->restarts + 1);

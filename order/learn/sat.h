@@ -80,9 +80,12 @@ struct sat {
 	bool broken;	  /* unsatisfiable without assumptions */
 	struct lits core; /* after SAT_NO: the assumptions that conflict */
 	uint64_t conflicts, decisions, propagations, restarts, next_reduce;
+	uint64_t most; /* decisions; 0: no limit */
 	double deadline;
 };
 
+/* Are all decisions made that it may make? */
+bool sat_is_spent(const struct sat *s);
 void sat_init(struct sat *s, struct sat_theory theory);
 void sat_deinit(struct sat *s);
 uint32_t sat_new_var(struct sat *s);

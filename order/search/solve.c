@@ -89,10 +89,11 @@ enum order_status engine_solve(struct engine *e, const struct order_budget *budg
 		}
 		if (budget->no_learning)
 			continue;
+		learner(e)->sat.most = budget->decisions;
 		learner_set_witness(learner(e), forward_order(e->forward));
 		now = clock_seconds();
 		enum order_status s = engine_assume(e, NULL, 0, MIN(now + slice, deadline));
-		if (s != ORDER_UNKNOWN)
+		if (s != ORDER_UNKNOWN || sat_is_spent(&e->learner->sat))
 			return s;
 	}
 	return ORDER_UNKNOWN;

@@ -54,6 +54,27 @@ Test(order, learning_alone_agrees_with_enumeration)
 	agree((struct order_budget){ .no_search = true }, 1500, 3000);
 }
 
+/* Who may make one decision gives up, and says nothing false. */
+Test(order, a_limit_of_decisions_makes_no_answer_wrong)
+{
+	size_t unknown = 0;
+
+	for (uint64_t seed = 3000; seed < 3600; seed++) {
+		struct order_model *m = brute_model(seed);
+		enum order_status s = ORDER_UNKNOWN;
+
+		if (m->failure != TERM_NONE)
+			s = solve(m, ORDER_FAIL,
+				  (struct order_budget){ .no_search = true, .decisions = 1 });
+		if (s != ORDER_UNKNOWN)
+			cr_assert_eq(s == ORDER_SAT, brute_exists(m, ORDER_FAIL), "seed %ju",
+				     (uintmax_t)seed);
+		unknown += m->failure != TERM_NONE && s == ORDER_UNKNOWN;
+		order_model_free(m);
+	}
+	cr_assert_gt(unknown, 0);
+}
+
 Test(order, shapes_are_solved)
 {
 	for (size_t i = 0; shape_names[i]; i++) {
