@@ -111,16 +111,6 @@ const char *alternatives_tell(struct labels *p, const struct steps *failing,
 	return "";
 }
 
-bool alternatives_gives_lock(const struct steps *s, uint32_t write)
-{
-	const struct step *e = &s->data[write];
-
-	for (uint32_t k = write; e->kind == PLAIT_EV_ATOMIC_WRITE && k-- > 0;)
-		if (s->data[k].thread == e->thread && s->data[k].address == e->address)
-			return s->data[k].kind == PLAIT_EV_ATOMIC_RMW;
-	return false;
-}
-
 static bool is_wait(const struct step *e)
 {
 	return !e->pending && (e->kind == PLAIT_EV_WAIT || e->kind == PLAIT_EV_WOKEN ||

@@ -10,9 +10,6 @@ const char *alternatives_tell(struct labels *p, const struct steps *failing,
 			      const struct steps *passing, const struct cure *c,
 			      const char *object);
 
-/* Does this write give back a lock that is made of an atomic: has its thread taken it by an update before? */
-bool alternatives_gives_lock(const struct steps *s, uint32_t write);
-
 /* A wait for a signal or a post by any thread between the places where a block begins and ends, in one of the runs (*in);
  * STEP_NONE. */
 uint32_t alternatives_wait(const struct steps *failing, const struct steps *passing,

@@ -215,7 +215,7 @@ static bool publishes_early(const struct teller *t)
 	const struct step *to = t->c->to_in_passing ? &t->g->data[t->c->to] : &d[t->c->to];
 
 	return t->c->kind == BUG_MULTI_VARIABLE && step_writes(&d[t->c->from]) && step_writes(to) &&
-	       !alternatives_gives_lock(t->f, t->c->from) && step_reads(&d[t->c->intruder]) &&
+	       step_reads(&d[t->c->intruder]) &&
 	       (!step_writes(&d[t->c->intruder]) ||
 		d[t->c->intruder].kind == PLAIT_EV_ATOMIC_RMW) &&
 	       d[t->c->intruder].address == d[t->c->from].address;
