@@ -241,15 +241,20 @@ bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *re
 	return forgot(s, a, b, ret) || forgot(s, b, a, ret);
 }
 
-/* The last thing that this step's thread synchronised by, if it was giving back the lock; STEP_NONE. */
-static uint32_t given_back_before(const struct steps *s, uint32_t at, uint64_t lock)
+/* The last thing that this step's thread synchronised by, if it was giving back a lock; STEP_NONE. */
+static uint32_t release_before(const struct steps *s, uint32_t at)
 {
 	for (uint32_t k = at; k-- > 0;)
 		if (s->data[k].thread == s->data[at].thread && !step_is_memory(&s->data[k]))
-			return step_is_release(&s->data[k]) && s->data[k].address == lock
-				       ? k
-				       : STEP_NONE;
+			return step_is_release(&s->data[k]) ? k : STEP_NONE;
 	return STEP_NONE;
+}
+
+static uint32_t given_back_before(const struct steps *s, uint32_t at, uint64_t lock)
+{
+	uint32_t k = release_before(s, at);
+
+	return k != STEP_NONE && s->data[k].address == lock ? k : STEP_NONE;
 }
 
 /* Who holds the lock, and who has just given it back. */
@@ -293,6 +298,31 @@ static bool is_early(const struct steps *s, uint32_t without, uint32_t with, str
 	return false;
 }
 
+/* The same where both have just given it back, so that `with` is some other access. */
+static bool are_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret,
+		      uint32_t *release)
+{
+	uint64_t lock;
+
+	*release = release_before(s, a);
+	if (*release == STEP_NONE || is_atomic(&s->data[a]))
+		return false;
+	lock = s->data[*release].address;
+	if (given_back_before(s, b, lock) == STEP_NONE || !all_with_or_after(s, a, lock))
+		return false;
+	for (uint32_t k = a; k-- > 0;) {
+		uint32_t held = step_is_memory(&s->data[k]) && overlaps(&s->data[k], &s->data[a])
+					? guards_held(s, k, lock)
+					: STEP_NONE;
+
+		if (held == STEP_NONE)
+			continue;
+		*ret = (struct guard){ held, k, a, 0, { STEP_NONE, STEP_NONE } };
+		return true;
+	}
+	return false;
+}
+
 /* Another thread's access that this one can meet, nearest to it; STEP_NONE. */
 static uint32_t nearest_conflict(const struct steps *s, uint32_t at)
 {
@@ -314,7 +344,8 @@ bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *r
 	    !step_is_memory(&s->data[a]) || !step_is_memory(&s->data[b]) ||
 	    !overlaps(&s->data[a], &s->data[b]))
 		return false;
-	return is_early(s, a, b, ret, release) || is_early(s, b, a, ret, release);
+	return is_early(s, a, b, ret, release) || is_early(s, b, a, ret, release) ||
+	       are_early(s, a, b, ret, release);
 }
 
 bool guards_early_at(const struct steps *s, uint32_t at, struct guard *ret, uint32_t *release)

@@ -35,8 +35,8 @@ uint32_t guards_nested(const struct steps *s, uint64_t outer, uint64_t inner);
 bool guards_find(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret);
 
 /* Of two accesses of different threads to one object: is the one done just after its thread gave back a lock
- * that the other one holds, and so is every access without it? Given back too early. ret->without: that
- * access; *release: where its thread gave the lock back. */
+ * that the other one holds (or has just given back, too), and so is every access without it? Given back too
+ * early. ret->without: that access; *release: where its thread gave the lock back. */
 bool guards_early(const struct steps *s, uint32_t a, uint32_t b, struct guard *ret,
 		  uint32_t *release);
 
