@@ -11,9 +11,9 @@
  * Forward again, with the loads that are logged no longer tainted: a branch that depends on nothing
  * else needs no bit in mode path.
  *
- * Memory is told apart by class and 8-byte field (classes.h). Each step looks at one instruction; whoever
- * asks for something that may become true later waits for it (worklist.h). Users of a value need not:
- * LLVM knows them. */
+ * Memory is told apart by class and 8-byte field (classes.h). Each step looks at one instruction. An
+ * instruction that asks for a fact which may become true later is looked at again then (worklist.h). The
+ * users of a value need no entry there: LLVM knows them. */
 #include "cc/analyse/taint.h"
 
 #include "cc/analyse/calls.h"

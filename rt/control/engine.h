@@ -113,7 +113,7 @@ void decisions_record(uint32_t kind, uint32_t value);
  * *named: whom a decision named, even if only its wait has timed out by that; NULL: nobody. */
 struct control_thread *decisions_follow(struct control_thread *me, bool away,
 					struct control_thread **named);
-/* There are none any more, and the strategy takes over here. */
+/* All decisions of the schedule have been followed: from here on the strategy decides. */
 bool decisions_prefix_over(const struct control_thread *me);
 /* The decisions name somebody to go on while the running thread is away. */
 bool decisions_away_due(void);
